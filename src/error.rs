@@ -1,0 +1,247 @@
+//! The one error type of the library. Every variant names the place (file, row, column) and
+//! [`Error::hint`] says what to do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can stop the program.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An input path or glob that matches nothing.
+    #[error("{}: no such file or folder", path.display())]
+    NotFound {
+        /// The argument as given.
+        path: PathBuf,
+    },
+    /// A folder (or glob) without anything that can be read.
+    #[error("{}: no logs found{}", path.display(), if skipped.is_empty() { String::new() } else { format!(" ({skipped})") })]
+    NoLogs {
+        /// The argument as given.
+        path: PathBuf,
+        /// What was there but not read.
+        skipped: String,
+    },
+    /// A file of zero bytes, or a log without a single response.
+    #[error("{}: the file is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A container that would execute code when opened.
+    #[error("{}: pickle and torch containers are not opened (they can run code)", path.display())]
+    Pickle {
+        /// The file.
+        path: PathBuf,
+        /// The converter script that fits.
+        converter: &'static str,
+    },
+    /// A file whose ending says nothing this program reads.
+    #[error("{}: not a known log format", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A log of a known framework that holds text and scalars, but no per-token columns.
+    #[error("{}: this is a {framework} log of texts: it has no per-token columns (missing: {missing})", path.display())]
+    TextOnly {
+        /// The file.
+        path: PathBuf,
+        /// The framework that wrote it.
+        framework: &'static str,
+        /// The canonical columns that are missing.
+        missing: String,
+        /// How to log them with this framework.
+        how: &'static str,
+    },
+    /// A file that cannot be decoded.
+    #[error("{}{}: {message}", path.display(), place_suffix(place))]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Row group, line or page; empty when the whole file is meant.
+        place: String,
+        /// What the decoder said.
+        message: String,
+    },
+    /// Lists of one row that should have equal lengths have not.
+    #[error("{}: row {row}: column `{column}` has {found} values, `{other}` has {expected}", path.display())]
+    UnequalLengths {
+        /// The file.
+        path: PathBuf,
+        /// Row of the file, from 0.
+        row: u64,
+        /// The column that does not fit.
+        column: String,
+        /// Its length.
+        found: usize,
+        /// The column it was compared with.
+        other: String,
+        /// The length of that one.
+        expected: usize,
+    },
+    /// A column that has a type the canonical column cannot have.
+    #[error("{}: column `{column}` is {found}, expected {expected}", path.display())]
+    ColumnType {
+        /// The file.
+        path: PathBuf,
+        /// Column in the file.
+        column: String,
+        /// The type found.
+        found: String,
+        /// The types that would do.
+        expected: String,
+    },
+    /// A value that makes its whole row unusable.
+    #[error("{}: row {row}: column `{column}`: {message}", path.display())]
+    BadRow {
+        /// The file.
+        path: PathBuf,
+        /// Row of the file, from 0.
+        row: u64,
+        /// Column in the file.
+        column: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The same column has different types in two files of one run.
+    #[error("column `{column}` is {first_type} in {} but {second_type} in {}", first.display(), second.display())]
+    ConflictingTypes {
+        /// Column in the files.
+        column: String,
+        /// A file with the first type.
+        first: PathBuf,
+        /// The first type.
+        first_type: String,
+        /// A file with the second type.
+        second: PathBuf,
+        /// The second type.
+        second_type: String,
+    },
+    /// A `--map` that cannot be followed.
+    #[error("--map {argument}: {message}")]
+    Map {
+        /// The argument as given.
+        argument: String,
+        /// What is wrong with it.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A needed canonical column is in none of the files.
+    #[error("{}: no column for `{column}` (columns found: {found})", path.display())]
+    MissingColumn {
+        /// The file.
+        path: PathBuf,
+        /// Canonical name.
+        column: &'static str,
+        /// The columns of the file.
+        found: String,
+    },
+    /// More values of a column are missing or bad than can be trusted.
+    #[error("column `{column}`: {share:.1} % of {values} values are missing or bad{}", first_suffix(first))]
+    TooManyMissing {
+        /// Canonical name.
+        column: &'static str,
+        /// Share in percent.
+        share: f64,
+        /// Values looked at.
+        values: u64,
+        /// Where the first one is.
+        first: String,
+    },
+    /// Reading failed below the decoder.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// Writing failed; nothing is left under the final name.
+    #[error("{}: cannot write: {message}", path.display())]
+    Write {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// The system's word.
+        message: String,
+    },
+    /// Arguments that do not go together or are out of range.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+}
+
+fn place_suffix(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(": {place}") }
+}
+
+fn first_suffix(first: &str) -> String {
+    if first.is_empty() { String::new() } else { format!("; the first: {first}") }
+}
+
+impl Error {
+    /// A read error of `path`.
+    pub fn read(path: &Path, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::NotFound {
+            return Self::NotFound { path: path.to_owned() };
+        }
+        Self::Read { path: path.to_owned(), source }
+    }
+
+    /// A write error of `path`.
+    pub fn write(path: &Path, source: impl std::fmt::Display) -> Self {
+        Self::Write { path: path.to_owned(), message: source.to_string() }
+    }
+
+    /// The next step for the user, one sentence.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NotFound { .. } => {
+                "check the path; quote globs that the shell should not expand".into()
+            }
+            Self::NoLogs { .. } => {
+                "give a folder or glob with .parquet, .jsonl, .jsonl.gz or .jsonl.zst files".into()
+            }
+            Self::Empty { .. } => "remove it from the inputs, or wait until the run has written it".into(),
+            Self::Pickle { converter, .. } => {
+                format!("convert it first: python {converter} FILE… -o out.parquet")
+            }
+            Self::UnknownFormat { .. } => {
+                "readable are Parquet and JSONL (plain, .gz, .zst); see the README, section Formats".into()
+            }
+            Self::TextOnly { how, .. } => (*how).into(),
+            Self::Corrupt { .. } => {
+                "the file may be still in writing or cut short; write it again, or leave it out".into()
+            }
+            Self::UnequalLengths { .. } => {
+                "all token columns of a row need one value a token; if they follow another convention, say which: --align response|left-padded|full|shifted|right|compact".into()
+            }
+            Self::ColumnType { .. } => {
+                "map another column (--map canonical=column), or drop this one (--map canonical=)".into()
+            }
+            Self::BadRow { .. } => "repair or remove that row".into(),
+            Self::ConflictingTypes { .. } => {
+                "the files are of different runs or versions: analyse them apart, or convert one".into()
+            }
+            Self::Map { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
+            Self::MissingColumn { column, .. } => format!(
+                "name it with --map {column}=COLUMN; if it is not in the log, the README shows how to log it"
+            ),
+            Self::TooManyMissing { .. } => {
+                "check what was logged (stapo-analyze check); to go on all the same: --allow-missing".into()
+            }
+            Self::Read { .. } => return None,
+            Self::Write { .. } => {
+                "check free space and permissions; nothing was left under the final name".into()
+            }
+        };
+        Some(hint)
+    }
+}

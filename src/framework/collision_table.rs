@@ -1,0 +1,250 @@
+//! The bounds of [`collision`](super::collision) as a table, for loops over millions of tokens.
+//!
+//! Both bounds depend on H' alone once V is known. Each cell of H' holds straight lines that lie
+//! outside the exact curves, so an interval read here always contains the exact one:
+//! * C'_min consists of concave arcs that meet at H' = ln k. Over a concave arc the distance to
+//!   a line is smallest at an end, so a line under every arc end in the cell is under the curve.
+//! * C'_max and ln x_max: on a cell where the slope stays within [a, b], a curve exceeds its
+//!   chord of slope d and width δ by at most (b − d)(d − a)δ/(b − a).
+//!
+//! It widens C' by less than [`TABLE_SLACK`] at either end, far below the interval's own width.
+
+use super::collision::{CollisionBounds, least_concentrated, most_concentrated, steepest_most_concentrated};
+
+/// Most that the table adds to either end of the interval of C'; typically it is 1e-5, and only
+/// the cells where two arcs of C'_min meet come near it.
+pub const TABLE_SLACK: f64 = 1.5e-3;
+
+/// log2 of the cells per octave of H' + OFFSET.
+const CELL_BITS: u32 = 7;
+const INDEX_SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - CELL_BITS;
+/// Shifts H' so that the logarithmic grid reaches 0; the first cells are OFFSET/128 wide.
+const OFFSET: f64 = 1.0 / 16.0;
+/// Covers the rounding of H' + OFFSET at a cell's edge and of the solver.
+const ROUNDING: f64 = 1e-11;
+/// Cells with more arcs than this use e^{−H'}, which the arcs touch from above.
+const MOST_ARCS: u32 = 16;
+
+/// A line over one cell, stored as f32 after rounding outward.
+#[derive(Debug, Clone, Copy, Default)]
+struct Line {
+    intercept: f32,
+    slope: f32,
+}
+
+impl Line {
+    #[inline]
+    fn at(self, entropy: f64) -> f64 {
+        f64::from(self.intercept) + f64::from(self.slope) * entropy
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    min: Line,
+    max: Line,
+    ln_heaviest: Line,
+}
+
+/// Outward-rounded bounds on C' and ln x_max for one vocabulary.
+#[derive(Debug, Clone)]
+pub struct CollisionTable {
+    cells: Vec<Cell>,
+    outcomes: u32,
+    max_entropy: f64,
+}
+
+impl CollisionTable {
+    /// Builds the table of a vocabulary of `vocab_size` tokens (at least 2); takes a millisecond.
+    #[must_use]
+    pub fn new(vocab_size: u32) -> Self {
+        let outcomes = vocab_size.max(2) - 1;
+        let max_entropy = f64::from(outcomes).ln();
+        let steepest = steepest_most_concentrated(outcomes);
+        let cells = (0..=index_of(max_entropy))
+            .map(|index| {
+                let start = cell_start(index).max(0.0);
+                let end = cell_start(index + 1).min(max_entropy).max(start);
+                Cell::covering(start, end, outcomes, steepest)
+            })
+            .collect();
+        Self { cells, outcomes, max_entropy }
+    }
+
+    /// ln(V − 1), the largest possible H'.
+    #[must_use]
+    pub fn max_entropy(&self) -> f64 {
+        self.max_entropy
+    }
+
+    /// V − 1, the number of tokens that were not sampled.
+    #[must_use]
+    pub fn outcomes(&self) -> u32 {
+        self.outcomes
+    }
+
+    /// Bounds at conditional entropy `entropy`, which must lie in [0, ln(V − 1)]; each end is at or
+    /// outside the exact one.
+    #[inline]
+    #[must_use]
+    pub fn bounds(&self, entropy: f64) -> CollisionBounds {
+        let Some(cell) = self.cells.get(index_of(entropy)) else {
+            return CollisionBounds { min: 0.0, max: 1.0, ln_heaviest: 0.0 };
+        };
+        let max = cell.max.at(entropy);
+        let ln_heaviest = cell.ln_heaviest.at(entropy);
+        CollisionBounds {
+            min: cell.min.at(entropy),
+            max: if max < 1.0 { max } else { 1.0 },
+            ln_heaviest: if ln_heaviest < 0.0 { ln_heaviest } else { 0.0 },
+        }
+    }
+}
+
+/// The exponent and leading mantissa bits of H' + OFFSET: a logarithmic grid for one shift.
+#[inline]
+#[allow(clippy::cast_possible_truncation)]
+fn index_of(entropy: f64) -> usize {
+    ((entropy + OFFSET).to_bits() >> INDEX_SHIFT).wrapping_sub(OFFSET.to_bits() >> INDEX_SHIFT) as usize
+}
+
+fn cell_start(index: usize) -> f64 {
+    f64::from_bits(((OFFSET.to_bits() >> INDEX_SHIFT) + index as u64) << INDEX_SHIFT) - OFFSET
+}
+
+impl Cell {
+    fn covering(start: f64, end: f64, outcomes: u32, steepest: (f64, f64)) -> Self {
+        Self {
+            min: line_under_min(start, end, outcomes),
+            max: line_over_max(start, end, outcomes, steepest),
+            ln_heaviest: line_over_ln_heaviest(start, end, outcomes),
+        }
+    }
+}
+
+fn line_under_min(start: f64, end: f64, outcomes: u32) -> Line {
+    let first_arc = start.exp().floor() + 1.0;
+    let last_arc = end.exp().floor();
+    if last_arc - first_arc >= f64::from(MOST_ARCS) {
+        // e^{−H'} is convex: a tangent is under it, and C' ≥ e^{−H'} always.
+        let middle = 0.5 * (start + end);
+        let value = (-middle).exp();
+        return line_under(-value, &[(middle, value)]);
+    }
+    let value = |h: f64| least_concentrated(h, outcomes).collision;
+    let mut arc_ends = vec![(start, value(start)), (end, value(end))];
+    let mut arc = first_arc;
+    while arc <= last_arc {
+        arc_ends.push((arc.ln(), 1.0 / arc));
+        arc += 1.0;
+    }
+    let slope = chord_slope((start, value(start)), (end, value(end)));
+    line_under(slope, &arc_ends)
+}
+
+/// The slope of C'_max falls to `steepest`, attained at the entropy given first, then rises.
+fn line_over_max(start: f64, end: f64, outcomes: u32, steepest: (f64, f64)) -> Line {
+    let (left, right) = (most_concentrated(start, outcomes), most_concentrated(end, outcomes));
+    let (left_slope, right_slope) = (left.slope(), right.slope());
+    let mut lowest = left_slope.min(right_slope);
+    if start <= steepest.0 && steepest.0 <= end {
+        lowest = lowest.min(steepest.1);
+    }
+    let highest = left_slope.max(right_slope);
+    let chord = chord_slope((start, left.collision), (end, right.collision));
+    let spread = highest - lowest;
+    let bulge = if spread > 0.0 {
+        ((highest - chord) * (chord - lowest) * (end - start) / spread).max(0.0)
+    } else {
+        0.0
+    };
+    line_over(chord, &[(start, left.collision + bulge), (end, right.collision + bulge)])
+}
+
+/// ln x_max is concave in H' (its slope −1/(x ln(x/y)) only falls), so a tangent is above it.
+fn line_over_ln_heaviest(start: f64, end: f64, outcomes: u32) -> Line {
+    let middle = 0.5 * (start + end);
+    let extreme = most_concentrated(middle, outcomes);
+    let slope = -1.0 / (extreme.heavy * (extreme.heavy / extreme.light).ln());
+    if slope.is_finite() {
+        line_over(slope, &[(middle, extreme.heavy.ln())])
+    } else {
+        line_over(0.0, &[(start, most_concentrated(start, outcomes).heavy.ln())])
+    }
+}
+
+fn chord_slope(left: (f64, f64), right: (f64, f64)) -> f64 {
+    if right.0 > left.0 { (right.1 - left.1) / (right.0 - left.0) } else { 0.0 }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn line_under(slope: f64, points: &[(f64, f64)]) -> Line {
+    let slope = slope as f32;
+    let offset = |&(h, value): &(f64, f64)| value - f64::from(slope) * h;
+    let lowest = points.iter().map(offset).fold(f64::INFINITY, f64::min);
+    Line { intercept: ((lowest - ROUNDING) as f32).next_down(), slope }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn line_over(slope: f64, points: &[(f64, f64)]) -> Line {
+    let slope = slope as f32;
+    let offset = |&(h, value): &(f64, f64)| value - f64::from(slope) * h;
+    let highest = points.iter().map(offset).fold(f64::NEG_INFINITY, f64::max);
+    Line { intercept: ((highest + ROUNDING) as f32).next_up(), slope }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::collision::collision_bounds;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn assert_contains_exact(table: &CollisionTable, entropy: f64) {
+        let exact = collision_bounds(entropy, table.outcomes());
+        let read = table.bounds(entropy);
+        let at = format!("V-1 = {}, H' = {entropy}: {read:?} {exact:?}", table.outcomes());
+        assert!(read.min <= exact.min && read.min >= exact.min - TABLE_SLACK, "{at}");
+        assert!(read.max >= exact.max && read.max <= exact.max + TABLE_SLACK, "{at}");
+        assert!(read.ln_heaviest >= exact.ln_heaviest, "{at}");
+    }
+
+    #[test]
+    fn dense_sweep_stays_outside_the_exact_bounds() {
+        for vocab_size in [2, 3, 4, 10, 256, 32_000, 151_936, 200_000] {
+            let table = CollisionTable::new(vocab_size);
+            for step in 0..=5_000 {
+                let fraction = f64::from(step) / 5_000.0;
+                assert_contains_exact(&table, table.max_entropy() * fraction);
+                assert_contains_exact(&table, table.max_entropy() * fraction.powi(4));
+            }
+        }
+    }
+
+    #[test]
+    fn edges_of_cells_and_arcs() {
+        let table = CollisionTable::new(151_936);
+        for index in 1..table.cells.len() {
+            let edge = cell_start(index).min(table.max_entropy());
+            for h in [edge.next_down(), edge, edge.next_up().min(table.max_entropy())] {
+                assert_contains_exact(&table, h);
+            }
+        }
+        for arc in 1..2_000 {
+            let h = f64::from(arc).ln();
+            assert_contains_exact(&table, h);
+            assert_contains_exact(&table, h.next_up());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 100, ..ProptestConfig::default() })]
+        #[test]
+        fn any_vocabulary(vocab_size in 2..200_000_u32, fractions in prop::collection::vec(0.0..=1.0_f64, 50)) {
+            let table = CollisionTable::new(vocab_size);
+            for fraction in fractions {
+                assert_contains_exact(&table, table.max_entropy() * fraction);
+            }
+        }
+    }
+}

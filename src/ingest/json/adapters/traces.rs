@@ -1,0 +1,181 @@
+//! prime-rl and verifiers traces: an episode has traces, a trace is a graph of messages, and each
+//! path from a root to a leaf is one response.
+//!
+//! A message stores the tokens it adds, a mask of those the model sampled, and streams with one
+//! value a *sampled* token. Paths share their prefix: a sampled message is trained in the first
+//! path that has it and masked in later ones, so that every sampled token counts once.
+
+mod facts;
+mod node;
+
+use std::vec::IntoIter;
+
+use self::facts::Facts;
+use self::node::{Node, STREAMS};
+use super::super::field::{Field, Numbers, Object};
+use super::sequence::Sequence;
+use super::{Bad, Context, Responses};
+
+/// Messages a trace may have; the walk from every leaf to its root stays affordable.
+const MAX_NODES: usize = 100_000;
+
+pub(super) fn responses(mut row: Object, context: &Context) -> Responses {
+    let Some(Field::List(traces)) = row.take("traces") else {
+        let facts = Facts::default();
+        return paths(row, &facts, || format!("{}-{}", context.stem, context.row));
+    };
+    let facts = Facts::of_episode(&row);
+    let (stem, number) = (context.stem.clone(), context.row);
+    Box::new(traces.into_iter().enumerate().flat_map(move |(i, trace)| match trace {
+        Field::Object(trace) => paths(trace, &facts, || format!("{stem}-{number}-{i}")),
+        _ => Box::new(std::iter::once(Err(Bad::new("traces", "an entry is not an object")))),
+    }))
+}
+
+/// Whether a raw row (episode or trace) carries token ids.
+pub(super) fn has_tokens(row: &Object) -> bool {
+    let nodes_have = |trace: &Object| match trace.get("nodes") {
+        Some(Field::List(nodes)) => nodes
+            .iter()
+            .filter_map(Field::as_object)
+            .any(|n| n.get("token_ids").is_some_and(|ids| ids.list_len() > 0)),
+        _ => false,
+    };
+    match row.get("traces") {
+        Some(Field::List(traces)) => traces.iter().filter_map(Field::as_object).any(nodes_have),
+        _ => nodes_have(row),
+    }
+}
+
+fn paths(trace: Object, episode: &Facts, fallback_id: impl Fn() -> String) -> Responses {
+    match Paths::new(trace, episode, fallback_id) {
+        Ok(paths) => Box::new(paths),
+        Err(bad) => Box::new(std::iter::once(Err(bad))),
+    }
+}
+
+struct Paths {
+    nodes: Vec<Node>,
+    leaves: IntoIter<usize>,
+    several: bool,
+    path: usize,
+    /// Messages that an earlier path trains on.
+    claimed: Vec<bool>,
+    /// Messages that are compactions the agent went on from.
+    accepted: Vec<bool>,
+    /// Streams that some message of the trace has.
+    streams: [bool; STREAMS.len()],
+    facts: Facts,
+    id: String,
+}
+
+impl Paths {
+    fn new(mut trace: Object, episode: &Facts, fallback_id: impl Fn() -> String) -> Result<Self, Bad> {
+        let raw = match trace.take("nodes") {
+            Some(Field::List(nodes)) => nodes,
+            None | Some(Field::Null) => Vec::new(),
+            Some(_) => return Err(Bad::new("nodes", "not a list of messages")),
+        };
+        if raw.len() > MAX_NODES {
+            return Err(Bad::new("nodes", format!("more than {MAX_NODES} messages in a trace")));
+        }
+        let nodes = raw.into_iter().map(Node::new).collect::<Result<Vec<_>, _>>()?;
+        let mut is_parent = vec![false; nodes.len()];
+        for parent in nodes.iter().filter_map(|n| n.parent) {
+            *is_parent
+                .get_mut(parent)
+                .ok_or_else(|| Bad::new("nodes.parent", format!("there is no message {parent}")))? = true;
+        }
+        let leaves: Vec<_> = (0..nodes.len()).filter(|n| !is_parent[*n]).collect();
+        if leaves.is_empty() && !nodes.is_empty() {
+            return Err(Bad::new("nodes.parent", "the messages form a circle"));
+        }
+        let mut accepted = vec![false; nodes.len()];
+        for link in nodes.iter().flat_map(|n| &n.links).filter(|l| l.kind == "compaction") {
+            if let Some(accepted) = accepted.get_mut(link.node) {
+                *accepted = true;
+            }
+        }
+        let id = trace.get("id").and_then(Field::id).map_or_else(fallback_id, |id| id.into_owned());
+        Ok(Self {
+            accepted,
+            claimed: vec![false; nodes.len()],
+            streams: std::array::from_fn(|s| nodes.iter().any(|n| n.streams[s].is_some())),
+            facts: episode.with_trace(&trace),
+            several: leaves.len() > 1,
+            leaves: leaves.into_iter(),
+            path: 0,
+            nodes,
+            id,
+        })
+    }
+
+    /// The messages from the root to `leaf`.
+    fn walk(&self, leaf: usize) -> Result<Vec<usize>, Bad> {
+        let mut path = vec![leaf];
+        while let Some(parent) = path.last().and_then(|n| self.nodes[*n].parent) {
+            if path.len() >= self.nodes.len() {
+                return Err(Bad::new("nodes.parent", "the messages form a circle"));
+            }
+            path.push(parent);
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    /// An attempt at compaction that the agent did not go on from is no training sample.
+    fn is_trained(&self, leaf: usize) -> bool {
+        let is_attempt = self.nodes[leaf].links.iter().any(|l| l.kind == "compaction_attempt");
+        self.facts.trainable && (!is_attempt || self.accepted[leaf])
+    }
+
+    fn response(&mut self, leaf: usize) -> Result<Object, Bad> {
+        let path = self.walk(leaf)?;
+        let trains = self.is_trained(leaf);
+        let mut sequence = Sequence::default();
+        let mut streams: [Vec<f64>; STREAMS.len()] = Default::default();
+        let mut turns = Vec::new();
+        let mut turn = -1.0;
+        let mut finish_reason = None;
+        for n in path {
+            let node = &self.nodes[n];
+            let trained = trains && !self.claimed[n];
+            self.claimed[n] |= trains;
+            if node.mask.contains(&true) {
+                turn += 1.0;
+                finish_reason = node.finish_reason.clone().or(finish_reason);
+            }
+            sequence.ids.extend_from_slice(&node.ids);
+            sequence.sampled.extend_from_slice(&node.mask);
+            sequence.trained.extend(node.mask.iter().map(|m| *m && trained));
+            turns.resize(sequence.ids.len(), f64::max(turn, 0.0));
+            for (s, values) in streams.iter_mut().enumerate() {
+                node.scatter(s, values);
+            }
+        }
+        let several = self.several.then_some(self.path);
+        let id = several.map_or_else(|| self.id.clone(), |path| format!("{}-{path}", self.id));
+        let mut turns = Field::Numbers(Numbers::whole(turns));
+        turns.cut(sequence.response());
+        let streams = streams.into_iter().zip(STREAMS).zip(self.streams).filter(|(_, is_there)| *is_there);
+        sequence.streams = streams.map(|((values, (name, raw)), _)| (name, raw, values)).collect();
+
+        let mut row = Object::default();
+        row.set("sample_id", Field::Text(id));
+        self.facts.write(&mut row, finish_reason);
+        sequence.write(&mut row)?;
+        row.set("turn", turns);
+        Ok(row)
+    }
+}
+
+impl Iterator for Paths {
+    type Item = Result<Object, Bad>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let leaf = self.leaves.next()?;
+        let response = self.response(leaf);
+        self.path += 1;
+        Some(response)
+    }
+}

@@ -1,0 +1,142 @@
+//! What an episode and its trace say about all their tokens.
+
+use super::super::super::field::{Field, Object};
+
+/// Response-level columns of a trace.
+#[derive(Clone)]
+pub(super) struct Facts {
+    run_id: Option<String>,
+    split: Option<String>,
+    source: Option<String>,
+    group: Option<String>,
+    policy_version: Option<i64>,
+    /// The step at which the episode was *dispatched*; the step it was trained in is the folder's.
+    dispatch_step: Option<i64>,
+    rewards: Vec<(String, f64)>,
+    reward: Option<f64>,
+    stop: Option<String>,
+    truncated: Option<bool>,
+    /// Whether the tokens train the policy of the run.
+    pub(super) trainable: bool,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            run_id: None,
+            split: None,
+            source: None,
+            group: None,
+            policy_version: None,
+            dispatch_step: None,
+            rewards: Vec::new(),
+            reward: None,
+            stop: None,
+            truncated: None,
+            trainable: true,
+        }
+    }
+}
+
+impl Facts {
+    /// What the episode says.
+    pub(super) fn of_episode(row: &Object) -> Self {
+        let group = text(row, &["group", "id"]).or_else(|| task_id(row));
+        Self {
+            run_id: text(row, &["run", "id"]),
+            split: text(row, &["run", "work", "type"]),
+            source: text(row, &["env", "name"]).or_else(|| text(row, &["env", "id"])),
+            group,
+            policy_version: int(row, &["run", "work", "policy", "start"]),
+            dispatch_step: int(row, &["run", "work", "step"]),
+            ..Self::default()
+        }
+    }
+
+    /// The same with what the trace adds.
+    pub(super) fn with_trace(&self, trace: &Object) -> Self {
+        let mut facts = self.clone();
+        facts.group = facts.group.or_else(|| task_id(trace));
+        if let Some(Field::Object(rewards)) = trace.get("rewards") {
+            for (name, reward) in rewards.iter() {
+                let Some((score, weight)) = score(reward) else { continue };
+                facts.rewards.push((format!("reward/{name}"), score));
+                facts.reward = Some(facts.reward.unwrap_or(0.0) + score * weight);
+            }
+        }
+        facts.reward = trace.get("reward").and_then(Field::number).or(facts.reward);
+        facts.stop = text(trace, &["stop_condition"]);
+        facts.truncated = match trace.get("is_truncated") {
+            Some(Field::Bool(truncated)) => Some(*truncated),
+            _ => None,
+        };
+        facts.trainable = trace.at(&["agent", "trainable"]) != Some(&Field::Bool(false));
+        facts
+    }
+
+    /// Writes the columns that are known.
+    pub(super) fn write(&self, row: &mut Object, finish_reason: Option<String>) {
+        let texts = [
+            ("group_id", self.group.clone()),
+            ("run_id", self.run_id.clone()),
+            ("source", self.source.clone()),
+            ("split", self.split.clone()),
+            ("finish_reason", finish_reason.or_else(|| self.stop.clone())),
+        ];
+        for (name, value) in texts {
+            if let Some(value) = value {
+                row.set(name, Field::Text(value));
+            }
+        }
+        for (name, value) in [("policy_version", self.policy_version), ("dispatch_step", self.dispatch_step)]
+        {
+            if let Some(value) = value {
+                row.set(name, Field::Int(value));
+            }
+        }
+        if let Some(truncated) = self.truncated {
+            row.set("truncated", Field::Bool(truncated));
+        }
+        if let Some(reward) = self.reward {
+            row.set("reward", Field::Float(reward));
+        }
+        for (name, score) in &self.rewards {
+            row.set(name.clone(), Field::Float(*score));
+        }
+    }
+}
+
+/// The identity of the task: rollouts of one task are one group.
+fn task_id(row: &Object) -> Option<String> {
+    [
+        &["task", "key"][..],
+        &["task", "hash"],
+        &["task", "data", "idx"],
+        &["task", "data", "example_id"],
+        &["example_id"],
+    ]
+    .iter()
+    .find_map(|path| row.at(path).and_then(Field::id).map(|id| id.into_owned()))
+}
+
+/// A reward is a number, or a score with a weight.
+fn score(reward: &Field) -> Option<(f64, f64)> {
+    match reward {
+        Field::Object(reward) => {
+            let weight = reward.get("weight").and_then(Field::number).unwrap_or(1.0);
+            Some((reward.get("score")?.number()?, weight))
+        }
+        number => Some((number.number()?, 1.0)),
+    }
+}
+
+fn text(row: &Object, path: &[&str]) -> Option<String> {
+    row.at(path).and_then(Field::id).map(|id| id.into_owned())
+}
+
+fn int(row: &Object, path: &[&str]) -> Option<i64> {
+    match row.at(path) {
+        Some(Field::Int(i)) => Some(*i),
+        _ => None,
+    }
+}

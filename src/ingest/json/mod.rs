@@ -1,0 +1,12 @@
+//! JSON lines of any framework as Arrow batches in nested layout, one row a response.
+
+mod adapters;
+mod arrays;
+mod batches;
+mod field;
+mod lines;
+mod non_finite;
+mod parse;
+mod rows;
+
+pub use batches::JsonBatches;

@@ -1,0 +1,13 @@
+//! Offline, token-level analysis of RL training runs of language models.
+//!
+//! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
+//! STAPO paper); [`stats`] and [`convert`] stand beside it.
+
+pub mod convert;
+pub mod error;
+pub mod framework;
+pub mod ingest;
+pub mod output;
+pub mod stats;
+
+pub use error::{Error, Result};

@@ -1,0 +1,3 @@
+//! The `stapo-analyze` binary.
+
+fn main() {}
