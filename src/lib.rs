@@ -3,6 +3,8 @@
 //! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
 //! STAPO paper); [`stats`] and [`convert`] stand beside it.
 
+pub mod check;
+pub mod cli;
 pub mod convert;
 pub mod error;
 pub mod framework;
