@@ -98,39 +98,41 @@ fn starts(
     Ok(first.iter().enumerate().filter(|(_, f)| **f).map(|(i, _)| i).collect())
 }
 
-/// Marks the rows whose value differs from the row before.
+/// Marks the rows whose value differs from the row before; nulls equal each other.
 fn mark_changes(array: &ArrayRef, first: &mut [bool]) {
-    fn mark<T: PartialEq>(values: &[T], first: &mut [bool]) {
+    let nulls = array.nulls().filter(|n| n.null_count() > 0);
+    let mark = |differ: &dyn Fn(usize) -> bool, first: &mut [bool]| {
+        for i in 1..first.len() {
+            first[i] |= match nulls.map(|n| (n.is_valid(i - 1), n.is_valid(i))) {
+                None | Some((true, true)) => differ(i),
+                Some((before, now)) => before != now,
+            };
+        }
+    };
+    fn mark_plain<T: PartialEq>(values: &[T], first: &mut [bool]) {
         for (row, pair) in first.iter_mut().skip(1).zip(values.windows(2)) {
             *row |= pair[0] != pair[1];
         }
     }
     match array.data_type() {
         DataType::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            if dictionary.values().is_empty() {
-                return;
-            }
-            mark(&dictionary.normalized_keys(), first);
+            let keys = arrays::dictionary_keys(array).unwrap_or_default();
+            mark(&|i| keys[i] != keys[i - 1], first);
         }
         DataType::Utf8 => {
             let texts = array.as_string::<i32>();
-            for i in 1..first.len() {
-                first[i] |= texts.value(i) != texts.value(i - 1);
-            }
+            mark(&|i| texts.value(i) != texts.value(i - 1), first);
         }
         _ => downcast_primitive_array!(
-            array => mark(array.values(), first),
+            array => match nulls {
+                None => mark_plain(array.values(), first),
+                Some(_) => mark(&|i| array.value(i) != array.value(i - 1), first),
+            },
             _ => {
                 let texts = arrays::to_texts(array).unwrap_or_default();
-                mark(&texts, first);
+                mark(&|i| texts[i] != texts[i - 1], first);
             }
         ),
-    }
-    if array.null_count() > 0 {
-        for i in 1..first.len() {
-            first[i] |= array.is_null(i) != array.is_null(i - 1);
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::batch::TokenBatch;
 use super::columns::Column;
+use super::guard::guarded;
 use super::long::continues;
 use super::quality::Quality;
 use super::run::Run;
@@ -136,12 +137,17 @@ impl<'a> Shared<'a> {
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
         let mapping = &self.mappings[self.run.files[unit.file].mapping];
-        let responses = units::guarded(self.run, unit, || {
-            units::decode(self.run, number, unit, mapping, quality, &self.watch, &mut |piece| {
-                self.watch.progress.advance(piece.batch().token_count() as u64, 0);
-                emit(piece)
-            })
-        })?;
+        let path = &self.run.files[unit.file].context.path;
+        let responses = guarded(
+            path,
+            || format!("row group {}", unit.row_groups.start),
+            || {
+                units::decode(self.run, number, unit, mapping, quality, &self.watch, &mut |piece| {
+                    self.watch.progress.advance(piece.batch().token_count() as u64, 0);
+                    emit(piece)
+                })
+            },
+        )?;
         if let Ok(mut counts) = self.counts.lock() {
             counts[number] = responses;
         }

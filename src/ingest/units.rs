@@ -11,7 +11,7 @@ use super::nested;
 use super::quality::Quality;
 use super::run::{Run, RunFile, Source};
 use super::scan::{BATCH_TOKENS, Watch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Fewer tokens than this are not worth a unit of their own.
 const UNIT_TOKENS: u64 = 128 * 1024;
@@ -241,15 +241,4 @@ fn split_first(
 fn raw_columns(mapping: &Mapping) -> Vec<&str> {
     let sources = mapping.columns.iter().flat_map(|m| m.sources.iter().map(|s| s.name.as_str()));
     sources.chain(mapping.reward_parts.iter().map(|(raw, _)| raw.as_str())).collect()
-}
-
-/// Turns a panic of a decoder on hostile bytes into an error that names the file.
-pub fn guarded<T>(run: &Run, unit: &Unit, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Error::Corrupt {
-            path: run.files[unit.file].context.path.clone(),
-            place: format!("row group {}", unit.row_groups.start),
-            message: "the decoder failed on these bytes".into(),
-        })
-    })
 }
