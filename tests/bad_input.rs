@@ -63,7 +63,7 @@ fn damaged_pages_name_file_and_row_group() {
 fn a_wrong_page_checksum_is_found() {
     // Written by pyarrow with `write_page_checksum=True`, uncompressed.
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/checksummed.parquet");
-    let whole = read_all(&[data.clone()], &IngestSettings::default()).unwrap();
+    let whole = read_all(std::slice::from_ref(&data), &IngestSettings::default()).unwrap();
     assert_eq!(column(&whole, Column::Logprob).len(), 600);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("crc.parquet");
@@ -164,7 +164,7 @@ fn paths_need_not_be_utf8() {
     let name = std::ffi::OsStr::from_bytes(b"step_3_\xff.parquet");
     let path = folder.path().join(name);
     fs::copy(log(folder.path(), "a.parquet", &[-1.0], &[1.0]), &path).unwrap();
-    assert_eq!(read_all(&[path.clone()], &IngestSettings::default()).unwrap().len(), 1);
+    assert_eq!(read_all(std::slice::from_ref(&path), &IngestSettings::default()).unwrap().len(), 1);
     let output = Command::cargo_bin("stapo-analyze").unwrap().arg("check").arg(&path).output().unwrap();
     assert!(output.status.success());
 }
@@ -222,6 +222,6 @@ fn flipped_bytes_never_crash() {
         let mut bytes = good.clone();
         bytes[at] ^= 0x5A;
         fs::write(&path, bytes).unwrap();
-        let _ = read_all(&[path.clone()], &IngestSettings::default());
+        let _ = read_all(std::slice::from_ref(&path), &IngestSettings::default());
     }
 }

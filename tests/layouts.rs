@@ -166,8 +166,11 @@ fn probabilities_and_bits_are_converted() {
         ("entropy", float_lists(&[&[1.0, 0.0]])),
     ];
     write_parquet(&path, columns, 8);
-    let batches =
-        read_all(&[path.clone()], &IngestSettings { entropy_in_bits: true, ..Default::default() }).unwrap();
+    let batches = read_all(
+        std::slice::from_ref(&path),
+        &IngestSettings { entropy_in_bits: true, ..Default::default() },
+    )
+    .unwrap();
     assert_eq!(column(&batches, Column::Logprob), [0.5f32.ln(), 0.0]);
     assert_eq!(column(&batches, Column::Entropy), [std::f32::consts::LN_2, 0.0]);
     let mapped = read_all(&[path], &settings(&["prob=entropy", "entropy="])).unwrap();
@@ -185,7 +188,7 @@ fn a_column_of_zeros_is_missing_and_the_rollout_serves() {
         ("generation_logprobs", float_lists(&[&[-1.5; 9]])),
     ];
     write_parquet(&path, columns, 8);
-    let run = Run::open(&[path.clone()], &IngestSettings::default()).unwrap();
+    let run = Run::open(std::slice::from_ref(&path), &IngestSettings::default()).unwrap();
     assert!(run.notes.iter().any(|n| n.contains("zero everywhere")), "{:?}", run.notes);
     assert_eq!(column(&read(&path), Column::Logprob), [-1.5; 9]);
 }
@@ -236,7 +239,7 @@ fn responses_across_row_groups_are_joined() {
                 map: UserMap::parse(&["advantage=".into()]).unwrap(),
                 ..Default::default()
             };
-            let found = describe_all(&read_all(&[cut.clone()], &settings).unwrap());
+            let found = describe_all(&read_all(std::slice::from_ref(&cut), &settings).unwrap());
             assert_eq!(found.len(), expected.len());
             assert!(found.iter().zip(&expected).all(|(a, b)| a == b), "rows {rows}, threads {threads}");
         }
@@ -337,7 +340,7 @@ fn a_long_file_may_carry_a_list_column() {
         ("prompt_ids", int_lists(&[&[1, 2], &[], &[9]])),
     ];
     write_parquet(&path, columns, 100);
-    let run = Run::open(&[path.clone()], &IngestSettings::default()).unwrap();
+    let run = Run::open(std::slice::from_ref(&path), &IngestSettings::default()).unwrap();
     assert_eq!(run.mappings[0].layout, Layout::Long);
     let batches = read(&path);
     assert_eq!(lengths(&batches), [2, 1]);

@@ -90,8 +90,8 @@ fn starts(
             *row |= pair[1] <= pair[0];
         }
         if array.null_count() > 0 {
-            for i in 1..first.len() {
-                first[i] |= array.is_null(i) || array.is_null(i - 1);
+            for (i, row) in first.iter_mut().enumerate().skip(1) {
+                *row |= array.is_null(i) || array.is_null(i - 1);
             }
         }
     }
@@ -102,8 +102,8 @@ fn starts(
 fn mark_changes(array: &ArrayRef, first: &mut [bool]) {
     let nulls = array.nulls().filter(|n| n.null_count() > 0);
     let mark = |differ: &dyn Fn(usize) -> bool, first: &mut [bool]| {
-        for i in 1..first.len() {
-            first[i] |= match nulls.map(|n| (n.is_valid(i - 1), n.is_valid(i))) {
+        for (i, row) in first.iter_mut().enumerate().skip(1) {
+            *row |= match nulls.map(|n| (n.is_valid(i - 1), n.is_valid(i))) {
                 None | Some((true, true)) => differ(i),
                 Some((before, now)) => before != now,
             };

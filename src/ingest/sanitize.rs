@@ -99,7 +99,7 @@ pub fn floats(
 ) -> ScalarBuffer<f32> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    let constant = column.is_logprob().then(|| constant_zero(&values, context)).unwrap_or_default();
+    let constant = if column.is_logprob() { constant_zero(&values, context) } else { Vec::new() };
     let sentinels = column.is_logprob() && untrained_zeros(&values, context);
     if constant.is_empty() && !sentinels && all_good(column, &values) {
         return values;
@@ -137,12 +137,9 @@ pub fn floats(
         *v = f32::NAN;
     }
     for response in constant {
-        for t in context.offsets[response]..context.offsets[response + 1] {
-            if context.trained(t) {
-                counts.sentinel += 1;
-            }
-            clean[t] = f32::NAN;
-        }
+        let tokens = context.offsets[response]..context.offsets[response + 1];
+        counts.sentinel += tokens.clone().filter(|t| context.trained(*t)).count() as u64;
+        clean[tokens].fill(f32::NAN);
         counts.note(context.place(context.offsets[response]));
     }
     clean.into()

@@ -232,11 +232,11 @@ fn one_unit<S: Sink>(
         match piece {
             Piece::Whole(batch) => return sink.accept(&batch),
             Piece::First(batch) => first = Some(batch),
-            Piece::Only(batch) => ends = Ends::One(batch),
+            Piece::Only(batch) => ends = Ends::One(Box::new(batch)),
             Piece::Last(last) => {
                 ends = match first.take() {
-                    Some(first) => Ends::Two(first, last),
-                    None => Ends::One(last),
+                    Some(first) => Ends::Two(Box::new(first), Box::new(last)),
+                    None => Ends::One(Box::new(last)),
                 }
             }
         }
