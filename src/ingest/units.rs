@@ -228,7 +228,7 @@ fn split_first(
     emit: &mut dyn FnMut(Piece) -> Result<()>,
 ) -> Result<()> {
     if !std::mem::replace(began, true) {
-        emit(Piece::First(batch.slice(0..1)))?;
+        emit(Piece::First(batch.slice(0..1).detached()))?;
         if batch.len() == 1 {
             return Ok(());
         }
