@@ -37,6 +37,17 @@ impl TokenBatch {
         }
     }
 
+    /// A log that has the ratio instead of the new log-probability: ln π_new = ln π_old + ln ρ.
+    pub fn derive_new_logprob(&mut self) {
+        let Some(ratio) = self.tokens.floats.take(Column::Ratio) else { return };
+        let known = self.tokens.floats.get(Column::LogprobNew).is_some();
+        let Some(old) = self.tokens.floats.get(Column::Logprob).filter(|_| !known) else { return };
+        let sum = |(old, ratio): (&f32, &f32)| (old + ratio.ln()).min(0.0);
+        let new: Vec<f32> =
+            old.iter().zip(ratio.iter()).map(sum).map(|v| if v.is_finite() { v } else { f32::NAN }).collect();
+        self.tokens.floats.set(Column::LogprobNew, new.into());
+    }
+
     /// Drops a position column that says nothing new: 0, 1, 2, … in every response.
     pub fn drop_plain_positions(&mut self) {
         let Some(positions) = self.tokens.ints.get(Column::Position) else { return };
