@@ -91,8 +91,8 @@ fn is_constant(array: &ArrayRef, start: usize, end: usize) -> bool {
 fn mark_changes(array: &ArrayRef, first: &mut [u8], rows: std::ops::Range<usize>) {
     let nulls = array.nulls().filter(|n| n.null_count() > 0);
     let mut mark = |differ: &dyn Fn(usize) -> bool| {
-        for i in rows.start + 1..rows.end {
-            first[i] |= u8::from(match nulls.map(|n| (n.is_valid(i - 1), n.is_valid(i))) {
+        for (i, row) in first.iter_mut().enumerate().take(rows.end).skip(rows.start + 1) {
+            *row |= u8::from(match nulls.map(|n| (n.is_valid(i - 1), n.is_valid(i))) {
                 None | Some((true, true)) => differ(i),
                 Some((before, now)) => before != now,
             });

@@ -81,7 +81,7 @@ fn all_good(column: Column, values: &[f32]) -> bool {
     if column.is_logprob() {
         every(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
     } else if column.is_entropy() || column == Column::GradNorm {
-        every(values, |v| (v >= 0.0) & (v < f32::INFINITY))
+        every(values, |v| (0.0..f32::INFINITY).contains(&v))
     } else {
         every(values, f32::is_finite)
     }
