@@ -4,6 +4,8 @@
 //! STAPO paper); [`stats`] and [`convert`] stand beside it.
 
 pub mod analyze;
+pub mod check;
+pub mod cli;
 pub mod convert;
 pub mod error;
 pub mod framework;

@@ -1,3 +1,7 @@
 //! The `stapo-analyze` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    stapo_analyze::cli::main()
+}

@@ -15,35 +15,24 @@ use super::collision::{CollisionBounds, least_concentrated, most_concentrated, s
 /// the cells where two arcs of C'_min meet come near it.
 pub const TABLE_SLACK: f64 = 1.5e-3;
 
+/// Error of H' that the table allows for: reading it at an H' that is off by this much still gives
+/// bounds of the true one.
+pub const ENTROPY_ERROR: f64 = 2e-5;
+
 /// log2 of the cells per octave of H' + OFFSET.
 const CELL_BITS: u32 = 7;
-const INDEX_SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - CELL_BITS;
+const INDEX_SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - CELL_BITS;
 /// Shifts H' so that the logarithmic grid reaches 0; the first cells are OFFSET/128 wide.
-const OFFSET: f64 = 1.0 / 16.0;
-/// Covers the rounding of H' + OFFSET at a cell's edge and of the solver.
-const ROUNDING: f64 = 1e-11;
+const OFFSET: f32 = 1.0 / 16.0;
 /// Cells with more arcs than this use e^{−H'}, which the arcs touch from above.
 const MOST_ARCS: u32 = 16;
 
-/// A line over one cell, stored as f32 after rounding outward.
-#[derive(Debug, Clone, Copy, Default)]
-struct Line {
-    intercept: f32,
-    slope: f32,
-}
-
-impl Line {
-    #[inline]
-    fn at(self, entropy: f64) -> f64 {
-        f64::from(self.intercept) + f64::from(self.slope) * entropy
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
+/// The lines of one cell, `intercepts[i] + slopes[i]·H'`: C'_min, C'_max, ln x_max, and one unused
+/// that makes each array a vector register.
+#[derive(Debug, Clone, Copy)]
 struct Cell {
-    min: Line,
-    max: Line,
-    ln_heaviest: Line,
+    intercepts: [f32; 4],
+    slopes: [f32; 4],
 }
 
 /// Outward-rounded bounds on C' and ln x_max for one vocabulary.
@@ -57,14 +46,15 @@ pub struct CollisionTable {
 impl CollisionTable {
     /// Builds the table of a vocabulary of `vocab_size` tokens (at least 2); takes a millisecond.
     #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
     pub fn new(vocab_size: u32) -> Self {
         let outcomes = vocab_size.max(2) - 1;
         let max_entropy = f64::from(outcomes).ln();
         let steepest = steepest_most_concentrated(outcomes);
-        let cells = (0..=index_of(max_entropy))
+        let cells = (0..=index_of((max_entropy + ENTROPY_ERROR) as f32))
             .map(|index| {
-                let start = cell_start(index).max(0.0);
-                let end = cell_start(index + 1).min(max_entropy).max(start);
+                let start = cell_start(index).min(max_entropy);
+                let end = cell_start(index + 1).min(max_entropy);
                 Cell::covering(start, end, outcomes, steepest)
             })
             .collect();
@@ -83,43 +73,61 @@ impl CollisionTable {
         self.outcomes
     }
 
-    /// Bounds at conditional entropy `entropy`, which must lie in [0, ln(V − 1)]; each end is at or
-    /// outside the exact one.
+    /// Bounds at a conditional entropy in [0, ln(V − 1)]; each end is at or outside the exact one.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn bounds(&self, entropy: f64) -> CollisionBounds {
+        let [min, max, ln_heaviest, _] = self.lines_at(entropy as f32).map(f64::from);
+        CollisionBounds { min, max: max.min(1.0), ln_heaviest: ln_heaviest.min(0.0) }
+    }
+
+    /// C'_min, C'_max and ln x_max (and a filler) in one vector operation; the last two may exceed
+    /// 1 and 0 by rounding.
     #[inline]
     #[must_use]
-    pub fn bounds(&self, entropy: f64) -> CollisionBounds {
+    pub fn lines_at(&self, entropy: f32) -> [f32; 4] {
         let Some(cell) = self.cells.get(index_of(entropy)) else {
-            return CollisionBounds { min: 0.0, max: 1.0, ln_heaviest: 0.0 };
+            return [0.0, 1.0, 0.0, 0.0];
         };
-        let max = cell.max.at(entropy);
-        let ln_heaviest = cell.ln_heaviest.at(entropy);
-        CollisionBounds {
-            min: cell.min.at(entropy),
-            max: if max < 1.0 { max } else { 1.0 },
-            ln_heaviest: if ln_heaviest < 0.0 { ln_heaviest } else { 0.0 },
-        }
+        std::array::from_fn(|i| cell.intercepts[i] + cell.slopes[i] * entropy)
     }
 }
 
 /// The exponent and leading mantissa bits of H' + OFFSET: a logarithmic grid for one shift.
 #[inline]
-#[allow(clippy::cast_possible_truncation)]
-fn index_of(entropy: f64) -> usize {
-    ((entropy + OFFSET).to_bits() >> INDEX_SHIFT).wrapping_sub(OFFSET.to_bits() >> INDEX_SHIFT) as usize
+fn index_of(entropy: f32) -> usize {
+    let base = OFFSET.to_bits() >> INDEX_SHIFT;
+    ((entropy + OFFSET).to_bits() >> INDEX_SHIFT).wrapping_sub(base) as usize
 }
 
 fn cell_start(index: usize) -> f64 {
-    f64::from_bits(((OFFSET.to_bits() >> INDEX_SHIFT) + index as u64) << INDEX_SHIFT) - OFFSET
+    let base = u64::from(OFFSET.to_bits() >> INDEX_SHIFT);
+    // The same bits as an f64: the exponent is rebiased, the mantissa has the same lead.
+    let shift = f64::MANTISSA_DIGITS - 1 - CELL_BITS;
+    let rebias = u64::from((1023 - 127) as u32) << CELL_BITS;
+    f64::from_bits((base + rebias + index as u64) << shift) - f64::from(OFFSET)
 }
 
 impl Cell {
     fn covering(start: f64, end: f64, outcomes: u32, steepest: (f64, f64)) -> Self {
-        Self {
-            min: line_under_min(start, end, outcomes),
-            max: line_over_max(start, end, outcomes, steepest),
-            ln_heaviest: line_over_ln_heaviest(start, end, outcomes),
-        }
+        // An H' that is a little off may fall into the neighbouring cell.
+        let (start, end) = ((start - ENTROPY_ERROR).max(0.0), end + ENTROPY_ERROR);
+        let end = end.min(f64::from(outcomes).ln());
+        let lines = [
+            line_under_min(start, end, outcomes),
+            line_over_max(start, end, outcomes, steepest),
+            line_over_ln_heaviest(start, end, outcomes),
+            Line { intercept: 0.0, slope: 0.0 },
+        ];
+        Self { intercepts: lines.map(|line| line.intercept), slopes: lines.map(|line| line.slope) }
     }
+}
+
+/// A line over one cell, rounded outward to f32.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    intercept: f32,
+    slope: f32,
 }
 
 fn line_under_min(start: f64, end: f64, outcomes: u32) -> Line {
@@ -177,20 +185,24 @@ fn chord_slope(left: (f64, f64), right: (f64, f64)) -> f64 {
     if right.0 > left.0 { (right.1 - left.1) / (right.0 - left.0) } else { 0.0 }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn line_under(slope: f64, points: &[(f64, f64)]) -> Line {
-    let slope = slope as f32;
-    let offset = |&(h, value): &(f64, f64)| value - f64::from(slope) * h;
-    let lowest = points.iter().map(offset).fold(f64::INFINITY, f64::min);
-    Line { intercept: ((lowest - ROUNDING) as f32).next_down(), slope }
+    let upside_down: Vec<_> = points.iter().map(|&(h, value)| (h, -value)).collect();
+    let line = line_over(-slope, &upside_down);
+    Line { intercept: -line.intercept, slope: -line.slope }
 }
 
+/// The line of this slope over all points, raised by what an error of H' and of evaluating it in
+/// f32 can take away.
 #[allow(clippy::cast_possible_truncation)]
 fn line_over(slope: f64, points: &[(f64, f64)]) -> Line {
     let slope = slope as f32;
+    let steepness = f64::from(slope.abs());
     let offset = |&(h, value): &(f64, f64)| value - f64::from(slope) * h;
     let highest = points.iter().map(offset).fold(f64::NEG_INFINITY, f64::max);
-    Line { intercept: ((highest + ROUNDING) as f32).next_up(), slope }
+    let reach = points.iter().map(|point| point.0).fold(1.0, f64::max);
+    let evaluation = f64::from(f32::EPSILON) * (highest.abs() + 2.0 * steepness * reach);
+    let raised = highest + steepness * ENTROPY_ERROR + evaluation;
+    Line { intercept: (raised as f32).next_up(), slope }
 }
 
 #[cfg(test)]

@@ -7,9 +7,6 @@
 use super::collision::CollisionBounds;
 use super::feasible::ConditionalState;
 
-/// Rounding of H' is this times (1 + H)/q.
-const ROUNDING: f64 = 1e-15;
-
 /// Which way one gradient step on a token moves the entropy at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -24,6 +21,10 @@ pub enum EntropyDirection {
     Ambiguous = 3,
 }
 
+const UP: f64 = EntropyDirection::Up as u8 as f64;
+const DOWN: f64 = EntropyDirection::Down as u8 as f64;
+const AMBIGUOUS: f64 = EntropyDirection::Ambiguous as u8 as f64;
+
 impl EntropyDirection {
     /// All directions, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Unchanged, Self::Up, Self::Down, Self::Ambiguous];
@@ -36,18 +37,6 @@ impl EntropyDirection {
             Self::Up => "up",
             Self::Down => "down",
             Self::Ambiguous => "ambiguous",
-        }
-    }
-
-    /// The direction of w·D given that of D.
-    #[inline]
-    #[must_use]
-    pub fn times_weight(self, weight: f64) -> Self {
-        match self {
-            _ if weight == 0.0 => Self::Unchanged,
-            Self::Up if weight < 0.0 => Self::Down,
-            Self::Down if weight < 0.0 => Self::Up,
-            other => other,
         }
     }
 }
@@ -85,28 +74,37 @@ pub fn lemma_change(logprob: f64, p: f64, entropy: f64, advantage: f64, mean_adv
     -p * (logprob + entropy) * (advantage - mean_advantage)
 }
 
-/// The certified direction of D (that is, for w > 0) from p, H and the heaviest other token.
+/// The certified direction of w·D from p, H and ln(q·x_max), the most another token can have.
 ///
 /// p ≤ e^{−H} makes both terms of D non-negative. A token that must be the mode (p ≥ ½ or
 /// p ≥ q·x_max) has D ≤ 0, because t(ln t + H) is convex and largest at the mode.
-#[inline]
 #[must_use]
-pub fn certified_direction(logprob: f64, entropy: f64, ln_heaviest_mass: f64) -> EntropyDirection {
-    if logprob >= 0.0 {
-        EntropyDirection::Unchanged
-    } else if logprob <= -entropy {
-        EntropyDirection::Up
-    } else if logprob >= -std::f64::consts::LN_2 || logprob >= ln_heaviest_mass {
-        EntropyDirection::Down
-    } else {
-        EntropyDirection::Ambiguous
-    }
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn certified_direction(
+    logprob: f64,
+    entropy: f64,
+    ln_heaviest_mass: f64,
+    weight: f64,
+) -> EntropyDirection {
+    EntropyDirection::ALL[direction_code(logprob, entropy, ln_heaviest_mass, weight) as usize]
+}
+
+/// The code of [`certified_direction`], by selection instead of branches.
+#[inline(always)]
+pub(super) fn direction_code(logprob: f64, entropy: f64, ln_heaviest_mass: f64, weight: f64) -> f64 {
+    let raises = logprob <= -entropy;
+    let is_mode = (logprob >= -std::f64::consts::LN_2) | (logprob >= ln_heaviest_mass);
+    let [up, down] = if weight > 0.0 { [UP, DOWN] } else { [DOWN, UP] };
+    let of_the_rest = if is_mode { down } else { AMBIGUOUS };
+    let moving = if raises { up } else { of_the_rest };
+    if (weight == 0.0) | (logprob >= 0.0) { 0.0 } else { moving }
 }
 
 /// A rigorous interval of D from p and H. `logprob` must be that of `state`.
 ///
 /// With R the other tokens' part of G: R ≥ q²·s·C', s = ln q + H − H' = p(ln q − ln p − H')
-/// (a covariance is not negative), and R ≤ q²·u·C', u = ln(q·x_max) + H.
+/// (a covariance is not negative), and R ≤ q²·u·C', u = ln(q·x_max) + H. The ends leave room for
+/// the rounding of H' (C' falls by at most 1 a nat).
 #[inline]
 #[must_use]
 pub fn change_interval(logprob: f64, state: &ConditionalState, bounds: &CollisionBounds) -> ChangeInterval {
@@ -117,12 +115,12 @@ pub fn change_interval(logprob: f64, state: &ConditionalState, bounds: &Collisio
     let own = p * (ln_p + entropy);
     let s = p * (ln_q - ln_p - h);
     let u = ln_q + bounds.ln_heaviest + entropy;
-    let rounding = ROUNDING * (1.0 + entropy) * q;
-    let own_rounding = 4.0 * f64::EPSILON * p * (entropy - ln_p);
+    let rounding = q * q * state.rounding;
+    let own_rounding = p * (4.0 * f64::EPSILON * (entropy - ln_p) + 2.0 * q * state.rounding);
     let low = q * q * s * if s >= 0.0 { bounds.min } else { bounds.max } - q * own;
-    let low = low - rounding * (p + 2.0 * s.abs()) - own_rounding;
+    let low = low - rounding * 2.0 * (p + s.abs()) - own_rounding;
     let high = q * q * u * if u >= 0.0 { bounds.max } else { bounds.min } - q * own;
-    let high = high + rounding * (1.0 + 2.0 * u.abs()) + own_rounding;
+    let high = high + rounding * (3.0 + 2.0 * u.abs()) + own_rounding;
     let least = -own - own_rounding;
     ChangeInterval { low: if low > least { low } else { least }, high }
 }
@@ -138,10 +136,14 @@ mod tests {
 
     #[test]
     fn weight_flips_direction_and_interval() {
-        assert_eq!(EntropyDirection::Up.times_weight(-1.0), EntropyDirection::Down);
-        assert_eq!(EntropyDirection::Down.times_weight(-0.5), EntropyDirection::Up);
-        assert_eq!(EntropyDirection::Up.times_weight(0.0), EntropyDirection::Unchanged);
-        assert_eq!(EntropyDirection::Ambiguous.times_weight(-1.0), EntropyDirection::Ambiguous);
+        let direction = |logprob, weight| certified_direction(logprob, 1.0, -0.9, weight);
+        assert_eq!(direction(-1.5, 1.0), EntropyDirection::Up);
+        assert_eq!(direction(-1.5, -1.0), EntropyDirection::Down);
+        assert_eq!(direction(-0.5, 1.0), EntropyDirection::Down);
+        assert_eq!(direction(-0.8, -2.0), EntropyDirection::Up);
+        assert_eq!(direction(-0.95, -1.0), EntropyDirection::Ambiguous);
+        assert_eq!(direction(-1.5, 0.0), EntropyDirection::Unchanged);
+        assert_eq!(direction(0.0, 1.0), EntropyDirection::Unchanged);
         let flipped = ChangeInterval { low: -1.0, high: 3.0 }.times_weight(-2.0);
         assert_eq!(flipped, ChangeInterval { low: -6.0, high: 2.0 });
     }
@@ -193,7 +195,7 @@ mod tests {
                 prop_assert!(interval.low <= exact + noise, "{token:?} {exact} {interval:?}");
                 prop_assert!(interval.high >= exact - noise, "{token:?} {exact} {interval:?}");
                 let ln_mass = state.ln_complement + bounds.ln_heaviest;
-                match certified_direction(token.logprob, token.entropy, ln_mass) {
+                match certified_direction(token.logprob, token.entropy, ln_mass, 1.0) {
                     EntropyDirection::Up => prop_assert!(exact >= -noise, "{token:?} {exact}"),
                     EntropyDirection::Down => prop_assert!(exact <= noise, "{token:?} {exact}"),
                     EntropyDirection::Unchanged => prop_assert!(exact.abs() <= noise),

@@ -4,7 +4,7 @@
 //! the entropy of the other tokens. Pairs outside come from two different policies, from another
 //! temperature, or from rounding.
 
-use super::{fast_math, token::probability_pair};
+use super::token::probability_pair;
 
 /// How far outside the feasible range an entropy may lie, in nats, before it is counted: bf16
 /// logits move it by about this much.
@@ -21,8 +21,19 @@ pub struct ConditionalState {
     pub ln_complement: f64,
     /// H' = (H − h_b(p))/q clamped to [0, ln(V − 1)]; without meaning where q = 0.
     pub conditional_entropy: f64,
+    /// Bound on the rounding error of H' that the arithmetic adds to that of its inputs.
+    pub rounding: f64,
     /// Whether H was within [`FEASIBILITY_TOLERANCE`] of the feasible range, and ln p of 0.
     pub feasible: bool,
+}
+
+/// Whether 0 ≤ H − h_b(p) ≤ q ln(V − 1) and ln p ≤ 0, within [`FEASIBILITY_TOLERANCE`].
+#[inline]
+#[must_use]
+pub fn is_feasible(excess: f64, max_excess: f64, logprob: f64) -> bool {
+    (excess >= -FEASIBILITY_TOLERANCE)
+        & (excess <= max_excess + FEASIBILITY_TOLERANCE)
+        & (logprob <= FEASIBILITY_TOLERANCE)
 }
 
 /// h_b(p) = −p ln p − q ln q from the logarithms, which must be finite.
@@ -35,25 +46,21 @@ pub fn binary_entropy(p: f64, ln_p: f64, q: f64, ln_q: f64) -> f64 {
 impl ConditionalState {
     /// Splits H into the sampled token's part and the others'. Both arguments must be finite;
     /// `max_entropy` is ln(V − 1).
-    #[inline(always)]
     #[must_use]
     pub fn new(logprob: f64, entropy: f64, max_entropy: f64) -> Self {
-        let ln_p = if logprob < 0.0 { logprob } else { 0.0 };
+        let ln_p = logprob.min(0.0);
         let (p, q) = probability_pair(ln_p);
-        // A certain token has no others; a floor instead of a branch keeps loops vectorisable.
-        let divisor = if q > f64::MIN_POSITIVE { q } else { f64::MIN_POSITIVE };
-        let ln_q = fast_math::ln(divisor);
+        // A certain token has no others; the floor keeps its logarithm and quotient finite.
+        let divisor = q.max(f64::MIN_POSITIVE);
+        let ln_q = divisor.ln();
         let excess = entropy - binary_entropy(p, ln_p, q, ln_q);
-        let unclamped = excess / divisor;
-        let floored = if unclamped > 0.0 { unclamped } else { 0.0 };
         Self {
             probability: p,
             complement: q,
             ln_complement: ln_q,
-            conditional_entropy: if floored < max_entropy { floored } else { max_entropy },
-            feasible: (excess >= -FEASIBILITY_TOLERANCE)
-                & (excess <= q * max_entropy + FEASIBILITY_TOLERANCE)
-                & (logprob <= FEASIBILITY_TOLERANCE),
+            conditional_entropy: (excess / divisor).clamp(0.0, max_entropy),
+            rounding: 1e-15 * (1.0 + entropy.abs()) / divisor,
+            feasible: is_feasible(excess, q * max_entropy, logprob),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Quantities of one sampled token: probability, surprisal, ratio and policy-gradient weight.
 
-use super::fast_math;
-
 /// PPO clipping range: a token is cut where the ratio leaves [1 − low, 1 + high] in the direction
 /// its advantage pushes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,10 +22,10 @@ impl ClipRange {
 /// (p, 1 − p) of a log-probability; the complement keeps full precision near p = 1.
 ///
 /// A log-probability above 0 counts as 0.
-#[inline]
 #[must_use]
 pub fn probability_pair(logprob: f64) -> (f64, f64) {
-    fast_math::exp_pair(logprob)
+    let logprob = logprob.min(0.0);
+    (logprob.exp(), -logprob.exp_m1())
 }
 
 /// −ln p in nats.
@@ -38,10 +36,9 @@ pub fn surprisal(logprob: f64) -> f64 {
 }
 
 /// ρ = π_θ/π_old from the two log-probabilities.
-#[inline]
 #[must_use]
 pub fn ratio(logprob_new: f64, logprob_old: f64) -> f64 {
-    fast_math::exp(logprob_new - logprob_old)
+    (logprob_new - logprob_old).exp()
 }
 
 /// w = ρA, or 0 where clipping cuts the token.

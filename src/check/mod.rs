@@ -1,0 +1,124 @@
+//! `stapo-analyze check`: what was found in a log, and whether it can be trusted.
+
+mod duplicates;
+mod report;
+mod tally;
+mod verdicts;
+
+pub use report::{Check, CheckReport, ColumnReport, Steps, Verdict, Vocabulary};
+
+use self::tally::Tally;
+use crate::error::Result;
+use crate::framework::vocab::vocabulary_containing;
+use crate::ingest::{AlignmentRule, Column, Progress, Quality, Run, scan};
+
+/// With no vocabulary known, the largest one in use bounds what is feasible.
+const LARGEST_VOCABULARY: u32 = 262_144;
+
+const WANTED: &[Column] = &[
+    Column::TokenId,
+    Column::TokenText,
+    Column::Logprob,
+    Column::LogprobRollout,
+    Column::LogprobNew,
+    Column::LogprobRef,
+    Column::Entropy,
+    Column::Advantage,
+    Column::AdvantageSeq,
+    Column::Reward,
+    Column::Mask,
+    Column::GradNorm,
+    Column::SumPiSq,
+    Column::SumPiSqLogPi,
+    Column::LogprobAfter,
+    Column::EntropyAfter,
+    Column::PromptIds,
+];
+
+/// Looks at the whole run.
+pub fn check(run: &Run, vocab_size: Option<u32>, progress: &dyn Progress) -> Result<CheckReport> {
+    let stated = run.metadata.get("vocab_size").and_then(|v| v.trim().parse::<u32>().ok()).filter(|v| *v > 1);
+    let known = vocab_size.or(stated);
+    let scanned = scan(run, WANTED, progress, || Tally::new(known.unwrap_or(LARGEST_VOCABULARY)))?;
+    let mut tally = Tally::new(known.unwrap_or(LARGEST_VOCABULARY));
+    for part in scanned.sinks {
+        tally.merge(part);
+    }
+    let guessed = tally.largest_id.and_then(|id| u32::try_from(id).ok()).map(vocabulary_containing);
+    let vocabulary = Vocabulary {
+        size: known.or(guessed),
+        from: match (vocab_size, stated) {
+            (Some(_), _) => "option",
+            (None, Some(_)) => "metadata",
+            (None, None) => "guessed",
+        },
+        largest_id: tally.largest_id,
+    };
+    let unique = |names: Vec<String>| {
+        names.into_iter().fold(Vec::new(), |mut all, n| {
+            if !all.contains(&n) {
+                all.push(n);
+            }
+            all
+        })
+    };
+    let mut layouts = Vec::new();
+    for mapping in &run.mappings {
+        if !layouts.contains(&mapping.layout) {
+            layouts.push(mapping.layout);
+        }
+    }
+    Ok(CheckReport {
+        frameworks: unique(run.mappings.iter().map(|m| m.dialect.name().to_owned()).collect()),
+        layouts,
+        alignments: unique(run.files.iter().map(|f| alignment_name(f.context.alignment)).collect()),
+        files: run.files.len(),
+        bytes: run.files.iter().map(|f| f.bytes).sum(),
+        skipped: run.skipped.clone(),
+        steps: Steps {
+            count: tally.steps.len(),
+            first: tally.steps.keys().next().copied(),
+            last: tally.steps.keys().next_back().copied(),
+        },
+        responses: scanned.rows.responses,
+        tokens: tally.tokens,
+        trained_tokens: tally.trained,
+        groups: (!tally.groups.is_empty()).then_some(tally.groups.len() as u64),
+        columns: columns(run, &scanned.quality),
+        unused: unique(run.mappings.iter().flat_map(|m| m.unused.clone()).collect()),
+        metadata: run.metadata.clone(),
+        notes: run.notes.clone(),
+        checks: verdicts::verdicts(run, &tally, &scanned.quality, vocabulary.size),
+        vocabulary,
+    })
+}
+
+fn alignment_name(rule: AlignmentRule) -> String {
+    match rule {
+        AlignmentRule::Exact => "canonical".into(),
+        AlignmentRule::Given(alignment) => alignment.name().into(),
+        AlignmentRule::Auto => "recognised row by row".into(),
+    }
+}
+
+fn columns(run: &Run, quality: &Quality) -> Vec<ColumnReport> {
+    let mut reports = Vec::new();
+    for &column in Column::ALL {
+        let Some(mapped) = run.mappings.iter().find_map(|m| m.get(column)) else { continue };
+        let counts = quality.get(column);
+        let first = counts.and_then(|q| q.first_bad.as_ref());
+        reports.push(ColumnReport {
+            canonical: column.name(),
+            sources: mapped.sources.clone(),
+            reason: mapped.reason,
+            values: counts.map(|q| q.values),
+            missing_share: counts.map(|q| q.missing_share()),
+            not_finite: counts.map_or(0, |q| q.not_finite),
+            out_of_range: counts.map_or(0, |q| q.out_of_range),
+            sentinel: counts.map_or(0, |q| q.sentinel),
+            first_bad: first
+                .map(|p| format!("{} row {} position {}", run.file_name(p.file), p.row, p.position)),
+        });
+    }
+    reports
+}

@@ -1,0 +1,307 @@
+//! From counts to verdicts. Thresholds are stated here, and in the messages.
+
+use super::report::{Check, Verdict};
+use super::tally::{SHIFTS, Tally};
+use crate::ingest::{Column, FAIL_SHARE, Quality, Run, WARN_SHARE};
+use crate::stats::correlation::PearsonSums;
+
+/// Share of (p, H) pairs that may be infeasible by rounding alone.
+const INFEASIBLE_WARN: f64 = 1e-3;
+const INFEASIBLE_FAIL: f64 = 1e-2;
+/// Entropy and surprisal of one policy correlate; 0.5 and more is usual.
+const CORRELATION_WARN: f64 = 0.3;
+const CORRELATION_FAIL: f64 = 0.1;
+/// On-policy, the mean surprisal is the mean entropy up to sampling noise.
+const ON_POLICY_WARN: f64 = 0.05;
+const ON_POLICY_FAIL: f64 = 0.25;
+const DUPLICATES_WARN: f64 = 0.01;
+const ZERO_ADVANTAGE_WARN: f64 = 0.9;
+const ZERO_LOGPROB_WARN: f64 = 0.5;
+
+fn grade(value: f64, warn: f64, fail: f64) -> Verdict {
+    match value {
+        v if v > fail => Verdict::Fail,
+        v if v > warn => Verdict::Warn,
+        _ => Verdict::Pass,
+    }
+}
+
+fn check(code: &'static str, verdict: Verdict, message: String, hint: &'static str) -> Check {
+    let hint = matches!(verdict, Verdict::Warn | Verdict::Fail).then_some(hint);
+    Check { code, verdict, message, hint }
+}
+
+fn skipped(code: &'static str, needs: &str) -> Check {
+    Check { code, verdict: Verdict::Skip, message: format!("needs {needs}"), hint: None }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// All health checks, in the order they are shown.
+pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<u32>) -> Vec<Check> {
+    vec![
+        columns(run),
+        complete(run),
+        missing(quality),
+        ranges(quality),
+        entropy_bound(tally, vocabulary),
+        zeros(tally),
+        feasible(tally),
+        entropy_correlation(tally),
+        entropy_alignment(tally),
+        logprob_alignment(tally),
+        on_policy(tally),
+        duplicates(tally),
+        zero_advantage(tally),
+        groups(tally),
+        group_means(tally),
+    ]
+}
+
+fn columns(run: &Run) -> Check {
+    let needed = [
+        (Column::Logprob, "no probability, no candidates"),
+        (Column::Entropy, "no S2T mask, no gradient interval"),
+    ];
+    let advantage = run.has(Column::Advantage) || run.has(Column::AdvantageSeq);
+    let mut lost: Vec<String> =
+        needed.iter().filter(|(c, _)| !run.has(*c)).map(|(c, why)| format!("`{c}` ({why})")).collect();
+    if !advantage {
+        lost.push("`advantage` (no sign, no energy)".into());
+    }
+    match lost.is_empty() {
+        true => {
+            check("columns", Verdict::Pass, "log-probability, entropy and advantage are there".into(), "")
+        }
+        false => check(
+            "columns",
+            Verdict::Fail,
+            format!("missing: {}", lost.join(", ")),
+            "name the column with --map, or log it (README, section Logging)",
+        ),
+    }
+}
+
+fn complete(run: &Run) -> Check {
+    let open = run.skipped.iter().filter(|s| s.reason.contains("STABLE")).count();
+    let verdict = if open > 0 { Verdict::Warn } else { Verdict::Pass };
+    let message = match open {
+        0 => format!("{} files read, none incomplete", run.files.len()),
+        n => format!("{n} folders without a STABLE marker were skipped"),
+    };
+    check("complete", verdict, message, "they are still being written: run again later")
+}
+
+fn missing(quality: &Quality) -> Check {
+    let worst = quality.iter().map(|(c, q)| (c, q.missing_share())).max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((column, share)) = worst else { return skipped("missing", "at least one token") };
+    let verdict = grade(share, WARN_SHARE, FAIL_SHARE);
+    let message = match share {
+        0.0 => "no value is missing".into(),
+        _ => format!("at most {:.2} % of a column is missing or bad (`{column}`)", share * 100.0),
+    };
+    check("missing", verdict, message, "see the table of columns; --allow-missing goes on beyond 20 %")
+}
+
+fn ranges(quality: &Quality) -> Check {
+    let bad: Vec<String> = quality
+        .iter()
+        .filter(|(_, q)| q.bad() > 0)
+        .map(|(c, q)| {
+            format!(
+                "`{c}`: {} not finite, {} out of range, {} placeholders",
+                q.not_finite, q.out_of_range, q.sentinel
+            )
+        })
+        .collect();
+    let verdict = if bad.is_empty() { Verdict::Pass } else { Verdict::Warn };
+    let message = match bad.is_empty() {
+        true => "all values are finite and in range".into(),
+        false => bad.join("; "),
+    };
+    check("ranges", verdict, message, "these values count as missing")
+}
+
+fn entropy_bound(tally: &Tally, vocabulary: Option<u32>) -> Check {
+    let (Some(size), true) = (vocabulary, tally.pairs > 0) else {
+        return skipped("entropy_bound", "entropy and token ids");
+    };
+    let bound = f64::from(size).ln();
+    let largest = f64::from(tally.largest_entropy);
+    let verdict = if largest > bound + 0.02 { Verdict::Fail } else { Verdict::Pass };
+    let message = format!("largest entropy {largest:.3} nats, ln V = {bound:.3} (V = {size})");
+    check(
+        "entropy_bound",
+        verdict,
+        message,
+        "entropy in bits? --entropy-unit bits; wrong vocabulary? --vocab-size",
+    )
+}
+
+fn zeros(tally: &Tally) -> Check {
+    if tally.trained == 0 {
+        return skipped("zeros", "log-probabilities");
+    }
+    let share = percent(tally.zero_logprobs, tally.trained);
+    let verdict = grade(share, ZERO_LOGPROB_WARN, f64::INFINITY);
+    let message = format!("{:.2} % of log-probabilities are exactly zero", share * 100.0);
+    check("zeros", verdict, message, "zero often stands for \"not computed\": check what the trainer writes")
+}
+
+fn feasible(tally: &Tally) -> Check {
+    if tally.pairs == 0 {
+        return skipped("feasible", "log-probability and entropy");
+    }
+    let share = percent(tally.infeasible, tally.pairs);
+    let verdict = grade(share, INFEASIBLE_WARN, INFEASIBLE_FAIL);
+    let message =
+        format!("{:.3} % of (p, H) pairs cannot be of one distribution (tolerance 0.02 nats)", share * 100.0);
+    check(
+        "feasible",
+        verdict,
+        message,
+        "log-probability and entropy are of different policies, temperatures or tokens",
+    )
+}
+
+fn entropy_correlation(tally: &Tally) -> Check {
+    let Some(r) = tally.entropy_shift[1].correlation() else {
+        return skipped("entropy_correlation", "log-probability and entropy that vary");
+    };
+    let verdict = match r {
+        r if r < CORRELATION_FAIL => Verdict::Fail,
+        r if r < CORRELATION_WARN => Verdict::Warn,
+        _ => Verdict::Pass,
+    };
+    let message = format!("correlation of entropy with −log-probability is {r:.3}");
+    check(
+        "entropy_correlation",
+        verdict,
+        message,
+        "near zero, the entropies belong to other tokens or other responses",
+    )
+}
+
+fn best_shift(sums: &[PearsonSums; 3]) -> Option<(isize, [f64; 3])> {
+    let mut r = [0.0; 3];
+    for (at, sums) in sums.iter().enumerate() {
+        r[at] = sums.correlation()?;
+    }
+    let best = (0..3).max_by(|a, b| r[*a].total_cmp(&r[*b]))?;
+    Some((SHIFTS[best], r))
+}
+
+fn aligned(
+    code: &'static str,
+    what: &str,
+    sums: &[PearsonSums; 3],
+    needs: &str,
+    hint: &'static str,
+) -> Check {
+    let Some((best, r)) = best_shift(sums) else { return skipped(code, needs) };
+    let verdict = if best == 0 { Verdict::Pass } else { Verdict::Fail };
+    let message = format!(
+        "{what} fit best at shift {best:+} (correlation {:.3} at −1, {:.3} at 0, {:.3} at +1)",
+        r[0], r[1], r[2]
+    );
+    check(code, verdict, message, hint)
+}
+
+fn entropy_alignment(tally: &Tally) -> Check {
+    let needs = "log-probability and entropy that vary";
+    let hint = "off by one: the entropies belong to the neighbouring token; try --align shifted";
+    aligned("entropy_alignment", "entropy and log-probability", &tally.entropy_shift, needs, hint)
+}
+
+fn logprob_alignment(tally: &Tally) -> Check {
+    let hint = "off by one: the two log-probabilities belong to different tokens; try --align shifted";
+    let needs = "two log-probabilities (trainer's and rollout's)";
+    aligned("logprob_alignment", "trainer's and rollout log-probability", &tally.logprob_shift, needs, hint)
+}
+
+fn on_policy(tally: &Tally) -> Check {
+    if tally.pairs == 0 || tally.entropy.value() == 0.0 {
+        return skipped("on_policy", "log-probability and entropy");
+    }
+    let n = tally.pairs as f64;
+    let (entropy, surprisal) = (tally.entropy.value() / n, tally.surprisal.value() / n);
+    let gap = (surprisal - entropy).abs() / entropy;
+    let verdict = grade(gap, ON_POLICY_WARN, ON_POLICY_FAIL);
+    let message = format!(
+        "mean −log-probability {surprisal:.4}, mean entropy {entropy:.4} nats ({:.1} % apart)",
+        gap * 100.0
+    );
+    check("on_policy", verdict, message, "another temperature or top-p, stale samples, or an entropy in bits")
+}
+
+fn duplicates(tally: &Tally) -> Check {
+    let (all, repeated) = tally.duplicates.repeated();
+    if all == 0 {
+        return skipped("duplicates", "responses with tokens");
+    }
+    let share = percent(repeated, all);
+    let verdict = grade(share, DUPLICATES_WARN, f64::INFINITY);
+    let message = format!("{:.2} % of responses repeat one of another step", share * 100.0);
+    check(
+        "duplicates",
+        verdict,
+        message,
+        "the trainer logged a buffer more than once: log each step's own responses",
+    )
+}
+
+fn zero_advantage(tally: &Tally) -> Check {
+    let (all, zero) = tally.advantages;
+    if all == 0 {
+        return skipped("zero_advantage", "an advantage");
+    }
+    let share = percent(zero, all);
+    let verdict = if zero == all { Verdict::Fail } else { grade(share, ZERO_ADVANTAGE_WARN, f64::INFINITY) };
+    let message = format!("{:.1} % of trained tokens have advantage zero", share * 100.0);
+    check(
+        "zero_advantage",
+        verdict,
+        message,
+        "groups with equal rewards teach nothing: harder or more varied prompts, or a collapsed run",
+    )
+}
+
+fn groups(tally: &Tally) -> Check {
+    if tally.groups.is_empty() {
+        return skipped("groups", "a group id");
+    }
+    let mut sizes: Vec<u64> = tally.groups.values().map(|g| g.responses).collect();
+    sizes.sort_unstable();
+    let (least, median, most) = (sizes[0], sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
+    let verdict = if median < 2 || least != most { Verdict::Warn } else { Verdict::Pass };
+    let message = format!("{} groups of {least} to {most} responses (median {median})", sizes.len());
+    check(
+        "groups",
+        verdict,
+        message,
+        "unequal groups: some responses were not logged, or the group id is another thing",
+    )
+}
+
+fn group_means(tally: &Tally) -> Check {
+    let judged = || tally.groups.values().filter(|g| g.responses > 1 && g.largest > 0.0);
+    let all = judged().count() as u64;
+    if all == 0 {
+        return skipped("group_means", "groups with an advantage");
+    }
+    let off = |g: &&super::tally::Group| {
+        (g.advantage.value() / g.responses as f64).abs() > 0.05 * f64::from(g.largest)
+    };
+    let centred = 1.0 - percent(judged().filter(off).count() as u64, all);
+    let (responses, varying) = tally.varying_advantage;
+    let token_level = percent(varying, responses);
+    let verdict = if token_level < 0.5 && centred < 0.9 { Verdict::Warn } else { Verdict::Pass };
+    let message = format!(
+        "{:.0} % of groups have mean advantage zero; advantage differs inside {:.0} % of responses",
+        centred * 100.0,
+        token_level * 100.0
+    );
+    check("group_means", verdict, message, "not a group-relative advantage, or the log holds parts of groups")
+}

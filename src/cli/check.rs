@@ -1,0 +1,119 @@
+//! `stapo-analyze check`.
+
+use std::io::{self, Write};
+
+use super::args::{CheckArgs, Format};
+use super::progress::Bar;
+use super::terminal::{Table, colours, grouped, paint, visible};
+use super::{Outcome, settings};
+use crate::check::{CheckReport, Verdict, check};
+use crate::error::Result;
+use crate::ingest::Run;
+
+/// Runs the command.
+pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
+    let bar = Bar::new(&run, arguments.input.quiet);
+    let report = check(&run, arguments.vocab_size, &bar);
+    bar.finish();
+    let report = report?;
+    let written = match arguments.format {
+        Format::Text => text(&report, out),
+        Format::Json => serde_json::to_writer_pretty(&mut *out, &report)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(out)),
+    };
+    super::stdout(written)?;
+    Ok(if arguments.strict && report.failed() { Outcome::GateFailed } else { Outcome::Fine })
+}
+
+fn text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+    facts(report, out)?;
+    writeln!(out, "\nColumns")?;
+    columns(report, out)?;
+    if !report.unused.is_empty() {
+        writeln!(out, "  not used: {}", visible(&report.unused.join(", ")))?;
+    }
+    if !report.notes.is_empty() || !report.skipped.is_empty() {
+        writeln!(out, "\nNotes")?;
+        for note in &report.notes {
+            writeln!(out, "  {}", visible(note))?;
+        }
+        for skipped in report.skipped.iter().take(10) {
+            writeln!(out, "  skipped {}: {}", visible(&skipped.path), skipped.reason)?;
+        }
+        if report.skipped.len() > 10 {
+            writeln!(out, "  … and {} more skipped", report.skipped.len() - 10)?;
+        }
+    }
+    writeln!(out, "\nChecks")?;
+    let colours = colours();
+    for check in &report.checks {
+        let code = match check.verdict {
+            Verdict::Pass => 32,
+            Verdict::Warn => 33,
+            Verdict::Fail => 31,
+            Verdict::Skip => 2,
+        };
+        let verdict = paint(check.verdict.name(), code, colours);
+        writeln!(out, "  {verdict}  {:<20} {}", check.code, visible(&check.message))?;
+        if let Some(hint) = check.hint {
+            writeln!(out, "        {:<20} hint: {hint}", "")?;
+        }
+    }
+    let count = |v: Verdict| report.checks.iter().filter(|c| c.verdict == v).count();
+    writeln!(
+        out,
+        "\n{} passed, {} to look at, {} failed, {} not applicable",
+        count(Verdict::Pass),
+        count(Verdict::Warn),
+        count(Verdict::Fail),
+        count(Verdict::Skip)
+    )
+}
+
+fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+    let layouts: Vec<String> = report.layouts.iter().map(|l| format!("{l:?}").to_lowercase()).collect();
+    let steps = match (report.steps.first, report.steps.last) {
+        (Some(first), Some(last)) => format!("{} ({first} to {last})", report.steps.count),
+        _ => "none".into(),
+    };
+    let vocabulary = match report.vocabulary.size {
+        Some(size) => format!("{} ({})", grouped(u64::from(size)), report.vocabulary.from),
+        None => "unknown".into(),
+    };
+    let facts = [
+        ("framework", report.frameworks.join(", ")),
+        ("layout", format!("{}, alignment: {}", layouts.join(" and "), report.alignments.join(", "))),
+        ("files", format!("{} ({:.1} MB)", grouped(report.files as u64), report.bytes as f64 / 1e6)),
+        ("steps", steps),
+        ("groups", report.groups.map_or("no group id".into(), grouped)),
+        ("responses", grouped(report.responses)),
+        ("tokens", format!("{} ({} trained)", grouped(report.tokens), grouped(report.trained_tokens))),
+        ("vocabulary", vocabulary),
+    ];
+    for (name, value) in facts {
+        writeln!(out, "{name:<11} {}", visible(&value))?;
+    }
+    Ok(())
+}
+
+fn columns(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(&["canonical", "column", "taken for", ">missing", "first bad value"]);
+    for column in &report.columns {
+        let names: Vec<String> = column.sources.iter().map(|s| visible(&s.name)).collect();
+        let share = match column.missing_share {
+            Some(0.0) => "0 %".into(),
+            Some(share) => format!("{:.2} %", share * 100.0),
+            None => "–".into(),
+        };
+        table.row(vec![
+            column.canonical.into(),
+            names.join(" + "),
+            format!("its {}", format!("{:?}", column.reason).to_lowercase()),
+            share,
+            column.first_bad.as_deref().map(visible).unwrap_or_default(),
+        ]);
+    }
+    table.write(out)
+}

@@ -1,0 +1,37 @@
+//! `stapo-analyze convert`.
+
+use std::io::Write;
+
+use super::args::ConvertArgs;
+use super::progress::Bar;
+use super::terminal::{grouped, visible};
+use super::{Outcome, settings};
+use crate::convert::convert;
+use crate::error::Result;
+use crate::ingest::{Layout, Run, WARN_SHARE};
+
+/// Runs the command.
+pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
+    let layout = if arguments.long { Layout::Long } else { Layout::Nested };
+    let bar = Bar::new(&run, arguments.input.quiet);
+    let converted = convert(&run, &arguments.output, layout, &bar);
+    bar.finish();
+    let converted = converted?;
+    if !arguments.input.quiet {
+        for note in &run.notes {
+            super::stdout(writeln!(talk, "note: {}", visible(note)))?;
+        }
+        for skipped in &run.skipped {
+            super::stdout(writeln!(talk, "note: skipped {}: {}", visible(&skipped.path), skipped.reason))?;
+        }
+        for (column, quality) in converted.quality.iter().filter(|(_, q)| q.missing_share() > WARN_SHARE) {
+            let share = quality.missing_share() * 100.0;
+            super::stdout(writeln!(talk, "warning: {share:.1} % of `{column}` is missing or bad"))?;
+        }
+        let (responses, tokens) = (grouped(converted.responses), grouped(converted.tokens));
+        let target = arguments.output.display();
+        super::stdout(writeln!(talk, "{target}: {responses} responses, {tokens} tokens"))?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,60 @@
+//! The command line: arguments in, exit code out. stdout is data, stderr is talk.
+
+mod args;
+mod check;
+mod convert;
+mod progress;
+mod settings;
+mod terminal;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::args::{Cli, Command};
+use crate::error::{Error, Result};
+
+/// How a command ended, short of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exit code 0.
+    Fine,
+    /// A gate that the user asked for failed: exit code 1.
+    GateFailed,
+}
+
+/// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Command::Check(arguments) => check::run(arguments, &mut io::stdout().lock()),
+        Command::Convert(arguments) => convert::run(arguments, &mut io::stderr().lock()),
+    };
+    match outcome {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::GateFailed) => ExitCode::from(1),
+        Err(error) => {
+            report(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn report(error: &Error) {
+    let mut talk = io::stderr().lock();
+    // Nothing is left to do where even stderr is gone.
+    let _ = writeln!(talk, "error: {}", terminal::visible(&error.to_string()));
+    if let Some(hint) = error.hint() {
+        let _ = writeln!(talk, "hint: {}", terminal::visible(&hint));
+    }
+}
+
+/// A reader that went away (`| head`) is not an error.
+fn stdout(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => Err(Error::write(std::path::Path::new("stdout"), e)),
+        Ok(()) => Ok(()),
+    }
+}

@@ -1,0 +1,57 @@
+//! The progress bar: tokens/s and time left, on a terminal's stderr only.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::ingest::{Progress, Run};
+
+/// A bar over the bytes of a run.
+pub struct Bar {
+    bar: ProgressBar,
+    tokens: AtomicU64,
+}
+
+impl Bar {
+    /// A bar, hidden when stderr is no terminal or the user wants quiet.
+    pub fn new(run: &Run, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self { bar: ProgressBar::hidden(), tokens: AtomicU64::new(0) };
+        }
+        let bar = ProgressBar::new(run.files.iter().map(|f| f.bytes).sum());
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left");
+        if let Ok(style) = style {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self { bar, tokens: AtomicU64::new(0) }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&self, tokens: u64, bytes: u64) {
+        let all = self.tokens.fetch_add(tokens, Ordering::Relaxed) + tokens;
+        self.bar.inc(bytes);
+        if !self.bar.is_hidden() && tokens > 0 {
+            let seconds = self.bar.elapsed().as_secs_f64().max(1e-3);
+            self.bar.set_message(format!("{} tokens, {}/s", short(all as f64), short(all as f64 / seconds)));
+        }
+    }
+}
+
+/// A number with a letter: 1.2 M.
+pub fn short(n: f64) -> String {
+    match n {
+        n if n >= 1e9 => format!("{:.1} G", n / 1e9),
+        n if n >= 1e6 => format!("{:.1} M", n / 1e6),
+        n if n >= 1e3 => format!("{:.1} k", n / 1e3),
+        n => format!("{n:.0}"),
+    }
+}

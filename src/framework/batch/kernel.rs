@@ -1,0 +1,282 @@
+//! The passes over a block. Each is a loop of its own where the compiler would otherwise branch or
+//! mix element sizes, and so not vectorise.
+
+use crate::framework::collision::CollisionBounds;
+use crate::framework::collision_table::{CollisionTable, ENTROPY_ERROR};
+use crate::framework::entropy_change::{change_interval, direction_code, exact_change};
+use crate::framework::fast_math;
+use crate::framework::feasible::{ConditionalState, FEASIBILITY_TOLERANCE};
+use crate::framework::norm::{clamp_into, conditional_collision, point_estimate, squared_norm};
+use crate::framework::token::ClipRange;
+
+use super::{BLOCK, BatchSettings, TokenBlock, TokenColumns, flags};
+
+/// Complements below this are treated as this where they divide; the norm is nothing there.
+const LEAST_COMPLEMENT: f32 = 1e-30;
+
+/// Computes the quantities of a run's tokens; shared between threads.
+#[derive(Debug, Clone)]
+pub struct BatchKernel {
+    table: CollisionTable,
+    clip: Option<ClipRange>,
+    inverse_temperature_squared: f64,
+}
+
+impl BatchKernel {
+    /// Prepares the tables of a run.
+    #[must_use]
+    pub fn new(settings: &BatchSettings) -> Self {
+        Self {
+            table: CollisionTable::new(settings.vocab_size),
+            clip: settings.clip,
+            inverse_temperature_squared: settings.temperature.powi(-2),
+        }
+    }
+
+    /// Fills probabilities, weights, norms and flags from the first [`BLOCK`] tokens of `columns`.
+    pub fn gradients(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
+        block.len = columns.logprob.len().min(BLOCK);
+        let input = Present::of(columns);
+        self.split_entropies(&input, block);
+        if let Some(logprob_new) = columns.logprob_new {
+            apply_ratios(&input, &padded(logprob_new), self.clip, block);
+        }
+        self.bound_collisions(block);
+        self.estimate_norms(block);
+        if let Some(sum_pi_sq) = columns.sum_pi_sq {
+            self.use_exact_norms(&padded(sum_pi_sq), block);
+        }
+        if let Some(grad_norm) = columns.grad_norm {
+            use_measured_norms(&padded(grad_norm), block);
+        }
+    }
+
+    /// Fills the entropy changes of the block that [`gradients`](Self::gradients) has just filled
+    /// from the same columns.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn entropy_changes(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
+        let input = Present::of(columns);
+        for i in 0..BLOCK {
+            let logprob = f64::from(input.logprob[i]);
+            let change = change_interval(logprob, &block.state(i), &block.bounds(i));
+            let change = change.times_weight(block.weight[i]);
+            block.change_low[i] = change.low;
+            block.change_high[i] = change.high;
+        }
+        let mut codes = [0.0; BLOCK];
+        for i in 0..BLOCK {
+            let (logprob, entropy) = (f64::from(input.logprob[i]), f64::from(input.entropy[i]));
+            let ln_heaviest_mass = f64::from(block.ln_complement[i]) + block.bounds(i).ln_heaviest;
+            let certain = ln_heaviest_mass + ENTROPY_ERROR;
+            codes[i] = direction_code(logprob, entropy, certain, block.weight[i]);
+        }
+        for i in 0..BLOCK {
+            block.direction[i] = low_byte(codes[i] as f32);
+        }
+        if let (Some(c), Some(s)) = (columns.sum_pi_sq, columns.sum_pi_sq_log_pi) {
+            use_exact_changes(&input, &padded(c), &padded(s), block);
+        }
+    }
+
+    /// p and q in f64, since sums of them are reported; H' in f32, since it only feeds the bounds,
+    /// which allow for its error.
+    #[allow(clippy::cast_possible_truncation)]
+    fn split_entropies(&self, input: &Present, block: &mut TokenBlock) {
+        let max_entropy = self.table.max_entropy() as f32;
+        let tolerance = FEASIBILITY_TOLERANCE as f32;
+        let (mut p, mut q) = ([0.0_f32; BLOCK], [0.0_f32; BLOCK]);
+        for i in 0..BLOCK {
+            let pair = fast_math::exp_pair(f64::from(input.logprob[i]));
+            (block.probability[i], block.complement[i]) = pair;
+            (p[i], q[i]) = (pair.0 as f32, pair.1 as f32);
+        }
+        let mut codes = [0.0_f32; BLOCK];
+        for i in 0..BLOCK {
+            let logprob = if input.logprob[i] < 0.0 { input.logprob[i] } else { 0.0 };
+            // A certain token has no others; the floor keeps its logarithm and quotient finite.
+            let divisor = if q[i] > LEAST_COMPLEMENT { q[i] } else { LEAST_COMPLEMENT };
+            let ln_q = fast_math::ln_f32(divisor);
+            let unclamped = (input.entropy[i] + p[i] * logprob) / divisor + ln_q;
+            let floored = if unclamped > 0.0 { unclamped } else { 0.0 };
+            block.ln_complement[i] = ln_q;
+            block.conditional_entropy[i] = if floored < max_entropy { floored } else { max_entropy };
+            let excess = unclamped * divisor;
+            let feasible = (excess >= -tolerance)
+                & (excess <= q[i] * max_entropy + tolerance)
+                & (input.logprob[i] <= tolerance);
+            codes[i] = input.missing[i] + if feasible { 0.0 } else { f32::from(flags::INFEASIBLE) };
+        }
+        for i in 0..BLOCK {
+            block.flags[i] = low_byte(codes[i]);
+            block.weight[i] = f64::from(input.advantage[i]);
+            block.probability[i] *= 1.0 - f64::from(input.missing[i]);
+        }
+    }
+
+    fn bound_collisions(&self, block: &mut TokenBlock) {
+        for i in 0..BLOCK {
+            block.bounds[i] = self.table.lines_at(block.conditional_entropy[i]);
+        }
+    }
+
+    fn estimate_norms(&self, block: &mut TokenBlock) {
+        for i in 0..BLOCK {
+            let scale = self.scale(block.weight[i]);
+            let q = block.complement[i];
+            let CollisionBounds { min, max, .. } = block.bounds(i);
+            block.norm_sq_low[i] = squared_norm(scale, q, min);
+            block.norm_sq[i] = squared_norm(scale, q, point_estimate(min, max));
+            block.norm_sq_high[i] = squared_norm(scale, q, max);
+        }
+    }
+
+    fn use_exact_norms(&self, sum_pi_sq: &[f32; BLOCK], block: &mut TokenBlock) {
+        for (i, &logged) in sum_pi_sq.iter().enumerate() {
+            let logged = f64::from(logged);
+            let q = block.complement[i];
+            let CollisionBounds { min, max, .. } = block.bounds(i);
+            let conditional = conditional_collision(logged, block.probability[i], q);
+            let norm_sq = squared_norm(self.scale(block.weight[i]), q, clamp_into(conditional, min, max));
+            let known = (logged > 0.0) & (logged < f64::INFINITY);
+            block.set_known(i, known, norm_sq, flags::EXACT);
+        }
+    }
+
+    /// w²/T².
+    #[inline]
+    fn scale(&self, weight: f64) -> f64 {
+        weight * weight * self.inverse_temperature_squared
+    }
+}
+
+impl TokenBlock {
+    #[inline]
+    fn set_known(&mut self, i: usize, known: bool, norm_sq: f64, source: u8) {
+        let known = known & (self.flags[i] & flags::MISSING == 0);
+        self.norm_sq_low[i] = if known { norm_sq } else { self.norm_sq_low[i] };
+        self.norm_sq[i] = if known { norm_sq } else { self.norm_sq[i] };
+        self.norm_sq_high[i] = if known { norm_sq } else { self.norm_sq_high[i] };
+        self.flags[i] |= u8::from(known) * source;
+    }
+
+    #[inline]
+    fn state(&self, i: usize) -> ConditionalState {
+        ConditionalState {
+            probability: self.probability[i],
+            complement: self.complement[i],
+            ln_complement: f64::from(self.ln_complement[i]),
+            conditional_entropy: f64::from(self.conditional_entropy[i]),
+            rounding: ENTROPY_ERROR,
+            feasible: self.flags[i] & flags::INFEASIBLE == 0,
+        }
+    }
+
+    #[inline]
+    fn bounds(&self, i: usize) -> CollisionBounds {
+        let [min, max, ln_heaviest, _] = self.bounds[i];
+        CollisionBounds {
+            min: f64::from(min),
+            max: f64::from(if max < 1.0 { max } else { 1.0 }),
+            ln_heaviest: f64::from(if ln_heaviest < 0.0 { ln_heaviest } else { 0.0 }),
+        }
+    }
+}
+
+/// The three columns every token needs, as f64, with 0 for all of a token that lacks one.
+///
+/// In a pass of its own: next to the arithmetic the compiler would branch on what is missing.
+struct Present {
+    logprob: [f32; BLOCK],
+    entropy: [f32; BLOCK],
+    advantage: [f32; BLOCK],
+    /// The code of [`flags::MISSING`] or 0.
+    missing: [f32; BLOCK],
+}
+
+impl Present {
+    fn of(columns: &TokenColumns<'_>) -> Self {
+        let mut input = Self {
+            logprob: padded(columns.logprob),
+            entropy: padded(columns.entropy),
+            advantage: padded(columns.advantage),
+            missing: [0.0; BLOCK],
+        };
+        for i in 0..BLOCK {
+            let (l, h, a) = (input.logprob[i], input.entropy[i], input.advantage[i]);
+            // x − x is 0 for finite x and NaN for all else.
+            let present = (l - l) + (h - h) + (a - a) == 0.0;
+            input.logprob[i] = if present { l } else { 0.0 };
+            input.entropy[i] = if present { h } else { 0.0 };
+            input.advantage[i] = if present { a } else { 0.0 };
+            input.missing[i] = if present { 0.0 } else { f32::from(flags::MISSING) };
+        }
+        input
+    }
+}
+
+/// A small non-negative integer held by an f32, read from the mantissa.
+#[inline]
+#[allow(clippy::cast_possible_truncation)]
+fn low_byte(code: f32) -> u8 {
+    const TWO_TO_23: f32 = 8_388_608.0;
+    (code + TWO_TO_23).to_bits() as u8
+}
+
+fn padded(column: &[f32]) -> [f32; BLOCK] {
+    let mut block = [f32::NAN; BLOCK];
+    for (into, &value) in block.iter_mut().zip(column) {
+        *into = value;
+    }
+    block
+}
+
+fn apply_ratios(
+    input: &Present,
+    logprob_new: &[f32; BLOCK],
+    clip: Option<ClipRange>,
+    block: &mut TokenBlock,
+) {
+    let clip = clip.unwrap_or(ClipRange { low: f64::INFINITY, high: f64::INFINITY });
+    let mut log_ratio = [0.0_f32; BLOCK];
+    for i in 0..BLOCK {
+        let difference = logprob_new[i] - input.logprob[i];
+        log_ratio[i] = if difference - difference == 0.0 { difference } else { 0.0 };
+    }
+    let mut cut = [0.0_f32; BLOCK];
+    for i in 0..BLOCK {
+        let rho = fast_math::exp(f64::from(log_ratio[i]));
+        let cuts = clip.cuts(rho, block.weight[i]);
+        block.weight[i] *= if cuts { 0.0 } else { rho };
+        cut[i] = if cuts { f32::from(flags::CLIPPED) } else { 0.0 };
+    }
+    for i in 0..BLOCK {
+        block.flags[i] |= low_byte(cut[i]);
+    }
+}
+
+fn use_measured_norms(grad_norm: &[f32; BLOCK], block: &mut TokenBlock) {
+    for (i, &norm) in grad_norm.iter().enumerate() {
+        let norm = f64::from(norm);
+        let known = (norm >= 0.0) & (norm < f64::INFINITY);
+        block.set_known(i, known, norm * norm, flags::MEASURED);
+    }
+}
+
+fn use_exact_changes(
+    input: &Present,
+    sum_pi_sq: &[f32; BLOCK],
+    sum_pi_sq_log_pi: &[f32; BLOCK],
+    block: &mut TokenBlock,
+) {
+    for i in 0..BLOCK {
+        let (c, s) = (f64::from(sum_pi_sq[i]), f64::from(sum_pi_sq_log_pi[i]));
+        let (logprob, entropy) = (f64::from(input.logprob[i]), f64::from(input.entropy[i]));
+        let unit = exact_change(logprob, block.probability[i], entropy, c, s);
+        let exact = unit * block.weight[i];
+        if exact.is_finite() {
+            // Logged sums are rounded: what p and H rule out is rounding, not a change.
+            let exact = clamp_into(exact, block.change_low[i], block.change_high[i]);
+            (block.change_low[i], block.change_high[i]) = (exact, exact);
+        }
+    }
+}
