@@ -10,7 +10,6 @@ import os
 import pickle
 import re
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -76,12 +75,16 @@ def _tensordict(cls, state):
 
 
 def _tensordict_consolidated(metadata, storage, *_):
-    """A tensordict that was packed into one buffer of bytes: name -> (dtype, shape, from, to, pad)."""
+    """A tensordict packed into one buffer of bytes: name -> (dtype, shape, start, ...)."""
     tensors = dict(metadata.get("non_tensors", {}))
-    for name, (dtype, shape, start, stop, *_pad) in metadata["leaves"].items():
+    for name, (dtype, shape, start, *_more) in metadata["leaves"].items():
         dtype = getattr(torch, dtype.removeprefix("torch."))
-        count = int(np.prod(shape)) * dtype.itemsize
-        tensors[name] = storage[start : start + count].clone().view(dtype).view(shape)
+        size = int(np.prod(shape)) * dtype.itemsize
+        tensors[name] = storage[start : start + size].clone().view(dtype).view(shape)
+    for name in [n for n in tensors if n.startswith("<NJT_VALUES>")]:
+        plain = name.removeprefix("<NJT_VALUES>")
+        parts = {k: tensors.pop(f"<NJT_{k.upper()}>{plain}", None) for k in ("values", "offsets", "lengths")}
+        tensors[plain] = _jagged(parts)
     return tensors
 
 
@@ -145,13 +148,13 @@ def load(path):
     try:
         with open(path, "rb") as file:
             start = file.read(4)
-        if zipfile.is_zipfile(path):
+        if start.startswith(b"PK"):
             return torch.load(path, map_location="cpu", pickle_module=SafePickle, weights_only=False)
         if not start.startswith(b"\x80"):
             raise ConvertError(f"{path}: neither a pickle nor a torch file")
         with open(path, "rb") as file:
             return SafePickle.load(file)
-    except (pickle.UnpicklingError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
+    except (pickle.UnpicklingError, EOFError, RuntimeError, ValueError) as error:
         raise ConvertError(f"{path}: cannot be read ({error}); is it complete?") from error
 
 

@@ -9,6 +9,7 @@ pyarrow. Checked by test_converters.py.
 """
 
 import sys
+from collections import deque
 
 import numpy as np
 from canonical import array, files, load, main, step_of
@@ -19,9 +20,8 @@ def transitions(item):
     fields = item if isinstance(item, dict) and "response_ids" in item else getattr(item, "state", None)
     if isinstance(fields, dict) and "response_ids" in fields:
         yield fields
-    else:
-        inner = item if isinstance(item, (list, tuple)) else getattr(item, "args", ())
-        for part in inner if not hasattr(item, "maxlen") else list(item):
+    elif isinstance(item, (list, tuple, deque)):
+        for part in item:
             yield from transitions(part)
 
 

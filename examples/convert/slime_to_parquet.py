@@ -13,9 +13,8 @@ out. Needs torch, numpy, pyarrow. Checked by test_converters.py on dumps with th
 import re
 import sys
 from collections import defaultdict
-from pathlib import Path
 
-from canonical import ConvertError, array, files, load, main, number
+from canonical import ConvertError, Stub, array, files, load, main, number
 
 STREAMS = {
     "logprob": "log_probs",
@@ -32,6 +31,11 @@ STREAMS = {
 def train_samples(dump):
     """The samples of a train dump: a list of them (v2), or a dict of columns (v1)."""
     if "samples" in dump:
+        raw = dump.get("raw_reward")
+        for sample in dump["samples"]:
+            at = sample.get("rollout_position")
+            if raw is not None and at is not None and int(at) < len(raw):
+                sample.setdefault("raw_reward", raw[int(at)])
         return list(dump["samples"])
     columns = dump["rollout_data"]
     count = len(columns["tokens"])
@@ -69,7 +73,8 @@ def row(step, sample, train, key):
     reward, parts = reward_of(sample, train, key)
     versions = [v for v in (sample.get("weight_versions") or []) if str(v).isdigit()]
     status = sample.get("status")
-    status = getattr(status, "args", None) and status.args[0] or status
+    if isinstance(status, Stub) and status.args:  # an enum of slime's
+        status = status.args[0]
     index = train.get("sample_index", sample.get("index"))
     result = {
         "step": int(step),
@@ -96,37 +101,35 @@ def row(step, sample, train, key):
 
 def steps(arguments):
     """The rows of each rollout, samples and trainer joined."""
-    rollouts, trains = {}, defaultdict(list)
+    paths = defaultdict(list)
     for path in files(arguments.inputs, "rollout_data/*.pt", "train_data/*.pt"):
-        name = re.fullmatch(r"(\d+)(?:_(\d+))?", path.stem)
-        if name is None:
+        name = re.search(r"(\d+)(?:_\d+)?$", path.stem)
+        if name is None or path.stem.startswith("eval"):
             print(f"left out: {path}", file=sys.stderr)
-        elif path.parent.name == "train_data":
-            trains[int(name[1])].append(path)
         else:
-            rollouts[int(name[1])] = path
-            if not Path(arguments.inputs[0]).is_dir():
-                beside = path.parent.parent / "train_data"
-                trains[int(name[1])] += sorted(beside.glob(f"{path.stem}.pt")) + sorted(beside.glob(f"{path.stem}_*.pt"))
-    for step in sorted(rollouts.keys() | trains.keys()):
-        dump = load(rollouts[step]) if step in rollouts else {"samples": []}
-        if is_train(dump):
-            trains[step], dump = [rollouts[step]], {"samples": []}
-        samples = {s.get("index"): s for s in dump["samples"]}
+            paths[int(name[1])].append(path)
+    for step in sorted(paths):
+        samples, trains = {}, []
+        for path in paths[step]:
+            dump = load(path)
+            if not isinstance(dump, dict) or not dump.keys() & {"samples", "rollout_data"}:
+                raise ConvertError(f"{path}: neither a rollout nor a train dump")
+            if is_train(dump):
+                trains += train_samples(dump)
+            else:
+                samples |= {s.get("index"): s for s in dump["samples"]}
         seen, rows = set(), []
-        for path in dict.fromkeys(trains[step]):
-            for train in train_samples(load(path)):
-                index = train.get("sample_index")
-                index = None if index is None else int(index)
-                # Tensor-parallel ranks write the same samples.
-                if index is not None and index in seen:
-                    continue
-                seen.add(index)
-                rows.append(row(step, samples.get(index, {}), train, arguments.reward_key))
-        missing = [s for i, s in samples.items() if i not in seen]
-        if rows and missing:
-            print(f"rollout {step}: {len(missing)} samples were not trained on", file=sys.stderr)
-        yield rows or [row(step, s, {}, arguments.reward_key) for s in missing]
+        for train in trains:
+            index = train.get("sample_index")
+            index = None if index is None else int(index)
+            if index is not None and index in seen:
+                continue  # tensor-parallel ranks write the same samples
+            seen.add(index)
+            rows.append(row(step, samples.get(index, {}), train, arguments.reward_key))
+        untrained = [s for i, s in samples.items() if i not in seen]
+        if rows and untrained:
+            print(f"rollout {step}: {len(untrained)} samples were not trained on", file=sys.stderr)
+        yield rows or [row(step, s, {}, arguments.reward_key) for s in untrained]
 
 
 if __name__ == "__main__":

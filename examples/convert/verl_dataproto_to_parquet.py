@@ -40,6 +40,14 @@ def tensor_of(encoded):
     return flat.view(getattr(torch, dtype)).view(tuple(shape))
 
 
+def load_bytes(data):
+    """A batch that was serialised inside of the dump."""
+    stream = io.BytesIO(data)
+    if data[:2] != b"PK":
+        return SafePickle.load(stream)
+    return torch.load(stream, map_location="cpu", pickle_module=SafePickle, weights_only=False)
+
+
 def unpack(dump):
     """(tensors, non-tensors, meta) of whatever was dumped."""
     if isinstance(dump, Stub) and isinstance(dump.state, tuple) and len(dump.state) == 3:
@@ -47,9 +55,7 @@ def unpack(dump):
         if isinstance(batch, io.BytesIO):
             batch = batch.getvalue()
         if isinstance(batch, bytes):
-            stream = io.BytesIO(batch)
-            is_torch = batch[:2] == b"PK"
-            batch = torch.load(stream, map_location="cpu", pickle_module=SafePickle, weights_only=False) if is_torch else SafePickle.load(stream)
+            batch = load_bytes(batch)
         if isinstance(batch, tuple):
             batch = {name: tensor_of(value) for name, value in batch[2].items()}
         return batch or {}, others or {}, meta or {}
@@ -73,7 +79,12 @@ def rows_of_batch(tensors, others, step):
     if "responses" not in tensors:
         raise ConvertError(f"no `responses` among {', '.join(sorted(tensors)) or 'nothing'}")
     responses = rows_of(tensors["responses"])
-    column = {name: rows_of(value) for name, value in tensors.items() if value is not None and hasattr(value, "__len__")}
+    known = {"prompts", "attention_mask", "response_mask"}.union(*STREAMS.values())
+    used = {n: v for n, v in tensors.items() if n in known and isinstance(v, (torch.Tensor, np.ndarray, list))}
+    column = {name: rows_of(value) for name, value in used.items()}
+    short = [name for name, rows in column.items() if len(rows) != len(responses)]
+    if short:
+        raise ConvertError(f"{', '.join(short)}: not as many rows as `responses` ({len(responses)})")
     per_row = {n: v for n, v in others.items() if v is not None and len(v) == len(responses)}
     for i, response in enumerate(responses):
         width = len(response)
@@ -84,18 +95,21 @@ def rows_of_batch(tensors, others, step):
             length = int((attention[len(attention) - width :] != 0).sum())
         elif mask is not None and len(mask) == width:
             length = int(np.flatnonzero(mask)[-1]) + 1 if np.any(mask) else 0
-        row = {"step": step, "sample_id": str(per_row["request_id"][i]) if "request_id" in per_row else str(i), "token_id": response[:length]}
+        sample = per_row["request_id"][i] if "request_id" in per_row else i
+        row = {"step": step, "sample_id": str(sample), "token_id": response[:length]}
         if "prompts" in column:
             prompt = column["prompts"][i]
             before = None if attention is None else attention[: len(attention) - width]
-            row["prompt_ids"] = prompt[before != 0] if before is not None and len(before) == len(prompt) else prompt
+            padded = before is not None and len(before) == len(prompt)
+            row["prompt_ids"] = prompt[before != 0] if padded else prompt
         if mask is not None:
             row["mask"] = mask[:length] != 0
         for name, raws in STREAMS.items():
             raw = next((r for r in raws if r in column), None)
             values = None if raw is None else np.atleast_1d(column[raw][i])
             # One weight for the whole response (sequence-level correction).
-            values = np.repeat(values, length) if values is not None and len(values) == 1 != width else values
+            if values is not None and len(values) == 1 and width > 1:
+                values = np.repeat(values, length)
             row[name] = None if values is None else values[:length]
         if row["token_reward"] is not None:
             row["reward"] = float(np.nansum(row["token_reward"]))

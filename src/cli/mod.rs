@@ -27,6 +27,7 @@ pub enum Outcome {
 /// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    crate::ingest::quieten_guarded_panics();
     let outcome = match &cli.command {
         Command::Check(arguments) => check::run(arguments, &mut io::stdout().lock()),
         Command::Convert(arguments) => convert::run(arguments, &mut io::stderr().lock()),

@@ -19,8 +19,8 @@ struct RowMap {
 }
 
 /// The rows of a batch.
-pub fn rows(batch: &TokenBatch, output: &OutputSchema, layout: Layout) -> Result<RecordBatch, String> {
-    let map = match layout {
+pub fn rows(batch: &TokenBatch, output: &OutputSchema) -> Result<RecordBatch, String> {
+    let map = match output.layout {
         Layout::Nested => None,
         Layout::Long => Some(token_rows(batch)),
     };

@@ -1,5 +1,6 @@
 //! The canonical schema of a run: which columns it has, and their Arrow types.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -24,43 +25,46 @@ pub enum OutputColumn {
 /// The columns of the output and their types.
 #[derive(Clone, Debug)]
 pub struct OutputSchema {
-    /// The columns, response level first.
+    /// How tokens lie in rows.
+    pub layout: Layout,
+    /// The columns.
     pub columns: Vec<OutputColumn>,
     /// Their Arrow schema.
     pub schema: SchemaRef,
 }
 
 impl OutputSchema {
-    /// The schema of `run` in `layout`.
-    pub fn of(run: &Run, layout: Layout) -> Self {
-        let mut columns = Vec::new();
-        let mut fields = Vec::new();
-        for &column in Column::ALL {
-            let made = match (column, layout) {
-                (Column::Step, _) => true,
-                // Positions are implied by the lists, but for logs with gaps.
-                (Column::Position, Layout::Long) => true,
-                _ => run.has(column),
-            };
-            if made && column != Column::Ratio {
-                fields.push(field(column, layout, has_text_ids(run, column)));
-                columns.push(OutputColumn::Canonical(column));
-            }
-        }
-        let mut parts: Vec<&str> =
-            run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, p)| p.as_str())).collect();
-        parts.sort_unstable();
-        parts.dedup();
-        for part in parts {
-            fields.push(Field::new(format!("reward/{part}"), DataType::Float32, true));
-            columns.push(OutputColumn::RewardPart(Arc::from(part)));
-        }
-        Self { columns, schema: Arc::new(Schema::new(fields)) }
+    /// The schema of `run` in `layout`; positions are implied by lists, but for logs with gaps.
+    pub fn of(run: &Run, layout: Layout, with_positions: bool) -> Self {
+        let made = |column: Column| match column {
+            Column::Step => true,
+            Column::Position => with_positions,
+            // Derived from two log-probabilities.
+            Column::Ratio => false,
+            _ => run.has(column),
+        };
+        let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| made(*c)).collect();
+        let mapped = |column: Column| run.mappings.iter().filter_map(move |m| m.get(column));
+        let text_ids = |column: Column| mapped(column).any(|m| m.sources.iter().any(|s| s.text));
+        let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
+        Self::new(layout, &columns, &text_ids, &parts.collect::<BTreeSet<_>>())
     }
-}
 
-fn has_text_ids(run: &Run, column: Column) -> bool {
-    run.mappings.iter().filter_map(|m| m.get(column)).any(|m| m.sources.iter().any(|s| s.text))
+    /// A schema of these columns; `text_ids` says which ids are texts.
+    pub fn new(
+        layout: Layout,
+        columns: &[Column],
+        text_ids: &dyn Fn(Column) -> bool,
+        reward_parts: &BTreeSet<&str>,
+    ) -> Self {
+        let mut fields: Vec<Field> = columns.iter().map(|c| field(*c, layout, text_ids(*c))).collect();
+        let mut columns: Vec<OutputColumn> = columns.iter().map(|c| OutputColumn::Canonical(*c)).collect();
+        for part in reward_parts {
+            fields.push(Field::new(format!("reward/{part}"), DataType::Float32, true));
+            columns.push(OutputColumn::RewardPart(Arc::from(*part)));
+        }
+        Self { layout, columns, schema: Arc::new(Schema::new(fields)) }
+    }
 }
 
 fn field(column: Column, layout: Layout, text_ids: bool) -> Field {

@@ -4,8 +4,9 @@
 //! outside the exact curves, so an interval read here always contains the exact one:
 //! * C'_min consists of concave arcs that meet at H' = ln k. Over a concave arc the distance to
 //!   a line is smallest at an end, so a line under every arc end in the cell is under the curve.
-//! * C'_max and ln x_max: on a cell where the slope stays within [a, b], a curve exceeds its
-//!   chord of slope d and width δ by at most (b − d)(d − a)δ/(b − a).
+//! * C'_max: on a cell where the slope stays within [a, b], a curve exceeds its chord of slope d
+//!   and width δ by at most (b − d)(d − a)δ/(b − a).
+//! * ln x_max is concave, so it lies under its tangents.
 //!
 //! It widens C' by less than [`TABLE_SLACK`] at either end, far below the interval's own width.
 
@@ -100,12 +101,10 @@ fn index_of(entropy: f32) -> usize {
     ((entropy + OFFSET).to_bits() >> INDEX_SHIFT).wrapping_sub(base) as usize
 }
 
+#[allow(clippy::cast_possible_truncation)]
 fn cell_start(index: usize) -> f64 {
-    let base = u64::from(OFFSET.to_bits() >> INDEX_SHIFT);
-    // The same bits as an f64: the exponent is rebiased, the mantissa has the same lead.
-    let shift = f64::MANTISSA_DIGITS - 1 - CELL_BITS;
-    let rebias = u64::from((1023 - 127) as u32) << CELL_BITS;
-    f64::from_bits((base + rebias + index as u64) << shift) - f64::from(OFFSET)
+    let bits = (OFFSET.to_bits() >> INDEX_SHIFT) + index as u32;
+    f64::from(f32::from_bits(bits << INDEX_SHIFT) - OFFSET)
 }
 
 impl Cell {

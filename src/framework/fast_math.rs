@@ -71,7 +71,7 @@ pub fn ln_f32(x: f32) -> f32 {
     // The minimax polynomial of Cephes' logf, evaluated in pairs.
     let f2 = f * f;
     let f4 = f2 * f2;
-    let low = (3.333_333_1e-1 - 2.499_999_4e-1 * f) + f2 * (2.000_071_5e-1 - 1.666_805_8e-1 * f);
+    let low = (3.333_333e-1 - 2.499_999_4e-1 * f) + f2 * (2.000_071_5e-1 - 1.666_805_8e-1 * f);
     let high = (1.424_932_3e-1 - 1.242_014_1e-1 * f) + f2 * (1.167_699_9e-1 - 1.151_461e-1 * f);
     let polynomial = low + f4 * (high + f4 * 7.037_683_6e-2);
     let rest = f * f2 * polynomial - 0.5 * f2 - 2.121_944_4e-4 * exponent;

@@ -27,10 +27,8 @@ pub struct ConditionalState {
     pub feasible: bool,
 }
 
-/// Whether 0 ≤ H − h_b(p) ≤ q ln(V − 1) and ln p ≤ 0, within [`FEASIBILITY_TOLERANCE`].
-#[inline]
-#[must_use]
-pub fn is_feasible(excess: f64, max_excess: f64, logprob: f64) -> bool {
+/// Whether 0 ≤ H − h_b(p) ≤ q ln(V − 1) and ln p ≤ 0, all within the tolerance.
+fn is_feasible(excess: f64, max_excess: f64, logprob: f64) -> bool {
     (excess >= -FEASIBILITY_TOLERANCE)
         & (excess <= max_excess + FEASIBILITY_TOLERANCE)
         & (logprob <= FEASIBILITY_TOLERANCE)

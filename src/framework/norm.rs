@@ -37,7 +37,7 @@ impl GradientSource {
 /// advantage) has unbiased energy at 0.10; softmax families of V = 256 and V = 151,936 (Gaussian,
 /// power-law and few-candidates logits, tokens drawn from the softmax) at 0.16 to 0.35. At 0.15:
 /// median error of the norm 0.5 % on both sample runs (95th percentile 3.5 %) and 0.6–1.5 % on
-/// the synthetic ones; bias of the energy +1.0 % (GRPO), +1.5 % (STAPO, not used to choose it),
+/// the synthetic ones; bias of the energy +1.0 % (GRPO), +1.5 % (STAPO),
 /// −0.4 to −4 % (synthetic). The midpoint is 1.9 % off in the median, with 8–9 % too much energy.
 pub const POINT_FRACTION: f64 = 0.15;
 

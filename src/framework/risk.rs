@@ -4,7 +4,7 @@
 //! surprise that the policy's uncertainty does not explain. It falls with p and with H, but does
 //! not reproduce the order of the S2T mask: S2T decides what is flagged, risk only sorts.
 
-/// (−ln p − H)₊ · 1[A > 0], in nats; 0 for missing values.
+/// −ln p − H in nats where that is positive and A > 0, else 0; 0 for missing values.
 #[inline]
 #[must_use]
 pub fn spurious_risk(logprob: f64, entropy: f64, advantage: f64) -> f64 {

@@ -126,20 +126,22 @@ pub fn is_low_entropy(entropy: f32, tau_h: f64) -> bool {
 /// The largest f32 whose exponential, taken in f64, is below `tau_p`.
 ///
 /// exp rises, so comparing logarithms with it decides exactly as comparing probabilities does.
-#[allow(clippy::cast_possible_truncation)]
+/// The bits of positive floats rise with their value, so they can be bisected.
 fn largest_logprob_below(tau_p: f64) -> f32 {
-    if tau_p.is_nan() || tau_p <= 0.0 {
-        return f32::NEG_INFINITY;
+    let below = |surprisal: u32| (-f64::from(f32::from_bits(surprisal))).exp() < tau_p;
+    if below(0) {
+        return f32::MAX;
     }
-    let below = |logprob: f32| f64::from(logprob).exp() < tau_p;
-    let mut cut = tau_p.ln() as f32;
-    while cut > f32::NEG_INFINITY && !below(cut) {
-        cut = cut.next_down();
+    let (mut not_below, mut is_below) = (0, f32::INFINITY.to_bits());
+    while is_below - not_below > 1 {
+        let middle = not_below + (is_below - not_below) / 2;
+        if below(middle) {
+            is_below = middle;
+        } else {
+            not_below = middle;
+        }
     }
-    while cut < f32::MAX && below(cut.next_up()) {
-        cut = cut.next_up();
-    }
-    cut
+    -f32::from_bits(is_below)
 }
 
 #[cfg(test)]

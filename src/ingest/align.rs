@@ -50,9 +50,10 @@ pub fn plan(given: Option<Alignment>, row: &RowShape<'_>) -> Option<RowPlan> {
         Some(alignment) => alignment,
         None => recognise(row)?,
     };
-    let full_mask = row.mask.filter(|m| m.len() == row.tokens);
-    let first = full_mask.map(|m| m.iter().position(|f| *f == 1).unwrap_or(m.len()));
-    let last = full_mask.map(|m| m.iter().rposition(|f| *f == 1).map_or(0, |t| t + 1));
+    let by = mask_shift(alignment, row);
+    let full_mask = row.mask.filter(|m| m.len() == row.tokens || m.len() + by == row.tokens);
+    let first = full_mask.map(|m| m.iter().position(|f| *f == 1).map_or(row.tokens, |t| t + by));
+    let last = full_mask.map(|m| m.iter().rposition(|f| *f == 1).map_or(0, |t| t + 1 + by));
     let response = match alignment {
         Alignment::Response => {
             let end = row.response_len.or_else(|| padded_end(row, full_mask?, last?));
@@ -111,10 +112,31 @@ fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
     (row.values < row.tokens && said).then_some(Alignment::Right)
 }
 
+/// A mask as long as the values is shifted with them.
+fn mask_shift(alignment: Alignment, row: &RowShape<'_>) -> usize {
+    let with_values = row.mask.is_some_and(|m| m.len() == row.values);
+    usize::from(alignment == Alignment::Shifted && with_values)
+}
+
+/// What a list holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Token ids or texts.
+    Tokens,
+    /// The training mask.
+    Mask,
+    /// Numbers of tokens.
+    Values,
+}
+
 /// How a list of `length` values lies against the tokens; `None` where it fits nowhere.
-pub fn shift_of(plan: &RowPlan, row: &RowShape<'_>, length: usize) -> Option<Shift> {
+pub fn shift_of(plan: &RowPlan, row: &RowShape<'_>, length: usize, role: Role) -> Option<Shift> {
     let response = plan.response.len();
     match plan.alignment {
+        _ if role == Role::Tokens && length == row.tokens => Some(Shift::Back(0)),
+        Alignment::Shifted if role == Role::Mask && length + 1 >= row.tokens => {
+            Some(Shift::Back(mask_shift(plan.alignment, row)))
+        }
         Alignment::Compact if row.mask.is_some_and(|m| length < m.len()) => Some(Shift::Compact),
         Alignment::Shifted if length == row.tokens || length + 1 == row.tokens => Some(Shift::Back(1)),
         _ if length == row.tokens => Some(Shift::Back(0)),
@@ -169,7 +191,18 @@ mod tests {
         let shape = row(5, Some(&[0, 0, 1, 1, 1, 1]));
         assert_eq!(found(&shape), (Alignment::Shifted, 2..6));
         let plan = plan(None, &shape);
-        assert_eq!(plan.and_then(|p| shift_of(&p, &shape, 5)), Some(Shift::Back(1)));
+        assert_eq!(plan.and_then(|p| shift_of(&p, &shape, 5, Role::Values)), Some(Shift::Back(1)));
+    }
+
+    #[test]
+    fn rolled_lists_keep_their_tokens() {
+        let shape = row(6, Some(&[0, 1, 1, 1, 1, 0]));
+        let plan = plan(Some(Alignment::Shifted), &shape);
+        assert_eq!(plan.as_ref().map(|p| p.response.clone()), Some(2..6));
+        let shift = |role| plan.as_ref().and_then(|p| shift_of(p, &shape, 6, role));
+        assert_eq!(shift(Role::Tokens), Some(Shift::Back(0)));
+        assert_eq!(shift(Role::Mask), Some(Shift::Back(1)));
+        assert_eq!(shift(Role::Values), Some(Shift::Back(1)));
     }
 
     #[test]
@@ -177,7 +210,7 @@ mod tests {
         let shape = row(4, Some(&[1, 1, 0, 1]));
         assert_eq!(found(&shape), (Alignment::Right, 2..6));
         let plan = plan(None, &shape);
-        assert_eq!(plan.and_then(|p| shift_of(&p, &shape, 4)), Some(Shift::Back(2)));
+        assert_eq!(plan.and_then(|p| shift_of(&p, &shape, 4, Role::Values)), Some(Shift::Back(2)));
     }
 
     #[test]

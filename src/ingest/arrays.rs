@@ -226,7 +226,7 @@ pub fn to_texts(array: &dyn Array) -> Result<Vec<Option<Arc<str>>>, WrongType> {
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary();
             let values = to_texts(dictionary.values().as_ref())?;
-            let keys = dictionary.normalized_keys();
+            let Some(keys) = dictionary_keys(array) else { return Ok(vec![None; array.len()]) };
             let at = |i: usize| array.is_valid(i).then(|| values[keys[i]].clone()).flatten();
             Ok((0..array.len()).map(at).collect())
         }
@@ -269,10 +269,16 @@ pub fn to_ids(array: &dyn Array) -> Result<Vec<Id>, WrongType> {
     }
 }
 
+/// The keys of a dictionary array; `None` where it has no values to point to.
+pub fn dictionary_keys(array: &dyn Array) -> Option<Vec<usize>> {
+    let dictionary = array.as_any_dictionary_opt()?;
+    (!dictionary.values().is_empty()).then(|| dictionary.normalized_keys())
+}
+
 fn plain(array: &dyn Array) -> Result<ArrayRef, WrongType> {
     let dictionary = array.as_any_dictionary_opt().ok_or_else(|| wrong(array))?;
     let values = to_i32(dictionary.values().as_ref())?;
-    let keys = dictionary.normalized_keys();
+    let keys = dictionary_keys(array).unwrap_or_else(|| vec![0; array.len()]);
     let at = |i: usize| if array.is_valid(i) { values[keys[i]] } else { MISSING_ID };
     let whole: Vec<i32> = (0..array.len()).map(at).collect();
     Ok(Arc::new(PrimitiveArray::<Int32Type>::from(whole)))

@@ -65,7 +65,9 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
                     }
                 }
             } else {
-                let container = container_of(&path)?;
+                // `.json` in folders is configuration more often than a log: only by name.
+                let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+                let container = if json { Container::Json } else { container_of(&path)? };
                 push(&mut found, &mut seen, path, container);
             }
         }

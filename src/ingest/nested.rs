@@ -3,7 +3,7 @@
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 
-use super::align::{self, RowPlan, RowShape, Shift};
+use super::align::{self, Role, RowPlan, RowShape, Shift};
 use super::arrays::{self, Lists, WrongType};
 use super::batch::{Origin, TokenBatch};
 use super::columns::{Column, Level};
@@ -85,7 +85,9 @@ pub fn normalise(
     let of_tokens = mask_sources.iter().map(|s| s.flags(context)).collect::<Result<Vec<_>>>()?;
     let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread));
     let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), quality)?;
-    Ok(TokenBatch { origin, offsets, responses, tokens })
+    let mut out = TokenBatch { origin, offsets, responses, tokens };
+    out.drop_plain_positions();
+    Ok(out)
 }
 
 fn base_of(lists: &Lists, fallback: usize) -> usize {
@@ -297,7 +299,12 @@ impl Rows<'_> {
             }
             let shape = self.shape(i, None);
             let exact = self.context.alignment == AlignmentRule::Exact && length != shape.tokens;
-            let shift = if exact { None } else { align::shift_of(plan, &shape, length) };
+            let role = match self.columns[c].column {
+                Column::TokenId | Column::TokenText => Role::Tokens,
+                Column::Mask => Role::Mask,
+                _ => Role::Values,
+            };
+            let shift = if exact { None } else { align::shift_of(plan, &shape, length, role) };
             match shift.ok_or_else(|| {
                 let reference = (self.columns[self.reference].column, shape.tokens);
                 let row = self.first_row + i as u64;

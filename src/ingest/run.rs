@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::columns::Column;
+use super::columns::{Column, Kind};
 use super::context::{AlignmentRule, FileContext};
 use super::dialect::{Alignment, Dialect, RawField, Shape};
 use super::discover::{Container, LogFile, Skipped, discover};
+use super::guard::guarded;
 use super::json::JsonBatches;
 use super::mapping::{self, Layout, Mapping, UserMap};
 use super::parquet::ParquetHead;
@@ -92,8 +93,8 @@ impl Run {
     /// Finds and opens all log files behind the arguments.
     pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
         let found = discover(arguments)?;
-        let opened: Vec<Opened> = found.files.into_par_iter().map(open_one).collect::<Result<_>>()?;
-        refuse_conflicts(&opened)?;
+        let opened: Vec<Opened> = found.files.into_par_iter().map(open_guarded).collect::<Result<_>>()?;
+        refuse_conflicts(&opened, &settings.map)?;
         require_named(&settings.map, &opened)?;
         let mut run = Run {
             files: Vec::with_capacity(opened.len()),
@@ -113,9 +114,11 @@ impl Run {
         &self.mappings[file.mapping]
     }
 
-    /// Whether any file has `column`.
+    /// Whether any file has `column`, or what it is derived from.
     pub fn has(&self, column: Column) -> bool {
-        self.mappings.iter().any(|m| m.has(column))
+        let derived =
+            |m: &Mapping| column == Column::LogprobNew && m.has(Column::Ratio) && m.has(Column::Logprob);
+        self.mappings.iter().any(|m| m.has(column) || derived(m))
     }
 
     /// Fails where `column` is in none of the files.
@@ -195,6 +198,11 @@ impl Run {
     }
 }
 
+fn open_guarded(log: LogFile) -> Result<Opened> {
+    let path = log.path.clone();
+    guarded(&path, || "footer".into(), || open_one(log))
+}
+
 fn open_one(log: LogFile) -> Result<Opened> {
     let bytes = std::fs::metadata(&log.path).map_err(|e| Error::read(&log.path, e))?.len();
     match log.container {
@@ -215,7 +223,12 @@ fn open_one(log: LogFile) -> Result<Opened> {
         Container::Json => {
             let rows = JsonBatches::open(&log.path, super::scan::BATCH_TOKENS)?;
             let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
-            let alignment = alignment_rule(dialect, rows.alignment());
+            // What was reshaped on the way in is aligned already.
+            let reshaped = rows.alignment() != dialect.alignment();
+            let alignment = match reshaped {
+                true => AlignmentRule::Exact,
+                false => alignment_rule(dialect, rows.alignment()),
+            };
             let metadata = BTreeMap::new();
             Ok(Opened { log, source: Source::Json, fields, dialect, alignment, metadata, bytes })
         }
@@ -291,11 +304,18 @@ fn json_is_all_zero(path: &std::path::Path, name: &str) -> bool {
     values.len() >= 8 && values.iter().all(|v| *v == 0.0 || v.is_nan())
 }
 
-/// Two files of one run must agree on what a column is.
-fn refuse_conflicts(opened: &[Opened]) -> Result<()> {
+/// Two files of one run must agree on what a column is, where the column is of use.
+fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
+    let of_use = |name: &str| {
+        let folded = super::columns::fold_name(name);
+        let known = |c: &Column| {
+            c.kind() != Kind::Text && (c.name() == name || c.aliases().contains(&folded.as_str()))
+        };
+        map.named().any(|(_, raw)| raw == name) || Column::ALL.iter().any(known)
+    };
     let mut seen: BTreeMap<&str, (&Opened, Shape)> = BTreeMap::new();
     for file in opened {
-        for field in &file.fields {
+        for field in file.fields.iter().filter(|f| of_use(&f.name)) {
             let (first, shape) = *seen.entry(&field.name).or_insert((file, field.shape));
             if !compatible(shape, field.shape) {
                 return Err(Error::ConflictingTypes {

@@ -78,14 +78,18 @@ fn judge(column: Column, v: f32) -> Verdict {
 
 /// Whether all values are plainly good: the common case, one vectorised look.
 fn all_good(column: Column, values: &[f32]) -> bool {
-    let every = |good: fn(f32) -> bool| values.iter().fold(true, |all, v| all & good(*v));
     if column.is_logprob() {
-        every(|v| v <= 0.0 && v > LOGPROB_FLOOR)
+        every(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
     } else if column.is_entropy() || column == Column::GradNorm {
-        every(|v| (0.0..f32::INFINITY).contains(&v))
+        every(values, |v| (0.0..f32::INFINITY).contains(&v))
     } else {
-        every(f32::is_finite)
+        every(values, f32::is_finite)
     }
+}
+
+/// Whether all values are good, counted without branches so that it vectorises.
+fn every<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {
+    values.iter().map(|v| u32::from(!good(*v))).sum::<u32>() == 0
 }
 
 /// Checks a number column; copies it only where something has to be changed. `nulls` is how many
@@ -99,7 +103,7 @@ pub fn floats(
 ) -> ScalarBuffer<f32> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    let constant = column.is_logprob().then(|| constant_zero(&values, context)).unwrap_or_default();
+    let constant = if column.is_logprob() { constant_zero(&values, context) } else { Vec::new() };
     let sentinels = column.is_logprob() && untrained_zeros(&values, context);
     if constant.is_empty() && !sentinels && all_good(column, &values) {
         return values;
@@ -137,12 +141,9 @@ pub fn floats(
         *v = f32::NAN;
     }
     for response in constant {
-        for t in context.offsets[response]..context.offsets[response + 1] {
-            if context.trained(t) {
-                counts.sentinel += 1;
-            }
-            clean[t] = f32::NAN;
-        }
+        let tokens = context.offsets[response]..context.offsets[response + 1];
+        counts.sentinel += tokens.clone().filter(|t| context.trained(*t)).count() as u64;
+        clean[tokens].fill(f32::NAN);
         counts.note(context.place(context.offsets[response]));
     }
     clean.into()
@@ -158,7 +159,7 @@ pub fn doubles(
 ) -> ScalarBuffer<f64> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    if values.iter().fold(true, |all, v| all & v.is_finite()) {
+    if every(&values, f64::is_finite) {
         return values;
     }
     let mut clean = values.to_vec();
@@ -187,7 +188,7 @@ pub fn ids(
 ) -> ScalarBuffer<i32> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    if values.iter().fold(true, |all, v| all & (*v >= 0)) {
+    if every(&values, |v| v >= 0) {
         return values;
     }
     let mut clean = values.to_vec();

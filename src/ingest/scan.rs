@@ -1,11 +1,13 @@
 //! The parallel scan: workers decode units side by side, each feeds a sink of its own.
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::batch::TokenBatch;
 use super::columns::Column;
+use super::guard::guarded;
 use super::long::continues;
 use super::quality::Quality;
 use super::run::Run;
@@ -70,6 +72,7 @@ pub struct RowIndex {
 
 impl RowIndex {
     fn new(counts: &[u64], continued: &[usize]) -> Self {
+        let continued: HashSet<usize> = continued.iter().copied().collect();
         let mut index = Self::default();
         for (unit, count) in counts.iter().enumerate() {
             let goes_on = continued.contains(&unit);
@@ -136,12 +139,17 @@ impl<'a> Shared<'a> {
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
         let mapping = &self.mappings[self.run.files[unit.file].mapping];
-        let responses = units::guarded(self.run, unit, || {
-            units::decode(self.run, number, unit, mapping, quality, &self.watch, &mut |piece| {
-                self.watch.progress.advance(piece.batch().token_count() as u64, 0);
-                emit(piece)
-            })
-        })?;
+        let path = &self.run.files[unit.file].context.path;
+        let responses = guarded(
+            path,
+            || format!("row group {}", unit.row_groups.start),
+            || {
+                units::decode(self.run, number, unit, mapping, quality, &self.watch, &mut |piece| {
+                    self.watch.progress.advance(piece.batch().token_count() as u64, 0);
+                    emit(piece)
+                })
+            },
+        )?;
         if let Ok(mut counts) = self.counts.lock() {
             counts[number] = responses;
         }
@@ -226,11 +234,11 @@ fn one_unit<S: Sink>(
         match piece {
             Piece::Whole(batch) => return sink.accept(&batch),
             Piece::First(batch) => first = Some(batch),
-            Piece::Only(batch) => ends = Ends::One(batch),
+            Piece::Only(batch) => ends = Ends::One(Box::new(batch)),
             Piece::Last(last) => {
                 ends = match first.take() {
-                    Some(first) => Ends::Two(first, last),
-                    None => Ends::One(last),
+                    Some(first) => Ends::Two(Box::new(first), Box::new(last)),
+                    None => Ends::One(Box::new(last)),
                 }
             }
         }

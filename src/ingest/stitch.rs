@@ -13,9 +13,9 @@ pub enum Ends {
     /// No response at all.
     Nothing,
     /// One response, which is first and last.
-    One(TokenBatch),
+    One(Box<TokenBatch>),
     /// The first and the last response.
-    Two(TokenBatch, TokenBatch),
+    Two(Box<TokenBatch>, Box<TokenBatch>),
 }
 
 /// What to do with a response that is complete.
@@ -39,18 +39,18 @@ fn join(before: Ends, after: Ends, emit: &mut Emit<'_>) -> Result<(Ends, bool)> 
         (Ends::One(_), Ends::Two(_, last), Some(whole)) => Ends::Two(whole, last),
         (Ends::Two(first, _), Ends::One(_), Some(whole)) => Ends::Two(first, whole),
         (Ends::Two(first, _), Ends::Two(_, last), Some(whole)) => {
-            emit(whole)?;
+            emit(*whole)?;
             Ends::Two(first, last)
         }
         (Ends::One(first), Ends::One(last), None) => Ends::Two(first, last),
         (Ends::One(first), Ends::Two(middle, last), None)
         | (Ends::Two(first, middle), Ends::One(last), None) => {
-            emit(middle)?;
+            emit(*middle)?;
             Ends::Two(first, last)
         }
         (Ends::Two(first, a), Ends::Two(b, last), None) => {
-            emit(a)?;
-            emit(b)?;
+            emit(*a)?;
+            emit(*b)?;
             Ends::Two(first, last)
         }
         (Ends::Nothing, other, _) | (other, Ends::Nothing, _) => other,
@@ -112,8 +112,8 @@ impl Stitcher {
         for (first, stretch) in std::mem::take(&mut self.stretches) {
             let ends = match stretch.ends {
                 Ends::Nothing => Vec::new(),
-                Ends::One(one) => vec![one],
-                Ends::Two(head, tail) => vec![head, tail],
+                Ends::One(one) => vec![*one],
+                Ends::Two(head, tail) => vec![*head, *tail],
             };
             for batch in ends {
                 match key(&batch) {

@@ -11,7 +11,7 @@ use super::nested;
 use super::quality::Quality;
 use super::run::{Run, RunFile, Source};
 use super::scan::{BATCH_TOKENS, Watch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Fewer tokens than this are not worth a unit of their own.
 const UNIT_TOKENS: u64 = 128 * 1024;
@@ -98,7 +98,11 @@ const STRUCTURE: &[Column] = &[
 /// The part of a mapping that a consumer wants.
 pub fn project(mapping: &Mapping, wanted: &[Column]) -> Mapping {
     let mut projected = mapping.clone();
-    let needed = |c: Column| wanted.contains(&c) || STRUCTURE.contains(&c);
+    let from_ratio = wanted.contains(&Column::LogprobNew) && !mapping.has(Column::LogprobNew);
+    let needed = |c: Column| match c {
+        Column::Ratio => from_ratio,
+        c => wanted.contains(&c) || STRUCTURE.contains(&c),
+    };
     projected.columns.retain(|m| needed(m.column));
     if !wanted.contains(&Column::Reward) {
         projected.reward_parts.clear();
@@ -160,9 +164,10 @@ pub fn decode(
                 let rows = rows?;
                 watch.bytes(rows.bytes_read.saturating_sub(read));
                 read = rows.bytes_read;
-                let batch =
+                let mut batch =
                     nested::normalise(&rows.batch, mapping, context, origin, rows.first_row, quality)?;
                 origin.first_response += batch.len() as u64;
+                batch.derive_new_logprob();
                 emit(Piece::Whole(batch))?;
                 if watch.is_stopped() {
                     break;
@@ -184,9 +189,10 @@ pub fn decode(
                     let mut row = unit.first_row;
                     for rows in rows {
                         let rows = rows?;
-                        let batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
+                        let mut batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
                         origin.first_response += batch.len() as u64;
+                        batch.derive_new_logprob();
                         emit(Piece::Whole(batch))?;
                         if watch.is_stopped() {
                             break;
@@ -200,8 +206,9 @@ pub fn decode(
                     let mut began = false;
                     for rows in rows {
                         let rows = rows?;
-                        let batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
+                        let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
+                        batch.derive_new_logprob();
                         assembler.push(batch, &mut |batch| split_first(batch, &mut began, emit))?;
                         if watch.is_stopped() {
                             break;
@@ -228,7 +235,7 @@ fn split_first(
     emit: &mut dyn FnMut(Piece) -> Result<()>,
 ) -> Result<()> {
     if !std::mem::replace(began, true) {
-        emit(Piece::First(batch.slice(0..1)))?;
+        emit(Piece::First(batch.slice(0..1).detached()))?;
         if batch.len() == 1 {
             return Ok(());
         }
@@ -241,15 +248,4 @@ fn split_first(
 fn raw_columns(mapping: &Mapping) -> Vec<&str> {
     let sources = mapping.columns.iter().flat_map(|m| m.sources.iter().map(|s| s.name.as_str()));
     sources.chain(mapping.reward_parts.iter().map(|(raw, _)| raw.as_str())).collect()
-}
-
-/// Turns a panic of a decoder on hostile bytes into an error that names the file.
-pub fn guarded<T>(run: &Run, unit: &Unit, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Error::Corrupt {
-            path: run.files[unit.file].context.path.clone(),
-            place: format!("row group {}", unit.row_groups.start),
-            message: "the decoder failed on these bytes".into(),
-        })
-    })
 }

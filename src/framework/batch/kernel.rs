@@ -1,6 +1,9 @@
 //! The passes over a block. Each is a loop of its own where the compiler would otherwise branch or
 //! mix element sizes, and so not vectorise.
 
+// One index into many arrays of one constant length is what vectorises; zips of ten do not read.
+#![allow(clippy::needless_range_loop)]
+
 use crate::framework::collision::CollisionBounds;
 use crate::framework::collision_table::{CollisionTable, ENTROPY_ERROR};
 use crate::framework::entropy_change::{change_interval, direction_code, exact_change};
@@ -13,6 +16,9 @@ use super::{BLOCK, BatchSettings, TokenBlock, TokenColumns, flags};
 
 /// Complements below this are treated as this where they divide; the norm is nothing there.
 const LEAST_COMPLEMENT: f32 = 1e-30;
+
+/// ln ρ is clamped to ± this, so that w² stays finite for sentinels like −9999.
+const LARGEST_LOG_RATIO: f32 = 100.0;
 
 /// Computes the quantities of a run's tokens; shared between threads.
 #[derive(Debug, Clone)]
@@ -203,8 +209,7 @@ impl Present {
         };
         for i in 0..BLOCK {
             let (l, h, a) = (input.logprob[i], input.entropy[i], input.advantage[i]);
-            // x − x is 0 for finite x and NaN for all else.
-            let present = (l - l) + (h - h) + (a - a) == 0.0;
+            let present = l.is_finite() & h.is_finite() & a.is_finite();
             input.logprob[i] = if present { l } else { 0.0 };
             input.entropy[i] = if present { h } else { 0.0 };
             input.advantage[i] = if present { a } else { 0.0 };
@@ -240,7 +245,8 @@ fn apply_ratios(
     let mut log_ratio = [0.0_f32; BLOCK];
     for i in 0..BLOCK {
         let difference = logprob_new[i] - input.logprob[i];
-        log_ratio[i] = if difference - difference == 0.0 { difference } else { 0.0 };
+        let known = if difference.is_finite() { difference } else { 0.0 };
+        log_ratio[i] = known.clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO);
     }
     let mut cut = [0.0_f32; BLOCK];
     for i in 0..BLOCK {
@@ -257,7 +263,7 @@ fn apply_ratios(
 fn use_measured_norms(grad_norm: &[f32; BLOCK], block: &mut TokenBlock) {
     for (i, &norm) in grad_norm.iter().enumerate() {
         let norm = f64::from(norm);
-        let known = (norm >= 0.0) & (norm < f64::INFINITY);
+        let known = (0.0..f64::INFINITY).contains(&norm);
         block.set_known(i, known, norm * norm, flags::MEASURED);
     }
 }
