@@ -183,7 +183,7 @@ fn thresholds_can_be_set() {
     };
     let early = silenced(&["--preset", "v1"]);
     assert_eq!((early["silenced"].as_u64(), early["preset"].as_str()), (Some(169), Some("v1")));
-    let none = silenced(&["--tau-p", "0"]);
+    let none = silenced(&["--tau-p", "1e-30"]);
     assert_eq!((none["candidates"].as_u64(), none["silenced"].as_u64()), (Some(0), Some(0)));
     let all = silenced(&["--entropy-threshold", "100"]);
     assert_eq!(all["silenced"], all["candidates"]);
