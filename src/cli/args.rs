@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::ingest::Alignment;
 
 /// Token-level analysis of RL training runs of language models
 ///
@@ -56,8 +59,8 @@ pub struct InputArgs {
     pub maps: Vec<String>,
 
     /// How list values belong to tokens, where it is not recognised
-    #[arg(long, value_enum, value_name = "CONVENTION", help_heading = "Reading")]
-    pub align: Option<AlignArg>,
+    #[arg(long, value_parser = alignment(), value_name = "CONVENTION", help_heading = "Reading")]
+    pub align: Option<Alignment>,
 
     /// Unit of logged entropies
     #[arg(long, value_enum, default_value_t = EntropyUnit::Nats, value_name = "UNIT", help_heading = "Reading")]
@@ -74,23 +77,6 @@ pub struct InputArgs {
     /// No progress bar, no notes
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
-}
-
-/// The conventions of list values.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum AlignArg {
-    /// Response tokens only, padding at the end
-    Response,
-    /// Response tokens only, padding at the start
-    LeftPadded,
-    /// Prompt and response, value i belongs to token i
-    Full,
-    /// Prompt and response, value i belongs to token i + 1
-    Shifted,
-    /// Token ids of prompt and response, values of the response only
-    Right,
-    /// One value for each trained token only
-    Compact,
 }
 
 /// Units of entropy.
@@ -204,6 +190,10 @@ pub enum PerArg {
     Step,
     /// The mini-batch
     Minibatch,
+}
+
+fn alignment() -> impl TypedValueParser<Value = Alignment> {
+    PossibleValuesParser::new(Alignment::ALL.map(Alignment::name)).try_map(|name| name.parse::<Alignment>())
 }
 
 fn number(text: &str, good: impl Fn(f64) -> bool, what: &str) -> Result<f64, String> {
