@@ -28,7 +28,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
             _ => guess(column, fields, layout, dialect, user, &mut mapping),
         }
     }
-    if !user.get(Column::Logprob).is_some() {
+    if user.get(Column::Logprob).is_none() {
         take_probability(fields, layout, &mut mapping);
         mapping.fall_back_to_other_logprob();
     }
