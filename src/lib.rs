@@ -3,6 +3,7 @@
 //! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
 //! STAPO paper); [`stats`] and [`convert`] stand beside it.
 
+pub mod analyze;
 pub mod check;
 pub mod cli;
 pub mod convert;

@@ -1,0 +1,96 @@
+//! What the user should know, and what to do about it.
+
+use serde::Serialize;
+
+/// The kinds of warnings, the most serious first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningCode {
+    /// Entropy fell to a small part of where it began and stayed there.
+    EntropyCollapse,
+    /// Entropy rose to a multiple of where it began and stayed there.
+    EntropyExplosion,
+    /// Reward fell far below what the run had reached.
+    RewardCollapse,
+    /// Batches in which no token has an advantage.
+    DeadBatches,
+    /// Steps whose energy a token stands far above the run's.
+    EnergySpike,
+    /// A step at which entropy, reward or energy changed for good.
+    ChangePoint,
+    /// A few strings take most of the mask.
+    MaskConcentration,
+    /// The mask takes more than a rare share of tokens.
+    MaskTooWide,
+    /// Many p and H cannot be of one distribution.
+    Infeasible,
+    /// Values of a column are missing or bad.
+    MissingValues,
+    /// Trainer and inference engine disagree.
+    PolicyMismatch,
+    /// Gradient norms are estimated.
+    EstimatedGradients,
+    /// The vocabulary size is a guess.
+    VocabularyGuessed,
+    /// Token texts are not known.
+    NoTokenText,
+    /// p was logged under another temperature or a truncated distribution.
+    SamplingChanged,
+    /// Something about how the log was read.
+    IngestNote,
+}
+
+impl WarningCode {
+    /// The name in `summary.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EntropyCollapse => "entropy_collapse",
+            Self::EntropyExplosion => "entropy_explosion",
+            Self::RewardCollapse => "reward_collapse",
+            Self::DeadBatches => "dead_batches",
+            Self::EnergySpike => "energy_spike",
+            Self::ChangePoint => "change_point",
+            Self::MaskConcentration => "mask_concentration",
+            Self::MaskTooWide => "mask_too_wide",
+            Self::Infeasible => "infeasible",
+            Self::MissingValues => "missing_values",
+            Self::PolicyMismatch => "policy_mismatch",
+            Self::EstimatedGradients => "estimated_gradients",
+            Self::VocabularyGuessed => "vocabulary_guessed",
+            Self::NoTokenText => "no_token_text",
+            Self::SamplingChanged => "sampling_changed",
+            Self::IngestNote => "ingest_note",
+        }
+    }
+
+    /// Whether the run itself is in trouble, not only the log.
+    #[must_use]
+    pub fn is_serious(self) -> bool {
+        matches!(self, Self::EntropyCollapse | Self::EntropyExplosion | Self::RewardCollapse)
+    }
+}
+
+/// One warning.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warning {
+    /// What kind.
+    pub code: WarningCode,
+    /// What was found, with numbers.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// The numbers and places behind it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A number or a place behind a warning.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evidence {
+    /// Step, where it is at one.
+    pub step: Option<i64>,
+    /// What was looked at, e.g. `mean_entropy` or a token's text.
+    pub what: String,
+    /// Its value.
+    pub value: f64,
+}
