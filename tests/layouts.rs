@@ -194,6 +194,21 @@ fn a_column_of_zeros_is_missing_and_the_rollout_serves() {
 }
 
 #[test]
+fn a_ratio_gives_the_new_logprob() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ratio.parquet");
+    let columns = vec![
+        ("token_ids", int_lists(&[&[1, 2, 3]])),
+        ("old_per_token_logps", float_lists(&[&[-1.0, -2.0, -0.1]])),
+        ("coef_1", float_lists(&[&[1.0, 2.0, 0.0]])),
+    ];
+    write_parquet(&path, columns, 8);
+    let new = column(&read(&path), Column::LogprobNew);
+    assert_eq!(new[..2], [-1.0, -2.0 + 2.0f32.ln()]);
+    assert!(new[2].is_nan(), "a ratio of zero has no logarithm");
+}
+
+#[test]
 fn tiny_row_groups_and_giant_rows() {
     let folder = tempfile::tempdir().unwrap();
     let tiny = folder.path().join("tiny.parquet");

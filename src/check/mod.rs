@@ -10,7 +10,7 @@ pub use report::{Check, CheckReport, ColumnReport, Steps, Verdict, Vocabulary};
 use self::tally::Tally;
 use crate::error::Result;
 use crate::framework::vocab::vocabulary_containing;
-use crate::ingest::{AlignmentRule, Column, Progress, Quality, Run, scan};
+use crate::ingest::{AlignmentRule, Column, Dialect, Mapping, Progress, Quality, Run, scan};
 
 /// With no vocabulary known, the largest one in use bounds what is feasible.
 const LARGEST_VOCABULARY: u32 = 262_144;
@@ -69,7 +69,7 @@ pub fn check(run: &Run, vocab_size: Option<u32>, progress: &dyn Progress) -> Res
         }
     }
     Ok(CheckReport {
-        frameworks: unique(run.mappings.iter().map(|m| m.dialect.name().to_owned()).collect()),
+        frameworks: unique(run.mappings.iter().map(|m| framework(m, run)).collect()),
         layouts,
         alignments: unique(run.files.iter().map(|f| alignment_name(f.context.alignment)).collect()),
         files: run.files.len(),
@@ -91,6 +91,15 @@ pub fn check(run: &Run, vocab_size: Option<u32>, progress: &dyn Progress) -> Res
         checks: verdicts::verdicts(run, &tally, &scanned.quality, vocabulary.size),
         vocabulary,
     })
+}
+
+/// Who wrote the log; a canonical one may say so in its metadata.
+fn framework(mapping: &Mapping, run: &Run) -> String {
+    match (mapping.dialect, run.metadata.get("framework")) {
+        (Dialect::Canonical, Some(name)) => format!("{name} (canonical columns)"),
+        (Dialect::Canonical, None) => "canonical columns".into(),
+        (dialect, _) => dialect.name().into(),
+    }
 }
 
 fn alignment_name(rule: AlignmentRule) -> String {

@@ -23,6 +23,12 @@ impl TokenBatch {
         }
     }
 
+    /// A copy that shares no buffers: what is kept for long must not keep a whole batch alive.
+    pub fn detached(&self) -> TokenBatch {
+        let empty = TokenColumns::default();
+        TokenBatch { tokens: self.tokens.concat(&empty), ..self.clone() }
+    }
+
     /// Appends the tokens of `next`, which continues this batch's last response.
     pub fn extend_last(&mut self, next: &TokenBatch) {
         self.tokens = self.tokens.concat(&next.tokens);
@@ -31,12 +37,23 @@ impl TokenBatch {
         }
     }
 
+    /// A log that has the ratio instead of the new log-probability: ln π_new = ln π_old + ln ρ.
+    pub fn derive_new_logprob(&mut self) {
+        let Some(ratio) = self.tokens.floats.take(Column::Ratio) else { return };
+        let known = self.tokens.floats.get(Column::LogprobNew).is_some();
+        let Some(old) = self.tokens.floats.get(Column::Logprob).filter(|_| !known) else { return };
+        let sum = |(old, ratio): (&f32, &f32)| (old + ratio.ln()).min(0.0);
+        let new: Vec<f32> =
+            old.iter().zip(ratio.iter()).map(sum).map(|v| if v.is_finite() { v } else { f32::NAN }).collect();
+        self.tokens.floats.set(Column::LogprobNew, new.into());
+    }
+
     /// Drops a position column that says nothing new: 0, 1, 2, … in every response.
     pub fn drop_plain_positions(&mut self) {
         let Some(positions) = self.tokens.ints.get(Column::Position) else { return };
         let plain = (0..self.len()).all(|i| {
             let of_response = &positions[self.range(i)];
-            of_response.iter().zip(0i32..).fold(true, |all, (p, t)| all & (*p == t))
+            of_response.iter().zip(0i32..).map(|(p, t)| u32::from(*p != t)).sum::<u32>() == 0
         });
         if plain {
             self.tokens.ints.take(Column::Position);
@@ -73,7 +90,8 @@ impl TokenColumns {
         }
     }
 
-    /// Both parts come from one file, so they have the same columns.
+    /// Both parts come from one file, so they have the same columns; columns that only `next` has
+    /// are left out.
     fn concat(&self, next: &Self) -> Self {
         fn join<T: ArrowNativeType>(a: &ScalarBuffer<T>, b: Option<&ScalarBuffer<T>>) -> ScalarBuffer<T> {
             let mut all = a.to_vec();
@@ -93,10 +111,8 @@ impl TokenColumns {
         for (c, a) in self.flags.iter() {
             out.flags.set(c, join(a, next.flags.get(c)));
         }
-        out.texts = match (&self.texts, &next.texts) {
-            (Some(a), Some(b)) => Some(a.iter().chain(b.iter()).collect::<StringArray>()),
-            _ => None,
-        };
+        let rest = next.texts.iter().flat_map(|t| t.iter());
+        out.texts = self.texts.as_ref().map(|t| t.iter().chain(rest).collect::<StringArray>());
         out
     }
 }

@@ -3,12 +3,11 @@
 //!
 //! A response without tokens is one row without a position.
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, downcast_primitive_array};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 
-use super::arrays::{self, WrongType};
+use super::arrays::WrongType;
 use super::batch::{Origin, TokenBatch};
+use super::boundaries;
 use super::columns::{Column, Level};
 use super::context::FileContext;
 use super::mapping::{Mapped, Mapping};
@@ -28,7 +27,10 @@ pub fn normalise(
     quality: &mut Quality,
 ) -> Result<TokenBatch> {
     let positions = mapping.get(Column::Position).and_then(|m| source_array(batch, m));
-    let starts = starts(batch, mapping, positions, context)?;
+    let keys = [Column::SampleId, Column::GroupId, Column::Step, Column::Update];
+    let keys = keys.iter().filter_map(|c| source_array(batch, mapping.get(*c)?)).collect::<Vec<_>>();
+    let wrong = |WrongType(found)| context.type_error("position", Column::Position, found);
+    let starts = boundaries::starts(batch.num_rows(), positions, &keys).map_err(wrong)?;
     let (offsets, pick) = match positions.filter(|p| p.null_count() > 0) {
         None => {
             let ends = starts.iter().skip(1).copied().chain([batch.num_rows()]);
@@ -65,75 +67,6 @@ pub fn normalise(
 
 fn source_array<'a>(batch: &'a RecordBatch, mapped: &Mapped) -> Option<&'a ArrayRef> {
     batch.column_by_name(&mapped.sources.first()?.name)
-}
-
-/// The rows at which a response starts.
-fn starts(
-    batch: &RecordBatch,
-    mapping: &Mapping,
-    positions: Option<&ArrayRef>,
-    context: &FileContext,
-) -> Result<Vec<usize>> {
-    let mut first = vec![false; batch.num_rows()];
-    if let Some(row) = first.first_mut() {
-        *row = true;
-    }
-    for column in [Column::Step, Column::Update, Column::GroupId, Column::SampleId] {
-        if let Some(array) = mapping.get(column).and_then(|m| source_array(batch, m)) {
-            mark_changes(array, &mut first);
-        }
-    }
-    if let Some(array) = positions {
-        let wrong = |WrongType(found)| context.type_error("position", Column::Position, found);
-        let positions = arrays::to_i32(array).map_err(wrong)?;
-        for (row, pair) in first.iter_mut().skip(1).zip(positions.windows(2)) {
-            *row |= pair[1] <= pair[0];
-        }
-        if array.null_count() > 0 {
-            for (i, row) in first.iter_mut().enumerate().skip(1) {
-                *row |= array.is_null(i) || array.is_null(i - 1);
-            }
-        }
-    }
-    Ok(first.iter().enumerate().filter(|(_, f)| **f).map(|(i, _)| i).collect())
-}
-
-/// Marks the rows whose value differs from the row before; nulls equal each other.
-fn mark_changes(array: &ArrayRef, first: &mut [bool]) {
-    let nulls = array.nulls().filter(|n| n.null_count() > 0);
-    let mark = |differ: &dyn Fn(usize) -> bool, first: &mut [bool]| {
-        for (i, row) in first.iter_mut().enumerate().skip(1) {
-            *row |= match nulls.map(|n| (n.is_valid(i - 1), n.is_valid(i))) {
-                None | Some((true, true)) => differ(i),
-                Some((before, now)) => before != now,
-            };
-        }
-    };
-    fn mark_plain<T: PartialEq>(values: &[T], first: &mut [bool]) {
-        for (row, pair) in first.iter_mut().skip(1).zip(values.windows(2)) {
-            *row |= pair[0] != pair[1];
-        }
-    }
-    match array.data_type() {
-        DataType::Dictionary(_, _) => {
-            let keys = arrays::dictionary_keys(array).unwrap_or_default();
-            mark(&|i| keys[i] != keys[i - 1], first);
-        }
-        DataType::Utf8 => {
-            let texts = array.as_string::<i32>();
-            mark(&|i| texts.value(i) != texts.value(i - 1), first);
-        }
-        _ => downcast_primitive_array!(
-            array => match nulls {
-                None => mark_plain(array.values(), first),
-                Some(_) => mark(&|i| array.value(i) != array.value(i - 1), first),
-            },
-            _ => {
-                let texts = arrays::to_texts(array).unwrap_or_default();
-                mark(&|i| texts[i] != texts[i - 1], first);
-            }
-        ),
-    }
 }
 
 /// Offsets and token rows without the rows that stand for responses of no tokens.
@@ -183,7 +116,7 @@ impl Assembler {
         if from < last {
             emit(batch.slice(from..last))?;
         }
-        self.open = Some(batch.slice(last..last + 1));
+        self.open = Some(batch.slice(last..last + 1).detached());
         Ok(())
     }
 

@@ -204,6 +204,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
                 let sources = vec![RawSource { text, ..source.clone() }];
                 mapping.columns.push(Mapped { column, sources, reason: Reason::Option });
             }
+            _ if is_mismatch_ratio(column, dialect) => {}
             _ => guess(column, fields, layout, dialect, user, &mut mapping),
         }
     }
@@ -359,6 +360,11 @@ fn fits(column: Column, shape: Shape, layout: Layout) -> bool {
         Kind::Id => matches!(primitive, Int | Text),
         Kind::IdList => false,
     }
+}
+
+/// prime-rl's ratio is trainer against sampler, not new against old.
+fn is_mismatch_ratio(column: Column, dialect: Dialect) -> bool {
+    column == Column::Ratio && matches!(dialect, Dialect::PrimeRlExport | Dialect::PrimeRlTraces)
 }
 
 /// Aliases that would mislead in one of the layouts: a scalar `advantage` is the token's own in the

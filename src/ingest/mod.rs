@@ -7,6 +7,7 @@ mod align;
 mod arrays;
 mod batch;
 mod batch_ops;
+mod boundaries;
 mod columns;
 mod context;
 mod dialect;

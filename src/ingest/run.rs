@@ -114,9 +114,11 @@ impl Run {
         &self.mappings[file.mapping]
     }
 
-    /// Whether any file has `column`.
+    /// Whether any file has `column`, or what it is derived from.
     pub fn has(&self, column: Column) -> bool {
-        self.mappings.iter().any(|m| m.has(column))
+        let derived =
+            |m: &Mapping| column == Column::LogprobNew && m.has(Column::Ratio) && m.has(Column::Logprob);
+        self.mappings.iter().any(|m| m.has(column) || derived(m))
     }
 
     /// Fails where `column` is in none of the files.

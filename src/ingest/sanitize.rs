@@ -78,14 +78,18 @@ fn judge(column: Column, v: f32) -> Verdict {
 
 /// Whether all values are plainly good: the common case, one vectorised look.
 fn all_good(column: Column, values: &[f32]) -> bool {
-    let every = |good: fn(f32) -> bool| values.iter().fold(true, |all, v| all & good(*v));
     if column.is_logprob() {
-        every(|v| v <= 0.0 && v > LOGPROB_FLOOR)
+        every(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
     } else if column.is_entropy() || column == Column::GradNorm {
-        every(|v| (0.0..f32::INFINITY).contains(&v))
+        every(values, |v| (0.0..f32::INFINITY).contains(&v))
     } else {
-        every(f32::is_finite)
+        every(values, f32::is_finite)
     }
+}
+
+/// Whether all values are good, counted without branches so that it vectorises.
+fn every<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {
+    values.iter().map(|v| u32::from(!good(*v))).sum::<u32>() == 0
 }
 
 /// Checks a number column; copies it only where something has to be changed. `nulls` is how many
@@ -155,7 +159,7 @@ pub fn doubles(
 ) -> ScalarBuffer<f64> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    if values.iter().fold(true, |all, v| all & v.is_finite()) {
+    if every(&values, f64::is_finite) {
         return values;
     }
     let mut clean = values.to_vec();
@@ -184,7 +188,7 @@ pub fn ids(
 ) -> ScalarBuffer<i32> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    if values.iter().fold(true, |all, v| all & (*v >= 0)) {
+    if every(&values, |v| v >= 0) {
         return values;
     }
     let mut clean = values.to_vec();

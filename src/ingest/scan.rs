@@ -1,5 +1,6 @@
 //! The parallel scan: workers decode units side by side, each feeds a sink of its own.
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -71,6 +72,7 @@ pub struct RowIndex {
 
 impl RowIndex {
     fn new(counts: &[u64], continued: &[usize]) -> Self {
+        let continued: HashSet<usize> = continued.iter().copied().collect();
         let mut index = Self::default();
         for (unit, count) in counts.iter().enumerate() {
             let goes_on = continued.contains(&unit);

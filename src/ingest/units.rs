@@ -98,7 +98,11 @@ const STRUCTURE: &[Column] = &[
 /// The part of a mapping that a consumer wants.
 pub fn project(mapping: &Mapping, wanted: &[Column]) -> Mapping {
     let mut projected = mapping.clone();
-    let needed = |c: Column| wanted.contains(&c) || STRUCTURE.contains(&c);
+    let from_ratio = wanted.contains(&Column::LogprobNew) && !mapping.has(Column::LogprobNew);
+    let needed = |c: Column| match c {
+        Column::Ratio => from_ratio,
+        c => wanted.contains(&c) || STRUCTURE.contains(&c),
+    };
     projected.columns.retain(|m| needed(m.column));
     if !wanted.contains(&Column::Reward) {
         projected.reward_parts.clear();
@@ -160,9 +164,10 @@ pub fn decode(
                 let rows = rows?;
                 watch.bytes(rows.bytes_read.saturating_sub(read));
                 read = rows.bytes_read;
-                let batch =
+                let mut batch =
                     nested::normalise(&rows.batch, mapping, context, origin, rows.first_row, quality)?;
                 origin.first_response += batch.len() as u64;
+                batch.derive_new_logprob();
                 emit(Piece::Whole(batch))?;
                 if watch.is_stopped() {
                     break;
@@ -184,9 +189,10 @@ pub fn decode(
                     let mut row = unit.first_row;
                     for rows in rows {
                         let rows = rows?;
-                        let batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
+                        let mut batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
                         origin.first_response += batch.len() as u64;
+                        batch.derive_new_logprob();
                         emit(Piece::Whole(batch))?;
                         if watch.is_stopped() {
                             break;
@@ -200,8 +206,9 @@ pub fn decode(
                     let mut began = false;
                     for rows in rows {
                         let rows = rows?;
-                        let batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
+                        let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
+                        batch.derive_new_logprob();
                         assembler.push(batch, &mut |batch| split_first(batch, &mut began, emit))?;
                         if watch.is_stopped() {
                             break;
@@ -228,7 +235,7 @@ fn split_first(
     emit: &mut dyn FnMut(Piece) -> Result<()>,
 ) -> Result<()> {
     if !std::mem::replace(began, true) {
-        emit(Piece::First(batch.slice(0..1)))?;
+        emit(Piece::First(batch.slice(0..1).detached()))?;
         if batch.len() == 1 {
             return Ok(());
         }

@@ -23,7 +23,7 @@ pub fn select_quantile<T: Copy + Into<f64>>(values: &mut [T], q: f64) -> Option<
 
 /// The order statistic below the quantile, and the way to the next one.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn position(len: usize, q: f64) -> Option<(usize, f64)> {
+pub(crate) fn position(len: usize, q: f64) -> Option<(usize, f64)> {
     if len == 0 || !(0.0..=1.0).contains(&q) {
         return None;
     }
@@ -32,7 +32,7 @@ fn position(len: usize, q: f64) -> Option<(usize, f64)> {
 }
 
 /// numpy's `_lerp`: from the nearer end, so that it is monotone and exact at both ends.
-fn interpolate(below: f64, above: f64, fraction: f64) -> f64 {
+pub(crate) fn interpolate(below: f64, above: f64, fraction: f64) -> f64 {
     let difference = above - below;
     if fraction >= 0.5 { above - difference * (1.0 - fraction) } else { below + difference * fraction }
 }

@@ -1,6 +1,10 @@
 //! Tokens and responses one by one.
 
+use std::sync::Arc;
+
 use serde::Serialize;
+
+use crate::analyze::finish::flagged::FlaggedSource;
 
 /// Why a token is in the case list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -34,10 +38,16 @@ pub struct Cases {
     pub top: Vec<FlaggedToken>,
     /// Whether `top` holds all of them.
     pub complete: bool,
+    /// Whether ids of groups and of responses are texts, not numbers.
+    #[serde(skip)]
+    pub(in crate::analyze) text_ids: [bool; 2],
+    /// Where `tables/flagged.parquet` gets all of them from.
+    #[serde(skip)]
+    pub(in crate::analyze) source: Option<Arc<FlaggedSource>>,
 }
 
 /// Flagged tokens that are kept with their context for the report.
-pub const CASE_LIMIT: usize = 50_000;
+pub const CASE_LIMIT: usize = 10_000;
 
 /// A flagged token in its context.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -9,8 +9,8 @@ pub struct EntropyChange {
     pub certified_up: u64,
     /// Certified down.
     pub certified_down: u64,
-    /// Of these, only because the token must be the mode (p < ½).
-    pub certified_down_as_mode: u64,
+    /// Of both, only because the token must be the mode (p < ½ and p > e^{−H}).
+    pub certified_as_mode: u64,
     /// Not decided by p and H.
     pub ambiguous: u64,
     /// Tokens whose change is exact (`sum_pi_sq` and `sum_pi_sq_log_pi` logged).

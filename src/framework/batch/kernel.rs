@@ -50,11 +50,17 @@ impl BatchKernel {
         self.bound_collisions(block);
         self.estimate_norms(block);
         if let Some(sum_pi_sq) = columns.sum_pi_sq {
-            self.use_exact_norms(&padded(sum_pi_sq), block);
+            self.use_exact_norms(&padded_doubles(sum_pi_sq), block);
         }
         if let Some(grad_norm) = columns.grad_norm {
             use_measured_norms(&padded(grad_norm), block);
         }
+    }
+
+    /// Fills probabilities and the flags that need no gradient: enough where all advantages are 0.
+    pub fn probabilities(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
+        block.len = columns.logprob.len().min(BLOCK);
+        self.split_entropies(&Present::of(columns), block);
     }
 
     /// Fills the entropy changes of the block that [`gradients`](Self::gradients) has just filled
@@ -80,7 +86,7 @@ impl BatchKernel {
             block.direction[i] = low_byte(codes[i] as f32);
         }
         if let (Some(c), Some(s)) = (columns.sum_pi_sq, columns.sum_pi_sq_log_pi) {
-            use_exact_changes(&input, &padded(c), &padded(s), block);
+            use_exact_changes(&input, &padded_doubles(c), &padded_doubles(s), block);
         }
     }
 
@@ -136,9 +142,8 @@ impl BatchKernel {
         }
     }
 
-    fn use_exact_norms(&self, sum_pi_sq: &[f32; BLOCK], block: &mut TokenBlock) {
+    fn use_exact_norms(&self, sum_pi_sq: &[f64; BLOCK], block: &mut TokenBlock) {
         for (i, &logged) in sum_pi_sq.iter().enumerate() {
-            let logged = f64::from(logged);
             let q = block.complement[i];
             let CollisionBounds { min, max, .. } = block.bounds(i);
             let conditional = conditional_collision(logged, block.probability[i], q);
@@ -235,6 +240,14 @@ fn padded(column: &[f32]) -> [f32; BLOCK] {
     block
 }
 
+fn padded_doubles(column: &[f64]) -> [f64; BLOCK] {
+    let mut block = [f64::NAN; BLOCK];
+    for (into, &value) in block.iter_mut().zip(column) {
+        *into = value;
+    }
+    block
+}
+
 fn apply_ratios(
     input: &Present,
     logprob_new: &[f32; BLOCK],
@@ -270,12 +283,12 @@ fn use_measured_norms(grad_norm: &[f32; BLOCK], block: &mut TokenBlock) {
 
 fn use_exact_changes(
     input: &Present,
-    sum_pi_sq: &[f32; BLOCK],
-    sum_pi_sq_log_pi: &[f32; BLOCK],
+    sum_pi_sq: &[f64; BLOCK],
+    sum_pi_sq_log_pi: &[f64; BLOCK],
     block: &mut TokenBlock,
 ) {
     for i in 0..BLOCK {
-        let (c, s) = (f64::from(sum_pi_sq[i]), f64::from(sum_pi_sq_log_pi[i]));
+        let (c, s) = (sum_pi_sq[i], sum_pi_sq_log_pi[i]);
         let (logprob, entropy) = (f64::from(input.logprob[i]), f64::from(input.entropy[i]));
         let unit = exact_change(logprob, block.probability[i], entropy, c, s);
         let exact = unit * block.weight[i];

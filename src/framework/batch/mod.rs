@@ -54,27 +54,27 @@ pub struct TokenColumns<'a> {
     /// Measured gradient norms with respect to the logits.
     pub grad_norm: Option<&'a [f32]>,
     /// Σ π².
-    pub sum_pi_sq: Option<&'a [f32]>,
+    pub sum_pi_sq: Option<&'a [f64]>,
     /// Σ π² ln π.
-    pub sum_pi_sq_log_pi: Option<&'a [f32]>,
+    pub sum_pi_sq_log_pi: Option<&'a [f64]>,
 }
 
 impl<'a> TokenColumns<'a> {
     /// The tokens from `start` on, at most [`BLOCK`] of them.
     #[must_use]
     pub fn block_at(&self, start: usize) -> Self {
-        let cut = |column: &'a [f32]| {
+        fn cut<T>(column: &[T], start: usize) -> &[T] {
             let rest = column.get(start..).unwrap_or_default();
             rest.get(..BLOCK).unwrap_or(rest)
-        };
+        }
         Self {
-            logprob: cut(self.logprob),
-            entropy: cut(self.entropy),
-            advantage: cut(self.advantage),
-            logprob_new: self.logprob_new.map(cut),
-            grad_norm: self.grad_norm.map(cut),
-            sum_pi_sq: self.sum_pi_sq.map(cut),
-            sum_pi_sq_log_pi: self.sum_pi_sq_log_pi.map(cut),
+            logprob: cut(self.logprob, start),
+            entropy: cut(self.entropy, start),
+            advantage: cut(self.advantage, start),
+            logprob_new: self.logprob_new.map(|column| cut(column, start)),
+            grad_norm: self.grad_norm.map(|column| cut(column, start)),
+            sum_pi_sq: self.sum_pi_sq.map(|column| cut(column, start)),
+            sum_pi_sq_log_pi: self.sum_pi_sq_log_pi.map(|column| cut(column, start)),
         }
     }
 }
@@ -196,12 +196,13 @@ mod tests {
         let column = |c: usize| rows.iter().map(|row| row[c]).collect::<Vec<f32>>();
         let (logprob, entropy, advantage) = (column(0), column(1), column(2));
         let norms = vec![2.0; rows.len()];
+        let squares = vec![2.0; rows.len()];
         let columns = TokenColumns {
             logprob: &logprob,
             entropy: &entropy,
             advantage: &advantage,
             grad_norm: Some(&norms),
-            sum_pi_sq: Some(&norms),
+            sum_pi_sq: Some(&squares),
             logprob_new: Some(&logprob),
             ..TokenColumns::default()
         };
@@ -223,7 +224,7 @@ mod tests {
             entropy: &[1.5; 4],
             advantage: &[2.0; 4],
             grad_norm: Some(&[0.5, f32::NAN, f32::NAN]),
-            sum_pi_sq: Some(&[0.3, 0.3, f32::NAN]),
+            sum_pi_sq: Some(&[0.3, 0.3, f64::NAN]),
             ..TokenColumns::default()
         };
         let block = computed(&kernel(None, 2.0), &columns);

@@ -1,0 +1,75 @@
+//! The tallies of all batches a worker has seen.
+
+use std::collections::HashMap;
+
+use super::entropy_histogram::level_for;
+use super::tally::{BatchKey, BatchTally};
+
+/// Tallies by batch.
+#[derive(Debug, Default)]
+pub struct BatchTable {
+    index: HashMap<BatchKey, usize>,
+    entries: Vec<(BatchKey, BatchTally)>,
+    level: u32,
+    last: Option<(BatchKey, usize)>,
+}
+
+impl BatchTable {
+    /// The number of the batch `key` in this table.
+    pub fn number_of(&mut self, key: BatchKey) -> usize {
+        if let Some((last, number)) = self.last
+            && last == key
+        {
+            return number;
+        }
+        let number = match self.index.get(&key) {
+            Some(number) => *number,
+            None => self.insert(key),
+        };
+        self.last = Some((key, number));
+        number
+    }
+
+    fn insert(&mut self, key: BatchKey) -> usize {
+        let number = self.entries.len();
+        let level = level_for(number + 1);
+        if level > self.level {
+            self.level = level;
+            self.entries.iter_mut().for_each(|(_, tally)| tally.histogram.coarsen(level));
+        }
+        self.index.insert(key, number);
+        self.entries.push((key, BatchTally::new(self.level)));
+        number
+    }
+
+    /// The tally of a batch.
+    pub fn tally(&mut self, number: usize) -> &mut BatchTally {
+        &mut self.entries[number].1
+    }
+
+    /// The keys of all batches, by number.
+    pub fn keys(&self) -> Vec<BatchKey> {
+        self.entries.iter().map(|(key, _)| *key).collect()
+    }
+
+    /// Forgets all kept entropies.
+    pub fn forget_entropies(&mut self) {
+        self.entries.iter_mut().for_each(|(_, tally)| tally.kept.clear());
+    }
+
+    /// Merges the tables of all workers: batches ascending, all histograms of one level.
+    pub fn merge(tables: impl IntoIterator<Item = Self>) -> Vec<(BatchKey, BatchTally)> {
+        let mut entries: Vec<_> = tables.into_iter().flat_map(|table| table.entries).collect();
+        entries.sort_by_key(|(key, _)| *key);
+        let mut merged: Vec<(BatchKey, BatchTally)> = Vec::new();
+        for (key, tally) in entries {
+            match merged.last_mut().filter(|(last, _)| *last == key) {
+                Some((_, into)) => into.merge(tally),
+                None => merged.push((key, tally)),
+            }
+        }
+        let level = level_for(merged.len());
+        merged.iter_mut().for_each(|(_, tally)| tally.histogram.coarsen(level));
+        merged
+    }
+}

@@ -1,0 +1,158 @@
+//! What one worker collects.
+
+mod rare;
+mod response;
+
+use super::batches::BatchTable;
+use super::block::Block;
+use super::candidates::{CandidateBuffer, CandidateStore};
+use super::columns::{Columns, PickedColumns};
+use super::groups::GroupTable;
+use super::kept::KeptGate;
+use super::plane::PlaneCounts;
+use super::sample::{Sample, SampleBuffer, SampleGate};
+use super::tally::{BatchKey, BatchTally};
+use super::views::TopResponses;
+use super::vocabulary::VocabularyCounts;
+use crate::analyze::plan::Plan;
+use crate::analyze::result::Plane;
+use crate::error::Result;
+use crate::ingest::{Sink, TokenBatch};
+
+/// What all workers share while they collect.
+#[derive(Debug)]
+pub struct Gates {
+    kept: KeptGate,
+    rare: SampleGate,
+    common: SampleGate,
+}
+
+impl Gates {
+    /// The gates of an analysis.
+    pub fn new(plan: &Plan) -> Self {
+        let limits = &plan.limits;
+        let kept = if plan.needs_population() { limits.kept_population } else { limits.kept_entropies };
+        Self {
+            kept: KeptGate::new(kept),
+            rare: SampleGate::new(limits.rare_tokens),
+            common: SampleGate::new(limits.common_tokens),
+        }
+    }
+}
+
+/// What one worker collects.
+pub struct Collector<'a> {
+    plan: &'a Plan,
+    gates: &'a Gates,
+    batches: BatchTable,
+    groups: GroupTable,
+    plane: PlaneCounts,
+    vocabulary: VocabularyCounts,
+    candidates: CandidateBuffer,
+    rare: SampleBuffer,
+    common: SampleBuffer,
+    views: TopResponses,
+    block: Box<Block>,
+    picks: Vec<u32>,
+    picked: PickedColumns,
+    keeps: bool,
+}
+
+impl<'a> Collector<'a> {
+    /// An empty collector.
+    pub fn new(plan: &'a Plan, gates: &'a Gates, workers: usize) -> Self {
+        Self {
+            plan,
+            gates,
+            batches: BatchTable::default(),
+            groups: GroupTable::default(),
+            plane: PlaneCounts::default(),
+            vocabulary: VocabularyCounts::default(),
+            candidates: CandidateBuffer::new(plan.limits.candidate_bytes / workers.max(1)),
+            rare: SampleBuffer::default(),
+            common: SampleBuffer::default(),
+            views: TopResponses::default(),
+            block: Box::default(),
+            picks: Vec::new(),
+            picked: PickedColumns::default(),
+            keeps: true,
+        }
+    }
+}
+
+impl Sink for Collector<'_> {
+    fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
+        let advantages = batch.advantages();
+        let columns = Columns::of(batch, &advantages);
+        for i in 0..batch.len() {
+            self.add_response(batch, &columns, i)?;
+        }
+        self.rare.settle(&self.gates.rare);
+        self.common.settle(&self.gates.common);
+        if self.keeps && !self.gates.kept.is_open() {
+            self.keeps = false;
+            self.batches.forget_entropies();
+        }
+        Ok(())
+    }
+}
+
+/// What all workers collected.
+pub struct Collected {
+    /// Tallies by batch, ascending.
+    pub batches: Vec<(BatchKey, BatchTally)>,
+    /// Whether the entropies of all tokens were kept.
+    pub kept_all: bool,
+    /// Groups.
+    pub groups: GroupTable,
+    /// The plane.
+    pub plane: Plane,
+    /// Token ids.
+    pub vocabulary: VocabularyCounts,
+    /// Candidates.
+    pub candidates: CandidateStore,
+    /// Tokens with p below the largest τ_p of the sweep, and an advantage.
+    pub rare: Sample,
+    /// Other tokens with an advantage.
+    pub common: Sample,
+    /// Responses kept whole.
+    pub views: TopResponses,
+}
+
+impl Collected {
+    /// Merges what the workers collected.
+    pub fn merge(collectors: Vec<Collector<'_>>, gates: &Gates) -> Self {
+        let mut groups = GroupTable::default();
+        let mut plane = PlaneCounts::default();
+        let mut vocabulary = VocabularyCounts::default();
+        let mut views = TopResponses::default();
+        let (mut tables, mut buffers) = (Vec::new(), Vec::new());
+        let (mut rare, mut common) = (Vec::new(), Vec::new());
+        for collector in collectors {
+            groups.merge(collector.groups);
+            plane.merge(&collector.plane);
+            vocabulary.merge(collector.vocabulary);
+            views.merge(collector.views);
+            tables.push(collector.batches);
+            buffers.push(collector.candidates);
+            rare.push(collector.rare);
+            common.push(collector.common);
+        }
+        let keys: Vec<Vec<BatchKey>> = tables.iter().map(BatchTable::keys).collect();
+        let batches = BatchTable::merge(tables);
+        let number = |key: &BatchKey| batches.partition_point(|(known, _)| known < key) as u32;
+        let numbers: Vec<Vec<u32>> = keys.iter().map(|keys| keys.iter().map(number).collect()).collect();
+        let renumber = |worker: usize, batch: u32| numbers[worker][batch as usize];
+        Self {
+            kept_all: gates.kept.is_open(),
+            groups,
+            plane: plane.finish(),
+            vocabulary,
+            candidates: CandidateStore::merge(buffers),
+            rare: Sample::merge(rare, &gates.rare, renumber),
+            common: Sample::merge(common, &gates.common, renumber),
+            views,
+            batches,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Tokens that are kept one by one: candidates, samples, peaks, whole responses.
+
+use super::Collector;
+use super::response::Response;
+use crate::analyze::collect::block::BlockSign;
+use crate::analyze::collect::candidates::Candidate;
+use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::energy::Sign;
+use crate::analyze::collect::peaks::PeakToken;
+use crate::analyze::collect::sample::SampledToken;
+use crate::analyze::collect::views::{KeptResponse, kept_stretch};
+use crate::error::Result;
+use crate::framework::batch::{BLOCK, TokenBlock, TokenColumns};
+use crate::framework::risk::spurious_risk;
+use crate::ingest::{Column, MISSING_ID};
+
+/// Keeps ratios within what an f32 holds.
+const LARGEST_LOG_RATIO: f64 = 80.0;
+
+impl Collector<'_> {
+    /// Keeps what has to be kept of a block; returns the risk of its candidates.
+    pub(super) fn add_rare(
+        &mut self,
+        response: &Response<'_>,
+        columns: &Columns<'_>,
+        whole: &Columns<'_>,
+        first: usize,
+        sign: BlockSign,
+    ) -> Result<f64> {
+        let mut risk = 0.0;
+        if sign == BlockSign::Uniform(Sign::Zero) {
+            let rare = columns.logprob.iter().map(|l| u32::from(self.plan.rule.is_rare(*l))).sum::<u32>();
+            self.batches.tally(response.batch).counts.rare_zero += u64::from(rare);
+            return Ok(risk);
+        }
+        let n = columns.len();
+        let cut = self.common.cut();
+        let hashes = &self.block.hash[..n];
+        let rare = columns.logprob.iter().fold(false, |any, l| any | self.plan.rare.is_rare(*l));
+        let sampled = hashes.iter().fold(false, |any, hash| any | (*hash <= cut));
+        if rare || sampled {
+            for t in 0..n {
+                risk += self.add_token(response, columns, whole, first, t)?;
+            }
+        }
+        self.add_peaks(response, columns, first);
+        Ok(risk)
+    }
+
+    fn add_token(
+        &mut self,
+        response: &Response<'_>,
+        columns: &Columns<'_>,
+        whole: &Columns<'_>,
+        first: usize,
+        t: usize,
+    ) -> Result<f64> {
+        let (logprob, advantage) = (columns.logprob[t], columns.advantage[t]);
+        let hash = self.block.hash[t];
+        if !self.plan.rare.is_rare(logprob) {
+            if hash <= self.common.cut() && self.block.framework.weight[t] != 0.0 {
+                let token = self.sampled(response, columns, t);
+                self.common.push(token);
+            }
+            return Ok(0.0);
+        }
+        if advantage == 0.0 {
+            let rare = u64::from(self.plan.rule.is_rare(logprob));
+            self.batches.tally(response.batch).counts.rare_zero += rare;
+            return Ok(0.0);
+        }
+        if hash <= self.rare.cut() {
+            let token = self.sampled(response, columns, t);
+            self.rare.push(token);
+        }
+        if !self.plan.rule.is_candidate(logprob, advantage) {
+            return Ok(0.0);
+        }
+        let candidate = self.candidate(response, columns, whole, first, t);
+        self.candidates.push(candidate)?;
+        self.batches.tally(response.batch).candidate_entropies.push(columns.entropy[t]);
+        Ok(spurious_risk(f64::from(logprob), f64::from(columns.entropy[t]), f64::from(advantage)))
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn sampled(&self, response: &Response<'_>, columns: &Columns<'_>, t: usize) -> SampledToken {
+        let block = &self.block.framework;
+        let new = columns.logprob_new.get(t).copied().unwrap_or(f32::NAN);
+        let log_ratio =
+            (f64::from(new) - f64::from(columns.logprob[t])).clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO);
+        SampledToken {
+            hash: self.block.hash[t],
+            batch: response.batch as u32,
+            token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
+            logprob: columns.logprob[t],
+            entropy: columns.entropy[t],
+            advantage: columns.advantage[t],
+            ratio: if log_ratio.is_nan() { 1.0 } else { log_ratio.exp() as f32 },
+            response_ratio: response.ratio,
+            norm_low: block.norm_sq_low[t].sqrt() as f32,
+            norm: self.block.norm[t] as f32,
+            norm_high: block.norm_sq_high[t].sqrt() as f32,
+            change_low: block.change_low[t] as f32,
+            change_high: block.change_high[t] as f32,
+            measured_change: measured_change(columns, t),
+            direction: block.direction[t],
+            moves: block.weight[t] != 0.0,
+        }
+    }
+
+    fn candidate(
+        &self,
+        response: &Response<'_>,
+        columns: &Columns<'_>,
+        whole: &Columns<'_>,
+        first: usize,
+        t: usize,
+    ) -> Candidate {
+        let block = &self.block.framework;
+        let token = response.token(first + t);
+        let range = response.source.range(response.index);
+        let from = token.saturating_sub(self.plan.context);
+        let to = range.len().min(token + self.plan.context + 1);
+        let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
+        Candidate {
+            batch: response.key,
+            update: response.update,
+            group: response.id(Column::GroupId),
+            sample: response.id(Column::SampleId),
+            place: response.place(),
+            position: response.source.position(response.index, range.start + token),
+            token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
+            logprob: columns.logprob[t],
+            entropy: columns.entropy[t],
+            advantage: columns.advantage[t],
+            reward: response.reward,
+            measured_change: measured_change(columns, t),
+            energy: [block.norm_sq_low[t], block.norm_sq[t], block.norm_sq_high[t]],
+            change: [block.change_low[t], block.change_high[t]],
+            flags: block.flags[t],
+            context: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
+            texts: response.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
+            centre: (token - from) as u32,
+        }
+    }
+
+    fn add_peaks(&mut self, response: &Response<'_>, columns: &Columns<'_>, first: usize) {
+        let tally = self.batches.tally(response.batch);
+        let energies = &self.block.framework.norm_sq[..columns.len()];
+        let largest = energies.iter().fold(0.0, |largest, e| if *e > largest { *e } else { largest });
+        tally.largest_energy = tally.largest_energy.max(largest);
+        if largest < tally.peaks.threshold() {
+            return;
+        }
+        let start = response.source.range(response.index).start;
+        for (t, energy) in energies.iter().enumerate() {
+            if *energy >= tally.peaks.threshold() {
+                let token = start + response.token(first + t);
+                tally.peaks.add(PeakToken {
+                    energy: *energy,
+                    token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
+                    position: response.source.position(response.index, token),
+                    logprob: columns.logprob[t],
+                    entropy: columns.entropy[t],
+                    advantage: columns.advantage[t],
+                    text: response.source.token_text(token).map(Into::into),
+                });
+            }
+        }
+    }
+
+    /// Keeps a whole response: norms of all its tokens are computed again.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(super) fn keep_view(&mut self, response: &Response<'_>, whole: &Columns<'_>, risk: f64) {
+        let range = response.source.range(response.index);
+        let candidate = |t: &usize| {
+            let advantage = whole.advantage.get(*t).copied().unwrap_or(0.0);
+            whole.logprob.get(*t).is_some_and(|l| self.plan.rule.is_candidate(*l, advantage))
+        };
+        let centre = (0..range.len()).find(candidate).unwrap_or(0);
+        let kept = kept_stretch(range.len(), centre);
+        let columns = whole.slice(kept.clone());
+        let mask = response.source.mask().map(|mask| &mask[range.clone()]);
+        let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
+        let view = KeptResponse {
+            risk,
+            batch: response.key,
+            update: response.update,
+            group: response.id(Column::GroupId),
+            sample: response.id(Column::SampleId),
+            place: response.place(),
+            reward: response.reward,
+            length: range.len(),
+            first: kept.start,
+            token_ids: columns.token_id.to_vec(),
+            texts: response.source.tokens.texts.as_ref().map(|_| kept.clone().map(text).collect()),
+            trained: kept.clone().map(|t| mask.is_none_or(|mask| mask[t] == 1)).collect(),
+            logprob: columns.logprob.to_vec(),
+            entropy: columns.entropy.to_vec(),
+            advantage: columns.advantage.to_vec(),
+            norm: self.norms(&columns),
+        };
+        self.views.add(view);
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn norms(&self, columns: &Columns<'_>) -> Vec<f32> {
+        let mut block = Box::<TokenBlock>::default();
+        let mut norms = Vec::with_capacity(columns.len());
+        let mut first = 0;
+        while first < columns.len() {
+            let part = columns.slice(first..columns.len().min(first + BLOCK));
+            let input = TokenColumns {
+                logprob: part.logprob,
+                entropy: part.entropy,
+                advantage: part.advantage,
+                grad_norm: (!part.grad_norm.is_empty()).then_some(part.grad_norm),
+                sum_pi_sq: (!part.sum_pi_sq.is_empty()).then_some(part.sum_pi_sq),
+                logprob_new: (!part.logprob_new.is_empty()).then_some(part.logprob_new),
+                sum_pi_sq_log_pi: None,
+            };
+            self.plan.kernel.gradients(&input, &mut block);
+            norms.extend(
+                (0..part.len()).map(|t| if part.has(t) { block.norm_sq[t].sqrt() as f32 } else { f32::NAN }),
+            );
+            first += BLOCK;
+        }
+        norms
+    }
+}
+
+fn measured_change(columns: &Columns<'_>, t: usize) -> f32 {
+    columns.entropy_after.get(t).map_or(f32::NAN, |after| after - columns.entropy[t])
+}

@@ -1,0 +1,94 @@
+//! The columns of a batch, and the trained tokens of one response in them.
+
+use arrow_buffer::ScalarBuffer;
+
+use crate::ingest::{Column, TokenBatch};
+
+macro_rules! columns {
+    ($($field:ident $type:ty, $doc:literal;)*) => {
+        /// Columns of a stretch of tokens; an empty one was not logged.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct Columns<'a> { $(#[doc = $doc] pub $field: &'a [$type],)* }
+
+        impl<'a> Columns<'a> {
+            /// The tokens of `range`.
+            pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
+                Self { $($field: self.$field.get(range.clone()).unwrap_or_default(),)* }
+            }
+        }
+
+        /// Columns of picked tokens.
+        #[derive(Debug, Default)]
+        pub struct PickedColumns { $($field: Vec<$type>,)* }
+
+        impl PickedColumns {
+            /// Copies the tokens `picks` of `columns`.
+            pub fn fill(&mut self, columns: &Columns<'_>, picks: &[u32]) {
+                $(
+                    self.$field.clear();
+                    if !columns.$field.is_empty() {
+                        self.$field.extend(picks.iter().map(|t| columns.$field[*t as usize]));
+                    }
+                )*
+            }
+
+            /// The copies.
+            pub fn columns(&self) -> Columns<'_> {
+                Columns { $($field: &self.$field,)* }
+            }
+        }
+    };
+}
+
+columns! {
+    logprob f32, "ln p.";
+    entropy f32, "H.";
+    advantage f32, "A.";
+    token_id i32, "Token ids.";
+    logprob_new f32, "ln p at the update.";
+    logprob_rollout f32, "ln p as the inference engine gave it.";
+    grad_norm f32, "Measured norms.";
+    sum_pi_sq f64, "Σ π².";
+    sum_pi_sq_log_pi f64, "Σ π² ln π.";
+    entropy_after f32, "H after the update.";
+    clipped u8, "Whether the trainer clipped the token.";
+}
+
+impl<'a> Columns<'a> {
+    /// All tokens of a batch; `advantage` is [`TokenBatch::advantages`].
+    pub fn of(batch: &'a TokenBatch, advantage: &'a Option<ScalarBuffer<f32>>) -> Self {
+        let floats = |column| batch.floats(column).unwrap_or_default();
+        let doubles = |column| batch.doubles(column).unwrap_or_default();
+        Self {
+            logprob: floats(Column::Logprob),
+            entropy: floats(Column::Entropy),
+            advantage: advantage.as_ref().map_or(&[], |a| &a[..]),
+            token_id: batch.token_ids().unwrap_or_default(),
+            logprob_new: floats(Column::LogprobNew),
+            logprob_rollout: floats(Column::LogprobRollout),
+            grad_norm: floats(Column::GradNorm),
+            sum_pi_sq: doubles(Column::SumPiSq),
+            sum_pi_sq_log_pi: doubles(Column::SumPiSqLogPi),
+            entropy_after: floats(Column::EntropyAfter),
+            clipped: batch.tokens.flags.get(Column::Clipped).map_or(&[], |b| &b[..]),
+        }
+    }
+
+    /// Whether log-probability, entropy and advantage of every token are there.
+    pub fn is_complete(&self, tokens: usize) -> bool {
+        let finite =
+            |column: &[f32]| column.len() == tokens && column.iter().fold(true, |all, v| all & v.is_finite());
+        finite(self.logprob) && finite(self.entropy) && finite(self.advantage)
+    }
+
+    /// Whether log-probability, entropy and advantage of token `t` are there.
+    pub fn has(&self, t: usize) -> bool {
+        let finite = |column: &[f32]| column.get(t).is_some_and(|v| v.is_finite());
+        finite(self.logprob) && finite(self.entropy) && finite(self.advantage)
+    }
+
+    /// Number of tokens.
+    pub fn len(&self) -> usize {
+        self.logprob.len()
+    }
+}

@@ -1,0 +1,221 @@
+//! Tokens and energy of one batch by entropy, in bins of equal relative width.
+//!
+//! The bin of an entropy is the leading bits of its f32, so it costs a shift. Runs with many
+//! batches use coarser bins: folding pairs of bins is exact, so the result depends on the number
+//! of batches alone.
+
+use super::energy::{ENERGY_UNIT, Sign};
+
+/// Bins an octave at level 0, as a power of two.
+const MANTISSA_BITS: u32 = 7;
+/// All entropies below this share the first bin with it.
+const LEAST_EXPONENT: u32 = 14;
+const OCTAVES: usize = 18;
+/// Bins at level 0: entropies up to 16 nats.
+pub const FINEST_BINS: usize = OCTAVES << MANTISSA_BITS;
+const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
+const FIRST: u32 = (127 - LEAST_EXPONENT) << MANTISSA_BITS;
+const LAST: u32 = FIRST + FINEST_BINS as u32 - 1;
+/// Bytes that the histograms of all batches may take.
+const MEMORY: usize = 96 << 20;
+const BYTES_PER_BIN: usize = 40;
+/// Bins cannot be coarser than an octave.
+const COARSEST: u32 = MANTISSA_BITS;
+
+/// The bin of `entropy` at level 0.
+#[inline(always)]
+pub fn finest_bin(entropy: f32) -> u32 {
+    // −0 is 0.
+    let bits = (entropy + 0.0).to_bits() >> SHIFT;
+    let floored = if bits > FIRST { bits } else { FIRST };
+    let capped = if floored < LAST { floored } else { LAST };
+    capped - FIRST
+}
+
+/// The f32 bits at which a bin of `level` begins; the first begins at 0.
+pub fn first_bits(bin: usize, level: u32) -> u32 {
+    if bin == 0 { 0 } else { (FIRST + ((bin as u32) << level)) << SHIFT }
+}
+
+/// The f32 bits behind a bin of `level`.
+pub fn end_bits(bin: usize, level: u32) -> u32 {
+    if bin + 1 >= FINEST_BINS >> level { f32::INFINITY.to_bits() } else { first_bits(bin + 1, level) }
+}
+
+/// The level at which the histograms of `batches` batches fit the memory.
+pub fn level_for(batches: usize) -> u32 {
+    let fits = |level: &u32| batches.saturating_mul((FINEST_BINS >> level) * BYTES_PER_BIN) <= MEMORY;
+    (0..COARSEST).find(fits).unwrap_or(COARSEST)
+}
+
+/// Largest relative width of a bin at `level`.
+pub fn relative_width(level: u32) -> f64 {
+    f64::from(1_u32 << level) / f64::from(1_u32 << MANTISSA_BITS)
+}
+
+/// Count and energy of a bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bin {
+    /// Tokens.
+    pub count: u64,
+    /// Energy in units of [`ENERGY_UNIT`].
+    pub energy: u64,
+}
+
+impl Bin {
+    /// Adds a token.
+    #[inline(always)]
+    pub fn add(&mut self, energy: u64) {
+        self.count += 1;
+        self.energy = self.energy.saturating_add(energy);
+    }
+
+    /// Adds another bin.
+    #[inline]
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.energy = self.energy.saturating_add(other.energy);
+    }
+
+    /// Energy.
+    pub fn energy(&self) -> f64 {
+        self.energy as f64 * ENERGY_UNIT
+    }
+}
+
+/// Tokens and energy of one batch by entropy and sign of the advantage.
+#[derive(Clone, Debug, Default)]
+pub struct EntropyHistogram {
+    level: u32,
+    bins: [Vec<Bin>; 2],
+    zero: Vec<u64>,
+}
+
+impl EntropyHistogram {
+    /// An empty histogram of a level.
+    pub fn new(level: u32) -> Self {
+        Self { level, ..Self::default() }
+    }
+
+    /// How often pairs of bins were folded.
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// The bins of a sign other than zero, to add to.
+    #[inline]
+    pub fn signed(&mut self, sign: Sign) -> &mut [Bin] {
+        let bins = &mut self.bins[usize::from(sign == Sign::Negative)];
+        if bins.is_empty() {
+            bins.resize(FINEST_BINS >> self.level, Bin::default());
+        }
+        bins
+    }
+
+    /// The counts of A = 0, to add to.
+    #[inline]
+    pub fn zero(&mut self) -> &mut [u64] {
+        if self.zero.is_empty() {
+            self.zero.resize(FINEST_BINS >> self.level, 0);
+        }
+        &mut self.zero
+    }
+
+    /// Folds pairs of bins until `level`.
+    pub fn coarsen(&mut self, level: u32) {
+        while self.level < level {
+            self.level += 1;
+            let half = FINEST_BINS >> self.level;
+            for bins in self.bins.iter_mut().filter(|bins| !bins.is_empty()) {
+                *bins = (0..half)
+                    .map(|i| {
+                        let mut folded = bins[2 * i];
+                        folded.merge(&bins[2 * i + 1]);
+                        folded
+                    })
+                    .collect();
+            }
+            if !self.zero.is_empty() {
+                self.zero = (0..half).map(|i| self.zero[2 * i] + self.zero[2 * i + 1]).collect();
+            }
+        }
+    }
+
+    /// Adds another batch part; the coarser level wins.
+    pub fn merge(&mut self, mut other: Self) {
+        self.coarsen(other.level);
+        other.coarsen(self.level);
+        for (into, from) in self.bins.iter_mut().zip(other.bins) {
+            if into.is_empty() {
+                *into = from;
+            } else {
+                into.iter_mut().zip(&from).for_each(|(a, b)| a.merge(b));
+            }
+        }
+        if self.zero.is_empty() {
+            self.zero = other.zero;
+        } else {
+            self.zero.iter_mut().zip(&other.zero).for_each(|(a, b)| *a += b);
+        }
+    }
+
+    /// Count and energy of one sign in `bin`.
+    pub fn bin(&self, sign: Sign, bin: usize) -> Bin {
+        match sign {
+            Sign::Positive => self.bins[0].get(bin).copied().unwrap_or_default(),
+            Sign::Negative => self.bins[1].get(bin).copied().unwrap_or_default(),
+            Sign::Zero => Bin { count: self.zero.get(bin).copied().unwrap_or(0), energy: 0 },
+        }
+    }
+
+    /// Tokens of some signs in every bin.
+    pub fn counts(&self, signs: &[Sign]) -> Vec<u64> {
+        let count = |bin| signs.iter().map(|sign| self.bin(*sign, bin).count).sum();
+        (0..FINEST_BINS >> self.level).map(count).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_where_their_bits_say() {
+        for level in 0..=COARSEST {
+            for entropy in [0.0_f32, 1e-30, 3e-5, 6.2e-5, 0.01, 0.5, 0.7, 1.0, 3.3, 11.9, 15.99, 40.0] {
+                let bin = (finest_bin(entropy) >> level) as usize;
+                let bits = entropy.to_bits();
+                assert!(first_bits(bin, level) <= bits && bits < end_bits(bin, level), "{entropy} {level}");
+            }
+        }
+    }
+
+    #[test]
+    fn folding_commutes_with_merging() {
+        let mut parts = [EntropyHistogram::new(0), EntropyHistogram::new(2)];
+        for (i, part) in parts.iter_mut().enumerate() {
+            for k in 0..400_u32 {
+                let bin = (finest_bin(0.01 * (k + i as u32) as f32) >> part.level()) as usize;
+                part.signed(Sign::Positive)[bin].add(u64::from(k));
+                part.zero()[bin] += 1;
+            }
+        }
+        let [a, b] = parts;
+        let (mut left, mut right) = (a.clone(), b.clone());
+        left.merge(b);
+        right.merge(a);
+        left.coarsen(4);
+        right.coarsen(4);
+        assert_eq!(left.bins, right.bins);
+        assert_eq!(left.counts(&[Sign::Zero]), right.counts(&[Sign::Zero]));
+        assert_eq!(left.counts(&[Sign::Positive]).iter().sum::<u64>(), 800);
+    }
+
+    #[test]
+    fn many_batches_use_coarser_bins() {
+        assert_eq!(level_for(1_000), 0);
+        assert!(level_for(10_000) >= 3);
+        assert_eq!(level_for(usize::MAX), COARSEST);
+    }
+}

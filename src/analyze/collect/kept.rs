@@ -1,0 +1,72 @@
+//! Entropies of a batch, kept while the run is small enough for exact quantiles.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts entropies over all workers and closes when there are too many to keep.
+#[derive(Debug)]
+pub struct KeptGate {
+    seen: AtomicU64,
+    limit: u64,
+}
+
+impl KeptGate {
+    /// A gate for at most `limit` entropies.
+    pub fn new(limit: u64) -> Self {
+        Self { seen: AtomicU64::new(0), limit }
+    }
+
+    /// Counts `more` entropies; whether they may be kept.
+    pub fn admit(&self, more: usize) -> bool {
+        self.seen.fetch_add(more as u64, Ordering::Relaxed) + more as u64 <= self.limit
+    }
+
+    /// Whether all entropies were kept.
+    pub fn is_open(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) <= self.limit
+    }
+}
+
+/// The entropies of one batch by whether A > 0.
+#[derive(Clone, Debug, Default)]
+pub struct KeptEntropies {
+    positive: Vec<f32>,
+    others: Vec<f32>,
+}
+
+impl KeptEntropies {
+    /// Keeps the entropies of a response.
+    pub fn add(&mut self, entropies: &[f32], advantages: &[f32]) {
+        let positive = |a: &f32| *a > 0.0;
+        if !advantages.iter().any(positive) {
+            self.others.extend_from_slice(entropies);
+        } else if advantages.iter().all(positive) {
+            self.positive.extend_from_slice(entropies);
+        } else {
+            for (entropy, advantage) in entropies.iter().zip(advantages) {
+                let into = if positive(advantage) { &mut self.positive } else { &mut self.others };
+                into.push(*entropy);
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds another part of the batch.
+    pub fn merge(&mut self, other: Self) {
+        self.positive.extend(other.positive);
+        self.others.extend(other.others);
+    }
+
+    /// The entropies of tokens with A > 0.
+    pub fn positive(&self) -> Vec<f32> {
+        self.positive.clone()
+    }
+
+    /// All entropies.
+    pub fn all(&self) -> Vec<f32> {
+        [&self.positive[..], &self.others[..]].concat()
+    }
+}

@@ -1,0 +1,21 @@
+//! The one pass over the tokens: every worker fills a [`Collector`], and parts merge in any order.
+
+mod batches;
+mod block;
+pub mod candidates;
+mod collector;
+mod columns;
+pub mod energy;
+pub mod entropy_histogram;
+pub mod groups;
+mod hash;
+mod kept;
+mod mismatch;
+pub mod peaks;
+mod plane;
+pub mod sample;
+pub mod tally;
+pub mod views;
+pub mod vocabulary;
+
+pub use collector::{Collected, Collector, Gates};

@@ -1,0 +1,70 @@
+//! The tokens with the largest gradient norms of a batch: what a spike of energy is made of.
+
+use std::cmp::Ordering;
+
+/// Tokens kept a batch.
+pub const PEAKS: usize = 5;
+
+/// A token with a large gradient norm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeakToken {
+    /// ‖g‖².
+    pub energy: f64,
+    /// Token id, or the missing one.
+    pub token_id: i32,
+    /// Position in its response.
+    pub position: i32,
+    /// ln p.
+    pub logprob: f32,
+    /// H.
+    pub entropy: f32,
+    /// A.
+    pub advantage: f32,
+    /// Its text, where logged.
+    pub text: Option<Box<str>>,
+}
+
+impl PeakToken {
+    fn rank(&self, other: &Self) -> Ordering {
+        let numbers = |t: &Self| (t.token_id, t.position);
+        other
+            .energy
+            .total_cmp(&self.energy)
+            .then_with(|| numbers(self).cmp(&numbers(other)))
+            .then_with(|| self.logprob.total_cmp(&other.logprob))
+            .then_with(|| self.entropy.total_cmp(&other.entropy))
+            .then_with(|| self.advantage.total_cmp(&other.advantage))
+            .then_with(|| self.text.cmp(&other.text))
+    }
+}
+
+/// The largest of a batch, largest first.
+#[derive(Clone, Debug, Default)]
+pub struct Peaks(Vec<PeakToken>);
+
+impl Peaks {
+    /// Energies below this cannot enter.
+    #[inline]
+    pub fn threshold(&self) -> f64 {
+        self.0.get(PEAKS - 1).map_or(f64::MIN_POSITIVE, |last| last.energy)
+    }
+
+    /// Enters a token if it is large enough.
+    pub fn add(&mut self, token: PeakToken) {
+        let at = self.0.partition_point(|known| known.rank(&token) != Ordering::Greater);
+        if at < PEAKS {
+            self.0.insert(at, token);
+            self.0.truncate(PEAKS);
+        }
+    }
+
+    /// Adds another part of the batch.
+    pub fn merge(&mut self, other: Self) {
+        other.0.into_iter().for_each(|token| self.add(token));
+    }
+
+    /// The tokens, largest first.
+    pub fn tokens(&self) -> &[PeakToken] {
+        &self.0
+    }
+}

@@ -1,0 +1,100 @@
+//! Tokens and energy over the probability × entropy plane.
+
+use super::energy::Sign;
+use super::entropy_histogram::Bin;
+use crate::analyze::result::{AxisSpec, Plane, PlaneCell};
+
+const PROBABILITY_BINS: usize = 80;
+const DECADES: f32 = 8.0;
+const ENTROPY_BINS: usize = 120;
+const LARGEST_ENTROPY: f32 = 12.0;
+const CELLS: usize = PROBABILITY_BINS * ENTROPY_BINS;
+
+/// The cell of a token; both values must be finite.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn cell(logprob: f32, entropy: f32) -> u32 {
+    const PER_NAT: f32 = PROBABILITY_BINS as f32 / DECADES * std::f32::consts::LOG10_E;
+    let x = logprob * PER_NAT + PROBABILITY_BINS as f32;
+    let y = entropy * (ENTROPY_BINS as f32 / LARGEST_ENTROPY);
+    let within = |v: f32, bins: usize| {
+        let floored = if v > 0.0 { v } else { 0.0 };
+        let last = (bins - 1) as f32;
+        (if floored < last { floored } else { last }) as i32
+    };
+    (within(x, PROBABILITY_BINS) * ENTROPY_BINS as i32 + within(y, ENTROPY_BINS)) as u32
+}
+
+/// Counts and energies of all cells.
+#[derive(Debug)]
+pub struct PlaneCounts {
+    signed: [Vec<Bin>; 2],
+    zero: Vec<u64>,
+}
+
+impl Default for PlaneCounts {
+    fn default() -> Self {
+        Self { signed: [vec![Bin::default(); CELLS], vec![Bin::default(); CELLS]], zero: vec![0; CELLS] }
+    }
+}
+
+impl PlaneCounts {
+    /// The cells of a sign other than zero, to add to.
+    #[inline]
+    pub fn signed(&mut self, sign: Sign) -> &mut [Bin] {
+        &mut self.signed[usize::from(sign == Sign::Negative)]
+    }
+
+    /// The counts of A = 0, to add to.
+    #[inline]
+    pub fn zero(&mut self) -> &mut [u64] {
+        &mut self.zero
+    }
+
+    /// Adds the tokens of another worker.
+    pub fn merge(&mut self, other: &Self) {
+        for (into, from) in self.signed.iter_mut().zip(&other.signed) {
+            into.iter_mut().zip(from).for_each(|(a, b)| a.merge(b));
+        }
+        self.zero.iter_mut().zip(&other.zero).for_each(|(a, b)| *a += b);
+    }
+
+    /// The cells that hold tokens.
+    pub fn finish(&self) -> Plane {
+        let cells = (0..CELLS).filter_map(|cell| {
+            let [positive, negative] = [self.signed[0][cell], self.signed[1][cell]];
+            let zero = self.zero[cell];
+            (positive.count + negative.count + zero > 0).then(|| PlaneCell {
+                x: (cell / ENTROPY_BINS) as u16,
+                y: (cell % ENTROPY_BINS) as u16,
+                positive: positive.count,
+                negative: negative.count,
+                zero,
+                positive_energy: positive.energy(),
+                negative_energy: negative.energy(),
+            })
+        });
+        Plane {
+            log10_prob: AxisSpec { low: -f64::from(DECADES), high: 0.0, bins: PROBABILITY_BINS },
+            entropy: AxisSpec { low: 0.0, high: f64::from(LARGEST_ENTROPY), bins: ENTROPY_BINS },
+            cells: cells.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_follow_the_axes() {
+        let at = |p: f64, h: f32| {
+            let cell = cell(p.ln() as f32, h) as usize;
+            (cell / ENTROPY_BINS, cell % ENTROPY_BINS)
+        };
+        assert_eq!(at(1.0, 0.0), (79, 0));
+        assert_eq!(at(0.5, 0.65), (76, 6));
+        assert_eq!(at(0.002, 1.0), (53, 10));
+        assert_eq!(at(1e-12, 99.0), (0, 119));
+    }
+}

@@ -1,0 +1,180 @@
+//! Tokens kept one by one, as many as fit: all of a small run, a uniform sample of a large one.
+//!
+//! A token is kept while the hash of its response and position has enough leading zeros. How many
+//! is enough depends on the number of tokens alone, so the sample is the same for any order of
+//! files and any number of threads.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A token with what sweeps, rules and correlations need of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledToken {
+    /// Hash of response and position.
+    pub hash: u32,
+    /// Number of the batch: of the worker's table while collecting, of the run's afterwards.
+    pub batch: u32,
+    /// Token id, or the missing one.
+    pub token_id: i32,
+    /// ln p.
+    pub logprob: f32,
+    /// H.
+    pub entropy: f32,
+    /// A.
+    pub advantage: f32,
+    /// ρ; 1 where not logged.
+    pub ratio: f32,
+    /// exp of the mean of ln ρ over the response; 1 where not logged.
+    pub response_ratio: f32,
+    /// Lower end of ‖g‖.
+    pub norm_low: f32,
+    /// ‖g‖.
+    pub norm: f32,
+    /// Upper end of ‖g‖.
+    pub norm_high: f32,
+    /// Lower end of the entropy change.
+    pub change_low: f32,
+    /// Upper end of the entropy change.
+    pub change_high: f32,
+    /// Measured entropy change; NaN where not logged.
+    pub measured_change: f32,
+    /// Code of the certified direction.
+    pub direction: u8,
+    /// Whether w ≠ 0.
+    pub moves: bool,
+}
+
+impl SampledToken {
+    /// ‖g‖².
+    pub fn energy(&self) -> f64 {
+        f64::from(self.norm) * f64::from(self.norm)
+    }
+
+    /// Sort key that depends on nothing but the token.
+    pub fn order(&self) -> (u32, u32, u32, u32, i32) {
+        (self.batch, self.hash, self.logprob.to_bits(), self.entropy.to_bits(), self.token_id)
+    }
+}
+
+/// How many leading zeros the hashes of kept tokens must have, over all workers.
+#[derive(Debug)]
+pub struct SampleGate {
+    level: AtomicU32,
+    counts: [AtomicU64; 33],
+    limit: u64,
+}
+
+impl SampleGate {
+    /// A gate for at most `limit` tokens.
+    pub fn new(limit: u64) -> Self {
+        Self { level: AtomicU32::new(0), counts: std::array::from_fn(|_| AtomicU64::new(0)), limit }
+    }
+
+    /// The present level.
+    pub fn level(&self) -> u32 {
+        self.level.load(Ordering::Relaxed)
+    }
+
+    /// Counts kept tokens by leading zeros; raises the level where there are too many.
+    fn report(&self, fresh: &[u64; 33]) {
+        for (count, more) in self.counts.iter().zip(fresh) {
+            if *more > 0 {
+                count.fetch_add(*more, Ordering::Relaxed);
+            }
+        }
+        let mut level = self.level();
+        let above = |level: u32| -> u64 {
+            self.counts[level as usize..].iter().map(|c| c.load(Ordering::Relaxed)).sum()
+        };
+        while level < 32 && above(level) > self.limit {
+            level += 1;
+        }
+        self.level.fetch_max(level, Ordering::Relaxed);
+    }
+}
+
+/// The largest hash that is kept at a level.
+pub fn largest_hash(level: u32) -> u32 {
+    u32::MAX.checked_shr(level).unwrap_or(0)
+}
+
+/// The kept tokens of one worker.
+#[derive(Debug)]
+pub struct SampleBuffer {
+    tokens: Vec<SampledToken>,
+    fresh: [u64; 33],
+    level: u32,
+}
+
+impl Default for SampleBuffer {
+    fn default() -> Self {
+        Self { tokens: Vec::new(), fresh: [0; 33], level: 0 }
+    }
+}
+
+impl SampleBuffer {
+    /// The largest hash worth pushing.
+    #[inline]
+    pub fn cut(&self) -> u32 {
+        largest_hash(self.level)
+    }
+
+    /// Keeps a token whose hash is at most [`Self::cut`].
+    #[inline]
+    pub fn push(&mut self, token: SampledToken) {
+        self.fresh[token.hash.leading_zeros() as usize] += 1;
+        self.tokens.push(token);
+    }
+
+    /// Tells the gate what is new and drops what no longer belongs.
+    pub fn settle(&mut self, gate: &SampleGate) {
+        gate.report(&self.fresh);
+        self.fresh = [0; 33];
+        self.drop_below(gate.level());
+    }
+
+    fn drop_below(&mut self, level: u32) {
+        if level > self.level {
+            self.level = level;
+            let cut = self.cut();
+            self.tokens.retain(|token| token.hash <= cut);
+        }
+    }
+}
+
+/// The sample of the whole run.
+#[derive(Debug, Default)]
+pub struct Sample {
+    /// In an order that depends on the tokens alone.
+    pub tokens: Vec<SampledToken>,
+    /// One of 2^level tokens was kept.
+    pub level: u32,
+}
+
+impl Sample {
+    /// Merges the buffers of all workers; `renumber` gives the run's number of a worker's batch.
+    pub fn merge(
+        buffers: impl IntoIterator<Item = SampleBuffer>,
+        gate: &SampleGate,
+        renumber: impl Fn(usize, u32) -> u32,
+    ) -> Self {
+        let level = gate.level();
+        let mut tokens = Vec::new();
+        for (worker, mut buffer) in buffers.into_iter().enumerate() {
+            buffer.drop_below(level);
+            buffer.tokens.iter_mut().for_each(|token| token.batch = renumber(worker, token.batch));
+            tokens.append(&mut buffer.tokens);
+        }
+        rayon::slice::ParallelSliceMut::par_sort_unstable_by_key(&mut tokens[..], SampledToken::order);
+        Self { tokens, level }
+    }
+
+    /// Whether it holds all tokens.
+    pub fn is_complete(&self) -> bool {
+        self.level == 0
+    }
+
+    /// How many tokens of the run one kept token stands for.
+    pub fn weight(&self) -> f64 {
+        2.0_f64.powi(i32::try_from(self.level).unwrap_or(i32::MAX))
+    }
+}

@@ -1,0 +1,129 @@
+//! What the log leaves open.
+
+use super::series::evidence;
+use crate::analyze::result::{RunAnalysis, VocabularySource, Warning, WarningCode};
+use crate::ingest::{Run, WARN_SHARE};
+
+/// Shares and differences above these are worth a warning.
+const INFEASIBLE_SHARE: f64 = 0.01;
+const MISMATCH_KL: f64 = 0.01;
+
+/// Warnings about the log.
+pub fn warnings(run: &Run, analysis: &RunAnalysis) -> Vec<Warning> {
+    let mut warnings = missing_values(analysis);
+    warnings.extend(infeasible(analysis));
+    warnings.extend(mismatch(analysis));
+    warnings.extend(estimated(analysis));
+    warnings.extend(vocabulary(analysis));
+    warnings.extend(texts(analysis));
+    warnings.extend(sampling(run));
+    warnings.extend(run.notes.iter().map(|note| Warning {
+        code: WarningCode::IngestNote,
+        message: note.clone(),
+        hint: "if that is wrong, name the column with --map, or the convention with --align".into(),
+        evidence: Vec::new(),
+    }));
+    warnings
+}
+
+fn missing_values(analysis: &RunAnalysis) -> Vec<Warning> {
+    let missing = analysis.quality.iter().filter(|column| column.missing_share > WARN_SHARE);
+    missing
+        .map(|column| Warning {
+            code: WarningCode::MissingValues,
+            message: format!(
+                "column `{}`: {:.1} % of {} values are missing or bad; such tokens are left out",
+                column.column,
+                100.0 * column.missing_share,
+                column.values
+            ),
+            hint: "see `stapo-analyze check` for where they are".into(),
+            evidence: vec![evidence(None, &column.column, column.missing_share)],
+        })
+        .collect()
+}
+
+fn infeasible(analysis: &RunAnalysis) -> Option<Warning> {
+    let totals = &analysis.totals;
+    let share = totals.infeasible as f64 / totals.tokens.max(1) as f64;
+    (share > INFEASIBLE_SHARE).then(|| Warning {
+        code: WarningCode::Infeasible,
+        message: format!(
+            "{:.1} % of the tokens have a p and an H that cannot be of one distribution",
+            100.0 * share
+        ),
+        hint: "log both from the same policy, temperature and precision; if entropies are in bits, say so"
+            .into(),
+        evidence: vec![evidence(None, "infeasible share", share)],
+    })
+}
+
+fn mismatch(analysis: &RunAnalysis) -> Option<Warning> {
+    let worst = analysis
+        .steps
+        .iter()
+        .filter_map(|row| Some((row.step, row.mismatch.as_ref()?.kl)))
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        .filter(|(_, kl)| *kl > MISMATCH_KL)?;
+    Some(Warning {
+        code: WarningCode::PolicyMismatch,
+        message: format!(
+            "trainer and inference engine disagree: KL {:.4} nats a token at step {}",
+            worst.1, worst.0
+        ),
+        hint: "correct with importance weights, or bring precision and kernels of both together".into(),
+        evidence: vec![evidence(Some(worst.0), "kl", worst.1)],
+    })
+}
+
+fn estimated(analysis: &RunAnalysis) -> Option<Warning> {
+    let totals = &analysis.totals;
+    let width = (totals.gradient_energy_high - totals.gradient_energy_low) / totals.gradient_energy;
+    (totals.estimated_norms > 0 && totals.gradient_energy > 0.0).then(|| Warning {
+        code: WarningCode::EstimatedGradients,
+        message: format!(
+            "gradient norms are estimated for {} tokens; the energy is known to {:.0} %",
+            totals.estimated_norms,
+            100.0 * width
+        ),
+        hint: "log sum_pi_sq (the sum of squared probabilities) or grad_norm to have them exact".into(),
+        evidence: vec![
+            evidence(None, "gradient_energy_low", totals.gradient_energy_low),
+            evidence(None, "gradient_energy_high", totals.gradient_energy_high),
+        ],
+    })
+}
+
+fn vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
+    let provenance = &analysis.provenance;
+    (provenance.vocab_source == VocabularySource::Guessed).then(|| Warning {
+        code: WarningCode::VocabularyGuessed,
+        message: format!("the vocabulary size is a guess: {}", provenance.vocab_size),
+        hint: "give it with --vocab-size; only the upper end of estimated norms depends on it, and hardly"
+            .into(),
+        evidence: vec![evidence(None, "vocab_size", f64::from(provenance.vocab_size))],
+    })
+}
+
+fn texts(analysis: &RunAnalysis) -> Option<Warning> {
+    let flagged = analysis.s2t.candidates > 0;
+    (flagged && analysis.provenance.token_text.is_none()).then(|| Warning {
+        code: WarningCode::NoTokenText,
+        message: "token texts are not known: ids are shown".into(),
+        hint: "give the model's tokenizer.json with --tokenizer".into(),
+        evidence: Vec::new(),
+    })
+}
+
+fn sampling(run: &Run) -> Vec<Warning> {
+    let logged = |key: &str| run.metadata.get(key)?.trim().parse::<f64>().ok().map(|v| (key.to_owned(), v));
+    let changed = [logged("temperature"), logged("top_p")].into_iter().flatten().filter(|(_, v)| *v != 1.0);
+    changed
+        .map(|(key, value)| Warning {
+            code: WarningCode::SamplingChanged,
+            message: format!("the log states {key} {value}: p may be that of another distribution than H"),
+            hint: "log p and H of the same distribution that is trained".into(),
+            evidence: vec![evidence(None, &key, value)],
+        })
+        .collect()
+}

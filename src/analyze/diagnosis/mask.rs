@@ -1,0 +1,53 @@
+//! What the mask hits.
+
+use super::series::evidence;
+use crate::analyze::result::{RunAnalysis, Warning, WarningCode};
+
+/// Silenced tokens that a statement about strings needs.
+const FEWEST_SILENCED: u64 = 20;
+/// Shares of the mask that one and five strings may take.
+const TOP1_SHARE: f64 = 0.30;
+const TOP5_SHARE: f64 = 0.60;
+/// The paper sees mostly below 1e-4, with short peaks of 3e-4.
+const WIDE: f64 = 1e-3;
+
+/// A few strings take most of the mask.
+pub fn concentration(analysis: &RunAnalysis) -> Option<Warning> {
+    let spread = analysis.vocabulary.silenced.as_ref()?;
+    let concentrated = spread.top1_share >= TOP1_SHARE || spread.top5_share >= TOP5_SHARE;
+    if spread.tokens < FEWEST_SILENCED || !concentrated {
+        return None;
+    }
+    let count = if spread.top1_share >= TOP1_SHARE { 1 } else { 5 };
+    let share = if count == 1 { spread.top1_share } else { spread.top5_share };
+    let top = analysis.vocabulary.top.iter().take(count);
+    let name = |row: &crate::analyze::result::VocabularyRow| {
+        row.token.clone().unwrap_or_else(|| format!("⟨{}⟩", row.token_id))
+    };
+    let named: Vec<String> = top.clone().map(|row| format!("{:?}", name(row))).collect();
+    let silenced = |row: &crate::analyze::result::VocabularyRow| {
+        evidence(None, &format!("silenced {:?}", name(row)), row.silenced as f64)
+    };
+    Some(Warning {
+        code: WarningCode::MaskConcentration,
+        message: format!("{:.0} % of the silenced tokens are {}", 100.0 * share, named.join(", ")),
+        hint: "read them in their context: a tag or a format token that the reward needs must not be \
+               silenced; then lower τ_p or leave the mask off"
+            .into(),
+        evidence: top.map(silenced).chain([evidence(None, "herfindahl", spread.herfindahl)]).collect(),
+    })
+}
+
+/// The mask takes more than a rare share of tokens.
+pub fn width(analysis: &RunAnalysis) -> Option<Warning> {
+    let s2t = &analysis.s2t;
+    (s2t.fraction > WIDE).then(|| Warning {
+        code: WarningCode::MaskTooWide,
+        message: format!(
+            "the mask takes {:.3} % of the tokens; the paper reports mostly below 0.01 %",
+            100.0 * s2t.fraction
+        ),
+        hint: "check that p and H are those of the trained policy, or lower τ_p".into(),
+        evidence: vec![evidence(None, "s2t.fraction", s2t.fraction)],
+    })
+}

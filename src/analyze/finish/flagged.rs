@@ -1,0 +1,237 @@
+//! The verdict on every candidate: spurious or exploratory.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::token_text::TokenTexts;
+use crate::analyze::collect::candidates::{Candidate, CandidateStore};
+use crate::analyze::collect::groups::GroupTable;
+use crate::analyze::collect::tally::BatchKey;
+use crate::analyze::result::cases::CASE_LIMIT;
+use crate::analyze::result::{FlagKind, FlaggedToken};
+use crate::error::Result;
+use crate::framework::batch::gradient_source;
+use crate::framework::risk::spurious_risk;
+use crate::framework::s2t::is_low_entropy;
+use crate::ingest::{Id, MISSING_ID, RowIndex};
+use crate::stats::exact_sum::ExactSum;
+
+/// What became of the candidates of one batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BatchVerdict {
+    /// Candidates.
+    pub candidates: u64,
+    /// Silenced.
+    pub silenced: u64,
+    /// Energy of the silenced.
+    pub silenced_energy: ExactSum,
+    /// Sum of the norms of the silenced.
+    pub silenced_norm: ExactSum,
+    /// Energy of the others.
+    pub exploratory_energy: ExactSum,
+}
+
+impl BatchVerdict {
+    /// Adds another batch.
+    pub fn merge(&mut self, other: &Self) {
+        self.candidates += other.candidates;
+        self.silenced += other.silenced;
+        self.silenced_energy.merge(&other.silenced_energy);
+        self.silenced_norm.merge(&other.silenced_norm);
+        self.exploratory_energy.merge(&other.exploratory_energy);
+    }
+
+    /// Candidates that are kept.
+    pub fn exploratory(&self) -> u64 {
+        self.candidates - self.silenced
+    }
+}
+
+/// What became of the candidates of one id.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IdVerdict {
+    /// Silenced.
+    pub silenced: u64,
+    /// Kept.
+    pub exploratory: u64,
+}
+
+/// The verdicts on all candidates.
+pub struct Verdicts {
+    /// By batch.
+    pub batches: Vec<BatchVerdict>,
+    /// By token id.
+    pub ids: BTreeMap<i32, IdVerdict>,
+    /// The first of the ranking: spurious before exploratory, highest risk first.
+    pub top: Vec<FlaggedToken>,
+    /// Whether ids of groups and of responses are texts, not numbers.
+    pub text_ids: [bool; 2],
+}
+
+/// The candidates with all that turns them into rows of the table.
+#[derive(Debug)]
+pub struct FlaggedSource {
+    /// The candidates.
+    pub candidates: CandidateStore,
+    /// Keys of the batches, ascending.
+    pub keys: Vec<BatchKey>,
+    /// τ_h of the batches.
+    pub tau_h: Vec<Option<f64>>,
+    /// Rows of responses.
+    pub rows: RowIndex,
+    /// Groups.
+    pub groups: GroupTable,
+    /// Texts.
+    pub texts: TokenTexts,
+}
+
+impl FlaggedSource {
+    /// The batch number and threshold of a candidate; one without a threshold is not flagged.
+    fn threshold(&self, candidate: &Candidate) -> Option<(usize, f64)> {
+        let number = self.keys.binary_search(&candidate.batch).ok()?;
+        Some((number, self.tau_h[number]?))
+    }
+
+    fn kind(candidate: &Candidate, tau_h: f64) -> FlagKind {
+        match is_low_entropy(candidate.entropy, tau_h) {
+            true => FlagKind::Spurious,
+            false => FlagKind::Exploratory,
+        }
+    }
+
+    /// The row of a candidate.
+    pub fn row(&self, candidate: &Candidate) -> Option<FlaggedToken> {
+        let (_, tau_h) = self.threshold(candidate)?;
+        let c = candidate;
+        let group = self.groups.get(c.batch.step, &c.group).filter(|_| c.group != Id::Missing);
+        let shown = self.texts.all_shown(&c.context, c.texts.as_deref());
+        let centre = c.centre as usize;
+        let logged = |v: f32| v.is_finite().then_some(f64::from(v));
+        Some(FlaggedToken {
+            kind: Self::kind(c, tau_h),
+            step: c.batch.step,
+            update: c.update,
+            group_id: shown_id(&c.group),
+            sample_id: shown_id(&c.sample),
+            row: self.rows.row(c.place.0, c.place.1),
+            position: i64::from(c.position),
+            token_id: (c.token_id != MISSING_ID).then_some(i64::from(c.token_id)),
+            token: self.token(c),
+            logprob: f64::from(c.logprob),
+            entropy: f64::from(c.entropy),
+            advantage: f64::from(c.advantage),
+            grad_norm: c.energy[1].sqrt(),
+            grad_norm_low: c.energy[0].sqrt(),
+            grad_norm_high: c.energy[2].sqrt(),
+            norm_source: gradient_source(c.flags).label(),
+            tau_h,
+            risk: risk(c),
+            change_low: c.change[0],
+            change_high: c.change[1],
+            measured_change: logged(c.measured_change),
+            reward: logged(c.reward),
+            group_passes: group.filter(|_| c.reward.is_finite()).map(|g| g.passes),
+            group_size: group.map(|g| g.responses),
+            before: shown.get(..centre).unwrap_or_default().to_vec(),
+            after: shown.get(centre + 1..).unwrap_or_default().to_vec(),
+        })
+    }
+
+    /// Calls `visit` with the row of every flagged token, in the order of the table.
+    pub fn for_each_row(&self, mut visit: impl FnMut(FlaggedToken) -> Result<()>) -> Result<()> {
+        self.candidates.for_each(|candidate| self.row(candidate).map_or(Ok(()), &mut visit))
+    }
+
+    fn token(&self, c: &Candidate) -> Option<String> {
+        let logged = c.texts.as_ref().and_then(|texts| texts.get(c.centre as usize));
+        self.texts.known(c.token_id).map(str::to_owned).or_else(|| logged.map(|t| t.to_string()))
+    }
+}
+
+/// An id as text, where logged.
+pub fn shown_id(id: &Id) -> Option<String> {
+    (*id != Id::Missing).then(|| id.to_string())
+}
+
+fn risk(c: &Candidate) -> f64 {
+    spurious_risk(f64::from(c.logprob), f64::from(c.entropy), f64::from(c.advantage))
+}
+
+/// A candidate in the ranking; the greatest is the last.
+struct Ranked {
+    kind: FlagKind,
+    risk: f64,
+    number: u64,
+    candidate: Candidate,
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_risk = other.risk.total_cmp(&self.risk);
+        self.kind.cmp(&other.kind).then(by_risk).then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
+
+impl Verdicts {
+    /// Judges all candidates.
+    pub fn judge(source: &FlaggedSource) -> Result<Self> {
+        let mut batches = vec![BatchVerdict::default(); source.keys.len()];
+        let mut ids: BTreeMap<i32, IdVerdict> = BTreeMap::new();
+        let mut ranking: BinaryHeap<Ranked> = BinaryHeap::new();
+        let mut number = 0;
+        let mut text_ids = [false; 2];
+        source.candidates.for_each(|candidate| {
+            let Some((batch, tau_h)) = source.threshold(candidate) else { return Ok(()) };
+            let verdict = &mut batches[batch];
+            text_ids[0] |= matches!(candidate.group, Id::Text(_));
+            text_ids[1] |= matches!(candidate.sample, Id::Text(_));
+            let kind = FlaggedSource::kind(candidate, tau_h);
+            let id = ids.entry(candidate.token_id).or_default();
+            let energy = candidate.energy[1];
+            verdict.candidates += 1;
+            match kind {
+                FlagKind::Spurious => {
+                    verdict.silenced += 1;
+                    verdict.silenced_energy.add(energy);
+                    verdict.silenced_norm.add(energy.sqrt());
+                    id.silenced += 1;
+                }
+                FlagKind::Exploratory => {
+                    verdict.exploratory_energy.add(energy);
+                    id.exploratory += 1;
+                }
+            }
+            number += 1;
+            let ranked = Ranked { kind, risk: risk(candidate), number, candidate: candidate.clone() };
+            if ranking.len() < CASE_LIMIT {
+                ranking.push(ranked);
+            } else if ranking.peek().is_some_and(|last| ranked < *last) {
+                ranking.pop();
+                ranking.push(ranked);
+            }
+            Ok(())
+        })?;
+        let top = ranking.into_sorted_vec().iter().filter_map(|r| source.row(&r.candidate)).collect();
+        Ok(Self { batches, ids, top, text_ids })
+    }
+
+    /// All batches together.
+    pub fn total(&self) -> BatchVerdict {
+        let mut total = BatchVerdict::default();
+        self.batches.iter().for_each(|batch| total.merge(batch));
+        total
+    }
+}

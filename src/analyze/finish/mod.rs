@@ -1,0 +1,149 @@
+//! From what the pass collected to the result.
+
+mod classes;
+mod correlations;
+pub mod flagged;
+mod profiles;
+mod provenance;
+mod quantiles;
+mod rules;
+mod second_look;
+mod steps;
+mod sweep;
+mod taxonomy;
+mod thresholds;
+mod token_text;
+mod totals;
+mod views;
+mod vocabulary;
+
+use std::sync::Arc;
+
+use self::classes::{ClassTable, rare_negatives};
+use self::flagged::{FlaggedSource, Verdicts};
+use self::steps::StepSources;
+use self::sweep::RareTokens;
+use self::thresholds::Thresholds;
+use self::token_text::TokenTexts;
+use super::collect::Collected;
+use super::diagnosis;
+use super::plan::Plan;
+use super::result::cases::CASE_LIMIT;
+use super::result::{Cases, EntropyChange, RunAnalysis, SUMMARY_VERSION, StepChange};
+use super::settings::AnalyzeSettings;
+use crate::error::Result;
+use crate::ingest::{Column, Progress, Quality, RowIndex, Run};
+
+/// What a scan leaves.
+pub struct Scan<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// What the user asked for.
+    pub settings: &'a AnalyzeSettings,
+    /// Missing and bad values.
+    pub quality: Quality,
+    /// Rows of responses.
+    pub rows: RowIndex,
+    /// Told about another look, where one is needed.
+    pub progress: &'a dyn Progress,
+}
+
+/// Turns what was collected into the result.
+pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Result<RunAnalysis> {
+    let run = scan.run;
+    let thresholds = Thresholds::find(run, &plan, &collected.batches, collected.kept_all, scan.progress)?;
+    let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
+    let tally = totals::run_tally(&collected);
+    let has_ratio = run.has(Column::LogprobNew);
+    let knows_clipping = has_ratio || run.has(Column::Clipped);
+    let totals = totals::totals(&collected, &tally, knows_clipping);
+    let step_groups = steps::groups_by_step(&collected);
+    let source = FlaggedSource {
+        candidates: std::mem::take(&mut collected.candidates),
+        keys: collected.batches.iter().map(|(key, _)| *key).collect(),
+        tau_h: thresholds.tau_h.clone(),
+        rows: scan.rows,
+        groups: std::mem::take(&mut collected.groups),
+        texts,
+    };
+    let verdicts = Verdicts::judge(&source)?;
+    let verdict = verdicts.total();
+    let negatives = rare_negatives(&collected.rare, &plan.rule, &thresholds.split);
+    let classes: Vec<ClassTable> = (0..collected.batches.len())
+        .map(|n| {
+            let (tally, verdict) = (&collected.batches[n].1, &verdicts.batches[n]);
+            ClassTable::of(tally, thresholds.split[n], verdict, negatives[n])
+        })
+        .collect();
+    let mut all_classes = ClassTable::default();
+    classes.iter().for_each(|table| all_classes.merge(table));
+    let steps = steps::step_rows(&StepSources {
+        collected: &collected,
+        plan: &plan,
+        thresholds: &thresholds,
+        verdicts: &verdicts.batches,
+        classes: &classes,
+        groups: &step_groups,
+        knows_clipping,
+    });
+    let rare_zero = tally.counts.rare_zero;
+    let tau_h = &thresholds.tau_h;
+    let rare = RareTokens::new(&collected.rare, tau_h, &plan, &totals, verdict.silenced, rare_zero);
+    let (rules, rule_overlap) = rules::rules(&collected, &thresholds, totals.tokens, has_ratio);
+    let s2t = totals::s2t_summary(scan.settings, &plan, &totals, &verdict, &thresholds);
+    let statements = provenance::statements(&collected, &plan, &totals, &thresholds, &all_classes);
+    let splits = &thresholds.split;
+    let samples = (&collected.rare, &collected.common);
+    let candidates = views::candidate_points(&collected, &source, &plan)?;
+    let responses = views::response_views(&collected, &plan, &source);
+    let vocabulary = vocabulary::vocabulary(&collected.vocabulary, &verdicts, &source.texts);
+    let token_text = source.texts.source();
+    let mut analysis = RunAnalysis {
+        schema_version: SUMMARY_VERSION,
+        verdict: Default::default(),
+        taxonomy: taxonomy::taxonomy(&all_classes, samples, splits, &plan, &totals),
+        entropy_change: entropy_change(&tally, &collected),
+        correlations: correlations::correlations(&collected.rare, &collected.common),
+        entropy_profiles: profiles::entropy_profiles(&collected),
+        vocabulary,
+        sweep: rare.sweep(),
+        strategies: rare.strategies(),
+        rules,
+        rule_overlap,
+        quality: provenance::column_reports(&scan.quality),
+        provenance: provenance::provenance(run, &plan, &totals, token_text, statements),
+        plane: std::mem::take(&mut collected.plane),
+        candidates,
+        cases: Cases {
+            spurious: verdict.silenced,
+            exploratory: verdict.exploratory(),
+            complete: verdict.candidates <= CASE_LIMIT as u64,
+            top: verdicts.top,
+            text_ids: verdicts.text_ids,
+            source: Some(Arc::new(source)),
+        },
+        responses,
+        warnings: Vec::new(),
+        totals,
+        s2t,
+        steps,
+    };
+    diagnosis::diagnose(run, &collected, &mut analysis);
+    Ok(analysis)
+}
+
+fn entropy_change(tally: &super::collect::tally::BatchTally, collected: &Collected) -> EntropyChange {
+    let counts = &tally.counts;
+    let StepChange { predicted_low, predicted_high, lemma, measured } = steps::change_of(tally);
+    EntropyChange {
+        certified_up: counts.up,
+        certified_down: counts.down,
+        certified_as_mode: counts.as_mode,
+        ambiguous: counts.ambiguous,
+        exact: counts.exact_changes,
+        predicted_low,
+        predicted_high,
+        lemma,
+        measured: correlations::measured_change(&collected.rare, &collected.common, measured),
+    }
+}

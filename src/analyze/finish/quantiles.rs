@@ -1,0 +1,84 @@
+//! Quantiles of entropy from what the pass left: exact from kept entropies, else interpolated in
+//! the histogram's bins.
+
+use crate::analyze::collect::energy::Sign;
+use crate::analyze::collect::entropy_histogram::{EntropyHistogram, FINEST_BINS, end_bits, first_bits};
+use crate::analyze::collect::tally::BatchTally;
+use crate::analyze::result::EntropyQuantiles;
+use crate::stats::quantile::linear_quantile;
+
+/// A bin's limits in nats; the last one ends at twice its beginning.
+fn limits(bin: usize, level: u32) -> (f64, f64) {
+    let from = f64::from(f32::from_bits(first_bits(bin, level)));
+    let to = f64::from(f32::from_bits(end_bits(bin, level)));
+    (from, if to.is_finite() { to } else { 2.0 * from })
+}
+
+/// Entropies of many tokens, as counts of bins.
+pub struct BinnedEntropies {
+    counts: Vec<u64>,
+    level: u32,
+    total: u64,
+}
+
+impl BinnedEntropies {
+    /// The entropies of tokens of some signs in one or more histograms of one level.
+    pub fn of<'a>(histograms: impl IntoIterator<Item = &'a EntropyHistogram>, signs: &[Sign]) -> Self {
+        let (mut counts, mut level) = (Vec::new(), 0);
+        for histogram in histograms {
+            level = histogram.level();
+            let more = histogram.counts(signs);
+            counts.resize(FINEST_BINS >> level, 0);
+            counts.iter_mut().zip(more).for_each(|(a, b)| *a += b);
+        }
+        let total = counts.iter().sum();
+        Self { counts, level, total }
+    }
+
+    /// Number of entropies.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The quantiles `orders`, ascending, values spread evenly inside their bin.
+    pub fn quantiles(&self, orders: &[f64]) -> Option<Vec<f64>> {
+        if self.total == 0 {
+            return None;
+        }
+        let mut found = Vec::with_capacity(orders.len());
+        let (mut bin, mut below) = (0, 0);
+        for order in orders {
+            let rank = order * (self.total - 1) as f64;
+            while bin + 1 < self.counts.len() && rank >= (below + self.counts[bin]) as f64 {
+                below += self.counts[bin];
+                bin += 1;
+            }
+            let (from, to) = limits(bin, self.level);
+            let inside = (rank - below as f64 + 0.5) / self.counts[bin].max(1) as f64;
+            found.push(from + (to - from) * inside.clamp(0.0, 1.0));
+        }
+        Some(found)
+    }
+}
+
+/// Share of a bin below `cut`, values spread evenly.
+pub fn share_below(bin: usize, level: u32, cut: f64) -> f64 {
+    let (from, to) = limits(bin, level);
+    ((cut - from) / (to - from)).clamp(0.0, 1.0)
+}
+
+/// The quantiles `orders` of sorted entropies or, where none were kept, of the histogram.
+pub fn entropy_quantiles(tally: &BatchTally, kept_all: bool, orders: &[f64]) -> Option<Vec<f64>> {
+    if !kept_all {
+        return BinnedEntropies::of([&tally.histogram], &Sign::ALL).quantiles(orders);
+    }
+    let mut entropies = tally.kept.all();
+    entropies.sort_unstable_by(f32::total_cmp);
+    orders.iter().map(|order| linear_quantile(&entropies, *order)).collect()
+}
+
+/// The quantiles of a step's table.
+pub fn step_quantiles(tally: &BatchTally, kept_all: bool) -> Option<EntropyQuantiles> {
+    let values = entropy_quantiles(tally, kept_all, &EntropyQuantiles::ORDERS)?;
+    Some(EntropyQuantiles::from_values(values.try_into().ok()?))
+}

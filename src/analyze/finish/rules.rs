@@ -1,0 +1,97 @@
+//! Other rules on the same tokens: what each silences, damps or amplifies.
+
+mod batch;
+mod factor;
+mod tally;
+
+use rayon::prelude::*;
+
+use self::batch::BatchContext;
+use self::factor::Rule;
+use self::tally::RuleTally;
+use super::correlations::weighted_tokens;
+use super::thresholds::Thresholds;
+use crate::analyze::collect::Collected;
+use crate::analyze::collect::sample::SampledToken;
+use crate::analyze::result::{RuleOverlap, RuleRow};
+
+/// Rows and overlaps of all rules.
+pub fn rules(
+    collected: &Collected,
+    thresholds: &Thresholds,
+    tokens: u64,
+    has_ratio: bool,
+) -> (Vec<RuleRow>, RuleOverlap) {
+    let (rare, common) = (&collected.rare, &collected.common);
+    let mut by_batch: Vec<Vec<(&SampledToken, f64)>> = vec![Vec::new(); collected.batches.len()];
+    for (token, weight) in weighted_tokens(rare, common) {
+        by_batch[token.batch as usize].push((token, weight));
+    }
+    let tallies: Vec<RuleTally> = by_batch
+        .par_iter()
+        .enumerate()
+        .map(|(number, tokens)| {
+            let (_, tally) = &collected.batches[number];
+            let context = BatchContext::new(tally, thresholds.early[number], tokens);
+            let mut result = RuleTally::default();
+            for (token, weight) in tokens {
+                result.add(&context, token, *weight);
+            }
+            result
+        })
+        .collect();
+    let mut total = RuleTally::default();
+    tallies.iter().for_each(|tally| total.merge(tally));
+    let exact = Exactness {
+        rare: rare.is_complete(),
+        all: rare.is_complete() && common.is_complete(),
+        early: thresholds.early_exact,
+    };
+    let rows = Rule::ALL.into_iter().map(|rule| row(rule, &total, tokens, has_ratio, &exact)).collect();
+    (rows, overlap(&total, exact.all && exact.early))
+}
+
+struct Exactness {
+    rare: bool,
+    all: bool,
+    early: bool,
+}
+
+fn row(rule: Rule, total: &RuleTally, tokens: u64, has_ratio: bool, exact: &Exactness) -> RuleRow {
+    let tally = total.rule(rule);
+    let is_exact = match rule {
+        Rule::StapoV5 | Rule::FullMask => exact.rare,
+        Rule::StapoV1 => exact.rare && exact.early,
+        Rule::Entropy20 => exact.all && exact.early,
+        _ => exact.all,
+    };
+    RuleRow {
+        rule: rule.name().into(),
+        description: rule.description().into(),
+        silenced: tally.silenced,
+        damped: tally.damped,
+        amplified: tally.amplified,
+        silenced_share: if tokens > 0 { tally.silenced / tokens as f64 } else { 0.0 },
+        energy_kept: total.kept(rule),
+        positive_energy_kept: total.positive_kept(rule),
+        negative_energy_kept: total.negative_kept(rule),
+        exact: is_exact,
+        sampling_error: if exact.all { 0.0 } else { total.sampling_error(rule) },
+        note: rule.note(has_ratio).map(str::to_owned),
+    }
+}
+
+fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
+    let jaccard = |a: Rule, b: Rule| {
+        let both = total.both(a, b);
+        let either = total.both(a, a) + total.both(b, b) - both;
+        (either > 0.0).then(|| both / either)
+    };
+    RuleOverlap {
+        rules: Rule::ALL.map(|rule| rule.name().to_owned()).to_vec(),
+        touched: Rule::ALL.map(|rule| total.both(rule, rule)).to_vec(),
+        both: Rule::ALL.map(|a| Rule::ALL.map(|b| total.both(a, b)).to_vec()).to_vec(),
+        jaccard: Rule::ALL.map(|a| Rule::ALL.map(|b| jaccard(a, b)).to_vec()).to_vec(),
+        exact,
+    }
+}

@@ -1,0 +1,68 @@
+//! τ_h of every batch.
+
+use super::quantiles::entropy_quantiles;
+use super::second_look;
+use crate::analyze::collect::tally::{BatchKey, BatchTally};
+use crate::analyze::plan::Plan;
+use crate::error::Result;
+use crate::framework::s2t::{EntropyCut, Population};
+use crate::ingest::{Progress, Run};
+use crate::stats::quantile::select_quantile;
+
+/// The quantile that splits a batch into low and high entropy where no threshold exists.
+const FALLBACK_QUANTILE: f64 = 0.80;
+
+/// τ_h of every batch, and where the taxonomy splits it.
+pub struct Thresholds {
+    /// τ_h of each batch; `None` where nothing defines one.
+    pub tau_h: Vec<Option<f64>>,
+    /// τ_h, or what stands for it in the taxonomy.
+    pub split: Vec<f64>,
+    /// Median of all τ_h.
+    pub median: Option<f64>,
+    /// The 0.80-quantile over all tokens of each batch: the early preset's τ_h.
+    pub early: Vec<Option<f64>>,
+    /// Whether `early` is exact.
+    pub early_exact: bool,
+}
+
+impl Thresholds {
+    /// Finds the thresholds; needs another look at the log only for a quantile over more tokens
+    /// than could be kept.
+    pub fn find(
+        run: &Run,
+        plan: &Plan,
+        batches: &[(BatchKey, BatchTally)],
+        kept_all: bool,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let tau_h = match plan.s2t.entropy {
+            EntropyCut::Absolute(nats) => vec![Some(nats); batches.len()],
+            EntropyCut::Quantile(q) => match plan.s2t.population {
+                Population::Candidates => batches
+                    .iter()
+                    .map(|(_, t)| select_quantile(&mut t.candidate_entropies.clone(), q))
+                    .collect(),
+                Population::Positive if kept_all => {
+                    batches.iter().map(|(_, t)| select_quantile(&mut t.kept.positive(), q)).collect()
+                }
+                Population::All if kept_all => {
+                    batches.iter().map(|(_, t)| select_quantile(&mut t.kept.all(), q)).collect()
+                }
+                _ => second_look::quantiles(run, plan, batches, q, progress)?,
+            },
+        };
+        let is_early = plan.s2t.population == Population::All
+            && plan.s2t.entropy == EntropyCut::Quantile(FALLBACK_QUANTILE);
+        let early: Vec<Option<f64>> = if is_early {
+            tau_h.clone()
+        } else {
+            let of = |t: &BatchTally| entropy_quantiles(t, kept_all, &[FALLBACK_QUANTILE])?.first().copied();
+            batches.iter().map(|(_, tally)| of(tally)).collect()
+        };
+        let mut known: Vec<f64> = tau_h.iter().flatten().copied().collect();
+        let median = select_quantile(&mut known, 0.5);
+        let split = tau_h.iter().zip(&early).map(|(tau, early)| tau.or(median).or(*early).unwrap_or(0.0));
+        Ok(Self { split: split.collect(), tau_h, median, early, early_exact: is_early || kept_all })
+    }
+}

@@ -1,0 +1,113 @@
+//! Whole responses and single candidates for the report.
+
+use super::flagged::{FlaggedSource, shown_id};
+use crate::analyze::collect::Collected;
+use crate::analyze::collect::sample::SampledToken;
+use crate::analyze::collect::views::KeptResponse;
+use crate::analyze::plan::Plan;
+use crate::analyze::result::cases::{CANDIDATE_LIMIT, LARGEST_TAU_P};
+use crate::analyze::result::{CandidatePoint, Candidates, FlagKind, ResponseView};
+use crate::error::Result;
+use crate::framework::s2t::is_low_entropy;
+use crate::ingest::MISSING_ID;
+
+/// The responses kept whole.
+pub fn response_views(collected: &Collected, plan: &Plan, source: &FlaggedSource) -> Vec<ResponseView> {
+    collected.views.responses().iter().map(|response| view(response, plan, source)).collect()
+}
+
+fn view(response: &KeptResponse, plan: &Plan, source: &FlaggedSource) -> ResponseView {
+    let r = response;
+    let tau_h = source.keys.binary_search(&r.batch).ok().and_then(|number| source.tau_h[number]);
+    let flag = |t: usize| {
+        let (logprob, entropy, advantage) = (*r.logprob.get(t)?, *r.entropy.get(t)?, *r.advantage.get(t)?);
+        let flagged = r.trained[t] && entropy.is_finite() && plan.rule.is_candidate(logprob, advantage);
+        let kind = if is_low_entropy(entropy, tau_h?) { FlagKind::Spurious } else { FlagKind::Exploratory };
+        flagged.then_some((t as u32, kind))
+    };
+    ResponseView {
+        step: r.batch.step,
+        update: r.update,
+        group_id: shown_id(&r.group),
+        sample_id: shown_id(&r.sample),
+        row: source.rows.row(r.place.0, r.place.1),
+        reward: r.reward.is_finite().then_some(f64::from(r.reward)),
+        risk: r.risk,
+        length: r.length as u64,
+        first_position: r.first as u64,
+        token_ids: r.token_ids.clone(),
+        texts: source.texts.all_shown(&r.token_ids, r.texts.as_deref()),
+        trained: r.trained.clone(),
+        surprisal: r.logprob.iter().map(|l| -l).collect(),
+        entropy: r.entropy.clone(),
+        advantage: r.advantage.clone(),
+        grad_norm: r.norm.clone(),
+        flagged: (0..r.trained.len()).filter_map(flag).collect(),
+    }
+}
+
+/// The candidates one by one: all up to the largest τ_p where they are few enough, else the
+/// rarest.
+#[allow(clippy::cast_possible_truncation)]
+pub fn candidate_points(collected: &Collected, source: &FlaggedSource, plan: &Plan) -> Result<Candidates> {
+    let mut points: Vec<CandidatePoint> = Vec::new();
+    let mut complete_below = LARGEST_TAU_P;
+    if collected.rare.is_complete() {
+        let rewarded = collected.rare.tokens.iter().filter(|t| t.advantage > 0.0);
+        points.extend(rewarded.map(|token| point_of(token, source)));
+    } else {
+        complete_below = plan.s2t.tau_p;
+        source.candidates.for_each(|c| {
+            points.push(CandidatePoint {
+                step: c.batch.step,
+                update: c.batch.update,
+                token_id: (c.token_id != MISSING_ID).then_some(c.token_id),
+                logprob: c.logprob,
+                entropy: c.entropy,
+                advantage: c.advantage,
+                grad_norm: c.energy[1].sqrt() as f32,
+            });
+            // Memory stays bounded: far above the limit, only the rarest are wanted.
+            if points.len() > 4 * CANDIDATE_LIMIT {
+                complete_below = complete_below.min(keep_rarest(&mut points));
+            }
+            Ok(())
+        })?;
+    }
+    if points.len() > CANDIDATE_LIMIT {
+        complete_below = complete_below.min(keep_rarest(&mut points));
+    }
+    points.sort_by(|a, b| {
+        let batch = |p: &CandidatePoint| (p.step, p.update);
+        batch(a)
+            .cmp(&batch(b))
+            .then(a.entropy.total_cmp(&b.entropy))
+            .then(a.logprob.total_cmp(&b.logprob))
+            .then(a.token_id.cmp(&b.token_id))
+            .then(a.advantage.total_cmp(&b.advantage))
+            .then(a.grad_norm.total_cmp(&b.grad_norm))
+    });
+    Ok(Candidates { points, complete_below, complete: complete_below >= LARGEST_TAU_P })
+}
+
+fn point_of(token: &SampledToken, source: &FlaggedSource) -> CandidatePoint {
+    let key = source.keys[token.batch as usize];
+    CandidatePoint {
+        step: key.step,
+        update: key.update,
+        token_id: (token.token_id != MISSING_ID).then_some(token.token_id),
+        logprob: token.logprob,
+        entropy: token.entropy,
+        advantage: token.advantage,
+        grad_norm: token.norm,
+    }
+}
+
+/// Keeps only the rarest points, and returns the τ_p below which none was dropped.
+fn keep_rarest(points: &mut Vec<CandidatePoint>) -> f64 {
+    points.sort_by(|a, b| a.logprob.total_cmp(&b.logprob));
+    let first_dropped = points[CANDIDATE_LIMIT].logprob;
+    // Ties with the first that is dropped go too: what is left is all below a threshold.
+    points.retain(|point| point.logprob < first_dropped);
+    f64::from(first_dropped).exp()
+}

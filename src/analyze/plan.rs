@@ -1,0 +1,182 @@
+//! What an analysis of one run needs to know before it starts.
+
+use crate::error::{Error, Result};
+use crate::framework::batch::{BatchKernel, BatchSettings};
+use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
+use crate::framework::token::ClipRange;
+use crate::framework::vocab::vocabulary_containing;
+use crate::ingest::{Column, MISSING_ID, Run, Silent, Sink, TokenBatch, scan};
+
+use super::result::VocabularySource;
+use super::result::cases::LARGEST_TAU_P;
+use super::settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
+use super::texts::Tokenizer;
+
+/// The clipping of the base objective, where the log does not say.
+const DEFAULT_CLIP: ClipRange = ClipRange { low: 0.2, high: 0.28 };
+
+/// Columns that every analysis reads where they are logged.
+const COLUMNS: &[Column] = &[
+    Column::Reward,
+    Column::AdvantageSeq,
+    Column::Position,
+    Column::TokenId,
+    Column::Logprob,
+    Column::LogprobNew,
+    Column::LogprobRollout,
+    Column::Entropy,
+    Column::Advantage,
+    Column::Mask,
+    Column::Clipped,
+    Column::GradNorm,
+    Column::SumPiSq,
+    Column::SumPiSqLogPi,
+    Column::EntropyAfter,
+];
+
+/// The resolved settings of one analysis.
+#[derive(Debug)]
+pub struct Plan {
+    /// The framework's tables.
+    pub kernel: BatchKernel,
+    /// The mask.
+    pub s2t: S2tSettings,
+    /// p < τ_p.
+    pub rule: CandidateRule,
+    /// p below the largest τ_p of the sweep.
+    pub rare: CandidateRule,
+    /// The largest τ_p of the sweep.
+    pub rare_below: f64,
+    /// Whether batches are mini-batches.
+    pub by_update: bool,
+    /// Columns to read.
+    pub columns: Vec<Column>,
+    /// V.
+    pub vocab_size: u32,
+    /// Where V comes from.
+    pub vocab_source: VocabularySource,
+    /// Clipping in use.
+    pub clip: Option<ClipRange>,
+    /// Whether the clipping range is the default one.
+    pub clip_assumed: bool,
+    /// T.
+    pub temperature: f64,
+    /// Tokens of context on either side.
+    pub context: usize,
+    /// Memory.
+    pub limits: MemoryLimits,
+    /// Texts of ids.
+    pub tokenizer: Option<Tokenizer>,
+}
+
+impl Plan {
+    /// Resolves settings against what the log has.
+    pub fn new(run: &Run, settings: &AnalyzeSettings) -> Result<Self> {
+        check(settings)?;
+        run.require(Column::Logprob)?;
+        run.require(Column::Entropy)?;
+        if !run.has(Column::AdvantageSeq) {
+            run.require(Column::Advantage)?;
+        }
+        if settings.per == BatchUnit::MiniBatch {
+            run.require(Column::Update)?;
+        }
+        let tokenizer = Tokenizer::find(run, settings.tokenizer.as_deref())?;
+        let (vocab_size, vocab_source) = vocabulary(run, settings, tokenizer.as_ref())?;
+        let logged_clip = metadata_number(run, "clip_low").zip(metadata_number(run, "clip_high"));
+        let known_clip = settings.clip.or(logged_clip.map(|(low, high)| ClipRange { low, high }));
+        let has_ratio = run.has(Column::LogprobNew);
+        let clip = has_ratio.then(|| known_clip.unwrap_or(DEFAULT_CLIP));
+        let temperature = settings.temperature.unwrap_or(1.0);
+        let mut columns = COLUMNS.to_vec();
+        if tokenizer.is_none() {
+            columns.push(Column::TokenText);
+        }
+        let rare_below = LARGEST_TAU_P.max(settings.s2t.tau_p);
+        Ok(Self {
+            kernel: BatchKernel::new(&BatchSettings { vocab_size, clip, temperature }),
+            s2t: settings.s2t,
+            rule: settings.s2t.rule(),
+            rare: S2tSettings { tau_p: rare_below, ..settings.s2t }.rule(),
+            rare_below,
+            by_update: settings.per != BatchUnit::Step && run.has(Column::Update),
+            columns,
+            vocab_size,
+            vocab_source,
+            clip,
+            clip_assumed: known_clip.is_none(),
+            temperature,
+            context: settings.context,
+            limits: settings.limits,
+            tokenizer,
+        })
+    }
+
+    /// Whether τ_h is a quantile over more than the candidates.
+    pub fn needs_population(&self) -> bool {
+        matches!(self.s2t.entropy, EntropyCut::Quantile(_)) && self.s2t.population != Population::Candidates
+    }
+}
+
+fn check(settings: &AnalyzeSettings) -> Result<()> {
+    let refuse = |message: String, hint: &str| Err(Error::Usage { message, hint: hint.into() });
+    let tau_p = settings.s2t.tau_p;
+    if !(tau_p > 0.0 && tau_p <= 1.0) {
+        return refuse(format!("τ_p is {tau_p}"), "give a probability above 0, at most 1");
+    }
+    match settings.s2t.entropy {
+        EntropyCut::Quantile(q) if !(0.0..=1.0).contains(&q) => {
+            refuse(format!("the entropy quantile is {q}"), "give a number from 0 to 1")
+        }
+        EntropyCut::Absolute(h) if !h.is_finite() => {
+            refuse(format!("the entropy threshold is {h}"), "give a number of nats")
+        }
+        _ => match settings.temperature {
+            Some(t) if !(t > 0.0 && t.is_finite()) => {
+                refuse(format!("the temperature is {t}"), "give a positive number")
+            }
+            _ if settings.vocab_size.is_some_and(|v| v < 2) => {
+                refuse("a vocabulary has at least 2 tokens".into(), "give the model's vocabulary size")
+            }
+            _ => Ok(()),
+        },
+    }
+}
+
+fn metadata_number(run: &Run, key: &str) -> Option<f64> {
+    run.metadata.get(key)?.trim().parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0)
+}
+
+fn vocabulary(
+    run: &Run,
+    settings: &AnalyzeSettings,
+    tokenizer: Option<&Tokenizer>,
+) -> Result<(u32, VocabularySource)> {
+    if let Some(size) = settings.vocab_size {
+        return Ok((size, VocabularySource::Option));
+    }
+    let logged = run.metadata.get("vocab_size").and_then(|v| v.trim().parse::<u32>().ok());
+    if let Some(size) = logged.filter(|v| *v >= 2) {
+        return Ok((size, VocabularySource::Metadata));
+    }
+    if let Some(tokenizer) = tokenizer.filter(|t| t.size() >= 2) {
+        return Ok((tokenizer.size(), VocabularySource::Tokenizer));
+    }
+    let largest = if run.has(Column::TokenId) { largest_id(run)? } else { 0 };
+    Ok((vocabulary_containing(largest), VocabularySource::Guessed))
+}
+
+/// The largest token id of the run: a look at one column.
+fn largest_id(run: &Run) -> Result<u32> {
+    struct Largest(i32);
+    impl Sink for Largest {
+        fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
+            let ids = batch.token_ids().unwrap_or_default();
+            self.0 = ids.iter().fold(self.0, |largest, id| largest.max(*id));
+            Ok(())
+        }
+    }
+    let scanned = scan(run, &[Column::TokenId], &Silent, || Largest(MISSING_ID))?;
+    let largest = scanned.sinks.iter().map(|sink| sink.0).max().unwrap_or(0);
+    Ok(u32::try_from(largest).unwrap_or(0))
+}

@@ -1,0 +1,97 @@
+//! What the user can say about an analysis.
+
+use std::path::PathBuf;
+
+use super::CONTEXT_TOKENS;
+use crate::framework::s2t::S2tSettings;
+use crate::framework::token::ClipRange;
+
+/// What thresholds are taken over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BatchUnit {
+    /// The log's mini-batch where there is one, else its step.
+    #[default]
+    Auto,
+    /// The step.
+    Step,
+    /// The mini-batch inside the step.
+    MiniBatch,
+}
+
+/// How much may be held in memory; results are the same for any choice, except where exactness
+/// gives way to sampling, which the result says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// Entropies kept for exact step quantiles.
+    pub kept_entropies: u64,
+    /// Entropies kept where τ_h is a quantile over more than the candidates.
+    pub kept_population: u64,
+    /// Bytes of candidates before they go to a temporary file.
+    pub candidate_bytes: usize,
+    /// Tokens with p below the largest τ_p of the sweep that are kept one by one.
+    pub rare_tokens: u64,
+    /// Other tokens with an advantage that are kept one by one.
+    pub common_tokens: u64,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        Self {
+            kept_entropies: 1 << 20,
+            kept_population: 1 << 25,
+            candidate_bytes: 64 << 20,
+            rare_tokens: 1 << 19,
+            common_tokens: 1 << 18,
+        }
+    }
+}
+
+/// Everything that defines an analysis.
+#[derive(Clone, Debug)]
+pub struct AnalyzeSettings {
+    /// The spurious-token mask.
+    pub s2t: S2tSettings,
+    /// What thresholds are taken over.
+    pub per: BatchUnit,
+    /// A `tokenizer.json`; else the one that the log's metadata names, where it exists.
+    pub tokenizer: Option<PathBuf>,
+    /// V, where the log does not state it.
+    pub vocab_size: Option<u32>,
+    /// PPO clipping; else the log's metadata, else 0.2/0.28.
+    pub clip: Option<ClipRange>,
+    /// T, if the gradient is wanted with respect to logits before division by it.
+    pub temperature: Option<f64>,
+    /// Tokens of context on either side of a flagged token.
+    pub context: usize,
+    /// How much may be held in memory.
+    pub limits: MemoryLimits,
+}
+
+impl Default for AnalyzeSettings {
+    fn default() -> Self {
+        Self {
+            s2t: S2tSettings::v5(),
+            per: BatchUnit::Auto,
+            tokenizer: None,
+            vocab_size: None,
+            clip: None,
+            temperature: None,
+            context: CONTEXT_TOKENS,
+            limits: MemoryLimits::default(),
+        }
+    }
+}
+
+impl AnalyzeSettings {
+    /// `v5` or `v1` where the mask is that of the preset, else `custom`.
+    #[must_use]
+    pub fn preset_name(&self) -> &'static str {
+        if self.s2t == S2tSettings::v5() {
+            "v5"
+        } else if self.s2t == S2tSettings::v1() {
+            "v1"
+        } else {
+            "custom"
+        }
+    }
+}
