@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::charts::Drawn;
 use super::html::statements;
 use super::numbers::{amount, count, none, number, number_or_dash, percent, percent_or_dash, times};
-use super::text::{markdown_code, markdown_prose, prose, token_label};
+use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, StepRow, VerdictState};
 
@@ -139,11 +139,11 @@ fn cases(out: &mut String, analysis: &RunAnalysis) {
     out.push_str("## Riskiest cases\n\n| step | token | context | p | H | A | norm | risk |\n|---:|---|---|---:|---:|---:|---:|---:|\n");
     for c in rows {
         let text = c.token.as_deref().unwrap_or("?");
-        let around = |tokens: &[String]| -> String { tokens.concat() };
-        let (before, after) = (around(&c.before), around(&c.after));
+        let gap = if token_gap(c.before.iter().chain(&c.after)).is_empty() { "" } else { " " };
+        let (before, after) = (c.before.join(gap), c.after.join(gap));
         let tail: String = before.chars().skip(before.chars().count().saturating_sub(28)).collect();
         let head: String = after.chars().take(20).collect();
-        let context = prose(&format!("…{tail}[{}]{head}…", token_label(text).replace('␣', " ")));
+        let context = prose(&format!("…{tail}{gap}[{}]{gap}{head}…", token_label(text).replace('␣', " ")));
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",

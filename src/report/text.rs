@@ -17,6 +17,12 @@ pub fn token_in_context(text: &str) -> String {
     visible(text, TOKEN_LIMIT)
 }
 
+/// What to put between tokens: nothing where they bring their own blanks, else a thin space.
+#[must_use]
+pub fn token_gap<'a>(tokens: impl IntoIterator<Item = &'a String>) -> &'static str {
+    if tokens.into_iter().any(|t| t.contains(char::is_whitespace)) { "" } else { "\u{2009}" }
+}
+
 /// A sentence or a name that may quote the log.
 #[must_use]
 pub fn prose(text: &str) -> String {

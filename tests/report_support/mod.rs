@@ -4,11 +4,21 @@
 mod candidates;
 mod tables;
 
-use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
+use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 use stapo_analyze::analyze::result::cases::LARGEST_TAU_P;
 use stapo_analyze::analyze::result::*;
 
 pub use candidates::mask;
+
+/// The analysis of a sample run.
+pub fn sample(name: &str, settings: &AnalyzeSettings) -> RunAnalysis {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data");
+    let settings =
+        AnalyzeSettings { tokenizer: Some(data.join("model/tokenizer.json")), ..settings.clone() };
+    let run = Run::open(&[data.join(name)], &IngestSettings::default()).unwrap();
+    analyze(&run, &settings, &Silent).unwrap()
+}
 
 /// What to make up.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use crate::analyze::RunAnalysis;
 use crate::report::candidates::{by_batch, thinned};
 use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
-use crate::report::numbers::{count, number};
+use crate::report::numbers::count;
 
 const TITLE: &str = "Candidates ordered by entropy";
 /// Marks that are drawn at most.
@@ -44,7 +44,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     ];
     let quantile = analysis.s2t.entropy_quantile.filter(|_| analysis.s2t.population == "candidates");
     if let Some(q) = quantile {
-        legend.push(Entry::new(Key::Line(cut), format!("cut at the {} quantile of the batch", number(q))));
+        legend.push(Entry::new(Key::Line(cut), format!("cut at the {q} quantile of the batch")));
     }
     let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
     canvas.legend(&legend);

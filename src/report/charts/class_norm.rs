@@ -18,8 +18,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     }
     let estimated = matches!(analysis.totals.gradient_source.as_str(), "estimated" | "mixed");
     let top = largest(rows.iter().filter_map(|r| r.mean_norm_high.or(r.mean_norm))).unwrap_or(1.0);
-    let row_height = 30.0;
-    let mut canvas = Canvas::new(WIDTH, 84 + 30 * rows.len() as u32, TITLE);
+    let row_height = 35.0;
+    let mut canvas = Canvas::new(WIDTH, 84 + 35 * rows.len() as u32, TITLE);
     let mut legend = vec![
         Entry::new(Key::Area(Pen::new(Ink::Spurious)), "spurious"),
         Entry::new(Key::Area(Pen::new(Ink::Exploratory)), "exploratory"),
@@ -55,9 +55,9 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         }
         canvas.text(&row.label, (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
         let ratio = row.norm_ratio.map_or(String::new(), |r| format!("{} mean", times(r)));
-        canvas.strong(&ratio, (rect[2] + 8.0, middle - row_height * 0.18), Anchor::Left, Ink::Text);
+        canvas.strong(&ratio, (rect[2] + 8.0, middle - row_height * 0.19), Anchor::Left, Ink::Text);
         let sample = format!("n = {}", count(row.norm_sample));
-        canvas.text(&sample, (rect[2] + 8.0, middle + row_height * 0.27), Anchor::Left, Ink::Muted);
+        canvas.text(&sample, (rect[2] + 8.0, middle + row_height * 0.23), Anchor::Left, Ink::Muted);
     }
     let source = &analysis.totals.gradient_source;
     Ok(Chart {

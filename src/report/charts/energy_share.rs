@@ -5,7 +5,7 @@ use super::{Chart, Drawn, Missing, WIDTH};
 use crate::analyze::RunAnalysis;
 use crate::framework::taxonomy::TokenClass;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, font};
 
 const TITLE: &str = "Gradient energy per class over steps";
 const COLUMNS: [&str; 4] = ["high p, high H", "high p, low H", "low p, high H", "low p, low H"];
@@ -23,7 +23,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             .collect()
     };
     let series: Vec<_> = (0..8).map(share).collect();
-    let low = smallest(series.iter().flatten().map(|p| p.1)).unwrap_or(-3.0).clamp(-7.0, -1.0).floor();
+    let low = smallest(series.iter().flatten().map(|p| p.1)).unwrap_or(-3.0).clamp(-5.0, -2.0).floor();
     let y = Axis::new("", low..0.0, percent_decades(low));
     let bare = Axis::new("", low..0.0, y.ticks.iter().map(|t| (t.0, String::new())).collect());
     let mut canvas = Canvas::new(WIDTH, 390, TITLE);
@@ -32,7 +32,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         Entry::new(Key::Line(Pen::new(Ink::Exploratory).width(2.2)), "exploratory"),
         Entry::new(Key::Line(Pen::new(Ink::Neutral).width(2.2)), "other classes"),
     ]);
-    let (left, gap, top) = (74.0, 14.0, canvas.top() + 16.0);
+    let ticks = y.ticks.iter().map(|t| font::width(&t.1, 12.0, false)).fold(0.0, f64::max);
+    let (left, gap, top) = (ticks + 36.0, 14.0, canvas.top() + 16.0);
     let width = (canvas.width() - left - 16.0 - 3.0 * gap) / 4.0;
     let height = (canvas.height() - top - 46.0 - 34.0) / 2.0;
     let x = step_axis(steps, 3);
@@ -74,7 +75,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         }
     }
     let mut notes = vec![
-        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none are left out.".to_owned(),
+        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none are left out; less than 0.001 % is drawn at the lower end.".to_owned(),
     ];
     notes.extend(stride_note(steps));
     Ok(Chart {

@@ -53,12 +53,19 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         .map(|i| left * f64::from(i) / 60.0)
         .map(|x| (x, -x * std::f64::consts::LN_10))
         .filter(|p| p.1 <= top)
+        .chain([(-top / std::f64::consts::LN_10, top)])
+        .filter(|p| p.0 >= left)
         .collect();
     plot.line(&bend, curve);
     canvas.layer("cuts");
-    plot.upright(analysis.s2t.tau_p.log10(), cut);
-    if let Some(tau_h) = analysis.s2t.median_tau_h {
+    let tau_p = analysis.s2t.tau_p.log10().max(left);
+    plot.upright(tau_p, cut);
+    let (x, y) = plot.pixel(tau_p, top);
+    canvas.text("τₚ", (x + 6.0, y + 8.0), Anchor::Left, Ink::Text);
+    if let Some(tau_h) = analysis.s2t.median_tau_h.filter(|t| *t <= top) {
         plot.level(tau_h, cut);
+        let (x, y) = plot.pixel(left, tau_h);
+        canvas.text("τₕ", (x + 5.0, y - 9.0), Anchor::Left, Ink::Text);
     }
     canvas.layer("marks");
     let (shown, total) = draw_marks(analysis, &plot);
@@ -66,8 +73,6 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let ((x0, y0), (x1, y1)) = (plot.pixel(left, 0.0), plot.pixel(0.0, top));
     canvas.data("frame", format!("{x0} {y0} {x1} {y1}"));
     canvas.data("range", format!("{left} 0 0 {top}"));
-    let corner = plot.pixel(left, 0.0);
-    canvas.text("low p, low H", (corner.0 + 6.0, corner.1 - 9.0), Anchor::Left, Ink::Text);
 
     let mut notes = vec![format!(
         "{} tokens in {} cells; marks are the {} candidates of the run.",

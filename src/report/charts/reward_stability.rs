@@ -49,8 +49,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     }
     for point in [points.first(), points.last()].into_iter().flatten() {
         let (px, py) = plot.pixel(point.1, point.2);
-        let (anchor, shift) = if px > canvas.width() * 0.7 { (Anchor::Right, -8.0) } else { (Anchor::Left, 8.0) };
-        canvas.text(&format!("step {}", point.0), (px + shift, py - 9.0), anchor, Ink::Muted);
+        let (anchor, shift) = if px > canvas.width() * 0.8 { (Anchor::Right, 6.0) } else { (Anchor::Left, 9.0) };
+        canvas.text(&format!("step {}", point.0), (px + shift, py + 15.0), anchor, Ink::Text);
     }
     plot.mark(run.0, run.1, Mark::Diamond, 6.0, run_pen);
     let mut table = Table::new(&["step", "log_entropy_distance", "mean_reward"]);

@@ -15,7 +15,8 @@ const TITLE: &str = "Masking strategies";
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let rows: Vec<&StrategyRow> = analysis.strategies.iter().filter(|r| r.energy_share.is_some()).collect();
-    let top = largest(rows.iter().filter_map(|r| r.energy_share)).unwrap_or(0.0);
+    let chosen = rows.iter().filter(|r| r.strategy != "probability_only");
+    let top = largest(chosen.filter_map(|r| r.energy_share)).unwrap_or(0.0);
     if top <= 0.0 {
         return Err(Missing::new(TITLE, "rare tokens with A > 0"));
     }
@@ -36,14 +37,16 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let level_pen = |index: usize| {
         Pen::new(Ink::Muted).width(1.6).dash(if index == 0 { Dash::Dots } else { Dash::Short })
     };
-    for (index, (row, _)) in levels.iter().enumerate() {
+    for (index, (row, share)) in levels.iter().enumerate() {
         let name = if row.strategy == "fullmask" { "all candidates" } else { "probability only, any sign" };
-        let text = format!("{name}: {} tokens", amount(row.silenced.round()));
+        let text = format!("{name}: {} tokens, {share:.2} %", amount(row.silenced.round()));
         legend.push(Entry::new(Key::Line(level_pen(index)), text));
     }
     let mut canvas = Canvas::new(WIDTH, HEIGHT + 20, TITLE);
     canvas.legend(&legend);
-    let high = top * 100.0 * 1.08;
+    // Masks that take far more would flatten the rest; the legend has their number.
+    let tallest = levels.iter().map(|l| l.1).filter(|l| *l < top * 250.0).fold(top * 100.0, f64::max);
+    let high = tallest * 1.08;
     let y = Axis::new("share of gradient energy silenced (%)", 0.0..high, ticks::linear(0.0, high, 6));
     let plot = Plot::new(&canvas, &Axis::new("share q of each batch's candidates", 0.0..1.02, ticks::linear(0.0, 1.0, 10)), &y);
     for (index, (_, share)) in levels.iter().enumerate() {
@@ -78,7 +81,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     Ok(Chart {
         name: "strategies",
         title: TITLE.into(),
-        reading: "Masks of equal size, chosen in three ways: where the lines lie together, entropy says nothing about how hard the candidates pull; horizontal lines mask without a choice.".into(),
+        reading: "Masks of equal size, chosen in three ways: where the lines lie together, entropy says nothing about how hard the candidates pull; horizontal lines mask without a choice (one far above is only in the legend).".into(),
         notes,
         scene: canvas.finish(),
         table,

@@ -17,7 +17,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         return Err(Missing::new(TITLE, "rare tokens with A > 0"));
     }
     let row_height = if rows > 9 { 26.0 } else { 34.0 };
-    let mut canvas = Canvas::new(WIDTH, (row_height * rows as f64) as u32 + 92, TITLE);
+    let mut canvas = Canvas::new(WIDTH, (row_height * rows as f64) as u32 + 78, TITLE);
     let outline = Pen::new(Ink::Spurious).width(2.4);
     canvas.legend(&[
         Entry::new(Key::Line(outline), "thresholds of this run"),
@@ -30,7 +30,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         width: (canvas.width() - left - 16.0) / columns as f64,
         height: row_height,
     };
-    let most = sweep.cells.iter().map(|c| c.silenced).fold(1.0, f64::max).ln_1p();
+    let counts = || sweep.cells.iter().map(|c| c.silenced.ln_1p());
+    let (least, most) = (counts().fold(f64::INFINITY, f64::min), counts().fold(0.0, f64::max));
     let mut framed = None;
     for (row, tau_p) in sweep.tau_p.iter().rev().enumerate() {
         let middle = grid.middle(row, 0).1;
@@ -38,7 +39,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         for (column, quantile) in sweep.quantile.iter().enumerate() {
             let index = (rows - 1 - row) * columns + column;
             let Some(cell) = sweep.cells.get(index) else { continue };
-            grid.cell(&canvas, (row, column), cell.silenced.ln_1p() / most, &short(cell.silenced));
+            grid.cell(&canvas, (row, column), (cell.silenced.ln_1p() - least) / (most - least).max(1e-9), &short(cell.silenced));
             if *tau_p == analysis.s2t.tau_p && Some(*quantile) == analysis.s2t.entropy_quantile {
                 framed = Some((row, column));
             }

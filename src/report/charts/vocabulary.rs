@@ -10,7 +10,7 @@ use crate::report::text::token_label;
 
 const TITLE: &str = "Which tokens are spurious";
 /// Token ids that are drawn at most.
-const ROWS: usize = 16;
+const ROWS: usize = 12;
 /// Token ids in the numbers behind the chart at most; all are in `tables/vocabulary.parquet`.
 const TABLE_ROWS: usize = 2_000;
 

@@ -61,6 +61,8 @@ pub struct Plot {
     area: DrawingArea<SceneBackend, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
     x: Range<f64>,
     y: Range<f64>,
+    /// Left to right and bottom to top, in plotters' units.
+    place: (Range<i32>, Range<i32>),
 }
 
 impl Plot {
@@ -112,17 +114,17 @@ impl Plot {
     /// A plot without drawn axes.
     pub fn bare(canvas: &Canvas, [x0, y0, x1, y1]: [f64; 4], x: Range<f64>, y: Range<f64>) -> Self {
         let ((left, top), (right, bottom)) = (units((x0, y0)), units((x1, y1)));
-        let coordinates = Cartesian2d::new(x.clone(), y.clone(), (left..right, bottom..top));
-        Self { area: canvas.area().apply_coord_spec(coordinates), x, y }
+        let place = (left..right, bottom..top);
+        let coordinates = Cartesian2d::new(x.clone(), y.clone(), place.clone());
+        Self { area: canvas.area().apply_coord_spec(coordinates), x, y, place }
     }
 
     /// The same place with another vertical axis.
     #[must_use]
     pub fn with_y(&self, axis: &Axis) -> Self {
-        let (x, y) = (self.area.get_x_axis_pixel_range(), self.area.get_y_axis_pixel_range());
-        let coordinates = Cartesian2d::new(self.x.clone(), axis.range.clone(), (x, y.start..y.end));
+        let coordinates = Cartesian2d::new(self.x.clone(), axis.range.clone(), self.place.clone());
         let area = self.area.strip_coord_spec().apply_coord_spec(coordinates);
-        Self { area, x: self.x.clone(), y: axis.range.clone() }
+        Self { area, x: self.x.clone(), y: axis.range.clone(), place: self.place.clone() }
     }
 
     /// Where a value lies on the canvas.

@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, FlaggedToken};
 use crate::report::numbers::number;
-use crate::report::text::{escape_xml, token_in_context, token_label};
+use crate::report::text::{escape_xml, token_gap, token_in_context, token_label};
 
 /// Cases of every step that come first, so that each step has some.
 const EACH_STEP: usize = 3;
+/// No row is smaller than this many bytes.
+const SMALLEST_ROW: usize = 250;
 /// Characters of context on either side at most.
 const CONTEXT: usize = 160;
 
@@ -36,6 +38,9 @@ pub fn choose(analysis: &RunAnalysis, budget: usize) -> Chosen<'_> {
     let (mut room, mut order) = (budget, Vec::new());
     for first in [true, false] {
         for (index, case) in cases.iter().enumerate() {
+            if room < SMALLEST_ROW {
+                break;
+            }
             let seen = per_step.entry(case.step).or_default();
             if taken[index] || (first && *seen >= EACH_STEP) {
                 continue;
@@ -48,9 +53,6 @@ pub fn choose(analysis: &RunAnalysis, budget: usize) -> Chosen<'_> {
             taken[index] = true;
             *seen += 1;
             order.push(index);
-        }
-        if room < 400 {
-            break;
         }
     }
     order.sort_by_key(|index| (cases[*index].step, *index));
@@ -97,10 +99,13 @@ fn row(case: &FlaggedToken, id: usize) -> String {
     let kind = if case.kind == FlagKind::Spurious { "sp" } else { "ex" };
     let shown = escape_xml(&token(case));
     let mut html = format!("<tr id=\"c{id}\" class=\"{kind}\"><td>{}<td><code>{shown}</code><td class=\"ctx\">", case.kind.name());
-    html.push_str(&context(&case.before, true));
+    let gap = token_gap(case.before.iter().chain(&case.after));
+    html.push_str(&context(&case.before, true, gap));
+    html.push_str(gap);
     let inner = case.token.as_deref().map_or_else(|| shown.clone(), |t| escape_xml(&token_in_context(t)));
     let _ = write!(html, "<b class=\"r{}\" tabindex=\"0\" data-t=\"{}\">{inner}</b>", risk_level(case.risk), escape_xml(&facts(case)));
-    html.push_str(&context(&case.after, false));
+    html.push_str(gap);
+    html.push_str(&context(&case.after, false, gap));
     let passes = match (case.group_passes, case.group_size) {
         (Some(passes), Some(size)) => format!("{passes}/{size}"),
         _ => "–".into(),
@@ -124,7 +129,7 @@ fn row(case: &FlaggedToken, id: usize) -> String {
 }
 
 /// The tokens around a case, the nearest [`CONTEXT`] characters of them.
-fn context(tokens: &[String], before: bool) -> String {
+fn context(tokens: &[String], before: bool, gap: &str) -> String {
     let shown: Vec<String> = tokens.iter().map(|t| token_in_context(t)).collect();
     let mut room = CONTEXT;
     let mut keep = |text: &&String| {
@@ -136,9 +141,9 @@ fn context(tokens: &[String], before: bool) -> String {
     let mut text = if before {
         let mut near: Vec<&String> = shown.iter().rev().take_while(|t| keep(t)).collect();
         near.reverse();
-        near.into_iter().map(String::as_str).collect::<String>()
+        near.into_iter().map(String::as_str).collect::<Vec<_>>().join(gap)
     } else {
-        shown.iter().take_while(|t| keep(t)).map(String::as_str).collect()
+        shown.iter().take_while(|t| keep(t)).map(String::as_str).collect::<Vec<_>>().join(gap)
     };
     if text.is_empty() && !tokens.is_empty() {
         text.push('…');

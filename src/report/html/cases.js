@@ -18,7 +18,7 @@
     const raised = "⁰¹²³⁴⁵⁶⁷⁸⁹";
     function value(row, column) {
       const text = row.cells[column].textContent;
-      if (column < 2 || column === 11) return text;
+      if (column < 2 || (column === 11 && !/^\d+$/.test(text))) return text;
       const plain = text
         .replace("·10", "e")
         .replace("⁻", "-")

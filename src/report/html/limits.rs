@@ -13,9 +13,10 @@ const LISTED: usize = 40;
 /// What holds for every report, in plain words; also in `report.md`.
 pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
     let totals = &analysis.totals;
-    let mut found = vec![
-        "Gradient energy is the sum of squared token norms with respect to the logits. It ignores cross terms: it is not the norm of the batch gradient.".to_owned(),
-    ];
+    let mut found = Vec::new();
+    if !analysis.provenance.statements.iter().any(|s| s.contains("norm of the batch gradient")) {
+        found.push("Gradient energy is the sum of squared token norms with respect to the logits. It ignores cross terms: it is not the norm of the batch gradient.".to_owned());
+    }
     found.push(match totals.gradient_source.as_str() {
         "measured" => "Gradient norms are as the log measured them.".into(),
         "exact" => "Gradient norms are exact, from the logged Σπ².".into(),
@@ -42,8 +43,16 @@ pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
     if totals.missing > 0 {
         found.push(format!("{} trained tokens lack a usable log-probability, entropy or advantage.", count(totals.missing)));
     }
-    found.extend(analysis.provenance.statements.iter().map(|s| prose(s)));
+    found.extend(analysis.provenance.statements.iter().map(|s| sentence(&prose(s))));
     found
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
 }
 
 /// Writes both.

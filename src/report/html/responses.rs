@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, ResponseView};
 use crate::report::numbers::{count, number};
-use crate::report::text::{escape_xml, token_in_context, token_label};
+use crate::report::text::{escape_xml, token_gap, token_in_context, token_label};
 
 /// Shades of a heat map.
 const LEVELS: f32 = 7.0;
@@ -96,9 +96,11 @@ fn write_view(out: &mut String, index: usize, view: &ResponseView, range: Range<
         let first = view.first_position + range.start as u64;
         let _ = write!(out, "<p>Tokens {} to {} of it.</p>", count(first), count(first + range.len() as u64 - 1));
     }
+    let gap = token_gap(&view.texts);
     out.push_str("<p class=\"text\">");
     for token in range {
         write_token(out, view, token, scale);
+        out.push_str(gap);
     }
     out.push_str("</p></details>\n");
 }

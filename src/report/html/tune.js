@@ -136,11 +136,18 @@ if (stapo) {
       const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
       for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
       live.append(node);
+      return node;
     };
     const line = { class: "s-text", "stroke-width": 1.3, "stroke-dasharray": "8 4" };
     const x = px(Math.log10(result.tau));
     add("path", { ...line, d: `M${x} ${y0}L${x} ${y1}` });
-    if (middle !== null) add("path", { ...line, d: `M${x0} ${py(middle)}L${x1} ${py(middle)}` });
+    const label = (text, left, top) =>
+      add("text", { x: left, y: top, "font-size": 12, class: "f-text" }).append(text);
+    label("τₚ", x + 6, y1 + 12);
+    if (middle !== null) {
+      add("path", { ...line, d: `M${x0} ${py(middle)}L${x1} ${py(middle)}` });
+      label("τₕ", x0 + 5, py(middle) - 5);
+    }
     for (const kind of [false, true]) {
       const of = result.flags.filter((f) => f[1] === kind);
       const shown = Math.min(of.length, 350);

@@ -41,7 +41,7 @@ pub fn write(out: &mut String, analysis: &RunAnalysis, charts: &[Drawn], data: O
 fn write_controls(out: &mut String, data: &TuningData) {
     let _ = write!(
         out,
-        "<p class=\"nojs\">With scripts enabled, two sliders here recompute the mask.</p><div class=\"controls js\"><label for=\"tau-p\">τ<sub>p</sub> <output id=\"tau-p-value\"></output></label><input type=\"range\" id=\"tau-p\" min=\"0\" max=\"{}\" step=\"1\" value=\"{}\">",
+        "<p class=\"nojs\">With scripts enabled, two sliders here recompute the mask.</p><div class=\"controls js\"><label for=\"tau-p\"><span>τ<sub>p</sub></span> <output id=\"tau-p-value\"></output></label><input type=\"range\" id=\"tau-p\" min=\"0\" max=\"{}\" step=\"1\" value=\"{}\">",
         data.stops.len() - 1,
         data.start
     );

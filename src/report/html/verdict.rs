@@ -75,7 +75,7 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
                 _ => "the entropy of its tokens",
             };
             let batch = if s2t.per == "step" { "step" } else { "mini-batch" };
-            format!("τ<sub>h</sub> = the {} quantile of {population}, per {batch}", number(q))
+            format!("τ<sub>h</sub> = the {q} quantile of {population}, per {batch}")
         }
         (None, None) => "no entropy threshold".into(),
     };
