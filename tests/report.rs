@@ -9,12 +9,16 @@ use stapo_analyze::report::write_report;
 #[test]
 fn look() {
     let folder = std::path::PathBuf::from(std::env::var("LOOK").unwrap_or("/tmp/look".into()));
-    let big = Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4096), hostile: false };
+    let big =
+        Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4096), hostile: false };
     for (name, analysis) in [
         ("made", synthetic(Spec::default())),
         ("hostile", synthetic(Spec { hostile: true, ..Spec::default() })),
         ("big", synthetic(big)),
-        ("sample", report_support::sample("grpo.parquet", &stapo_analyze::analyze::AnalyzeSettings::default())),
+        (
+            "sample",
+            report_support::sample("grpo.parquet", &stapo_analyze::analyze::AnalyzeSettings::default()),
+        ),
     ] {
         let started = std::time::Instant::now();
         let files = write_report(&analysis, &folder.join(name)).unwrap();

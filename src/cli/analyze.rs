@@ -10,6 +10,7 @@ use super::{Outcome, settings};
 use crate::analyze::{Gate, RunAnalysis, analyze};
 use crate::error::{Error, Result};
 use crate::ingest::Run;
+use crate::report::{ReportFiles, write_report};
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -23,15 +24,13 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let analysis = analyze(&run, &settings::analyze(arguments), &bar);
     bar.finish();
     let analysis = analysis?;
-    if let Some(folder) = &arguments.report {
-        write_report(&analysis, folder)?;
-    }
+    let report = arguments.report.as_deref().map(|folder| write_all(&analysis, folder)).transpose()?;
     super::stdout(match arguments.format {
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
         Format::Text => text(&analysis, out),
     })?;
-    if let (Some(folder), false) = (&arguments.report, arguments.input.quiet) {
-        super::stdout(writeln!(talk, "report: {}", folder.join("summary.json").display()))?;
+    if let (Some(report), false) = (report, arguments.input.quiet) {
+        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
     let mut outcome = Outcome::Fine;
     for gate in gates {
@@ -43,9 +42,11 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     Ok(outcome)
 }
 
-fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<()> {
+/// Everything `--report` asks for; the page comes last, so that its links never dangle.
+fn write_all(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
     analysis.write_tables(folder)?;
-    analysis.write_summary(folder)
+    analysis.write_summary(folder)?;
+    write_report(analysis, folder)
 }
 
 fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {

@@ -271,8 +271,19 @@ pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
     rows
 }
 
-const RULES: [&str; 11] =
-    ["stapo_v5", "stapo_v1", "fullmask", "entropy20", "clip_cov", "kl_cov", "ar", "stare", "cispo", "sapo", "gspo"];
+const RULES: [&str; 11] = [
+    "stapo_v5",
+    "stapo_v1",
+    "fullmask",
+    "entropy20",
+    "clip_cov",
+    "kl_cov",
+    "ar",
+    "stare",
+    "cispo",
+    "sapo",
+    "gspo",
+];
 
 pub fn rules() -> Vec<RuleRow> {
     let row = |(i, rule): (usize, &&str)| RuleRow {

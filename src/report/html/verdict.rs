@@ -44,9 +44,27 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
     );
     let estimated = estimate_note(analysis);
     let numbers = [
-        (percent(verdict.fraction), "of the trained tokens are spurious", format!("{} of {}", count(analysis.s2t.silenced), count(analysis.totals.tokens))),
-        (percent_or_dash(verdict.energy_share), "of the gradient energy is theirs", format!("{} of the energy with A > 0{estimated}", percent_or_dash(analysis.s2t.positive_energy_share))),
-        (verdict.mean_norm_ratio.map_or_else(none, times), "the mean gradient norm, per token", format!("{} of tokens with A > 0{estimated}", analysis.s2t.mean_norm_ratio_positive.map_or_else(none, times))),
+        (
+            percent(verdict.fraction),
+            "of the trained tokens are spurious",
+            format!("{} of {}", count(analysis.s2t.silenced), count(analysis.totals.tokens)),
+        ),
+        (
+            percent_or_dash(verdict.energy_share),
+            "of the gradient energy is theirs",
+            format!(
+                "{} of the energy with A > 0{estimated}",
+                percent_or_dash(analysis.s2t.positive_energy_share)
+            ),
+        ),
+        (
+            verdict.mean_norm_ratio.map_or_else(none, times),
+            "the mean gradient norm, per token",
+            format!(
+                "{} of tokens with A > 0{estimated}",
+                analysis.s2t.mean_norm_ratio_positive.map_or_else(none, times)
+            ),
+        ),
     ];
     for (value, what, more) in numbers {
         let _ = write!(out, "<div><dt>{what}</dt><dd>{value}<small>{more}</small></dd></div>");
@@ -127,7 +145,8 @@ fn write_warnings(out: &mut String, warnings: &[Warning]) {
                 );
             }
             if warning.evidence.len() > EVIDENCE {
-                let _ = write!(out, "<li>and {} more, in summary.json</li>", warning.evidence.len() - EVIDENCE);
+                let _ =
+                    write!(out, "<li>and {} more, in summary.json</li>", warning.evidence.len() - EVIDENCE);
             }
             out.push_str("</ul></details>");
         }
