@@ -11,6 +11,7 @@ pub mod error;
 pub mod framework;
 pub mod ingest;
 pub mod output;
+pub mod report;
 pub mod stats;
 
 pub use error::{Error, Result};

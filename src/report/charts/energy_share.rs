@@ -1,0 +1,100 @@
+//! Share of the gradient energy per class over steps: one small panel a class.
+
+use super::series::{over_steps, smallest, step_axis, stride_note};
+use super::{Chart, Drawn, Missing, WIDTH};
+use crate::analyze::RunAnalysis;
+use crate::framework::taxonomy::TokenClass;
+use crate::report::csv::{Cell, Table};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, font};
+
+const TITLE: &str = "Gradient energy per class over steps";
+const COLUMNS: [&str; 4] = ["high p, high H", "high p, low H", "low p, high H", "low p, low H"];
+
+/// Draws it.
+pub fn draw(analysis: &RunAnalysis) -> Drawn {
+    let steps = &analysis.steps;
+    if steps.iter().all(|s| s.gradient_energy <= 0.0) {
+        return Err(Missing::new(TITLE, "tokens with an advantage other than 0"));
+    }
+    let share = |class: usize| -> Vec<(f64, f64)> {
+        over_steps(steps, |s| (s.gradient_energy > 0.0).then_some(s.class_energy_shares[class]))
+            .into_iter()
+            .map(|(x, y)| (x, if y > 0.0 { y.log10() } else { f64::NAN }))
+            .collect()
+    };
+    let series: Vec<_> = (0..8).map(share).collect();
+    let low = smallest(series.iter().flatten().map(|p| p.1)).unwrap_or(-3.0).clamp(-5.0, -2.0).floor();
+    let y = Axis::new("", low..0.0, percent_decades(low));
+    let bare = Axis::new("", low..0.0, y.ticks.iter().map(|t| (t.0, String::new())).collect());
+    let mut canvas = Canvas::new(WIDTH, 390, TITLE);
+    canvas.legend(&[
+        Entry::new(Key::Line(Pen::new(Ink::Spurious).width(2.2)), "spurious"),
+        Entry::new(Key::Line(Pen::new(Ink::Exploratory).width(2.2)), "exploratory"),
+        Entry::new(Key::Line(Pen::new(Ink::Neutral).width(2.2)), "other classes"),
+    ]);
+    let ticks = y.ticks.iter().map(|t| font::width(&t.1, 12.0, false)).fold(0.0, f64::max);
+    let (left, gap, top) = (ticks + 36.0, 14.0, canvas.top() + 16.0);
+    let width = (canvas.width() - left - 16.0 - 3.0 * gap) / 4.0;
+    let height = (canvas.height() - top - 46.0 - 34.0) / 2.0;
+    let x = step_axis(steps, 3);
+    let unlabelled = Axis::new("", x.range.clone(), x.ticks.iter().map(|t| (t.0, String::new())).collect());
+    for (class, points) in series.iter().enumerate() {
+        let (column, row) = ((class % 4) as f64, (class / 4) as f64);
+        let (x0, y0) = (left + column * (width + gap), top + row * (height + 34.0));
+        let axis = if class % 4 == 0 { &y } else { &bare };
+        let rect = [x0, y0, x0 + width, y0 + height];
+        let plot = Plot::inside(&canvas, rect, if class < 4 { &unlabelled } else { &x }, axis);
+        let sign = if class < 4 { "A > 0" } else { "A < 0" };
+        let heading = format!("{sign}, {}", COLUMNS[class % 4]);
+        canvas.strong(&heading, (x0, y0 - 9.0), Anchor::Left, Ink::Text);
+        let ink = match class {
+            3 => Ink::Spurious,
+            2 => Ink::Exploratory,
+            _ => Ink::Neutral,
+        };
+        plot.line(points, Pen::new(ink).width(2.2));
+        if points.len() <= 40 {
+            points.iter().for_each(|(x, y)| plot.mark(*x, *y, Mark::Dot, 2.6, Pen::new(ink)));
+        }
+    }
+    let middle = (left + canvas.width() - 16.0) / 2.0;
+    canvas.text("training step", (middle, canvas.height() - 12.0), Anchor::Middle, Ink::Muted);
+    let centre = (top + canvas.height() - 46.0) / 2.0;
+    canvas.text("share of gradient energy (log)", (14.0, centre), Anchor::Upwards, Ink::Muted);
+
+    let mut table = Table::new(&["step", "class", "tokens", "energy_share"]);
+    for s in steps {
+        for class in TokenClass::ALL {
+            let index = class as usize;
+            table.push([
+                s.step.into(),
+                Cell::from(class.name()),
+                s.class_tokens[index].into(),
+                s.class_energy_shares[index].into(),
+            ]);
+        }
+    }
+    let mut notes = vec![
+        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none are left out; less than 0.001 % is drawn at the lower end.".to_owned(),
+    ];
+    notes.extend(stride_note(steps));
+    Ok(Chart {
+        name: "energy_share",
+        title: TITLE.into(),
+        reading: "Which kinds of tokens drive the update: compare the panels' heights (each gridline is a factor of ten) and look for classes that grow.".into(),
+        notes,
+        scene: canvas.finish(),
+        table,
+    })
+}
+
+/// Powers of ten down from 100 %, as percentages.
+#[allow(clippy::cast_possible_truncation)]
+fn percent_decades(low: f64) -> Vec<(f64, String)> {
+    (low as i32..=0)
+        .map(|e| {
+            let decimals = usize::try_from(-e - 2).unwrap_or(0);
+            (f64::from(e), format!("{:.decimals$} %", 10_f64.powi(e + 2)))
+        })
+        .collect()
+}

@@ -1,0 +1,117 @@
+//! Entropy and reward over steps.
+
+use super::series::{draw_series, largest, over_steps, smallest, step_axis, stride_note};
+use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::{EntropyQuantiles, StepRow};
+use crate::report::csv::{Cell, Table};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+
+const TITLE: &str = "Entropy and reward over steps";
+
+/// Draws it.
+pub fn draw(analysis: &RunAnalysis) -> Drawn {
+    let steps = &analysis.steps;
+    let entropy = over_steps(steps, |s| s.mean_entropy);
+    if entropy.iter().all(|p| p.1.is_nan()) {
+        return Err(Missing::new(TITLE, "the column `entropy`"));
+    }
+    let reward = over_steps(steps, |s| s.mean_reward);
+    let has_reward = reward.iter().any(|p| p.1.is_finite());
+    let outer = band(steps, |q| q.q05, |q| q.q95);
+    let inner = band(steps, |q| q.q25, |q| q.q75);
+
+    let top = largest(entropy.iter().map(|p| p.1).chain(outer.iter().map(|b| b.2))).unwrap_or(1.0).max(1e-6);
+    let left = Axis::new("entropy (nats)", 0.0..top * 1.06, ticks::linear(0.0, top * 1.06, 6));
+    let right = reward_axis(&reward);
+
+    let line = Pen::new(Ink::Exploratory).width(2.2);
+    let dashed = Pen::new(Ink::Spurious).width(2.0).dash(Dash::Long);
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
+    let mut legend = vec![Entry::new(Key::Marked(line, Mark::Dot), "mean entropy (left)")];
+    if !outer.is_empty() {
+        legend.push(Entry::new(Key::Area(line.alpha(0.36)), "25–75 % of tokens"));
+        legend.push(Entry::new(Key::Area(line.alpha(0.14)), "5–95 %"));
+    }
+    if has_reward {
+        legend.push(Entry::new(Key::Marked(dashed, Mark::Diamond), "mean reward (right)"));
+    }
+    canvas.legend(&legend);
+    let plot = Plot::with_right_axis(&canvas, &step_axis(steps, 8), &left, has_reward.then_some(&right));
+    plot.band(&outer, line.alpha(0.14));
+    plot.band(&inner, line.alpha(0.26));
+    draw_series(&plot, &entropy, line, Mark::Dot);
+    if has_reward {
+        draw_series(&plot.with_y(&right), &reward, dashed, Mark::Diamond);
+    }
+
+    let mut notes: Vec<String> = stride_note(steps).into_iter().collect();
+    if !has_reward {
+        notes.push("Reward is not drawn: it needs the column `reward`.".into());
+    }
+    Ok(Chart {
+        name: "entropy_reward",
+        title: TITLE.into(),
+        reading: "Healthy runs keep some entropy while the reward rises; a line that falls to zero and stays there has stopped exploring, one that shoots up is losing its policy.".into(),
+        notes,
+        scene: canvas.finish(),
+        table: table(steps),
+    })
+}
+
+fn band(
+    steps: &[StepRow],
+    low: impl Fn(&EntropyQuantiles) -> f64,
+    high: impl Fn(&EntropyQuantiles) -> f64,
+) -> Vec<(f64, f64, f64)> {
+    let low = over_steps(steps, |s| s.entropy_quantiles.as_ref().map(&low));
+    let high = over_steps(steps, |s| s.entropy_quantiles.as_ref().map(&high));
+    let points = low.iter().zip(&high).map(|(l, h)| (l.0, l.1, h.1));
+    points.filter(|p| p.1.is_finite() && p.2.is_finite()).collect()
+}
+
+fn reward_axis(reward: &[(f64, f64)]) -> Axis {
+    let low = smallest(reward.iter().map(|p| p.1)).unwrap_or(0.0);
+    let high = largest(reward.iter().map(|p| p.1)).unwrap_or(1.0);
+    let (low, high) = if (0.0..=1.0).contains(&low) && high <= 1.0 {
+        (0.0, 1.0)
+    } else {
+        let margin = ((high - low) * 0.08).max(1e-6);
+        (low - margin, high + margin)
+    };
+    Axis::new("mean reward", low..high, ticks::linear(low, high, 5))
+}
+
+fn table(steps: &[StepRow]) -> Table {
+    let mut table = Table::new(&[
+        "step",
+        "tokens",
+        "responses",
+        "mean_reward",
+        "reward_std",
+        "mean_entropy",
+        "q01",
+        "q05",
+        "q25",
+        "q50",
+        "q75",
+        "q80",
+        "q90",
+        "q95",
+        "q99",
+    ]);
+    for s in steps {
+        let mut row: Vec<Cell> = vec![
+            s.step.into(),
+            s.tokens.into(),
+            s.responses.into(),
+            s.mean_reward.into(),
+            s.reward_std.into(),
+            s.mean_entropy.into(),
+        ];
+        let quantiles = s.entropy_quantiles.map_or([f64::NAN; 9], |q| q.values());
+        row.extend(quantiles.map(Cell::Number));
+        table.push(row);
+    }
+    table
+}

@@ -1,0 +1,84 @@
+//! The charts: one small file each, from the analysis to a recorded scene and its numbers.
+
+mod candidates_ordered;
+mod class_norm;
+mod energy_share;
+mod entropy_change;
+mod entropy_quantile;
+mod entropy_reward;
+mod matrix;
+mod plane;
+mod reward_stability;
+mod rules_overlap;
+mod series;
+mod silenced_ratio;
+mod strategies;
+mod sweep;
+mod vocabulary;
+
+use rayon::prelude::*;
+
+use super::csv::Table;
+use super::draw::Scene;
+use crate::analyze::RunAnalysis;
+
+/// A chart with what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Name of its files.
+    pub name: &'static str,
+    /// Title.
+    pub title: String,
+    /// One sentence: how to read it.
+    pub reading: String,
+    /// Sample sizes, estimates, what was left out.
+    pub notes: Vec<String>,
+    /// The drawing.
+    pub scene: Scene,
+    /// The numbers.
+    pub table: Table,
+}
+
+/// A chart that the log holds no data for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Title.
+    pub title: &'static str,
+    /// What it needs.
+    pub needs: String,
+}
+
+impl Missing {
+    fn new(title: &'static str, needs: impl Into<String>) -> Self {
+        Self { title, needs: needs.into() }
+    }
+}
+
+/// A chart, or why there is none.
+pub type Drawn = Result<Chart, Missing>;
+
+/// Width of charts in pixels.
+const WIDTH: u32 = 640;
+/// Height of most charts in pixels, without the title.
+const HEIGHT: u32 = 360;
+
+/// Draws all charts, in the order of the report.
+#[must_use]
+pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
+    let charts: [fn(&RunAnalysis) -> Drawn; 13] = [
+        entropy_reward::draw,
+        silenced_ratio::draw,
+        plane::draw,
+        vocabulary::draw,
+        class_norm::draw,
+        energy_share::draw,
+        candidates_ordered::draw,
+        sweep::draw,
+        strategies::draw,
+        rules_overlap::draw,
+        entropy_quantile::draw,
+        entropy_change::draw,
+        reward_stability::draw,
+    ];
+    charts.par_iter().map(|draw| draw(analysis)).collect()
+}

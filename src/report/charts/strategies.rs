@@ -1,0 +1,118 @@
+//! Other ways to choose as many candidates.
+
+use std::collections::BTreeMap;
+
+use super::series::largest;
+use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::StrategyRow;
+use crate::report::csv::{Cell, Table};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::numbers::amount;
+
+const TITLE: &str = "Masking strategies";
+
+/// Draws it.
+pub fn draw(analysis: &RunAnalysis) -> Drawn {
+    let rows: Vec<&StrategyRow> = analysis.strategies.iter().filter(|r| r.energy_share.is_some()).collect();
+    let chosen = rows.iter().filter(|r| r.strategy != "probability_only");
+    let top = largest(chosen.filter_map(|r| r.energy_share)).unwrap_or(0.0);
+    if top <= 0.0 {
+        return Err(Missing::new(TITLE, "rare tokens with A > 0"));
+    }
+    let mut lines: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut levels = Vec::new();
+    for row in rows {
+        let share = row.energy_share.unwrap_or(0.0) * 100.0;
+        match row.quantile {
+            Some(q) => lines.entry(place(&row.strategy)).or_default().push((q, share)),
+            None => levels.push((row, share)),
+        }
+    }
+    let mut legend = Vec::new();
+    for strategy in lines.keys() {
+        let (pen, mark, text) = look(*strategy);
+        legend.push(Entry::new(Key::Marked(pen, mark), text));
+    }
+    let level_pen = |index: usize| {
+        Pen::new(Ink::Muted).width(1.6).dash(if index == 0 { Dash::Dots } else { Dash::Short })
+    };
+    for (index, (row, share)) in levels.iter().enumerate() {
+        let name = if row.strategy == "fullmask" { "all candidates" } else { "probability only, any sign" };
+        let text = format!("{name}: {} tokens, {share:.2} %", amount(row.silenced.round()));
+        legend.push(Entry::new(Key::Line(level_pen(index)), text));
+    }
+    let mut canvas = Canvas::new(WIDTH, HEIGHT + 20, TITLE);
+    canvas.legend(&legend);
+    // Masks that take far more would flatten the rest; the legend has their number.
+    let tallest = levels.iter().map(|l| l.1).filter(|l| *l < top * 250.0).fold(top * 100.0, f64::max);
+    let high = tallest * 1.08;
+    let y = Axis::new("share of gradient energy silenced (%)", 0.0..high, ticks::linear(0.0, high, 6));
+    let plot = Plot::new(
+        &canvas,
+        &Axis::new("share q of each batch's candidates", 0.0..1.02, ticks::linear(0.0, 1.0, 10)),
+        &y,
+    );
+    for (index, (_, share)) in levels.iter().enumerate() {
+        plot.level(*share, level_pen(index));
+    }
+    for (strategy, points) in &mut lines {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (pen, mark, _) = look(*strategy);
+        plot.line(points, pen);
+        points.iter().for_each(|(x, y)| plot.mark(*x, *y, mark, 4.0, pen));
+    }
+    let exact = analysis.strategies.iter().all(|r| r.exact);
+    let mut table = Table::new(&[
+        "strategy",
+        "quantile",
+        "silenced",
+        "energy_share",
+        "positive_energy_share",
+        "overlap",
+        "exact",
+    ]);
+    for r in &analysis.strategies {
+        table.push([
+            Cell::from(r.strategy.as_str()),
+            r.quantile.into(),
+            r.silenced.into(),
+            r.energy_share.into(),
+            r.positive_energy_share.into(),
+            r.overlap.into(),
+            Cell::Count(u64::from(r.exact)),
+        ]);
+    }
+    let mut notes = vec![
+        "What the masks remove from this log, not how a run trained with them would have gone.".to_owned(),
+    ];
+    if !exact {
+        notes.push("Estimated: rare tokens were sampled.".into());
+    }
+    Ok(Chart {
+        name: "strategies",
+        title: TITLE.into(),
+        reading: "Masks of equal size, chosen in three ways: where the lines lie together, entropy says nothing about how hard the candidates pull; horizontal lines mask without a choice (one far above is only in the legend).".into(),
+        notes,
+        scene: canvas.finish(),
+        table,
+    })
+}
+
+fn place(strategy: &str) -> usize {
+    match strategy {
+        "low_entropy" => 0,
+        "random" => 1,
+        "high_entropy" => 2,
+        _ => 3,
+    }
+}
+
+fn look(place: usize) -> (Pen, Mark, &'static str) {
+    match place {
+        0 => (Pen::new(Ink::Spurious).width(2.2), Mark::Diamond, "lowest entropy (S2T)"),
+        1 => (Pen::new(Ink::Green).width(1.8).dash(Dash::Short), Mark::Ring, "random (expected)"),
+        2 => (Pen::new(Ink::Exploratory).width(2.0).dash(Dash::Long), Mark::Up, "highest entropy"),
+        _ => (Pen::new(Ink::Purple).width(1.8), Mark::Square, "other"),
+    }
+}

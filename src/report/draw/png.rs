@@ -1,0 +1,200 @@
+//! A scene as PNG: filled and stroked by tiny-skia, glyphs of the embedded font as outlines.
+
+use std::io::Write as _;
+
+use flate2::{Compression, Crc, write::ZlibEncoder};
+use tiny_skia::{Color, FillRule, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
+use ttf_parser::OutlineBuilder;
+
+use super::font;
+use super::ink::Pen;
+use super::scene::{Label, Scene, Shape};
+
+/// Pixels of the PNG for one pixel of the scene.
+const SCALE: f32 = 2.0;
+
+/// The bytes of a PNG on white; `None` where the scene has no size.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn render(scene: &Scene) -> Option<Vec<u8>> {
+    let scaled = |v: u32| (v as f32 * SCALE) as u32;
+    let mut pixmap = Pixmap::new(scaled(scene.width), scaled(scene.height))?;
+    pixmap.fill(Color::WHITE);
+    for shape in &scene.shapes {
+        draw(&mut pixmap, shape);
+    }
+    encode(&pixmap)
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn draw(pixmap: &mut Pixmap, shape: &Shape) {
+    let transform = Transform::from_scale(SCALE, SCALE);
+    match shape {
+        Shape::Rect([x, y, w, h], pen) => {
+            if let Some(rect) = Rect::from_xywh(*x as f32, *y as f32, *w as f32, *h as f32) {
+                let mut paint = paint(*pen);
+                paint.anti_alias = false;
+                pixmap.fill_rect(rect, &paint, transform, None);
+            }
+        }
+        Shape::Line(points, pen) => {
+            if let Some(path) = path(points, false) {
+                pixmap.stroke_path(&path, &paint(*pen), &stroke(*pen), transform, None);
+            }
+        }
+        Shape::Polygon(points, pen) => {
+            if let Some(path) = path(points, true) {
+                pixmap.fill_path(&path, &paint(*pen), FillRule::Winding, transform, None);
+            }
+        }
+        Shape::Circle((x, y), radius, pen, filled) => {
+            if let Some(path) = PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32) {
+                if *filled {
+                    pixmap.fill_path(&path, &paint(*pen), FillRule::Winding, transform, None);
+                } else {
+                    pixmap.stroke_path(&path, &paint(*pen), &stroke(*pen), transform, None);
+                }
+            }
+        }
+        Shape::Text(label) => draw_text(pixmap, label),
+        Shape::Layer(_) => {}
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn draw_text(pixmap: &mut Pixmap, label: &Label) {
+    let Some(face) = font::face(label.bold) else { return };
+    let total = font::width(&label.text, label.size, label.bold);
+    let start = match label.anchor {
+        "middle" => -total / 2.0,
+        "end" => -total,
+        _ => 0.0,
+    };
+    let em = label.size / f64::from(face.units_per_em());
+    let mut outline = Outline { builder: PathBuilder::new(), x: start as f32, scale: em as f32 };
+    for c in label.text.chars() {
+        let glyph = font::glyph(face, c);
+        face.outline_glyph(glyph, &mut outline);
+        outline.x += (font::advance(face, glyph) * label.size) as f32;
+    }
+    let Some(path) = outline.builder.finish() else { return };
+    let mut transform = Transform::from_scale(SCALE, SCALE)
+        .pre_concat(Transform::from_translate(label.at.0 as f32, label.at.1 as f32));
+    if label.upwards {
+        transform = transform.pre_concat(Transform::from_rotate(-90.0));
+    }
+    pixmap.fill_path(&path, &paint(label.pen), FillRule::Winding, transform, None);
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn path(points: &[(f64, f64)], closed: bool) -> Option<Path> {
+    let mut builder = PathBuilder::new();
+    for (index, (x, y)) in points.iter().enumerate() {
+        if index == 0 {
+            builder.move_to(*x as f32, *y as f32);
+        } else {
+            builder.line_to(*x as f32, *y as f32);
+        }
+    }
+    if closed {
+        builder.close();
+    }
+    builder.finish()
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn paint(pen: Pen) -> Paint<'static> {
+    let [r, g, b] = pen.ink.light();
+    let mut paint = Paint::default();
+    paint.set_color_rgba8(r, g, b, (pen.alpha * 255.0).round() as u8);
+    paint
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn stroke(pen: Pen) -> Stroke {
+    Stroke {
+        width: pen.width as f32,
+        dash: pen.dash.lengths().and_then(|lengths| StrokeDash::new(lengths.to_vec(), 0.0)),
+        line_join: tiny_skia::LineJoin::Round,
+        ..Stroke::default()
+    }
+}
+
+/// Glyph outlines in the direction of the page: y grows downwards.
+struct Outline {
+    builder: PathBuilder,
+    x: f32,
+    scale: f32,
+}
+
+impl Outline {
+    fn at(&self, x: f32, y: f32) -> (f32, f32) {
+        (self.x + x * self.scale, -y * self.scale)
+    }
+}
+
+impl OutlineBuilder for Outline {
+    fn move_to(&mut self, x: f32, y: f32) {
+        let (x, y) = self.at(x, y);
+        self.builder.move_to(x, y);
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        let (x, y) = self.at(x, y);
+        self.builder.line_to(x, y);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        let ((x1, y1), (x, y)) = (self.at(x1, y1), self.at(x, y));
+        self.builder.quad_to(x1, y1, x, y);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let ((x1, y1), (x2, y2), (x, y)) = (self.at(x1, y1), self.at(x2, y2), self.at(x, y));
+        self.builder.cubic_to(x1, y1, x2, y2, x, y);
+    }
+
+    fn close(&mut self) {
+        self.builder.close();
+    }
+}
+
+/// Eight bits of red, green and blue; every row as its difference to the pixel on the left.
+fn encode(pixmap: &Pixmap) -> Option<Vec<u8>> {
+    let (width, height) = (pixmap.width(), pixmap.height());
+    let row_bytes = usize::try_from(width).ok()? * 4;
+    let mut body = ZlibEncoder::new(Vec::new(), Compression::new(4));
+    let mut line = Vec::with_capacity(row_bytes);
+    for row in pixmap.data().chunks_exact(row_bytes) {
+        line.clear();
+        line.push(1);
+        let mut left = [0_u8; 3];
+        for pixel in row.chunks_exact(4) {
+            for (channel, before) in pixel.iter().zip(&mut left) {
+                line.push(channel.wrapping_sub(*before));
+                *before = *channel;
+            }
+        }
+        body.write_all(&line).ok()?;
+    }
+    let mut header = Vec::with_capacity(13);
+    header.extend(width.to_be_bytes());
+    header.extend(height.to_be_bytes());
+    header.extend([8, 2, 0, 0, 0]);
+    let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
+    chunk(&mut png, b"IHDR", &header)?;
+    chunk(&mut png, b"IDAT", &body.finish().ok()?)?;
+    chunk(&mut png, b"IEND", &[])?;
+    Some(png)
+}
+
+fn chunk(png: &mut Vec<u8>, kind: &[u8; 4], bytes: &[u8]) -> Option<()> {
+    png.extend(u32::try_from(bytes.len()).ok()?.to_be_bytes());
+    png.extend(kind);
+    png.extend(bytes);
+    let mut crc = Crc::new();
+    crc.update(kind);
+    crc.update(bytes);
+    png.extend(crc.sum().to_be_bytes());
+    Some(())
+}

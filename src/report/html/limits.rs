@@ -1,0 +1,117 @@
+//! What the report cannot know, and where its numbers come from.
+
+use std::fmt::Write as _;
+
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::VocabularySource;
+use crate::report::numbers::{count, number, percent, percent_or_dash};
+use crate::report::text::{escape_xml, prose};
+
+/// Files, columns and facts that are listed at most.
+const LISTED: usize = 40;
+
+/// What holds for every report, in plain words; also in `report.md`.
+pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
+    let totals = &analysis.totals;
+    let mut found = Vec::new();
+    if !analysis.provenance.statements.iter().any(|s| s.contains("norm of the batch gradient")) {
+        found.push("Gradient energy is the sum of squared token norms with respect to the logits. It ignores cross terms: it is not the norm of the batch gradient.".to_owned());
+    }
+    found.push(match totals.gradient_source.as_str() {
+        "measured" => "Gradient norms are as the log measured them.".into(),
+        "exact" => "Gradient norms are exact, from the logged Σπ².".into(),
+        source => format!(
+            "Gradient norms are {source}: {} tokens have none logged, and theirs are point estimates inside of the tightest interval that p and H allow. The run’s energy lies between {} and {}.",
+            count(totals.estimated_norms),
+            number(totals.gradient_energy_low),
+            number(totals.gradient_energy_high)
+        ),
+    });
+    found.push(format!(
+        "{} of the tokens may be too few to matter: what they carry is {} of the energy. Whether silencing them helps a run, only a run with it can tell.",
+        percent(analysis.s2t.fraction),
+        percent_or_dash(analysis.s2t.energy_share)
+    ));
+    found.push("Thresholds, masks and rules are applied to the logged tokens as they are; a run trained under another rule would have produced other tokens.".into());
+    found.push("Predicted entropy changes are of first order and of a token’s own position; an update sums over many tokens.".into());
+    if totals.infeasible > 0 {
+        found.push(format!(
+            "{} tokens have a p and an H that cannot be of one distribution; they were clamped.",
+            count(totals.infeasible)
+        ));
+    }
+    if totals.missing > 0 {
+        found.push(format!(
+            "{} trained tokens lack a usable log-probability, entropy or advantage.",
+            count(totals.missing)
+        ));
+    }
+    found.extend(analysis.provenance.statements.iter().map(|s| sentence(&prose(s))));
+    found
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// Writes both.
+pub fn write(out: &mut String, analysis: &RunAnalysis) {
+    out.push_str("<section id=\"limits\"><h2>What this report cannot know</h2>\n<ul>\n");
+    for statement in statements(analysis) {
+        let _ = writeln!(out, "<li>{}</li>", escape_xml(&statement));
+    }
+    out.push_str("</ul>\n<h2>Where the numbers come from</h2>\n");
+    write_facts(out, analysis);
+    out.push_str("</section>\n");
+}
+
+fn write_facts(out: &mut String, analysis: &RunAnalysis) {
+    let p = &analysis.provenance;
+    let vocabulary = match p.vocab_source {
+        VocabularySource::Option => "given",
+        VocabularySource::Metadata => "from the log’s metadata",
+        VocabularySource::Tokenizer => "from the tokenizer",
+        VocabularySource::Guessed => "guessed from the largest id",
+    };
+    let mut facts = vec![
+        ("Program".to_owned(), format!("stapo-analyze {}", p.program)),
+        ("Log".into(), format!("{}, {} layout", p.framework, p.layout)),
+        ("Vocabulary".into(), format!("{} ids, {vocabulary}", count(u64::from(p.vocab_size)))),
+        ("Token texts".into(), p.token_text.clone().unwrap_or_else(|| "not known".into())),
+        (
+            "Clipping".into(),
+            p.clip.map_or("none".into(), |[low, high]| format!("{low} below, {high} above 1")),
+        ),
+        ("Temperature".into(), number(p.temperature)),
+    ];
+    facts.extend(
+        p.files
+            .iter()
+            .take(LISTED)
+            .map(|f| ("File".to_owned(), format!("{} ({} bytes)", f.path, count(f.bytes)))),
+    );
+    if p.files.len() > LISTED {
+        facts.push(("Files".into(), format!("{} more", count((p.files.len() - LISTED) as u64))));
+    }
+    facts.extend(p.skipped.iter().take(LISTED).map(|s| ("Not read".to_owned(), s.clone())));
+    facts.extend(p.mapping.iter().take(LISTED).map(|m| (m.column.clone(), format!("from {}", m.from))));
+    let flawed = analysis.quality.iter().filter(|q| q.missing_share > 0.0).take(LISTED);
+    facts.extend(flawed.map(|q| {
+        (q.column.clone(), format!("{} missing or bad of {}", percent(q.missing_share), count(q.values)))
+    }));
+    facts.extend(p.metadata.iter().take(LISTED).map(|(k, v)| (k.clone(), v.chars().take(300).collect())));
+    out.push_str("<details><summary>Files, columns, settings</summary><dl class=\"facts\">\n");
+    for (name, value) in facts {
+        let _ = writeln!(
+            out,
+            "<div><dt>{}</dt><dd>{}</dd></div>",
+            escape_xml(&prose(&name)),
+            escape_xml(&prose(&value))
+        );
+    }
+    out.push_str("</dl></details>\n");
+}

@@ -1,0 +1,196 @@
+//! `report.md`: the verdict and the tables, for a terminal or a pull request.
+
+use std::fmt::Write as _;
+
+use super::charts::Drawn;
+use super::html::statements;
+use super::numbers::{amount, count, none, number, number_or_dash, percent, percent_or_dash, times};
+use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::{FlagKind, StepRow, VerdictState};
+
+/// Rows of a table at most.
+const STEPS: usize = 12;
+const TOKENS: usize = 10;
+const CASES: usize = 10;
+const WARNINGS: usize = 12;
+
+/// The report.
+#[must_use]
+pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
+    let mut out = String::new();
+    verdict(&mut out, analysis);
+    warnings(&mut out, analysis);
+    steps(&mut out, analysis);
+    tokens(&mut out, analysis);
+    cases(&mut out, analysis);
+    rules(&mut out, analysis);
+    out.push_str("## What this report cannot know\n\n");
+    for statement in statements(analysis) {
+        let _ = writeln!(out, "- {}", markdown_prose(&statement));
+    }
+    out.push_str("\n## Files\n\n`report.html` has the charts, live thresholds and every case that fits; `summary.json` and `tables/*.parquet` the numbers.\n");
+    let names: Vec<_> = charts
+        .iter()
+        .filter_map(|c| c.as_ref().ok())
+        .map(|c| format!("[{0}](charts/{0}.svg)", c.name))
+        .collect();
+    let _ = writeln!(out, "Charts (SVG, PNG, CSV): {}.", names.join(", "));
+    for missing in charts.iter().filter_map(|c| c.as_ref().err()) {
+        let _ = writeln!(out, "Left out: {}, which needs {}.", missing.title, missing.needs);
+    }
+    out
+}
+
+fn verdict(out: &mut String, analysis: &RunAnalysis) {
+    let v = &analysis.verdict;
+    let word = match v.state {
+        VerdictState::Healthy => "Healthy",
+        VerdictState::Suspicious => "Needs a look",
+        VerdictState::Collapsed => "Collapsed",
+        VerdictState::Unknown => "Cannot say",
+    };
+    let source = &analysis.totals.gradient_source;
+    let _ = write!(
+        out,
+        "# {word}: {}\n\n{}\n\n| | |\n|---|---|\n| Spurious tokens | **{}** ({} of {}) |\n| Their share of the gradient energy | **{}** ({} of A > 0; norms {source}) |\n| Their mean gradient norm | **{}** the mean ({} of A > 0) |\n| When it went wrong | {} |\n",
+        markdown_prose(&prose(&v.health)),
+        markdown_prose(&prose(&v.spurious)),
+        percent(v.fraction),
+        count(analysis.s2t.silenced),
+        count(analysis.totals.tokens),
+        percent_or_dash(v.energy_share),
+        percent_or_dash(analysis.s2t.positive_energy_share),
+        v.mean_norm_ratio.map_or_else(none, times),
+        analysis.s2t.mean_norm_ratio_positive.map_or_else(none, times),
+        v.first_bad_step.map_or("at no logged step".into(), |s| format!("from step {s}"))
+    );
+    if !v.top_tokens.is_empty() {
+        let tokens: Vec<_> = v.top_tokens.iter().take(8).map(|t| markdown_code(&token_label(t))).collect();
+        let _ = writeln!(out, "| Silenced most | {} |", tokens.join(" "));
+    }
+    out.push('\n');
+}
+
+fn warnings(out: &mut String, analysis: &RunAnalysis) {
+    if analysis.warnings.is_empty() {
+        return;
+    }
+    out.push_str("## Warnings\n\n");
+    for w in analysis.warnings.iter().take(WARNINGS) {
+        let name = w.code.name().replace('_', " ");
+        let (message, hint) = (markdown_prose(&prose(&w.message)), markdown_prose(&prose(&w.hint)));
+        let _ = writeln!(out, "- **{name}** {message}\n  - Next: {hint}");
+    }
+    if analysis.warnings.len() > WARNINGS {
+        let _ = writeln!(out, "- {} more in `summary.json`", analysis.warnings.len() - WARNINGS);
+    }
+    out.push('\n');
+}
+
+fn steps(out: &mut String, analysis: &RunAnalysis) {
+    out.push_str("## Steps\n\n| step | tokens | reward | entropy | candidates | τ_h | silenced | ratio | their energy |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    let all: Vec<&StepRow> = analysis.steps.iter().collect();
+    let shown = spread(&all, STEPS);
+    for s in &shown {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            s.step,
+            count(s.tokens),
+            number_or_dash(s.mean_reward),
+            number_or_dash(s.mean_entropy),
+            count(s.candidates),
+            number_or_dash(s.tau_h),
+            count(s.silenced),
+            percent(s.silenced_ratio),
+            percent_or_dash(s.spurious_energy_share)
+        );
+    }
+    if shown.len() < all.len() {
+        let _ = writeln!(
+            out,
+            "\n{} of {} steps; all are in `tables/steps.parquet`.",
+            shown.len(),
+            count(all.len() as u64)
+        );
+    }
+    out.push('\n');
+}
+
+/// First, last and evenly between.
+fn spread<T: Copy>(items: &[T], limit: usize) -> Vec<T> {
+    if items.len() <= limit {
+        return items.to_vec();
+    }
+    (0..limit).map(|i| items[i * (items.len() - 1) / (limit - 1)]).collect()
+}
+
+fn tokens(out: &mut String, analysis: &RunAnalysis) {
+    let rows: Vec<_> = analysis.vocabulary.top.iter().filter(|r| r.silenced > 0).take(TOKENS).collect();
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("## Tokens silenced most\n\n| token | silenced | exploratory | with A > 0 | with A < 0 |\n|---|---:|---:|---:|---:|\n");
+    for r in rows {
+        let name = r.token.as_deref().map_or_else(|| format!("id {}", r.token_id), token_label);
+        let (name, silenced) = (markdown_code(&name), count(r.silenced));
+        let _ = writeln!(
+            out,
+            "| {name} | {silenced} | {} | {} | {} |",
+            count(r.exploratory),
+            count(r.positive),
+            count(r.negative)
+        );
+    }
+    out.push('\n');
+}
+
+fn cases(out: &mut String, analysis: &RunAnalysis) {
+    let rows: Vec<_> =
+        analysis.cases.top.iter().filter(|c| c.kind == FlagKind::Spurious).take(CASES).collect();
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("## Riskiest cases\n\n| step | token | context | p | H | A | norm | risk |\n|---:|---|---|---:|---:|---:|---:|---:|\n");
+    for c in rows {
+        let text = c.token.as_deref().unwrap_or("?");
+        let gap = if token_gap(c.before.iter().chain(&c.after)).is_empty() { "" } else { " " };
+        let (before, after) = (c.before.join(gap), c.after.join(gap));
+        let tail: String = before.chars().skip(before.chars().count().saturating_sub(28)).collect();
+        let head: String = after.chars().take(20).collect();
+        let context = prose(&format!("…{tail}{gap}[{}]{gap}{head}…", token_label(text).replace('␣', " ")));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            c.step,
+            markdown_code(&token_label(text)),
+            markdown_code(&context),
+            number(c.logprob.exp()),
+            number(c.entropy),
+            number(c.advantage),
+            number(c.grad_norm),
+            number(c.risk)
+        );
+    }
+    let total = analysis.cases.spurious + analysis.cases.exploratory;
+    let _ = writeln!(out, "\n{} flagged tokens in all: `tables/flagged.parquet`.\n", count(total));
+}
+
+fn rules(out: &mut String, analysis: &RunAnalysis) {
+    if analysis.rules.is_empty() {
+        return;
+    }
+    out.push_str("## Rules on the same tokens\n\n| rule | silenced | damped | amplified | energy kept |\n|---|---:|---:|---:|---:|\n");
+    for r in &analysis.rules {
+        let estimated = if r.exact { String::new() } else { format!(" ± {}", percent(r.sampling_error)) };
+        let kept = percent_or_dash(r.energy_kept);
+        let (silenced, damped, amplified) = (amount(r.silenced), amount(r.damped), amount(r.amplified));
+        let _ = writeln!(
+            out,
+            "| {} | {silenced} | {damped} | {amplified} | {kept}{estimated} |",
+            markdown_code(&prose(&r.rule))
+        );
+    }
+    out.push('\n');
+}

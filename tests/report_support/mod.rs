@@ -1,0 +1,155 @@
+//! A made-up but consistent analysis: thresholds, flags and counts follow from its candidates.
+#![allow(dead_code, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+
+mod candidates;
+mod tables;
+
+use stapo_analyze::analyze::result::cases::LARGEST_TAU_P;
+use stapo_analyze::analyze::result::*;
+use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
+use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+
+pub use candidates::mask;
+
+/// The analysis of a sample run.
+pub fn sample(name: &str, settings: &AnalyzeSettings) -> RunAnalysis {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data");
+    let settings = AnalyzeSettings { tokenizer: Some(data.join("model/tokenizer.json")), ..settings.clone() };
+    let run = Run::open(&[data.join(name)], &IngestSettings::default()).unwrap();
+    analyze(&run, &settings, &Silent).unwrap()
+}
+
+/// What to make up.
+#[derive(Clone, Copy)]
+pub struct Spec {
+    /// Steps.
+    pub steps: usize,
+    /// Rare tokens (p < 0.02, A > 0) of each step.
+    pub rare_per_step: usize,
+    /// Share of them with p < τ_p.
+    pub candidate_share: f64,
+    /// Whole responses, and tokens of each.
+    pub responses: (usize, usize),
+    /// Whether token texts attack the page.
+    pub hostile: bool,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { steps: 11, rare_per_step: 90, candidate_share: 0.3, responses: (6, 120), hostile: false }
+    }
+}
+
+/// Texts that break pages which trust them.
+pub const HOSTILE: &[&str] = &[
+    "</script><img src=x onerror=\"window.hacked=1\">",
+    "<script>window.hacked=1</script>",
+    "\u{202E}evil\u{2066}",
+    "bell\u{7}\u{0}\u{1b}[31m",
+    "=cmd|' /C calc'!A0",
+    "'\"><svg onload=window.hacked=1>",
+    "`| **md** [x](javascript:alert(1))",
+    "${alert(1)}{{7*7}}",
+    "lone \u{FFFD} half",
+    "&lt;b&gt;&#x3c;",
+    "]]><!--",
+];
+
+/// SplitMix64: the same numbers everywhere.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number in [0, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// The text of a token id.
+pub fn token_text(id: usize, hostile: bool) -> String {
+    const WORDS: &[&str] = &[
+        " the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is",
+    ];
+    if hostile && id % 3 == 0 {
+        if id % 33 == 0 {
+            return "long".repeat(2_500);
+        }
+        return HOSTILE[(id / 3) % HOSTILE.len()].to_owned();
+    }
+    format!("{}{}", WORDS[id % WORDS.len()], if id < WORDS.len() { String::new() } else { format!("{id}") })
+}
+
+/// Makes up an analysis.
+pub fn synthetic(spec: Spec) -> RunAnalysis {
+    let mut random = Random(7);
+    let points = candidates::points(&spec, &mut random);
+    let s2t = S2tSummary {
+        preset: "v5".into(),
+        tau_p: 0.002,
+        entropy_quantile: Some(0.75),
+        population: "candidates".into(),
+        per: "step".into(),
+        ..S2tSummary::default()
+    };
+    let outcome = candidates::mask(&points, s2t.tau_p, 0.75);
+    let tokens = 50_000 * spec.steps as u64;
+    let steps = tables::steps(&spec, &points, &outcome, &mut random);
+    let silenced: u64 = steps.iter().map(|s| s.silenced).sum();
+    let candidates: u64 = steps.iter().map(|s| s.candidates).sum();
+    let s2t = S2tSummary {
+        candidates,
+        silenced,
+        exploratory: candidates - silenced,
+        fraction: silenced as f64 / tokens as f64,
+        energy_share: Some(0.0058),
+        positive_energy_share: Some(0.0203),
+        mean_norm_ratio: Some(4.61),
+        mean_norm_ratio_positive: Some(6.6),
+        exploratory_energy_share: Some(0.0021),
+        median_tau_h: Some(0.9),
+        ..s2t
+    };
+    let mut cases = Cases::default();
+    cases.top = candidates::flagged(&spec, &points, &outcome, &mut random);
+    cases.spurious = silenced;
+    cases.exploratory = candidates - silenced;
+    cases.complete = true;
+    RunAnalysis {
+        schema_version: SUMMARY_VERSION,
+        verdict: Verdict {
+            state: VerdictState::Healthy,
+            health: "Healthy: reward rises and entropy stays above half of where it began.".into(),
+            spurious:
+                "A small part of the tokens is spurious; each pulls hard, together they carry little energy."
+                    .into(),
+            fraction: s2t.fraction,
+            energy_share: s2t.energy_share,
+            mean_norm_ratio: s2t.mean_norm_ratio,
+            first_bad_step: None,
+            top_tokens: (0..5).map(|i| token_text(i * 3, spec.hostile)).collect(),
+        },
+        totals: tables::totals(&spec, tokens),
+        warnings: tables::warnings(spec.hostile),
+        taxonomy: tables::taxonomy(tokens),
+        entropy_change: tables::entropy_change(),
+        correlations: tables::correlations(),
+        entropy_profiles: tables::profiles(),
+        vocabulary: tables::vocabulary(&spec),
+        sweep: tables::sweep(&points, tokens),
+        strategies: tables::strategies(silenced, candidates),
+        rules: tables::rules(),
+        rule_overlap: tables::overlap(),
+        quality: Vec::new(),
+        provenance: tables::provenance(spec.hostile),
+        plane: tables::plane(&mut random),
+        candidates: Candidates { points, complete_below: LARGEST_TAU_P, complete: true },
+        responses: candidates::responses(&spec, &mut random),
+        cases,
+        steps,
+        s2t,
+    }
+}
