@@ -115,9 +115,6 @@ mod tests {
         let mut table = Table::new(&["token", "n", "share"]);
         table.push([Cell::from("=cmd|' /C calc'!A0"), 3_u64.into(), 0.5.into()]);
         table.push([Cell::from("a,\"b\"\n"), Cell::Empty, f64::NAN.into()]);
-        assert_eq!(
-            table.to_csv(),
-            "token,n,share\n\"'=cmd|'␣/C␣calc'!A0\",3,0.5\n\"a,\"\"b\"\"↵\",,\n"
-        );
+        assert_eq!(table.to_csv(), "token,n,share\n\"'=cmd|'␣/C␣calc'!A0\",3,0.5\n\"a,\"\"b\"\"↵\",,\n");
     }
 }

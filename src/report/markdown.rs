@@ -30,7 +30,11 @@ pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
         let _ = writeln!(out, "- {}", markdown_prose(&statement));
     }
     out.push_str("\n## Files\n\n`report.html` has the charts, live thresholds and every case that fits; `summary.json` and `tables/*.parquet` the numbers.\n");
-    let names: Vec<_> = charts.iter().filter_map(|c| c.as_ref().ok()).map(|c| format!("[{0}](charts/{0}.svg)", c.name)).collect();
+    let names: Vec<_> = charts
+        .iter()
+        .filter_map(|c| c.as_ref().ok())
+        .map(|c| format!("[{0}](charts/{0}.svg)", c.name))
+        .collect();
     let _ = writeln!(out, "Charts (SVG, PNG, CSV): {}.", names.join(", "));
     for missing in charts.iter().filter_map(|c| c.as_ref().err()) {
         let _ = writeln!(out, "Left out: {}, which needs {}.", missing.title, missing.needs);
@@ -104,7 +108,12 @@ fn steps(out: &mut String, analysis: &RunAnalysis) {
         );
     }
     if shown.len() < all.len() {
-        let _ = writeln!(out, "\n{} of {} steps; all are in `tables/steps.parquet`.", shown.len(), count(all.len() as u64));
+        let _ = writeln!(
+            out,
+            "\n{} of {} steps; all are in `tables/steps.parquet`.",
+            shown.len(),
+            count(all.len() as u64)
+        );
     }
     out.push('\n');
 }
@@ -126,13 +135,20 @@ fn tokens(out: &mut String, analysis: &RunAnalysis) {
     for r in rows {
         let name = r.token.as_deref().map_or_else(|| format!("id {}", r.token_id), token_label);
         let (name, silenced) = (markdown_code(&name), count(r.silenced));
-        let _ = writeln!(out, "| {name} | {silenced} | {} | {} | {} |", count(r.exploratory), count(r.positive), count(r.negative));
+        let _ = writeln!(
+            out,
+            "| {name} | {silenced} | {} | {} | {} |",
+            count(r.exploratory),
+            count(r.positive),
+            count(r.negative)
+        );
     }
     out.push('\n');
 }
 
 fn cases(out: &mut String, analysis: &RunAnalysis) {
-    let rows: Vec<_> = analysis.cases.top.iter().filter(|c| c.kind == FlagKind::Spurious).take(CASES).collect();
+    let rows: Vec<_> =
+        analysis.cases.top.iter().filter(|c| c.kind == FlagKind::Spurious).take(CASES).collect();
     if rows.is_empty() {
         return;
     }
@@ -170,7 +186,11 @@ fn rules(out: &mut String, analysis: &RunAnalysis) {
         let estimated = if r.exact { String::new() } else { format!(" ± {}", percent(r.sampling_error)) };
         let kept = percent_or_dash(r.energy_kept);
         let (silenced, damped, amplified) = (amount(r.silenced), amount(r.damped), amount(r.amplified));
-        let _ = writeln!(out, "| {} | {silenced} | {damped} | {amplified} | {kept}{estimated} |", markdown_code(&prose(&r.rule)));
+        let _ = writeln!(
+            out,
+            "| {} | {silenced} | {damped} | {amplified} | {kept}{estimated} |",
+            markdown_code(&prose(&r.rule))
+        );
     }
     out.push('\n');
 }

@@ -48,7 +48,8 @@ pub fn mask(points: &[CandidatePoint], tau_p: f64, q: f64) -> BTreeMap<i64, (u64
         let mut entropies: Vec<f32> = found.iter().map(|p| p.entropy).collect();
         let tau_h = settings.threshold(&mut entropies);
         let cut = tau_h.unwrap_or(f64::NEG_INFINITY);
-        let silenced = found.iter().filter(|p| rule.is_silenced(p.logprob, p.entropy, p.advantage, cut)).count();
+        let silenced =
+            found.iter().filter(|p| rule.is_silenced(p.logprob, p.entropy, p.advantage, cut)).count();
         (step, (found.len() as u64, silenced as u64, tau_h))
     });
     outcome.collect()
@@ -130,7 +131,10 @@ pub fn responses(spec: &Spec, random: &mut Random) -> Vec<ResponseView> {
             entropy: draw(3.0),
             advantage: vec![0.8; length],
             grad_norm: draw(1.2),
-            flagged: vec![(length as u32 / 3, FlagKind::Spurious), (length as u32 / 2, FlagKind::Exploratory)],
+            flagged: vec![
+                (length as u32 / 3, FlagKind::Spurious),
+                (length as u32 / 2, FlagKind::Exploratory),
+            ],
         }
     };
     (0..count).map(one).collect()

@@ -1,21 +1,21 @@
 //! A made-up but consistent analysis: thresholds, flags and counts follow from its candidates.
-#![allow(dead_code, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
 
 mod candidates;
 mod tables;
+mod what_if;
 
-use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
-use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 use stapo_analyze::analyze::result::cases::LARGEST_TAU_P;
 use stapo_analyze::analyze::result::*;
+use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
+use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
 pub use candidates::mask;
 
 /// The analysis of a sample run.
 pub fn sample(name: &str, settings: &AnalyzeSettings) -> RunAnalysis {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data");
-    let settings =
-        AnalyzeSettings { tokenizer: Some(data.join("model/tokenizer.json")), ..settings.clone() };
+    let settings = AnalyzeSettings { tokenizer: Some(data.join("model/tokenizer.json")), ..settings.clone() };
     let run = Run::open(&[data.join(name)], &IngestSettings::default()).unwrap();
     analyze(&run, &settings, &Silent).unwrap()
 }
@@ -72,8 +72,9 @@ impl Random {
 
 /// The text of a token id.
 pub fn token_text(id: usize, hostile: bool) -> String {
-    const WORDS: &[&str] =
-        &[" the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is"];
+    const WORDS: &[&str] = &[
+        " the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is",
+    ];
     if hostile && id % 3 == 0 {
         if id % 33 == 0 {
             return "long".repeat(2_500);
@@ -123,7 +124,9 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         verdict: Verdict {
             state: VerdictState::Healthy,
             health: "Healthy: reward rises and entropy stays above half of where it began.".into(),
-            spurious: "A small part of the tokens is spurious; each pulls hard, together they carry little energy.".into(),
+            spurious:
+                "A small part of the tokens is spurious; each pulls hard, together they carry little energy."
+                    .into(),
             fraction: s2t.fraction,
             energy_share: s2t.energy_share,
             mean_norm_ratio: s2t.mean_norm_ratio,
@@ -137,10 +140,10 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         correlations: tables::correlations(),
         entropy_profiles: tables::profiles(),
         vocabulary: tables::vocabulary(&spec),
-        sweep: tables::sweep(&points, tokens),
-        strategies: tables::strategies(silenced, candidates),
-        rules: tables::rules(),
-        rule_overlap: tables::overlap(),
+        sweep: what_if::sweep(&points, tokens),
+        strategies: what_if::strategies(silenced, candidates),
+        rules: what_if::rules(),
+        rule_overlap: what_if::overlap(),
         quality: Vec::new(),
         provenance: tables::provenance(spec.hostile),
         plane: tables::plane(&mut random),

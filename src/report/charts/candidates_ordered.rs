@@ -14,7 +14,8 @@ const MARKS: usize = 700;
 
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
-    let mut table = Table::new(&["step", "update", "rank_in_batch", "entropy", "logprob", "advantage", "silenced"]);
+    let mut table =
+        Table::new(&["step", "update", "rank_in_batch", "entropy", "logprob", "advantage", "silenced"]);
     let mut points = Vec::new();
     for ((step, update), mut batch) in by_batch(analysis) {
         batch.sort_by(|a, b| a.0.entropy.total_cmp(&b.0.entropy));
@@ -34,7 +35,10 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         }
     }
     if points.is_empty() {
-        return Err(Missing::new(TITLE, "candidates (A > 0 and p < τₚ); this run has none, or their list is not kept"));
+        return Err(Missing::new(
+            TITLE,
+            "candidates (A > 0 and p < τₚ); this run has none, or their list is not kept",
+        ));
     }
     let cut = Pen::new(Ink::Text).dash(Dash::Long).width(1.3);
     let (spurious, exploratory) = (Pen::new(Ink::Spurious), Pen::new(Ink::Exploratory));
@@ -49,7 +53,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
     canvas.legend(&legend);
     let top = largest(points.iter().map(|p| p.1)).unwrap_or(1.0).max(1e-3) * 1.05;
-    let x = Axis::new("place inside of its batch, by entropy (%)", -1.5..101.5, ticks::linear(0.0, 100.0, 10));
+    let x =
+        Axis::new("place inside of its batch, by entropy (%)", -1.5..101.5, ticks::linear(0.0, 100.0, 10));
     let plot = Plot::new(&canvas, &x, &Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 6)));
     if let Some(q) = quantile {
         plot.upright(q * 100.0, cut);

@@ -82,8 +82,19 @@ fn ink(row: &ClassRow) -> Ink {
 
 fn table(rows: &[ClassRow]) -> Table {
     let mut table = Table::new(&[
-        "class", "tokens", "token_share", "energy", "energy_share", "mean_norm", "mean_norm_low", "mean_norm_high",
-        "norm_sample", "norm_ratio", "entropy_up", "entropy_down", "entropy_ambiguous",
+        "class",
+        "tokens",
+        "token_share",
+        "energy",
+        "energy_share",
+        "mean_norm",
+        "mean_norm_low",
+        "mean_norm_high",
+        "norm_sample",
+        "norm_ratio",
+        "entropy_up",
+        "entropy_down",
+        "entropy_ambiguous",
     ]);
     for r in rows {
         table.push([

@@ -26,7 +26,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         Entry::new(Key::Line(quartile), "25–75 %"),
         Entry::new(Key::Line(zero), "no change"),
     ]);
-    let values = || bins.iter().flat_map(|b| [b.mean_measured, b.measured_quartiles[0], b.measured_quartiles[2], 0.0]);
+    let values =
+        || bins.iter().flat_map(|b| [b.mean_measured, b.measured_quartiles[0], b.measured_quartiles[2], 0.0]);
     let (low, high) = (smallest(values()).unwrap_or(-1.0), largest(values()).unwrap_or(1.0));
     let margin = ((high - low) * 0.08).max(1e-6);
     let y = Axis::new(
@@ -37,7 +38,11 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     // Most predictions are near zero: equal groups side by side, with their means written below.
     let labels = (0..bins.len()).step_by(bins.len().div_ceil(9).max(1));
     let ticks = labels.map(|i| (i as f64 + 0.5, short(bins[i].mean_predicted))).collect();
-    let x = Axis::new("mean predicted change per unit of step size (nats), groups of equal size", 0.0..bins.len() as f64, ticks);
+    let x = Axis::new(
+        "mean predicted change per unit of step size (nats), groups of equal size",
+        0.0..bins.len() as f64,
+        ticks,
+    );
     let plot = Plot::new(&canvas, &x, &y);
     plot.level(0.0, zero);
     let split = bins.iter().filter(|b| b.mean_predicted < 0.0).count() as f64;
@@ -58,9 +63,18 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         measured.spearman.map_or("unknown".into(), |r| format!("{r:.3}").replace('-', "−")),
         measured.standard_error.map_or("–".into(), |e| number(2.0 * e))
     )];
-    notes.push("The prediction is first order and of a token's own position; an update sums over many tokens.".into());
+    notes.push(
+        "The prediction is first order and of a token's own position; an update sums over many tokens."
+            .into(),
+    );
     let mut table = Table::new(&[
-        "predicted_from", "predicted_to", "tokens", "mean_predicted", "mean_measured", "measured_q25", "measured_q50",
+        "predicted_from",
+        "predicted_to",
+        "tokens",
+        "mean_predicted",
+        "mean_measured",
+        "measured_q25",
+        "measured_q50",
         "measured_q75",
     ]);
     for b in bins {

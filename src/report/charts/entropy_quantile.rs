@@ -36,12 +36,10 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         })
         .collect();
     canvas.legend(&legend);
-    let top = largest(profiles.iter().flat_map(|p| p.entropy.iter().copied())).unwrap_or(1.0).max(1e-6) * 1.03;
-    let x = Axis::new(
-        "token quantile (%), tokens ordered by entropy",
-        0.0..100.0,
-        ticks::linear(0.0, 100.0, 10),
-    );
+    let top =
+        largest(profiles.iter().flat_map(|p| p.entropy.iter().copied())).unwrap_or(1.0).max(1e-6) * 1.03;
+    let x =
+        Axis::new("token quantile (%), tokens ordered by entropy", 0.0..100.0, ticks::linear(0.0, 100.0, 10));
     let plot = Plot::new(&canvas, &x, &Axis::new("entropy (nats)", 0.0..top, ticks::linear(0.0, top, 6)));
     for (profile, pen) in profiles.iter().zip(&pens) {
         let last = profile.entropy.len().saturating_sub(1).max(1) as f64;
@@ -58,7 +56,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             table.push([period, p.first_step.into(), p.last_step.into(), quantile.into(), (*h).into()]);
         }
     }
-    let sizes: Vec<_> = profiles.iter().map(|p| format!("{} {}", prose(&p.period), count(p.tokens))).collect();
+    let sizes: Vec<_> =
+        profiles.iter().map(|p| format!("{} {}", prose(&p.period), count(p.tokens))).collect();
     Ok(Chart {
         name: "entropy_quantile",
         title: TITLE.into(),

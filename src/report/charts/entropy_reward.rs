@@ -37,8 +37,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         legend.push(Entry::new(Key::Marked(dashed, Mark::Diamond), "mean reward (right)"));
     }
     canvas.legend(&legend);
-    let plot =
-        Plot::with_right_axis(&canvas, &step_axis(steps, 8), &left, has_reward.then_some(&right));
+    let plot = Plot::with_right_axis(&canvas, &step_axis(steps, 8), &left, has_reward.then_some(&right));
     plot.band(&outer, line.alpha(0.14));
     plot.band(&inner, line.alpha(0.26));
     draw_series(&plot, &entropy, line, Mark::Dot);
@@ -85,8 +84,21 @@ fn reward_axis(reward: &[(f64, f64)]) -> Axis {
 
 fn table(steps: &[StepRow]) -> Table {
     let mut table = Table::new(&[
-        "step", "tokens", "responses", "mean_reward", "reward_std", "mean_entropy", "q01", "q05", "q25", "q50",
-        "q75", "q80", "q90", "q95", "q99",
+        "step",
+        "tokens",
+        "responses",
+        "mean_reward",
+        "reward_std",
+        "mean_entropy",
+        "q01",
+        "q05",
+        "q25",
+        "q50",
+        "q75",
+        "q80",
+        "q90",
+        "q95",
+        "q99",
     ]);
     for s in steps {
         let mut row: Vec<Cell> = vec![

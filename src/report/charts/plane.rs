@@ -134,10 +134,16 @@ fn binned(plane: &Plane) -> Vec<DrawnCell> {
         *sums.entry((column, usize::from(cell.y) / high)).or_insert(0) +=
             cell.positive + cell.negative + cell.zero;
     }
-    let from_right = |columns: usize| plane.log10_prob.edge(plane.log10_prob.bins.saturating_sub(columns * wide));
+    let from_right =
+        |columns: usize| plane.log10_prob.edge(plane.log10_prob.bins.saturating_sub(columns * wide));
     sums.into_iter()
         .map(|((x, y), tokens)| DrawnCell {
-            rect: [from_right(x + 1), plane.entropy.edge(y * high), from_right(x), plane.entropy.edge((y + 1) * high)],
+            rect: [
+                from_right(x + 1),
+                plane.entropy.edge(y * high),
+                from_right(x),
+                plane.entropy.edge((y + 1) * high),
+            ],
             tokens,
         })
         .collect()
@@ -159,8 +165,15 @@ fn opacity(tokens: u64, fullest: u64) -> f64 {
 
 fn table(plane: &Plane) -> Table {
     let mut table = Table::new(&[
-        "log10_p_from", "log10_p_to", "entropy_from", "entropy_to", "positive", "negative", "zero",
-        "positive_energy", "negative_energy",
+        "log10_p_from",
+        "log10_p_to",
+        "entropy_from",
+        "entropy_to",
+        "positive",
+        "negative",
+        "zero",
+        "positive_energy",
+        "negative_energy",
     ]);
     for cell in &plane.cells {
         let (x, y) = (usize::from(cell.x), usize::from(cell.y));

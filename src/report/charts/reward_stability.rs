@@ -24,7 +24,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         return Err(Missing::new(TITLE, "the columns `reward` and `entropy` at two steps or more"));
     }
     let start = known[0].1;
-    let points: Vec<(i64, f64, f64)> = known.iter().map(|(s, h, r)| (*s, (h / start).ln().abs(), *r)).collect();
+    let points: Vec<(i64, f64, f64)> =
+        known.iter().map(|(s, h, r)| (*s, (h / start).ln().abs(), *r)).collect();
     let n = points.len() as f64;
     let run = (points.iter().map(|p| p.1).sum::<f64>() / n, points.iter().map(|p| p.2).sum::<f64>() / n);
     let step_pen = Pen::new(Ink::Exploratory);
@@ -36,11 +37,18 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         Entry::new(Key::Mark(run_pen, Mark::Diamond), "the run, mean of its steps"),
     ]);
     let widest = largest(points.iter().map(|p| p.1)).unwrap_or(1.0).max(0.05) * 1.08;
-    let (low, high) =
-        (smallest(points.iter().map(|p| p.2)).unwrap_or(0.0), largest(points.iter().map(|p| p.2)).unwrap_or(1.0));
+    let (low, high) = (
+        smallest(points.iter().map(|p| p.2)).unwrap_or(0.0),
+        largest(points.iter().map(|p| p.2)).unwrap_or(1.0),
+    );
     let margin = ((high - low) * 0.12).max(0.01);
-    let x = Axis::new("distance of the mean entropy from its first value, |ln(H / H₀)|", -widest * 0.03..widest, ticks::linear(0.0, widest, 7));
-    let y = Axis::new("mean reward", low - margin..high + margin, ticks::linear(low - margin, high + margin, 6));
+    let x = Axis::new(
+        "distance of the mean entropy from its first value, |ln(H / H₀)|",
+        -widest * 0.03..widest,
+        ticks::linear(0.0, widest, 7),
+    );
+    let y =
+        Axis::new("mean reward", low - margin..high + margin, ticks::linear(low - margin, high + margin, 6));
     let plot = Plot::new(&canvas, &x, &y);
     let drawn = thinned(&points, MARKS);
     plot.line(&drawn.iter().map(|p| (p.1, p.2)).collect::<Vec<_>>(), path);
@@ -49,7 +57,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     }
     for point in [points.first(), points.last()].into_iter().flatten() {
         let (px, py) = plot.pixel(point.1, point.2);
-        let (anchor, shift) = if px > canvas.width() * 0.8 { (Anchor::Right, 6.0) } else { (Anchor::Left, 9.0) };
+        let (anchor, shift) =
+            if px > canvas.width() * 0.8 { (Anchor::Right, 6.0) } else { (Anchor::Left, 9.0) };
         canvas.text(&format!("step {}", point.0), (px + shift, py + 15.0), anchor, Ink::Text);
     }
     plot.mark(run.0, run.1, Mark::Diamond, 6.0, run_pen);

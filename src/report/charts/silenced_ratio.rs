@@ -50,7 +50,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         plot.mark(*x, low + 0.08, Mark::Cross, 3.5, line);
     }
 
-    let mut table = Table::new(&["step", "tokens", "candidates", "silenced", "exploratory", "silenced_ratio", "tau_h"]);
+    let mut table =
+        Table::new(&["step", "tokens", "candidates", "silenced", "exploratory", "silenced_ratio", "tau_h"]);
     for s in steps {
         table.push([
             s.step.into(),

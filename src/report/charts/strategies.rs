@@ -48,7 +48,11 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let tallest = levels.iter().map(|l| l.1).filter(|l| *l < top * 250.0).fold(top * 100.0, f64::max);
     let high = tallest * 1.08;
     let y = Axis::new("share of gradient energy silenced (%)", 0.0..high, ticks::linear(0.0, high, 6));
-    let plot = Plot::new(&canvas, &Axis::new("share q of each batch's candidates", 0.0..1.02, ticks::linear(0.0, 1.0, 10)), &y);
+    let plot = Plot::new(
+        &canvas,
+        &Axis::new("share q of each batch's candidates", 0.0..1.02, ticks::linear(0.0, 1.0, 10)),
+        &y,
+    );
     for (index, (_, share)) in levels.iter().enumerate() {
         plot.level(*share, level_pen(index));
     }
@@ -60,7 +64,13 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     }
     let exact = analysis.strategies.iter().all(|r| r.exact);
     let mut table = Table::new(&[
-        "strategy", "quantile", "silenced", "energy_share", "positive_energy_share", "overlap", "exact",
+        "strategy",
+        "quantile",
+        "silenced",
+        "energy_share",
+        "positive_energy_share",
+        "overlap",
+        "exact",
     ]);
     for r in &analysis.strategies {
         table.push([
@@ -73,8 +83,9 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             Cell::Count(u64::from(r.exact)),
         ]);
     }
-    let mut notes =
-        vec!["What the masks remove from this log, not how a run trained with them would have gone.".to_owned()];
+    let mut notes = vec![
+        "What the masks remove from this log, not how a run trained with them would have gone.".to_owned(),
+    ];
     if !exact {
         notes.push("Estimated: rare tokens were sampled.".into());
     }

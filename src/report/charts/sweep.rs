@@ -39,7 +39,12 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         for (column, quantile) in sweep.quantile.iter().enumerate() {
             let index = (rows - 1 - row) * columns + column;
             let Some(cell) = sweep.cells.get(index) else { continue };
-            grid.cell(&canvas, (row, column), (cell.silenced.ln_1p() - least) / (most - least).max(1e-9), &short(cell.silenced));
+            grid.cell(
+                &canvas,
+                (row, column),
+                (cell.silenced.ln_1p() - least) / (most - least).max(1e-9),
+                &short(cell.silenced),
+            );
             if *tau_p == analysis.s2t.tau_p && Some(*quantile) == analysis.s2t.entropy_quantile {
                 framed = Some((row, column));
             }
@@ -97,7 +102,14 @@ fn short(value: f64) -> String {
 
 fn table(analysis: &RunAnalysis) -> Table {
     let mut table = Table::new(&[
-        "tau_p", "quantile", "candidates", "silenced", "fraction", "energy_share", "positive_energy_share", "overlap",
+        "tau_p",
+        "quantile",
+        "candidates",
+        "silenced",
+        "fraction",
+        "energy_share",
+        "positive_energy_share",
+        "overlap",
         "exact",
     ]);
     for c in &analysis.sweep.cells {

@@ -56,7 +56,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         let y = height - index as f64 - 0.5;
         let middle = bars.pixel(0.0, y).1;
         canvas.text(&labels[index], (left - 8.0, middle), Anchor::Right, Ink::Text);
-        let parts = [(row.silenced, spurious, 0.36, 0.02), (row.exploratory, exploratory.alpha(0.75), -0.02, -0.30)];
+        let parts =
+            [(row.silenced, spurious, 0.36, 0.02), (row.exploratory, exploratory.alpha(0.75), -0.02, -0.30)];
         for (value, pen, high, low) in parts {
             if value > 0 {
                 bars.bar((0.0, y + low), (value as f64, y + high), pen);
@@ -113,8 +114,16 @@ fn label(row: &VocabularyRow) -> String {
 
 fn table(rows: &[&VocabularyRow]) -> Table {
     let mut table = Table::new(&[
-        "token_id", "token", "positive", "negative", "zero", "candidates", "silenced", "exploratory",
-        "positive_energy", "negative_energy",
+        "token_id",
+        "token",
+        "positive",
+        "negative",
+        "zero",
+        "candidates",
+        "silenced",
+        "exploratory",
+        "positive_energy",
+        "negative_energy",
     ]);
     for r in rows {
         table.push([

@@ -71,7 +71,8 @@ mod tests {
     fn both_faces_hold_what_charts_write() {
         for bold in [false, true] {
             let face = face(bold).unwrap();
-            for c in "azAZ09 τπΔₚₕ·×−–—≥≤√→↵⇥␣…‹›⁰¹²³⁴⁵⁶⁷⁸⁹⁻%□".chars() {
+            for c in "azAZ09 τπΔₚₕ·×−–—≥≤√→↵⇥␣…‹›⁰¹²³⁴⁵⁶⁷⁸⁹⁻%□".chars()
+            {
                 assert!(face.glyph_index(c).is_some(), "{c}");
             }
         }

@@ -75,8 +75,7 @@ impl Plot {
     pub fn with_right_axis(canvas: &Canvas, x: &Axis, y: &Axis, right: Option<&Axis>) -> Self {
         let left = 34.0 + y.tick_width();
         let room_right = right.map_or(18.0, |axis| 36.0 + axis.tick_width());
-        let rect =
-            [left + 4.0, canvas.top() + 8.0, canvas.width() - room_right, canvas.height() - 46.0];
+        let rect = [left + 4.0, canvas.top() + 8.0, canvas.width() - room_right, canvas.height() - 46.0];
         let plot = Self::inside(canvas, rect, x, y);
         let middle = (rect[0] + rect[2]) / 2.0;
         canvas.text(&x.label, (middle, canvas.height() - 12.0), Anchor::Middle, Ink::Muted);

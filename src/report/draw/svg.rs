@@ -115,7 +115,11 @@ fn write_shape(out: &mut String, shape: &Shape, colours: Colours) {
         }
         Shape::Circle((x, y), radius, pen, filled) => {
             let _ = write!(out, "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"", Short(*x), Short(*y), Short(*radius));
-            if *filled { fill(out, *pen, colours) } else { stroke(out, *pen, colours) }
+            if *filled {
+                fill(out, *pen, colours)
+            } else {
+                stroke(out, *pen, colours)
+            }
             out.push_str("/>\n");
         }
         Shape::Text(label) => write_text(out, label, colours),

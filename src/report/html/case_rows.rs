@@ -98,12 +98,20 @@ fn facts(case: &FlaggedToken) -> String {
 fn row(case: &FlaggedToken, id: usize) -> String {
     let kind = if case.kind == FlagKind::Spurious { "sp" } else { "ex" };
     let shown = escape_xml(&token(case));
-    let mut html = format!("<tr id=\"c{id}\" class=\"{kind}\"><td>{}<td><code>{shown}</code><td class=\"ctx\">", case.kind.name());
+    let mut html = format!(
+        "<tr id=\"c{id}\" class=\"{kind}\"><td>{}<td><code>{shown}</code><td class=\"ctx\">",
+        case.kind.name()
+    );
     let gap = token_gap(case.before.iter().chain(&case.after));
     html.push_str(&context(&case.before, true, gap));
     html.push_str(gap);
     let inner = case.token.as_deref().map_or_else(|| shown.clone(), |t| escape_xml(&token_in_context(t)));
-    let _ = write!(html, "<b class=\"r{}\" tabindex=\"0\" data-t=\"{}\">{inner}</b>", risk_level(case.risk), escape_xml(&facts(case)));
+    let _ = write!(
+        html,
+        "<b class=\"r{}\" tabindex=\"0\" data-t=\"{}\">{inner}</b>",
+        risk_level(case.risk),
+        escape_xml(&facts(case))
+    );
     html.push_str(gap);
     html.push_str(&context(&case.after, false, gap));
     let passes = match (case.group_passes, case.group_size) {

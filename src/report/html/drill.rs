@@ -9,7 +9,12 @@ use crate::report::numbers::number;
 use crate::report::text::{escape_xml, token_label};
 
 /// Writes nested lists; whole responses are linked where the page has them.
-pub fn write(out: &mut String, chosen: &Chosen, views: &[(&ResponseView, std::ops::Range<usize>)], budget: usize) {
+pub fn write(
+    out: &mut String,
+    chosen: &Chosen,
+    views: &[(&ResponseView, std::ops::Range<usize>)],
+    budget: usize,
+) {
     if chosen.rows.is_empty() {
         return;
     }
@@ -46,7 +51,11 @@ fn step_list(rows: &[(usize, &CaseRow)], views: &[(&ResponseView, std::ops::Rang
             Some((Some(passes), Some(size))) => format!(", {passes} of {size} passed"),
             _ => String::new(),
         };
-        let _ = write!(out, "<details><summary>Group {name} <span>{} responses{passes}</span></summary><ul>", responses.len());
+        let _ = write!(
+            out,
+            "<details><summary>Group {name} <span>{} responses{passes}</span></summary><ul>",
+            responses.len()
+        );
         for (row, tokens) in responses {
             write_response(&mut out, *row, tokens, views);
         }
@@ -62,11 +71,19 @@ fn write_response(
     tokens: &[&(usize, &CaseRow)],
     views: &[(&ResponseView, std::ops::Range<usize>)],
 ) {
-    let reward = tokens.first().and_then(|t| t.1.case.reward).map_or(String::new(), |r| format!(" (reward {})", number(r)));
+    let reward = tokens
+        .first()
+        .and_then(|t| t.1.case.reward)
+        .map_or(String::new(), |r| format!(" (reward {})", number(r)));
     let _ = write!(out, "<li>Response {row}{reward}: ");
     for (id, entry) in tokens {
         let sign = if entry.case.kind == FlagKind::Spurious { '◆' } else { '○' };
-        let _ = write!(out, "<a href=\"#c{id}\">{sign} <code>{}</code> at {}</a> ", escape_xml(&token(entry.case)), entry.case.position);
+        let _ = write!(
+            out,
+            "<a href=\"#c{id}\">{sign} <code>{}</code> at {}</a> ",
+            escape_xml(&token(entry.case)),
+            entry.case.position
+        );
     }
     if let Some(place) = views.iter().position(|v| v.0.row == row) {
         let _ = write!(out, "<a href=\"#r{place}\">▦ heat map</a>");

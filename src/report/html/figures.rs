@@ -20,7 +20,12 @@ pub fn write(out: &mut String, charts: &[Drawn]) {
     if !missing.is_empty() {
         out.push_str("<h3>Left out</h3>\n<ul class=\"missing\">\n");
         for chart in missing {
-            let _ = writeln!(out, "<li><b>{}</b> needs {}.</li>", escape_xml(chart.title), escape_xml(&chart.needs));
+            let _ = writeln!(
+                out,
+                "<li><b>{}</b> needs {}.</li>",
+                escape_xml(chart.title),
+                escape_xml(&chart.needs)
+            );
         }
         out.push_str("</ul>\n");
     }

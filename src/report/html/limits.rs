@@ -41,7 +41,10 @@ pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
         ));
     }
     if totals.missing > 0 {
-        found.push(format!("{} trained tokens lack a usable log-probability, entropy or advantage.", count(totals.missing)));
+        found.push(format!(
+            "{} trained tokens lack a usable log-probability, entropy or advantage.",
+            count(totals.missing)
+        ));
     }
     found.extend(analysis.provenance.statements.iter().map(|s| sentence(&prose(s))));
     found
@@ -79,21 +82,36 @@ fn write_facts(out: &mut String, analysis: &RunAnalysis) {
         ("Log".into(), format!("{}, {} layout", p.framework, p.layout)),
         ("Vocabulary".into(), format!("{} ids, {vocabulary}", count(u64::from(p.vocab_size)))),
         ("Token texts".into(), p.token_text.clone().unwrap_or_else(|| "not known".into())),
-        ("Clipping".into(), p.clip.map_or("none".into(), |[low, high]| format!("{low} below, {high} above 1"))),
+        (
+            "Clipping".into(),
+            p.clip.map_or("none".into(), |[low, high]| format!("{low} below, {high} above 1")),
+        ),
         ("Temperature".into(), number(p.temperature)),
     ];
-    facts.extend(p.files.iter().take(LISTED).map(|f| ("File".to_owned(), format!("{} ({} bytes)", f.path, count(f.bytes)))));
+    facts.extend(
+        p.files
+            .iter()
+            .take(LISTED)
+            .map(|f| ("File".to_owned(), format!("{} ({} bytes)", f.path, count(f.bytes)))),
+    );
     if p.files.len() > LISTED {
         facts.push(("Files".into(), format!("{} more", count((p.files.len() - LISTED) as u64))));
     }
     facts.extend(p.skipped.iter().take(LISTED).map(|s| ("Not read".to_owned(), s.clone())));
     facts.extend(p.mapping.iter().take(LISTED).map(|m| (m.column.clone(), format!("from {}", m.from))));
     let flawed = analysis.quality.iter().filter(|q| q.missing_share > 0.0).take(LISTED);
-    facts.extend(flawed.map(|q| (q.column.clone(), format!("{} missing or bad of {}", percent(q.missing_share), count(q.values)))));
+    facts.extend(flawed.map(|q| {
+        (q.column.clone(), format!("{} missing or bad of {}", percent(q.missing_share), count(q.values)))
+    }));
     facts.extend(p.metadata.iter().take(LISTED).map(|(k, v)| (k.clone(), v.chars().take(300).collect())));
     out.push_str("<details><summary>Files, columns, settings</summary><dl class=\"facts\">\n");
     for (name, value) in facts {
-        let _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape_xml(&prose(&name)), escape_xml(&prose(&value)));
+        let _ = writeln!(
+            out,
+            "<div><dt>{}</dt><dd>{}</dd></div>",
+            escape_xml(&prose(&name)),
+            escape_xml(&prose(&value))
+        );
     }
     out.push_str("</dl></details>\n");
 }

@@ -50,7 +50,8 @@ pub fn write(out: &mut String, analysis: &RunAnalysis, views: &[View<'_>]) {
         let all = views.iter().flat_map(|(v, range)| values(v).get(range.clone()).unwrap_or(&[]));
         all.copied().filter(|x| x.is_finite()).fold(1e-6_f32, f32::max)
     };
-    let scale = Scale { surprisal: top(|v| &v.surprisal), entropy: top(|v| &v.entropy), norm: top(|v| &v.grad_norm) };
+    let scale =
+        Scale { surprisal: top(|v| &v.surprisal), entropy: top(|v| &v.entropy), norm: top(|v| &v.grad_norm) };
     let _ = write!(
         out,
         "<section id=\"responses\"><h2>Responses</h2>\n<p>The {} responses with the most unexplained surprise. ◆ marks spurious, ○ exploratory tokens; struck-through tokens are not trained on. Hover or focus for numbers.</p>\n<div class=\"heat\"><span id=\"heat-label\">Shade by</span>",
@@ -80,21 +81,27 @@ pub fn write(out: &mut String, analysis: &RunAnalysis, views: &[View<'_>]) {
 }
 
 fn write_view(out: &mut String, index: usize, view: &ResponseView, range: Range<usize>, scale: &Scale) {
-    let id = view.sample_id.as_deref().map_or_else(|| format!("response {}", view.row), |s| format!("response {}", token_label(s)));
+    let id = view
+        .sample_id
+        .as_deref()
+        .map_or_else(|| format!("response {}", view.row), |s| format!("response {}", token_label(s)));
     let _ = write!(
         out,
         "<details class=\"view\" id=\"r{index}\"{}><summary><b>Step {}</b> <span>{}{}, {} tokens{}; unexplained surprise {} nats</span></summary>",
         if index == 0 { " open" } else { "" },
         view.step,
         escape_xml(&id),
-        view.group_id.as_deref().map_or(String::new(), |g| format!(" of group {}", escape_xml(&token_label(g)))),
+        view.group_id
+            .as_deref()
+            .map_or(String::new(), |g| format!(" of group {}", escape_xml(&token_label(g)))),
         count(view.length),
         view.reward.map_or(String::new(), |r| format!(", reward {}", number(r))),
         number(view.risk)
     );
     if (range.len() as u64) < view.length {
         let first = view.first_position + range.start as u64;
-        let _ = write!(out, "<p>Tokens {} to {} of it.</p>", count(first), count(first + range.len() as u64 - 1));
+        let _ =
+            write!(out, "<p>Tokens {} to {} of it.</p>", count(first), count(first + range.len() as u64 - 1));
     }
     let gap = token_gap(&view.texts);
     out.push_str("<p class=\"text\">");
@@ -110,7 +117,9 @@ fn write_token(out: &mut String, view: &ResponseView, token: usize, scale: &Scal
     let (surprisal, entropy, norm) = (at(&view.surprisal), at(&view.entropy), at(&view.grad_norm));
     let flag = view.flagged.iter().find(|f| f.0 as usize == token).map(|f| f.1);
     out.push_str("<i class=\"");
-    for (name, value, most) in [("s", surprisal, scale.surprisal), ("h", entropy, scale.entropy), ("g", norm, scale.norm)] {
+    for (name, value, most) in
+        [("s", surprisal, scale.surprisal), ("h", entropy, scale.entropy), ("g", norm, scale.norm)]
+    {
         let level = level(value, most);
         if level > 0 {
             let _ = write!(out, "{name}{level} ");

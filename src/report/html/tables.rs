@@ -28,7 +28,8 @@ fn open(out: &mut String, title: &str, file: &str, columns: &[&str]) {
         "<details class=\"table\"><summary>{title}</summary><p class=\"files\"><a href=\"tables/{file}.parquet\">All numbers (Parquet)</a></p><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"
     );
     for (index, column) in columns.iter().enumerate() {
-        let _ = write!(out, "<th scope=\"col\"{}>{column}</th>", if index == 0 { "" } else { " class=\"n\"" });
+        let _ =
+            write!(out, "<th scope=\"col\"{}>{column}</th>", if index == 0 { "" } else { " class=\"n\"" });
     }
     out.push_str("</tr></thead><tbody>\n");
 }
@@ -36,7 +37,8 @@ fn open(out: &mut String, title: &str, file: &str, columns: &[&str]) {
 fn row(out: &mut String, cells: &[String]) {
     out.push_str("<tr>");
     for (index, cell) in cells.iter().enumerate() {
-        let _ = if index == 0 { write!(out, "<th scope=\"row\">{cell}</th>") } else { write!(out, "<td>{cell}") };
+        let _ =
+            if index == 0 { write!(out, "<th scope=\"row\">{cell}</th>") } else { write!(out, "<td>{cell}") };
     }
     out.push('\n');
 }
@@ -51,8 +53,20 @@ fn close(out: &mut String, note: &str) {
 
 fn steps(out: &mut String, analysis: &RunAnalysis) {
     let columns = [
-        "step", "tokens", "responses", "reward", "entropy", "energy", "max ‖g‖", "candidates", "τ<sub>h</sub>",
-        "silenced", "ratio", "their energy", "groups without advantage", "clipped",
+        "step",
+        "tokens",
+        "responses",
+        "reward",
+        "entropy",
+        "energy",
+        "max ‖g‖",
+        "candidates",
+        "τ<sub>h</sub>",
+        "silenced",
+        "ratio",
+        "their energy",
+        "groups without advantage",
+        "clipped",
     ];
     open(out, "Steps", "steps", &columns);
     let shown = thinned(&analysis.steps.iter().collect::<Vec<_>>(), STEPS);
@@ -65,52 +79,77 @@ fn steps(out: &mut String, analysis: &RunAnalysis) {
             (Some(zero), Some(all)) => format!("{} of {}", count(zero), count(all)),
             _ => "–".into(),
         };
-        row(out, &[
-            s.step.to_string(),
-            count(s.tokens),
-            count(s.responses),
-            number_or_dash(s.mean_reward),
-            number_or_dash(s.mean_entropy),
-            number(s.gradient_energy),
-            number_or_dash(s.max_norm),
-            count(s.candidates),
-            tau_h,
-            count(s.silenced),
-            percent(s.silenced_ratio),
-            percent_or_dash(s.spurious_energy_share),
-            dead,
-            percent_or_dash(s.clipped_share),
-        ]);
+        row(
+            out,
+            &[
+                s.step.to_string(),
+                count(s.tokens),
+                count(s.responses),
+                number_or_dash(s.mean_reward),
+                number_or_dash(s.mean_entropy),
+                number(s.gradient_energy),
+                number_or_dash(s.max_norm),
+                count(s.candidates),
+                tau_h,
+                count(s.silenced),
+                percent(s.silenced_ratio),
+                percent_or_dash(s.spurious_energy_share),
+                dead,
+                percent_or_dash(s.clipped_share),
+            ],
+        );
     }
     let left_out = analysis.steps.len() - shown.len();
-    close(out, &if left_out > 0 { format!("{} more steps are in the file.", count(left_out as u64)) } else { String::new() });
+    close(
+        out,
+        &if left_out > 0 {
+            format!("{} more steps are in the file.", count(left_out as u64))
+        } else {
+            String::new()
+        },
+    );
 }
 
 fn classes(out: &mut String, analysis: &RunAnalysis) {
     let columns = [
-        "class", "tokens", "share", "energy", "mean ‖g‖", "interval", "× mean", "entropy up", "down", "open",
+        "class",
+        "tokens",
+        "share",
+        "energy",
+        "mean ‖g‖",
+        "interval",
+        "× mean",
+        "entropy up",
+        "down",
+        "open",
         "the paper: norm, entropy",
     ];
     open(out, "Classes of tokens", "taxonomy", &columns);
     for c in &analysis.taxonomy {
-        row(out, &[
-            escape_xml(&c.label),
-            count(c.tokens),
-            percent(c.token_share),
-            percent_or_dash(c.energy_share),
-            number_or_dash(c.mean_norm),
-            interval(c),
-            c.norm_ratio.map_or("–".into(), times),
-            count(c.entropy_up),
-            count(c.entropy_down),
-            count(c.entropy_ambiguous),
-            match (&c.paper_norm, &c.paper_entropy) {
-                (Some(norm), Some(entropy)) => format!("{}, {}", escape_xml(norm), escape_xml(entropy)),
-                _ => "–".into(),
-            },
-        ]);
+        row(
+            out,
+            &[
+                escape_xml(&c.label),
+                count(c.tokens),
+                percent(c.token_share),
+                percent_or_dash(c.energy_share),
+                number_or_dash(c.mean_norm),
+                interval(c),
+                c.norm_ratio.map_or("–".into(), times),
+                count(c.entropy_up),
+                count(c.entropy_down),
+                count(c.entropy_ambiguous),
+                match (&c.paper_norm, &c.paper_entropy) {
+                    (Some(norm), Some(entropy)) => format!("{}, {}", escape_xml(norm), escape_xml(entropy)),
+                    _ => "–".into(),
+                },
+            ],
+        );
     }
-    close(out, "Up and down: tokens whose first-order effect on their own entropy is certain from p and H alone; open: not decided by them.");
+    close(
+        out,
+        "Up and down: tokens whose first-order effect on their own entropy is certain from p and H alone; open: not decided by them.",
+    );
 }
 
 fn interval(class: &ClassRow) -> String {
@@ -125,22 +164,33 @@ fn rules(out: &mut String, analysis: &RunAnalysis) {
         return;
     }
     let columns = [
-        "rule", "silenced", "damped", "amplified", "energy kept", "of A &gt; 0", "of A &lt; 0", "what it does",
+        "rule",
+        "silenced",
+        "damped",
+        "amplified",
+        "energy kept",
+        "of A &gt; 0",
+        "of A &lt; 0",
+        "what it does",
     ];
     open(out, "Rules on the same tokens", "rules", &columns);
     for r in &analysis.rules {
-        let estimated = if r.exact { String::new() } else { format!(" ± {} (sampled)", percent(r.sampling_error)) };
+        let estimated =
+            if r.exact { String::new() } else { format!(" ± {} (sampled)", percent(r.sampling_error)) };
         let note = r.note.as_deref().map_or(String::new(), |n| format!(" ({})", escape_xml(&prose(n))));
-        row(out, &[
-            escape_xml(&prose(&r.rule)),
-            amount(r.silenced),
-            amount(r.damped),
-            amount(r.amplified),
-            format!("{}{estimated}", percent_or_dash(r.energy_kept)),
-            percent_or_dash(r.positive_energy_kept),
-            percent_or_dash(r.negative_energy_kept),
-            format!("<span class=\"wide\">{}{note}</span>", escape_xml(&prose(&r.description))),
-        ]);
+        row(
+            out,
+            &[
+                escape_xml(&prose(&r.rule)),
+                amount(r.silenced),
+                amount(r.damped),
+                amount(r.amplified),
+                format!("{}{estimated}", percent_or_dash(r.energy_kept)),
+                percent_or_dash(r.positive_energy_kept),
+                percent_or_dash(r.negative_energy_kept),
+                format!("<span class=\"wide\">{}{note}</span>", escape_xml(&prose(&r.description))),
+            ],
+        );
     }
     close(out, "Against the base objective of the log; energy kept is a share of its gradient energy.");
 }
@@ -151,13 +201,17 @@ fn correlations(out: &mut String, analysis: &RunAnalysis) {
     }
     out.push_str("<details class=\"table\"><summary>Correlations that the paper derives</summary><div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">between<th class=\"n\" scope=\"col\">Pearson<th class=\"n\" scope=\"col\">Spearman<th class=\"n\" scope=\"col\">tokens</tr></thead><tbody>\n");
     for c in &analysis.correlations {
-        let sampled = if c.complete { String::new() } else { format!(" (sample, ± {})", number(c.sampling_error)) };
-        row(out, &[
-            format!("{} and {}", escape_xml(&prose(&c.x)), escape_xml(&prose(&c.y))),
-            number_or_dash(c.pearson),
-            number_or_dash(c.spearman),
-            format!("{}{sampled}", count(c.tokens)),
-        ]);
+        let sampled =
+            if c.complete { String::new() } else { format!(" (sample, ± {})", number(c.sampling_error)) };
+        row(
+            out,
+            &[
+                format!("{} and {}", escape_xml(&prose(&c.x)), escape_xml(&prose(&c.y))),
+                number_or_dash(c.pearson),
+                number_or_dash(c.spearman),
+                format!("{}{sampled}", count(c.tokens)),
+            ],
+        );
     }
     let change = &analysis.entropy_change;
     let total = change.certified_up + change.certified_down + change.ambiguous;

@@ -18,7 +18,8 @@ pub fn write(out: &mut String, analysis: &RunAnalysis, charts: &[Drawn], data: O
     let s2t = &analysis.s2t;
     out.push_str("<div class=\"panel\"><h3>Try other thresholds</h3>\n");
     match data {
-        None => out.push_str("<p>The candidates do not fit this page; see the chart of other thresholds below.</p>"),
+        None => out
+            .push_str("<p>The candidates do not fit this page; see the chart of other thresholds below.</p>"),
         Some(data) => write_controls(out, data),
     }
     let rows = [
@@ -33,7 +34,10 @@ pub fn write(out: &mut String, analysis: &RunAnalysis, charts: &[Drawn], data: O
     ];
     out.push_str("<table class=\"live\"><thead><tr><td></td><th scope=\"col\" class=\"n\">this run</th><th scope=\"col\" class=\"n js\">now</th></tr></thead><tbody aria-live=\"polite\">");
     for (id, name, value) in rows {
-        let _ = write!(out, "<tr><th scope=\"row\">{name}</th><td>{value}</td><td class=\"js\" id=\"live-{id}\">{value}</td></tr>");
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\">{name}</th><td>{value}</td><td class=\"js\" id=\"live-{id}\">{value}</td></tr>"
+        );
     }
     out.push_str("</tbody></table>\n<p class=\"js\" id=\"live-exact\"></p><p class=\"js\">Silenced most: <span id=\"live-tokens\"></span></p></div></div></section>\n");
 }

@@ -114,7 +114,8 @@ fn names(analysis: &RunAnalysis, points: &[&CandidatePoint]) -> (Vec<String>, Ve
     ids.truncate(NAMES);
     let vocabulary = &analysis.vocabulary;
     let rows = if vocabulary.rows.is_empty() { &vocabulary.top } else { &vocabulary.rows };
-    let texts: HashMap<i64, &str> = rows.iter().filter_map(|r| Some((r.token_id, r.token.as_deref()?))).collect();
+    let texts: HashMap<i64, &str> =
+        rows.iter().filter_map(|r| Some((r.token_id, r.token.as_deref()?))).collect();
     let name = |id: i32| texts.get(&i64::from(id)).map_or_else(|| format!("id {id}"), |t| token_label(t));
     let codes: HashMap<i32, u16> = (0_u16..).zip(&ids).map(|(code, (id, _))| (*id, code)).collect();
     let code = |p: &&CandidatePoint| p.token_id.and_then(|id| codes.get(&id).copied()).unwrap_or(UNNAMED);

@@ -44,9 +44,27 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
     );
     let estimated = estimate_note(analysis);
     let numbers = [
-        (percent(verdict.fraction), "of the trained tokens are spurious", format!("{} of {}", count(analysis.s2t.silenced), count(analysis.totals.tokens))),
-        (percent_or_dash(verdict.energy_share), "of the gradient energy is theirs", format!("{} of the energy with A > 0{estimated}", percent_or_dash(analysis.s2t.positive_energy_share))),
-        (verdict.mean_norm_ratio.map_or_else(none, times), "the mean gradient norm, per token", format!("{} of tokens with A > 0{estimated}", analysis.s2t.mean_norm_ratio_positive.map_or_else(none, times))),
+        (
+            percent(verdict.fraction),
+            "of the trained tokens are spurious",
+            format!("{} of {}", count(analysis.s2t.silenced), count(analysis.totals.tokens)),
+        ),
+        (
+            percent_or_dash(verdict.energy_share),
+            "of the gradient energy is theirs",
+            format!(
+                "{} of the energy with A > 0{estimated}",
+                percent_or_dash(analysis.s2t.positive_energy_share)
+            ),
+        ),
+        (
+            verdict.mean_norm_ratio.map_or_else(none, times),
+            "the mean gradient norm, per token",
+            format!(
+                "{} of tokens with A > 0{estimated}",
+                analysis.s2t.mean_norm_ratio_positive.map_or_else(none, times)
+            ),
+        ),
     ];
     for (value, what, more) in numbers {
         let _ = write!(out, "<div><dt>{what}</dt><dd>{value}<small>{more}</small></dd></div>");
@@ -87,6 +105,19 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
     );
 }
 
+/// Escaped, with what stands between backticks as code.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return escape_xml(text);
+    }
+    let part = |(index, part): (usize, &&str)| {
+        let escaped = escape_xml(part);
+        if index % 2 == 1 { format!("<code>{escaped}</code>") } else { escaped }
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
 /// Said beside every number that rests on estimated norms.
 fn estimate_note(analysis: &RunAnalysis) -> &'static str {
     match analysis.totals.gradient_source.as_str() {
@@ -109,11 +140,11 @@ fn write_warnings(out: &mut String, warnings: &[Warning]) {
         let _ = write!(
             out,
             "<li class=\"{}\"><p><span class=\"code\"><span aria-hidden=\"true\">{}</span> {}</span> {}</p><p class=\"hint\"><b>Next:</b> {}</p>",
-            if serious { "serious" } else { "note" },
+            if serious { "serious" } else { "mild" },
             if serious { "✕" } else { "▲" },
             warning.code.name().replace('_', " "),
-            escape_xml(&prose(&warning.message)),
-            escape_xml(&prose(&warning.hint))
+            with_code(&prose(&warning.message)),
+            with_code(&prose(&warning.hint))
         );
         if !warning.evidence.is_empty() {
             out.push_str("<details><summary>Evidence</summary><ul>");
@@ -127,7 +158,8 @@ fn write_warnings(out: &mut String, warnings: &[Warning]) {
                 );
             }
             if warning.evidence.len() > EVIDENCE {
-                let _ = write!(out, "<li>and {} more, in summary.json</li>", warning.evidence.len() - EVIDENCE);
+                let _ =
+                    write!(out, "<li>and {} more, in summary.json</li>", warning.evidence.len() - EVIDENCE);
             }
             out.push_str("</ul></details>");
         }
