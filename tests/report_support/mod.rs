@@ -1,8 +1,9 @@
 //! A made-up but consistent analysis: thresholds, flags and counts follow from its candidates.
-#![allow(dead_code, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
 
 mod candidates;
 mod tables;
+mod what_if;
 
 use stapo_analyze::analyze::result::cases::LARGEST_TAU_P;
 use stapo_analyze::analyze::result::*;
@@ -139,10 +140,10 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         correlations: tables::correlations(),
         entropy_profiles: tables::profiles(),
         vocabulary: tables::vocabulary(&spec),
-        sweep: tables::sweep(&points, tokens),
-        strategies: tables::strategies(silenced, candidates),
-        rules: tables::rules(),
-        rule_overlap: tables::overlap(),
+        sweep: what_if::sweep(&points, tokens),
+        strategies: what_if::strategies(silenced, candidates),
+        rules: what_if::rules(),
+        rule_overlap: what_if::overlap(),
         quality: Vec::new(),
         provenance: tables::provenance(spec.hostile),
         plane: tables::plane(&mut random),

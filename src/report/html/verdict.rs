@@ -105,6 +105,19 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
     );
 }
 
+/// Escaped, with what stands between backticks as code.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return escape_xml(text);
+    }
+    let part = |(index, part): (usize, &&str)| {
+        let escaped = escape_xml(part);
+        if index % 2 == 1 { format!("<code>{escaped}</code>") } else { escaped }
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
 /// Said beside every number that rests on estimated norms.
 fn estimate_note(analysis: &RunAnalysis) -> &'static str {
     match analysis.totals.gradient_source.as_str() {
@@ -127,11 +140,11 @@ fn write_warnings(out: &mut String, warnings: &[Warning]) {
         let _ = write!(
             out,
             "<li class=\"{}\"><p><span class=\"code\"><span aria-hidden=\"true\">{}</span> {}</span> {}</p><p class=\"hint\"><b>Next:</b> {}</p>",
-            if serious { "serious" } else { "note" },
+            if serious { "serious" } else { "mild" },
             if serious { "✕" } else { "▲" },
             warning.code.name().replace('_', " "),
-            escape_xml(&prose(&warning.message)),
-            escape_xml(&prose(&warning.hint))
+            with_code(&prose(&warning.message)),
+            with_code(&prose(&warning.hint))
         );
         if !warning.evidence.is_empty() {
             out.push_str("<details><summary>Evidence</summary><ul>");
