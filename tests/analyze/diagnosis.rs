@@ -51,7 +51,8 @@ fn collapsed_reward_is_told() {
 
 #[test]
 fn dead_batches_are_counted() {
-    let analysis = run(10, |step| Step { learns: step < 6, reward: 1.0, ..healthy(step) });
+    let analysis =
+        run(10, |step| Step { learns: step < 6, reward: if step < 6 { 0.5 } else { 1.0 }, ..healthy(step) });
     let dead = analysis.warnings.iter().find(|w| w.code == WarningCode::DeadBatches).unwrap();
     assert!(dead.message.starts_with("4 of 10 batches"), "{}", dead.message);
     assert_eq!(dead.evidence[0].step, Some(6));
@@ -62,7 +63,8 @@ fn dead_batches_are_counted() {
 
 #[test]
 fn spikes_name_the_tokens_that_caused_them() {
-    let analysis = run(14, |step| Step { scale: if step == 7 { 30.0 } else { 1.0 }, rare: Some(77), ..healthy(step) });
+    let analysis =
+        run(14, |step| Step { scale: if step == 7 { 30.0 } else { 1.0 }, rare: Some(77), ..healthy(step) });
     let spike = analysis.warnings.iter().find(|w| w.code == WarningCode::EnergySpike).unwrap();
     assert_eq!(spike.evidence[0].step, Some(7));
     assert!(spike.message.contains("⟨77⟩"), "{}", spike.message);

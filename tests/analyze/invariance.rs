@@ -70,7 +70,11 @@ fn assert_same(one: &RunAnalysis, other: &RunAnalysis, what: &str) {
     assert_eq!(one.plane, other.plane, "{what}");
     assert_eq!(one.candidates.points, other.candidates.points, "{what}");
     let views = |analysis: &RunAnalysis| {
-        analysis.responses.iter().map(|v| (v.step, v.sample_id.clone(), v.flagged.clone())).collect::<Vec<_>>()
+        analysis
+            .responses
+            .iter()
+            .map(|v| (v.step, v.sample_id.clone(), v.flagged.clone()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(views(one), views(other), "{what}");
 }

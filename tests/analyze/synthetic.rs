@@ -25,7 +25,13 @@ pub struct Step {
 /// A step of a run that goes well.
 pub fn healthy(step: i64) -> Step {
     let step = step as f32;
-    Step { entropy: 0.5 - 0.01 * step, reward: 0.4 + 0.02 * step, scale: 1.0, learns: true, rare: Some(step as i32) }
+    Step {
+        entropy: 0.5 - 0.01 * step,
+        reward: 0.4 + 0.02 * step,
+        scale: 1.0,
+        learns: true,
+        rare: Some(step as i32),
+    }
 }
 
 /// A made-up run: groups of four responses of thirty tokens.
