@@ -159,3 +159,64 @@ fn help_names_every_command() {
         assert!(text.contains(word), "{text}");
     }
 }
+
+#[test]
+fn the_main_job_writes_a_summary_and_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let output = program().arg(sample("grpo.parquet")).arg("--report").arg(&out).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("168"));
+    let summary: Value = serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["s2t"]["silenced"], 168);
+    for table in ["steps", "flagged", "taxonomy", "vocabulary", "sweep", "rules", "plane"] {
+        assert!(out.join(format!("tables/{table}.parquet")).is_file(), "{table}");
+    }
+    let printed = program().arg(sample("grpo.parquet")).args(["--format", "json"]).output().unwrap();
+    assert_eq!(printed.stdout, std::fs::read(out.join("summary.json")).unwrap());
+}
+
+#[test]
+fn thresholds_can_be_set() {
+    let silenced = |arguments: &[&str]| {
+        json(program().arg(sample("grpo.parquet")).args(["--format", "json"]).args(arguments))["s2t"].clone()
+    };
+    let early = silenced(&["--preset", "v1"]);
+    assert_eq!((early["silenced"].as_u64(), early["preset"].as_str()), (Some(169), Some("v1")));
+    let none = silenced(&["--tau-p", "1e-30"]);
+    assert_eq!((none["candidates"].as_u64(), none["silenced"].as_u64()), (Some(0), Some(0)));
+    let all = silenced(&["--entropy-threshold", "100"]);
+    assert_eq!(all["silenced"], all["candidates"]);
+    let wide = silenced(&["--tau-p", "0.05"]);
+    assert!(wide["candidates"].as_u64() > all["candidates"].as_u64());
+}
+
+#[test]
+fn a_gate_turns_the_summary_into_an_exit_code() {
+    let gate = |condition: &str| {
+        program().arg(sample("grpo.parquet")).args(["-q", "--fail-on", condition]).output().unwrap()
+    };
+    assert_eq!(gate("s2t.fraction>3e-4").status.code(), Some(0));
+    let failed = gate("s2t.fraction>1e-4");
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("s2t.fraction"));
+    let wrong = gate("s2t.nonsense>1");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("hint: "));
+}
+
+#[test]
+fn errors_of_newcomers_say_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no_entropy.parquet");
+    let columns = vec![
+        ("token_ids", int_lists(&[&[3, 4]])),
+        ("logprob", float_lists(&[&[-1.0, -2.0]])),
+        ("advantage", floats(&[1.0])),
+    ];
+    write_parquet(&path, columns, 8);
+    let output = program().arg(&path).output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(talk.contains("`entropy`") && talk.contains("--map entropy="), "{talk}");
+}

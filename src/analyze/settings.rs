@@ -40,8 +40,8 @@ impl Default for MemoryLimits {
             kept_entropies: 1 << 20,
             kept_population: 1 << 25,
             candidate_bytes: 64 << 20,
-            rare_tokens: 1 << 19,
-            common_tokens: 1 << 18,
+            rare_tokens: 1 << 18,
+            common_tokens: 1 << 17,
         }
     }
 }

@@ -88,6 +88,7 @@ fn complete(run: &Run) -> Check {
     let open = run.skipped.iter().filter(|s| s.reason.contains("STABLE")).count();
     let verdict = if open > 0 { Verdict::Warn } else { Verdict::Pass };
     let message = match open {
+        0 if run.files.len() == 1 => "the file is complete".into(),
         0 => format!("{} files read, none incomplete", run.files.len()),
         n => format!("{n} folders without a STABLE marker were skipped"),
     };

@@ -2,15 +2,33 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Token-level analysis of RL training runs of language models.
+use crate::ingest::Alignment;
+
+/// Token-level analysis of RL training runs of language models
+///
+/// Computes spurious risk, gradient norm and entropy change of every token, flags the spurious
+/// tokens (positive advantage, low probability, low entropy) and says what silencing them would do.
 #[derive(Debug, Parser)]
-#[command(name = "stapo-analyze", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "stapo-analyze",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    override_usage = "stapo-analyze [OPTIONS] <RUN>...\n       stapo-analyze <COMMAND>"
+)]
 pub struct Cli {
-    /// What to do.
+    /// Another job than the main one.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+
+    /// The main job.
+    #[command(flatten)]
+    pub analyze: AnalyzeArgs,
 }
 
 /// The commands.
@@ -41,8 +59,8 @@ pub struct InputArgs {
     pub maps: Vec<String>,
 
     /// How list values belong to tokens, where it is not recognised
-    #[arg(long, value_enum, value_name = "CONVENTION", help_heading = "Reading")]
-    pub align: Option<AlignArg>,
+    #[arg(long, value_parser = alignment(), value_name = "CONVENTION", help_heading = "Reading")]
+    pub align: Option<Alignment>,
 
     /// Unit of logged entropies
     #[arg(long, value_enum, default_value_t = EntropyUnit::Nats, value_name = "UNIT", help_heading = "Reading")]
@@ -61,23 +79,6 @@ pub struct InputArgs {
     pub quiet: bool,
 }
 
-/// The conventions of list values.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum AlignArg {
-    /// Response tokens only, padding at the end
-    Response,
-    /// Response tokens only, padding at the start
-    LeftPadded,
-    /// Prompt and response, value i belongs to token i
-    Full,
-    /// Prompt and response, value i belongs to token i + 1
-    Shifted,
-    /// Token ids of prompt and response, values of the response only
-    Right,
-    /// One value for each trained token only
-    Compact,
-}
-
 /// Units of entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EntropyUnit {
@@ -94,6 +95,124 @@ pub enum Format {
     Text,
     /// For machines
     Json,
+}
+
+/// Arguments of the main job.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// The log.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Write report.html, report.md, charts, summary.json and tables into DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+
+    /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4" (repeatable)
+    #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
+    pub fail_on: Vec<String>,
+
+    /// Thresholds of the S2T mask: the paper's late version (v5) or its early one (v1)
+    #[arg(long, value_enum, default_value_t = PresetArg::V5, help_heading = "Silencing")]
+    pub preset: PresetArg,
+
+    /// A token is improbable below this probability [default: 0.002]
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Silencing")]
+    pub tau_p: Option<f64>,
+
+    /// The entropy threshold is this quantile of the population [default: 0.75; v1: 0.8]
+    #[arg(long, value_name = "Q", value_parser = probability, conflicts_with = "entropy_threshold", help_heading = "Silencing")]
+    pub entropy_quantile: Option<f64>,
+
+    /// A fixed entropy threshold instead of a quantile
+    #[arg(long, value_name = "NATS", value_parser = non_negative, help_heading = "Silencing")]
+    pub entropy_threshold: Option<f64>,
+
+    /// Tokens that the quantile is taken over [default: candidates; v1: all]
+    #[arg(long, value_enum, help_heading = "Silencing")]
+    pub population: Option<PopulationArg>,
+
+    /// What one threshold holds for
+    #[arg(long, value_enum, default_value_t = PerArg::Auto, help_heading = "Silencing")]
+    pub per: PerArg,
+
+    /// Token texts from this tokenizer.json [default: the one the log's metadata names]
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub tokenizer: Option<PathBuf>,
+
+    /// Size of the vocabulary [default: from metadata, else guessed from the largest id]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Model")]
+    pub vocab_size: Option<u32>,
+
+    /// PPO clip range below 1 [default: from metadata, else 0.2]
+    #[arg(long, value_name = "EPS", value_parser = non_negative, requires = "clip_high", help_heading = "Model")]
+    pub clip_low: Option<f64>,
+
+    /// PPO clip range above 1 [default: from metadata, else 0.28]
+    #[arg(long, value_name = "EPS", value_parser = non_negative, requires = "clip_low", help_heading = "Model")]
+    pub clip_high: Option<f64>,
+
+    /// Take gradients with respect to logits before they are divided by this temperature
+    #[arg(long, value_name = "T", value_parser = positive, help_heading = "Model")]
+    pub temperature: Option<f64>,
+}
+
+/// Presets of the S2T mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PresetArg {
+    /// Quantile over the candidates of a batch
+    V5,
+    /// Quantile over all trained tokens of a batch
+    V1,
+}
+
+/// Populations of the entropy quantile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PopulationArg {
+    /// Tokens with positive advantage and low probability
+    Candidates,
+    /// Tokens with positive advantage
+    Positive,
+    /// All trained tokens
+    All,
+}
+
+/// What a threshold holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PerArg {
+    /// The mini-batch where it is logged, else the step
+    Auto,
+    /// The step
+    Step,
+    /// The mini-batch
+    Minibatch,
+}
+
+fn alignment() -> impl TypedValueParser<Value = Alignment> {
+    PossibleValuesParser::new(Alignment::ALL.map(Alignment::name)).try_map(|name| name.parse::<Alignment>())
+}
+
+fn number(text: &str, good: impl Fn(f64) -> bool, what: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if good(value) => Ok(value),
+        _ => Err(format!("not {what}")),
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    number(text, |v| (0.0..=1.0).contains(&v), "a number from 0 to 1")
+}
+
+fn non_negative(text: &str) -> Result<f64, String> {
+    number(text, |v| v >= 0.0 && v.is_finite(), "a number of 0 or more")
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
 }
 
 /// Arguments of `check`.

@@ -8,7 +8,7 @@ use super::terminal::{Table, colours, grouped, paint, visible};
 use super::{Outcome, settings};
 use crate::check::{CheckReport, Verdict, check};
 use crate::error::Result;
-use crate::ingest::Run;
+use crate::ingest::{Column, Reason, Run};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
@@ -75,7 +75,11 @@ fn text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
 fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
     let layouts: Vec<String> = report.layouts.iter().map(|l| format!("{l:?}").to_lowercase()).collect();
     let steps = match (report.steps.first, report.steps.last) {
-        (Some(first), Some(last)) => format!("{} ({first} to {last})", report.steps.count),
+        (Some(first), Some(last)) => {
+            let logged = report.columns.iter().any(|c| c.canonical == Column::Step.name());
+            let from = if logged { "" } else { ", from folder or file names" };
+            format!("{} ({first} to {last}{from})", report.steps.count)
+        }
         _ => "none".into(),
     };
     let vocabulary = match report.vocabulary.size {
@@ -99,7 +103,7 @@ fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn columns(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(&["canonical", "column", "taken for", ">missing", "first bad value"]);
+    let mut table = Table::new(&["canonical", "column", "found by", ">missing", "first bad value"]);
     for column in &report.columns {
         let names: Vec<String> = column.sources.iter().map(|s| visible(&s.name)).collect();
         let share = match column.missing_share {
@@ -110,7 +114,10 @@ fn columns(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
         table.row(vec![
             column.canonical.into(),
             names.join(" + "),
-            format!("its {}", format!("{:?}", column.reason).to_lowercase()),
+            match column.reason {
+                Reason::Option => "--map".into(),
+                reason => format!("{reason:?}").to_lowercase(),
+            },
             share,
             column.first_bad.as_deref().map(visible).unwrap_or_default(),
         ]);

@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out. stdout is data, stderr is talk.
 
+mod analyze;
 mod args;
 mod check;
 mod convert;
@@ -29,8 +30,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     crate::ingest::quieten_guarded_panics();
     let outcome = match &cli.command {
-        Command::Check(arguments) => check::run(arguments, &mut io::stdout().lock()),
-        Command::Convert(arguments) => convert::run(arguments, &mut io::stderr().lock()),
+        None => analyze::run(&cli.analyze, &mut io::stdout().lock(), &mut io::stderr().lock()),
+        Some(Command::Check(arguments)) => check::run(arguments, &mut io::stdout().lock()),
+        Some(Command::Convert(arguments)) => convert::run(arguments, &mut io::stderr().lock()),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -84,7 +84,7 @@ impl CollisionTable {
 
     /// C'_min, C'_max and ln x_max (and a filler) in one vector operation; the last two may exceed
     /// 1 and 0 by rounding.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn lines_at(&self, entropy: f32) -> [f32; 4] {
         let Some(cell) = self.cells.get(index_of(entropy)) else {
@@ -95,7 +95,7 @@ impl CollisionTable {
 }
 
 /// The exponent and leading mantissa bits of H' + OFFSET: a logarithmic grid for one shift.
-#[inline]
+#[inline(always)]
 fn index_of(entropy: f32) -> usize {
     let base = OFFSET.to_bits() >> INDEX_SHIFT;
     ((entropy + OFFSET).to_bits() >> INDEX_SHIFT).wrapping_sub(base) as usize

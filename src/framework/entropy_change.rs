@@ -52,7 +52,7 @@ pub struct ChangeInterval {
 
 impl ChangeInterval {
     /// The interval of w·D.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn times_weight(self, weight: f64) -> Self {
         let (a, b) = (self.low * weight, self.high * weight);
@@ -61,14 +61,14 @@ impl ChangeInterval {
 }
 
 /// D from logged Σ π² and Σ π² ln π: S + H·C − p(ln p + H).
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn exact_change(logprob: f64, p: f64, entropy: f64, sum_pi_sq: f64, sum_pi_sq_log_pi: f64) -> f64 {
     sum_pi_sq_log_pi + entropy * sum_pi_sq - p * (logprob + entropy)
 }
 
 /// The paper's lemma (arXiv 2602.15620): −p(ln p + H)(A − Ā). It leaves out G and centres A.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn lemma_change(logprob: f64, p: f64, entropy: f64, advantage: f64, mean_advantage: f64) -> f64 {
     -p * (logprob + entropy) * (advantage - mean_advantage)
@@ -105,7 +105,7 @@ pub(super) fn direction_code(logprob: f64, entropy: f64, ln_heaviest_mass: f64, 
 /// With R the other tokens' part of G: R ≥ q²·s·C', s = ln q + H − H' = p(ln q − ln p − H')
 /// (a covariance is not negative), and R ≤ q²·u·C', u = ln(q·x_max) + H. The ends leave room for
 /// the rounding of H' (C' falls by at most 1 a nat).
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn change_interval(logprob: f64, state: &ConditionalState, bounds: &CollisionBounds) -> ChangeInterval {
     let ln_p = if logprob < 0.0 { logprob } else { 0.0 };

@@ -35,7 +35,7 @@ fn is_feasible(excess: f64, max_excess: f64, logprob: f64) -> bool {
 }
 
 /// h_b(p) = −p ln p − q ln q from the logarithms, which must be finite.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn binary_entropy(p: f64, ln_p: f64, q: f64, ln_q: f64) -> f64 {
     -p * ln_p - q * ln_q
@@ -63,7 +63,7 @@ impl ConditionalState {
     }
 
     /// The entropy of the whole distribution after clamping: h_b(p) + q·H'.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn clamped_entropy(&self, logprob: f64) -> f64 {
         let ln_p = if logprob < 0.0 { logprob } else { 0.0 };

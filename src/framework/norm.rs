@@ -87,28 +87,28 @@ impl SquaredNorm {
 }
 
 /// w²/T² · q² · (1 + C'): the gradient with respect to logits before division by T gains 1/T.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn squared_norm(scale: f64, complement: f64, conditional_collision: f64) -> f64 {
     scale * (complement * complement) * (1.0 + conditional_collision)
 }
 
 /// The point estimate of C' inside its interval, see [`POINT_FRACTION`].
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn point_estimate(min: f64, max: f64) -> f64 {
     min + POINT_FRACTION * (max - min)
 }
 
 /// C' = (C − p²)/q²; meaningless where q is small, so always clamp it into the tight interval.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn conditional_collision(sum_pi_sq: f64, p: f64, q: f64) -> f64 {
     (sum_pi_sq - p * p) / (q * q)
 }
 
 /// Clamps without panicking; NaN becomes `min`.
-#[inline]
+#[inline(always)]
 pub(super) fn clamp_into(value: f64, min: f64, max: f64) -> f64 {
     let floored = if value > min { value } else { min };
     if floored < max { floored } else { max }

@@ -12,7 +12,7 @@ pub struct ClipRange {
 
 impl ClipRange {
     /// Whether clipping cuts a token of this `ratio` and `advantage`, so that it has no gradient.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn cuts(&self, ratio: f64, advantage: f64) -> bool {
         ((advantage > 0.0) & (ratio > 1.0 + self.high)) | ((advantage < 0.0) & (ratio < 1.0 - self.low))
@@ -29,7 +29,7 @@ pub fn probability_pair(logprob: f64) -> (f64, f64) {
 }
 
 /// −ln p in nats.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn surprisal(logprob: f64) -> f64 {
     -logprob
@@ -42,7 +42,7 @@ pub fn ratio(logprob_new: f64, logprob_old: f64) -> f64 {
 }
 
 /// w = ρA, or 0 where clipping cuts the token.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn weight(ratio: f64, advantage: f64, clip: Option<ClipRange>) -> f64 {
     match clip {

@@ -3,6 +3,7 @@
 //! [`Run::open`] finds and understands the files, [`scan()`] streams them as [`TokenBatch`]es of
 //! whole responses in canonical columns.
 
+mod agreement;
 mod align;
 mod arrays;
 mod batch;
@@ -17,16 +18,23 @@ mod json;
 mod long;
 mod mapping;
 mod nested;
+mod opened;
 mod parquet;
 mod path_facts;
+mod placeholders;
 mod quality;
+mod resolve;
 mod responses;
+mod row_alignment;
+mod row_index;
 mod run;
 mod sanitize;
 mod scan;
+mod scan_in_order;
 mod stitch;
 mod tokens;
 mod units;
+mod user_map;
 
 use std::path::PathBuf;
 
@@ -36,10 +44,14 @@ pub use context::AlignmentRule;
 pub use dialect::{Alignment, Dialect};
 pub use discover::Skipped;
 pub use guard::quieten_guarded_panics;
-pub use mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, UserMap, source_names};
+pub use mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
+pub use opened::Source;
 pub use quality::{ColumnQuality, FAIL_SHARE, Place, Quality, WARN_SHARE};
-pub use run::{IngestSettings, Run, RunFile, Source};
-pub use scan::{BATCH_TOKENS, Progress, RowIndex, Scanned, Silent, Sink, scan, scan_in_order};
+pub use row_index::RowIndex;
+pub use run::{IngestSettings, Run, RunFile};
+pub use scan::{BATCH_TOKENS, Progress, Scanned, Silent, Sink, scan};
+pub use scan_in_order::scan_in_order;
+pub use user_map::UserMap;
 
 use crate::error::Result;
 

@@ -3,8 +3,8 @@
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 
-use super::align::{self, Role, RowPlan, RowShape, Shift};
-use super::arrays::{self, Lists, WrongType};
+use super::align::RowPlan;
+use super::arrays::{Lists, WrongType};
 use super::batch::{Origin, TokenBatch};
 use super::columns::{Column, Level};
 use super::context::{AlignmentRule, FileContext};
@@ -12,13 +12,18 @@ use super::dialect::Alignment;
 use super::mapping::{Mapping, RawSource};
 use super::quality::Quality;
 use super::responses;
-use super::tokens::{self, ABSENT, TokenSource};
+use super::row_alignment::Rows;
+use super::tokens::{self, TokenSource};
 use crate::error::Result;
 
-struct ListColumn<'a> {
-    column: Column,
-    source: &'a RawSource,
-    lists: Lists,
+/// A token-level list column.
+pub struct ListColumn<'a> {
+    /// The canonical column.
+    pub column: Column,
+    /// Where it comes from.
+    pub source: &'a RawSource,
+    /// Its lists.
+    pub lists: Lists,
 }
 
 /// Brings a batch of rows into canonical form. `first_row` is the batch's first row in its file.
@@ -215,127 +220,4 @@ fn spread(flags: &[u8], offsets: &[usize]) -> Vec<u8> {
         out.resize(offsets[i + 1], *flag);
     }
     out
-}
-
-/// A batch whose rows are aligned one by one.
-struct Rows<'a> {
-    mapping: &'a Mapping,
-    context: &'a FileContext,
-    columns: &'a [ListColumn<'a>],
-    masks: &'a [Vec<u8>],
-    reference: usize,
-    response_len: Option<&'a [Option<i64>]>,
-    prompt_len: Option<&'a [Option<i64>]>,
-    own_prompt: bool,
-    first_row: u64,
-}
-
-impl Rows<'_> {
-    fn plans(&self, rows: usize) -> Result<Vec<RowPlan>> {
-        let ids = self.ids()?;
-        (0..rows)
-            .map(|i| {
-                let shape = self.shape(i, ids.as_deref());
-                let given = match self.context.alignment {
-                    AlignmentRule::Given(alignment) => Some(alignment),
-                    AlignmentRule::Exact => Some(Alignment::Response),
-                    AlignmentRule::Auto => None,
-                };
-                align::plan(given, &shape).ok_or_else(|| self.mismatch(i))
-            })
-            .collect()
-    }
-
-    fn ids(&self) -> Result<Option<Vec<i32>>> {
-        let list = &self.columns[self.reference];
-        if list.column != Column::TokenId {
-            return Ok(None);
-        }
-        let wrong = |WrongType(found)| self.context.type_error(&list.source.name, list.column, found);
-        Ok(Some(arrays::to_i32(&list.lists.values).map_err(wrong)?.to_vec()))
-    }
-
-    fn shape<'s>(&'s self, i: usize, ids: Option<&'s [i32]>) -> RowShape<'s> {
-        let tokens = self.columns[self.reference].lists.row_len(i);
-        let lengths = self
-            .columns
-            .iter()
-            .filter(|l| !matches!(l.column, Column::Mask | Column::TokenId | Column::TokenText));
-        let values = lengths.map(|l| l.lists.row_len(i)).filter(|n| *n > 0).min();
-        let logged = |lengths: Option<&[Option<i64>]>| lengths.and_then(|l| usize::try_from(l[i]?).ok());
-        let row = |lists: &Lists| lists.offsets[i]..lists.offsets[i] + lists.row_len(i);
-        let mut masks = self.columns.iter().filter(|l| l.column == Column::Mask).zip(self.masks);
-        RowShape {
-            tokens,
-            values: values.unwrap_or(tokens),
-            mask: masks.next().map(|(l, flags)| &flags[row(&l.lists)]),
-            response_len: logged(self.response_len),
-            prompt_len: logged(self.prompt_len),
-            own_prompt: self.own_prompt,
-            ids: ids.map(|ids| &ids[row(&self.columns[self.reference].lists)]),
-        }
-    }
-
-    /// The list of row `i` that differs from the token ids, as an error.
-    fn mismatch(&self, i: usize) -> crate::error::Error {
-        let reference = &self.columns[self.reference];
-        let tokens = reference.lists.row_len(i);
-        let other = self.columns.iter().find(|l| !matches!(l.lists.row_len(i), n if n == tokens || n == 0));
-        let (column, found) = other.map_or((reference.column, tokens), |l| (l.column, l.lists.row_len(i)));
-        let row = self.first_row + i as u64;
-        self.context.length_error(row, self.mapping, (column, found), (reference.column, tokens))
-    }
-
-    /// For each response token the index of its value in column `c`.
-    fn pick(&self, c: usize, plans: &[RowPlan]) -> Result<Vec<usize>> {
-        let lists = &self.columns[c].lists;
-        let mut pick = Vec::new();
-        for (i, plan) in plans.iter().enumerate() {
-            let length = lists.row_len(i);
-            let from = lists.offsets[i];
-            if length == 0 {
-                pick.resize(pick.len() + plan.response.len(), ABSENT);
-                continue;
-            }
-            let shape = self.shape(i, None);
-            let exact = self.context.alignment == AlignmentRule::Exact && length != shape.tokens;
-            let role = match self.columns[c].column {
-                Column::TokenId | Column::TokenText => Role::Tokens,
-                Column::Mask => Role::Mask,
-                _ => Role::Values,
-            };
-            let shift = if exact { None } else { align::shift_of(plan, &shape, length, role) };
-            match shift.ok_or_else(|| {
-                let reference = (self.columns[self.reference].column, shape.tokens);
-                let row = self.first_row + i as u64;
-                self.context.length_error(row, self.mapping, (self.columns[c].column, length), reference)
-            })? {
-                Shift::Back(by) => pick.extend(plan.response.clone().map(|t| match t.checked_sub(by) {
-                    Some(v) if v < length => from + v,
-                    _ => ABSENT,
-                })),
-                Shift::Compact => {
-                    let mask = shape.mask.unwrap_or_default();
-                    let mut next = mask[..plan.response.start].iter().filter(|m| **m == 1).count();
-                    for t in plan.response.clone() {
-                        let trained = mask[t] == 1 && next < length;
-                        pick.push(if trained { from + next } else { ABSENT });
-                        next += usize::from(mask[t] == 1);
-                    }
-                }
-            }
-        }
-        Ok(pick)
-    }
-
-    /// The tokens before each response, as its prompt.
-    fn prompts(&self, plans: &[RowPlan]) -> Result<Option<Vec<Option<arrow_buffer::ScalarBuffer<i32>>>>> {
-        let lists = &self.columns[self.reference].lists;
-        let Some(ids) = self.ids()? else { return Ok(None) };
-        let ids = arrow_buffer::ScalarBuffer::from(ids);
-        let prompt = |(i, plan): (usize, &RowPlan)| {
-            plan.prompt_before.then(|| ids.slice(lists.offsets[i], plan.response.start))
-        };
-        Ok(Some(plans.iter().enumerate().map(prompt).collect()))
-    }
 }

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::columns::{Column, Kind};
+use super::agreement::{common_metadata, refuse_conflicts, require_named};
+use super::columns::{Column, fold_name};
 use super::context::{AlignmentRule, FileContext};
-use super::dialect::{Alignment, Dialect, RawField, Shape};
-use super::discover::{Container, LogFile, Skipped, discover};
-use super::guard::guarded;
-use super::json::JsonBatches;
-use super::mapping::{self, Layout, Mapping, UserMap};
-use super::parquet::ParquetHead;
+use super::dialect::{Alignment, Dialect, RawField};
+use super::discover::{Skipped, discover};
+use super::mapping::{self, Layout, Mapping};
+use super::opened::{Opened, Source, open_guarded};
+use super::placeholders::forget_placeholders;
+use super::resolve::resolve;
+use super::user_map::UserMap;
 use crate::error::{Error, Result};
 
 /// What the user can say about reading a log.
@@ -38,15 +40,6 @@ impl IngestSettings {
             n => n,
         }
     }
-}
-
-/// How the rows of a file are had.
-#[derive(Clone)]
-pub enum Source {
-    /// From a Parquet file with this footer.
-    Parquet(Box<ParquetHead>),
-    /// From JSON lines.
-    Json,
 }
 
 /// An opened log file.
@@ -77,16 +70,6 @@ pub struct Run {
     pub notes: Vec<String>,
     /// The settings it was opened with.
     pub settings: IngestSettings,
-}
-
-struct Opened {
-    log: LogFile,
-    source: Source,
-    fields: Vec<RawField>,
-    dialect: Dialect,
-    alignment: AlignmentRule,
-    metadata: BTreeMap<String, String>,
-    bytes: u64,
 }
 
 impl Run {
@@ -154,10 +137,11 @@ impl Run {
             let mapping = match known.iter().position(|k| *k == schema) {
                 Some(at) => at,
                 None => {
-                    let mapping = mapping::resolve(&file.fields, file.dialect, &self.settings.map);
+                    let mapping = resolve(&file.fields, file.dialect, &self.settings.map);
                     let mut mapping = mapping.ok_or_else(|| no_token_columns(file))?;
                     require_response_key(&mapping, file)?;
-                    forget_placeholders(&mut mapping, opened, schema);
+                    let same = |o: &&Opened| (&o.fields[..], o.dialect) == schema;
+                    forget_placeholders(&mut mapping, &opened.iter().filter(same).collect::<Vec<_>>());
                     known.push(schema);
                     self.mappings.push(mapping);
                     known.len() - 1
@@ -198,55 +182,9 @@ impl Run {
     }
 }
 
-fn open_guarded(log: LogFile) -> Result<Opened> {
-    let path = log.path.clone();
-    guarded(&path, || "footer".into(), || open_one(log))
-}
-
-fn open_one(log: LogFile) -> Result<Opened> {
-    let bytes = std::fs::metadata(&log.path).map_err(|e| Error::read(&log.path, e))?.len();
-    match log.container {
-        Container::Parquet => {
-            let head = ParquetHead::open(&log.path)?;
-            let fields = head.fields.clone();
-            let metadata = head.metadata_keys.clone();
-            let (dialect, alignment) = match metadata.contains_key("schema_version") {
-                true => (Dialect::Canonical, AlignmentRule::Exact),
-                false => {
-                    let dialect = Dialect::detect(&fields);
-                    (dialect, alignment_rule(dialect, dialect.alignment()))
-                }
-            };
-            let source = Source::Parquet(Box::new(head));
-            Ok(Opened { log, source, fields, dialect, alignment, metadata, bytes })
-        }
-        Container::Json => {
-            let rows = JsonBatches::open(&log.path, super::scan::BATCH_TOKENS)?;
-            let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
-            // What was reshaped on the way in is aligned already.
-            let reshaped = rows.alignment() != dialect.alignment();
-            let alignment = match reshaped {
-                true => AlignmentRule::Exact,
-                false => alignment_rule(dialect, rows.alignment()),
-            };
-            let metadata = BTreeMap::new();
-            Ok(Opened { log, source: Source::Json, fields, dialect, alignment, metadata, bytes })
-        }
-    }
-}
-
-/// Canonical names alone do not promise canonical alignment.
-fn alignment_rule(dialect: Dialect, alignment: Option<Alignment>) -> AlignmentRule {
-    match alignment {
-        Some(alignment) if dialect != Dialect::Canonical => AlignmentRule::Given(alignment),
-        _ => AlignmentRule::Auto,
-    }
-}
-
 fn no_token_columns(file: &Opened) -> Error {
-    let has = |name: Column| {
-        file.fields.iter().any(|f| name.aliases().contains(&super::columns::fold_name(&f.name).as_str()))
-    };
+    let has =
+        |name: Column| file.fields.iter().any(|f| name.aliases().contains(&fold_name(&f.name).as_str()));
     let needed = [Column::TokenId, Column::Logprob, Column::Entropy, Column::Advantage];
     let missing: Vec<&str> = needed.iter().filter(|c| !has(**c)).map(|c| c.name()).collect();
     match file.dialect.text_only() {
@@ -275,107 +213,4 @@ fn require_response_key(mapping: &Mapping, file: &Opened) -> Result<()> {
         column: Column::SampleId.name(),
         found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
     })
-}
-
-/// A log-probability column that is zero everywhere was not computed.
-fn forget_placeholders(mapping: &mut Mapping, opened: &[Opened], schema: (&[RawField], Dialect)) {
-    let same = |o: &&Opened| (&o.fields[..], o.dialect) == schema;
-    let logprobs: Vec<Column> = mapping.columns.iter().map(|m| m.column).filter(|c| c.is_logprob()).collect();
-    for column in logprobs {
-        let Some(source) = mapping.get(column).and_then(|m| m.sources.first()).cloned() else { continue };
-        let zero = |o: &Opened| match &o.source {
-            Source::Parquet(head) => head.is_all_zero(&source.name),
-            Source::Json => json_is_all_zero(&o.log.path, &source.name),
-        };
-        if opened.iter().filter(same).all(zero) {
-            mapping.forget(column, &format!("(`{}`) is zero everywhere", source.name));
-        }
-    }
-    mapping.fall_back_to_other_logprob();
-}
-
-/// Looks at the first rows only: a framework that skips a column skips it in the whole run.
-fn json_is_all_zero(path: &std::path::Path, name: &str) -> bool {
-    let Ok(mut rows) = JsonBatches::open(path, super::scan::BATCH_TOKENS) else { return false };
-    let Some(Ok(first)) = rows.next() else { return false };
-    let Some(array) = first.batch.column_by_name(name) else { return false };
-    let Ok(lists) = super::arrays::Lists::of(array) else { return false };
-    let Ok(values) = super::arrays::to_f64(&lists.values) else { return false };
-    values.len() >= 8 && values.iter().all(|v| *v == 0.0 || v.is_nan())
-}
-
-/// Two files of one run must agree on what a column is, where the column is of use.
-fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
-    let of_use = |name: &str| {
-        let folded = super::columns::fold_name(name);
-        let known = |c: &Column| {
-            c.kind() != Kind::Text && (c.name() == name || c.aliases().contains(&folded.as_str()))
-        };
-        map.named().any(|(_, raw)| raw == name) || Column::ALL.iter().any(known)
-    };
-    let mut seen: BTreeMap<&str, (&Opened, Shape)> = BTreeMap::new();
-    for file in opened {
-        for field in file.fields.iter().filter(|f| of_use(&f.name)) {
-            let (first, shape) = *seen.entry(&field.name).or_insert((file, field.shape));
-            if !compatible(shape, field.shape) {
-                return Err(Error::ConflictingTypes {
-                    column: field.name.clone(),
-                    first: first.log.path.clone(),
-                    first_type: describe(shape),
-                    second: file.log.path.clone(),
-                    second_type: describe(field.shape),
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn compatible(a: Shape, b: Shape) -> bool {
-    use super::dialect::Primitive::{Bool, Float, Int, Other};
-    let number = |p| matches!(p, Int | Float | Bool);
-    match (a, b) {
-        (Shape::Scalar(x), Shape::Scalar(y)) | (Shape::List(x), Shape::List(y)) => {
-            x == y || x == Other || y == Other || (number(x) && number(y))
-        }
-        // A column of nulls has no type yet.
-        (Shape::Scalar(Other), _) | (_, Shape::Scalar(Other)) => true,
-        (Shape::List(_), Shape::ListOfLists(_)) | (Shape::ListOfLists(_), Shape::List(_)) => false,
-        _ => std::mem::discriminant(&a) == std::mem::discriminant(&b),
-    }
-}
-
-fn describe(shape: Shape) -> String {
-    let name = |p| format!("{p:?}").to_lowercase();
-    match shape {
-        Shape::Scalar(p) => format!("one {} a row", name(p)),
-        Shape::List(p) => format!("a list of {} a row", name(p)),
-        Shape::ListOfLists(p) => format!("a list of lists of {} a row", name(p)),
-        Shape::Struct => "a struct".into(),
-    }
-}
-
-fn require_named(map: &UserMap, opened: &[Opened]) -> Result<()> {
-    for (column, raw) in map.named() {
-        if !opened.iter().any(|o| o.fields.iter().any(|f| f.name == raw)) {
-            let names = opened.first().map(|o| o.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>());
-            return Err(Error::Map {
-                argument: format!("{column}={raw}"),
-                message: format!("no file has a column `{raw}`"),
-                hint: format!("columns found: {}", names.unwrap_or_default().join(", ")),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn common_metadata(opened: &[Opened]) -> BTreeMap<String, String> {
-    let mut common: Option<BTreeMap<String, String>> = None;
-    for file in opened {
-        match &mut common {
-            None => common = Some(file.metadata.clone()),
-            Some(common) => common.retain(|k, v| file.metadata.get(k) == Some(v)),
-        }
-    }
-    common.unwrap_or_default()
 }

@@ -1,15 +1,13 @@
 //! The parallel scan: workers decode units side by side, each feeds a sink of its own.
 
-use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::batch::TokenBatch;
 use super::columns::Column;
 use super::guard::guarded;
-use super::long::continues;
 use super::quality::Quality;
+use super::row_index::RowIndex;
 use super::run::Run;
 use super::stitch::{Ends, Stitcher};
 use super::units::{self, Piece, Unit};
@@ -17,8 +15,6 @@ use crate::error::{Error, Result};
 
 /// Tokens of a batch, about: small enough for a cache, large enough to forget the overhead.
 pub const BATCH_TOKENS: usize = 64 * 1024;
-/// Batches that may wait for an ordered consumer, a worker.
-const WAITING_BATCHES: usize = 4;
 
 /// Takes batches; each worker has one of its own.
 pub trait Sink: Send {
@@ -56,36 +52,8 @@ impl Watch<'_> {
         self.progress.advance(0, bytes);
     }
 
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Gives every response its row in the run.
-#[derive(Clone, Debug, Default)]
-pub struct RowIndex {
-    /// First row of each unit, and whether its first response belongs to the unit before.
-    units: Vec<(u64, bool)>,
-    /// Responses of the run.
-    pub responses: u64,
-}
-
-impl RowIndex {
-    fn new(counts: &[u64], continued: &[usize]) -> Self {
-        let continued: HashSet<usize> = continued.iter().copied().collect();
-        let mut index = Self::default();
-        for (unit, count) in counts.iter().enumerate() {
-            let goes_on = continued.contains(&unit);
-            index.units.push((index.responses, goes_on));
-            index.responses += count - u64::from(goes_on && *count > 0);
-        }
-        index
-    }
-
-    /// The row of a response, counted from 0 over all files in the order they were given.
-    pub fn row(&self, unit: u32, ordinal: u64) -> u64 {
-        let (first, goes_on) = self.units.get(unit as usize).copied().unwrap_or_default();
-        first + ordinal.saturating_sub(u64::from(goes_on))
     }
 }
 
@@ -99,19 +67,20 @@ pub struct Scanned<S> {
     pub rows: RowIndex,
 }
 
-struct Shared<'a> {
-    run: &'a Run,
-    units: Vec<Unit>,
-    mappings: Vec<super::mapping::Mapping>,
+/// What all workers of a scan share.
+pub(super) struct Shared<'a> {
+    pub(super) run: &'a Run,
+    pub(super) units: Vec<Unit>,
+    pub(super) mappings: Vec<super::mapping::Mapping>,
     next: AtomicUsize,
-    watch: Watch<'a>,
+    pub(super) watch: Watch<'a>,
     stitcher: Mutex<Stitcher>,
     failed: Mutex<Option<(usize, Error)>>,
     counts: Mutex<Vec<u64>>,
 }
 
 impl<'a> Shared<'a> {
-    fn new(run: &'a Run, wanted: &[Column], progress: &'a dyn Progress) -> Self {
+    pub(super) fn new(run: &'a Run, wanted: &[Column], progress: &'a dyn Progress) -> Self {
         let units = units::units(run);
         Self {
             counts: Mutex::new(vec![0; units.len()]),
@@ -125,13 +94,13 @@ impl<'a> Shared<'a> {
         }
     }
 
-    fn take(&self) -> Option<(usize, &Unit)> {
+    pub(super) fn take(&self) -> Option<(usize, &Unit)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let unit = self.units.get(number).filter(|_| !self.watch.is_stopped())?;
         Some((number, unit))
     }
 
-    fn decode(
+    pub(super) fn decode(
         &self,
         number: usize,
         unit: &Unit,
@@ -157,7 +126,7 @@ impl<'a> Shared<'a> {
     }
 
     /// Keeps the error of the earliest unit, so that the message does not depend on threads.
-    fn fail(&self, number: usize, error: Error) {
+    pub(super) fn fail(&self, number: usize, error: Error) {
         self.watch.stop();
         if let Ok(mut failed) = self.failed.lock()
             && failed.as_ref().is_none_or(|(first, _)| number < *first)
@@ -170,7 +139,12 @@ impl<'a> Shared<'a> {
         self.units.get(a).zip(self.units.get(b)).is_some_and(|(a, b)| a.file == b.file)
     }
 
-    fn finish<S>(self, sinks: Vec<S>, quality: Quality, continued: &[usize]) -> Result<Scanned<S>> {
+    pub(super) fn finish<S>(
+        self,
+        sinks: Vec<S>,
+        quality: Quality,
+        continued: &[usize],
+    ) -> Result<Scanned<S>> {
         if let Some((_, error)) = self.failed.into_inner().unwrap_or(None) {
             return Err(error);
         }
@@ -250,115 +224,4 @@ fn one_unit<S: Sink>(
     let same_file = |a: usize, b: usize| shared.same_file(a, b);
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
     stitcher.add(number, ends, &same_file, &mut |batch| accept_whole(sink, batch))
-}
-
-/// Scans the whole run in order: one consumer gets the batches as the files have them, while
-/// workers decode ahead.
-pub fn scan_in_order(
-    run: &Run,
-    wanted: &[Column],
-    progress: &dyn Progress,
-    consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
-) -> Result<Scanned<()>> {
-    let shared = Shared::new(run, wanted, progress);
-    let (senders, receivers): (Vec<_>, Vec<_>) =
-        shared.units.iter().map(|_| sync_channel::<Piece>(WAITING_BATCHES)).unzip();
-    let senders: Vec<Mutex<Option<SyncSender<Piece>>>> =
-        senders.into_iter().map(|s| Mutex::new(Some(s))).collect();
-    let workers = run.settings.worker_count().min(shared.units.len()).max(1);
-    let merged = Mutex::new(Quality::default());
-    let (consumed, continued) = std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                let mut quality = Quality::default();
-                while let Some((number, unit)) = shared.take() {
-                    let sender = senders[number].lock().ok().and_then(|mut s| s.take());
-                    if let Some(sender) = sender
-                        && let Err(error) = send_unit(&shared, number, unit, &sender, &mut quality)
-                    {
-                        shared.fail(number, error);
-                    }
-                }
-                for sender in &senders {
-                    if shared.watch.is_stopped()
-                        && let Ok(mut sender) = sender.lock()
-                    {
-                        sender.take();
-                    }
-                }
-                if let Ok(mut all) = merged.lock() {
-                    all.merge(&quality);
-                }
-            });
-        }
-        let mut continued = Vec::new();
-        let consumed = receive(receivers, &mut continued, consume);
-        if consumed.is_err() {
-            shared.watch.stop();
-        }
-        (consumed, continued)
-    });
-    let scanned = shared.finish(Vec::new(), merged.into_inner().unwrap_or_default(), &continued)?;
-    consumed?;
-    Ok(scanned)
-}
-
-fn send_unit(
-    shared: &Shared<'_>,
-    number: usize,
-    unit: &Unit,
-    sender: &SyncSender<Piece>,
-    quality: &mut Quality,
-) -> Result<()> {
-    // A consumer that is gone has an error of its own to report.
-    shared.decode(number, unit, quality, &mut |piece| {
-        if sender.send(piece).is_err() {
-            shared.watch.stop();
-        }
-        Ok(())
-    })
-}
-
-/// Takes the units one after another and joins responses across their borders.
-fn receive(
-    receivers: Vec<Receiver<Piece>>,
-    continued: &mut Vec<usize>,
-    consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
-) -> Result<()> {
-    let mut pass = |mut batch: TokenBatch| {
-        batch.drop_plain_positions();
-        consume(batch)
-    };
-    let mut open: Option<TokenBatch> = None;
-    for (number, receiver) in receivers.into_iter().enumerate() {
-        for piece in receiver {
-            let ends_here = matches!(piece, Piece::First(_));
-            match piece {
-                Piece::Whole(batch) => {
-                    // Nested files have no open ends; whatever is open is complete.
-                    open.take().map_or(Ok(()), &mut pass)?;
-                    pass(batch)?;
-                }
-                Piece::Last(batch) => {
-                    open.take().map_or(Ok(()), &mut pass)?;
-                    open = Some(batch);
-                }
-                Piece::First(batch) | Piece::Only(batch) => {
-                    let next = match open.take() {
-                        Some(mut before) if continues(&before, &batch) => {
-                            before.extend_last(&batch);
-                            continued.push(number);
-                            before
-                        }
-                        before => {
-                            before.map_or(Ok(()), &mut pass)?;
-                            batch
-                        }
-                    };
-                    if ends_here { pass(next)? } else { open = Some(next) }
-                }
-            }
-        }
-    }
-    open.map_or(Ok(()), pass)
 }

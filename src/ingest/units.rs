@@ -8,8 +8,9 @@ use super::json::JsonBatches;
 use super::long::{self, Assembler};
 use super::mapping::{Layout, Mapping};
 use super::nested;
+use super::opened::Source;
 use super::quality::Quality;
-use super::run::{Run, RunFile, Source};
+use super::run::{Run, RunFile};
 use super::scan::{BATCH_TOKENS, Watch};
 use crate::error::Result;
 

@@ -48,8 +48,9 @@ pub struct Block {
     pub bin: [u32; BLOCK],
     /// Cell of the plane.
     pub cell: [u32; BLOCK],
-    /// Hash of response and position.
+    /// Hash of response and position; old where no token has an advantage and no text is logged.
     pub hash: [u32; BLOCK],
+    after: [f32; BLOCK],
 }
 
 impl Default for Block {
@@ -61,27 +62,26 @@ impl Default for Block {
             bin: [0; BLOCK],
             cell: [0; BLOCK],
             hash: [0; BLOCK],
+            after: [0.0; BLOCK],
         }
     }
 }
 
-/// Sum of `term(0)` to `term(n − 1)` in eight lanes: the order is the same on every machine.
+/// Sums of several terms of every token in eight lanes each: fast, and the same order of additions
+/// on every machine. `n` is a multiple of the lanes; terms of padding must be 0.
 #[inline(always)]
-fn lane_sum(n: usize, term: impl Fn(usize) -> f64) -> f64 {
-    let mut lanes = [0.0; 8];
-    let whole = n / 8 * 8;
-    let mut at = 0;
-    while at < whole {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum += term(at + lane);
+fn lane_sums<const N: usize>(n: usize, terms: impl Fn(usize) -> [f64; N]) -> [f64; N] {
+    const LANES: usize = 8;
+    let mut sums = [[0.0; LANES]; N];
+    for chunk in 0..n / LANES {
+        for lane in 0..LANES {
+            let terms = terms(chunk * LANES + lane);
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                sum[lane] += term;
+            }
         }
-        at += 8;
     }
-    for (lane, sum) in lanes.iter_mut().enumerate().take(n - whole) {
-        *sum += term(whole + lane);
-    }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
+    sums.map(|[a, b, c, d, e, f, g, h]| ((a + e) + (c + g)) + ((b + f) + (d + h)))
 }
 
 /// A well-mixed 32-bit hash of token `position` of a response.
@@ -100,54 +100,94 @@ fn count(n: usize, is: impl Fn(usize) -> bool) -> u64 {
     (0..n).map(|i| u32::from(is(i))).sum::<u32>().into()
 }
 
+/// A block of a response's trained tokens.
+pub struct BlockInput<'a> {
+    /// Its columns: at most [`BLOCK`] tokens, all with log-probability, entropy and advantage.
+    pub columns: Columns<'a>,
+    /// Level of the entropy histogram.
+    pub level: u32,
+    /// Hash of the response.
+    pub response_hash: u32,
+    /// Index of the first token among the trained ones of the response.
+    pub first: usize,
+    /// Whether hashes are needed without an advantage, too.
+    pub hashes_all: bool,
+}
+
 impl Block {
-    /// What every token needs: bins, cells, hashes, probabilities, feasibility.
+    /// Computes everything; adds to the counts of the batch and the sums of the response.
+    pub fn compute(
+        &mut self,
+        kernel: &BatchKernel,
+        input: &BlockInput<'_>,
+        counts: &mut Counts,
+        sums: &mut ResponseSums,
+    ) -> BlockSign {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the instructions that the function was compiled for. They
+            // only make it faster: results have the same bits (nothing is fused or reordered).
+            #[allow(unsafe_code)]
+            return unsafe { self.compute_with_avx2(kernel, input, counts, sums) };
+        }
+        self.compute_inline(kernel, input, counts, sums)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn compute_with_avx2(
+        &mut self,
+        kernel: &BatchKernel,
+        input: &BlockInput<'_>,
+        counts: &mut Counts,
+        sums: &mut ResponseSums,
+    ) -> BlockSign {
+        self.compute_inline(kernel, input, counts, sums)
+    }
+
     #[inline(always)]
-    pub fn locate(&mut self, columns: &Columns<'_>, level: u32, response_hash: u32, first: usize) {
-        let n = columns.len();
-        let (logprob, entropy) = (&columns.logprob[..n], &columns.entropy[..n]);
+    fn compute_inline(
+        &mut self,
+        kernel: &BatchKernel,
+        input: &BlockInput<'_>,
+        counts: &mut Counts,
+        sums: &mut ResponseSums,
+    ) -> BlockSign {
+        let columns = &input.columns;
+        let framework = framework_columns(columns);
+        self.locate(input);
+        let sign = BlockSign::of(columns.advantage, counts);
+        if sign != BlockSign::Uniform(Sign::Zero) || input.hashes_all {
+            for (i, hash) in self.hash[..columns.len()].iter_mut().enumerate() {
+                *hash = token_hash(input.response_hash, (input.first + i) as u32);
+            }
+        }
+        if sign == BlockSign::Uniform(Sign::Zero) {
+            kernel.probabilities(&framework, &mut self.framework);
+            self.add_states(columns, counts, sums);
+        } else {
+            kernel.gradients(&framework, &mut self.framework);
+            kernel.entropy_changes(&framework, &mut self.framework);
+            if !columns.clipped.is_empty() {
+                self.cut_clipped(columns.clipped);
+            }
+            self.add_states(columns, counts, sums);
+            self.add_gradients(columns, sign, counts, sums);
+        }
+        sign
+    }
+
+    /// Bins and cells.
+    #[inline(always)]
+    fn locate(&mut self, input: &BlockInput<'_>) {
+        let n = input.columns.len();
+        let (logprob, entropy) = (&input.columns.logprob[..n], &input.columns.entropy[..n]);
         for (bin, h) in self.bin[..n].iter_mut().zip(entropy) {
-            *bin = finest_bin(*h) >> level;
+            *bin = finest_bin(*h) >> input.level;
         }
         for (cell, (l, h)) in self.cell[..n].iter_mut().zip(logprob.iter().zip(entropy)) {
             *cell = plane::cell(*l, *h);
         }
-        for (i, hash) in self.hash[..n].iter_mut().enumerate() {
-            *hash = token_hash(response_hash, (first + i) as u32);
-        }
-    }
-
-    /// Tokens without advantage: there is no gradient.
-    #[inline(always)]
-    pub fn compute_zero(
-        &mut self,
-        kernel: &BatchKernel,
-        columns: &Columns<'_>,
-        counts: &mut Counts,
-        sums: &mut ResponseSums,
-    ) {
-        kernel.probabilities(&framework_columns(columns), &mut self.framework);
-        self.add_states(columns, counts, sums);
-    }
-
-    /// Tokens with an advantage.
-    #[inline(always)]
-    pub fn compute(
-        &mut self,
-        kernel: &BatchKernel,
-        columns: &Columns<'_>,
-        sign: BlockSign,
-        counts: &mut Counts,
-        sums: &mut ResponseSums,
-    ) {
-        let framework = framework_columns(columns);
-        kernel.gradients(&framework, &mut self.framework);
-        kernel.entropy_changes(&framework, &mut self.framework);
-        if !columns.clipped.is_empty() {
-            self.cut_clipped(columns.clipped);
-        }
-        self.add_states(columns, counts, sums);
-        self.add_gradients(columns, sign, counts, sums);
     }
 
     /// The trainer's own word on clipping.
@@ -167,23 +207,30 @@ impl Block {
 
     #[inline(always)]
     fn add_states(&mut self, columns: &Columns<'_>, counts: &mut Counts, sums: &mut ResponseSums) {
-        let n = columns.len();
-        let (logprob, entropy) = (&columns.logprob[..n], &columns.entropy[..n]);
-        let p = &self.framework.probability[..n];
-        counts.infeasible += count(n, |i| self.framework.flags[..n][i] & flags::INFEASIBLE != 0);
-        sums.add(Quantity::Entropy, lane_sum(n, |i| f64::from(entropy[i])));
-        sums.add(Quantity::Logprob, lane_sum(n, |i| f64::from(logprob[i])));
-        sums.add(Quantity::Probability, lane_sum(n, |i| p[i]));
-        let own = |i: usize| p[i] * (f64::from(logprob[i]) + f64::from(entropy[i]));
-        sums.add(Quantity::Own, lane_sum(n, own));
+        let block = &self.framework;
+        let (n, padded) = (columns.len(), block.padded_len());
+        counts.infeasible += count(n, |i| block.flags[..n][i] & flags::INFEASIBLE != 0);
+        let (logprob, entropy) = (&block.logprob()[..padded], &block.entropy()[..padded]);
+        let p = &block.probability[..padded];
+        let [h, l, all_p, own] = lane_sums(padded, |i| {
+            let (h, l) = (f64::from(entropy[i]), f64::from(logprob[i]));
+            [h, l, p[i], p[i] * (l + h)]
+        });
+        sums.add(Quantity::Entropy, h);
+        sums.add(Quantity::Logprob, l);
+        sums.add(Quantity::Probability, all_p);
+        sums.add(Quantity::Own, own);
         if !columns.entropy_after.is_empty() {
-            let after = &columns.entropy_after[..n];
-            let known = count(n, |i| after[i].is_finite());
-            let change = |i: usize| {
-                if after[i].is_finite() { f64::from(after[i]) - f64::from(entropy[i]) } else { 0.0 }
-            };
-            counts.measured_changes += known;
-            sums.add(Quantity::MeasuredChange, lane_sum(n, change));
+            self.after[..n].copy_from_slice(columns.entropy_after);
+            self.after[n..padded].fill(f32::NAN);
+            let (entropy, after) = (&self.framework.entropy()[..padded], &self.after[..padded]);
+            let [change, known] = lane_sums(padded, |i| {
+                let known = after[i].is_finite();
+                let change = f64::from(after[i]) - f64::from(entropy[i]);
+                [if known { change } else { 0.0 }, if known { 1.0 } else { 0.0 }]
+            });
+            counts.measured_changes += known as u64;
+            sums.add(Quantity::MeasuredChange, change);
         }
     }
 
@@ -195,64 +242,79 @@ impl Block {
         counts: &mut Counts,
         sums: &mut ResponseSums,
     ) {
-        let n = columns.len();
         let block = &self.framework;
-        for i in 0..BLOCK {
+        let (n, padded) = (columns.len(), block.padded_len());
+        for i in 0..padded {
             self.norm[i] = block.norm_sq[i].sqrt();
             self.energy[i] = to_units(block.norm_sq[i]);
         }
-        let (energy, norm, weight) = (&block.norm_sq[..n], &self.norm[..n], &block.weight[..n]);
-        let advantage = &columns.advantage[..n];
-        let (logprob, entropy, p) = (&columns.logprob[..n], &columns.entropy[..n], &block.probability[..n]);
-        let own = |i: usize| p[i] * (f64::from(logprob[i]) + f64::from(entropy[i])) * f64::from(advantage[i]);
-        sums.add(Quantity::Advantage, lane_sum(n, |i| f64::from(advantage[i])));
-        sums.add(Quantity::OwnAdvantage, lane_sum(n, own));
-        sums.add(Quantity::EnergyLow, lane_sum(n, |i| block.norm_sq_low[..n][i]));
-        sums.add(Quantity::EnergyHigh, lane_sum(n, |i| block.norm_sq_high[..n][i]));
-        sums.add(Quantity::ChangeLow, lane_sum(n, |i| block.change_low[..n][i]));
-        sums.add(Quantity::ChangeHigh, lane_sum(n, |i| block.change_high[..n][i]));
-        let all = [lane_sum(n, |i| energy[i]), lane_sum(n, |i| norm[i])];
-        let positive = match sign {
+        let (energy, norm) = (&block.norm_sq[..padded], &self.norm[..padded]);
+        let (low, high) = (&block.norm_sq_low[..padded], &block.norm_sq_high[..padded]);
+        let all @ [all_energy, all_norm, all_low, all_high] =
+            lane_sums(padded, |i| [energy[i], norm[i], low[i], high[i]]);
+        sums.add(Quantity::EnergyLow, all_low);
+        sums.add(Quantity::EnergyHigh, all_high);
+        let advantage = &block.advantage()[..padded];
+        let [positive_energy, positive_norm, ..] = match sign {
             BlockSign::Uniform(Sign::Positive) => all,
-            BlockSign::Uniform(_) => [0.0; 2],
-            BlockSign::Mixed => {
-                let only = |value: f64, i: usize| if advantage[i] > 0.0 { value } else { 0.0 };
-                [lane_sum(n, |i| only(energy[i], i)), lane_sum(n, |i| only(norm[i], i))]
-            }
+            BlockSign::Uniform(_) => [0.0; 4],
+            BlockSign::Mixed => lane_sums(padded, |i| {
+                let only = |value: f64| if advantage[i] > 0.0 { value } else { 0.0 };
+                [only(energy[i]), only(norm[i]), 0.0, 0.0]
+            }),
         };
-        let negative = match sign {
-            BlockSign::Uniform(Sign::Negative) => all,
-            BlockSign::Uniform(_) => [0.0; 2],
-            BlockSign::Mixed => {
-                let only = |value: f64, i: usize| if advantage[i] < 0.0 { value } else { 0.0 };
-                [lane_sum(n, |i| only(energy[i], i)), lane_sum(n, |i| only(norm[i], i))]
-            }
-        };
-        sums.add(Quantity::PositiveEnergy, positive[0]);
-        sums.add(Quantity::PositiveNorm, positive[1]);
-        sums.add(Quantity::NegativeEnergy, negative[0]);
-        sums.add(Quantity::NegativeNorm, negative[1]);
-        counts.weighted += count(n, |i| weight[i] != 0.0);
-        let (facts, direction) = (&block.flags[..n], &block.direction[..n]);
-        counts.clipped += count(n, |i| facts[i] & flags::CLIPPED != 0);
-        counts.measured_norms += count(n, |i| (facts[i] & flags::MEASURED != 0) & (weight[i] != 0.0));
-        let exact = |i: usize| facts[i] & (flags::MEASURED | flags::EXACT) == flags::EXACT;
-        counts.exact_norms += count(n, |i| exact(i) & (weight[i] != 0.0));
-        counts.up += count(n, |i| direction[i] == EntropyDirection::Up as u8);
-        counts.down += count(n, |i| direction[i] == EntropyDirection::Down as u8);
-        counts.ambiguous += count(n, |i| direction[i] == EntropyDirection::Ambiguous as u8);
-        let undecided_by_half = |i: usize| {
-            (f64::from(logprob[i]) > -f64::from(entropy[i]))
-                & (f64::from(logprob[i]) < -std::f64::consts::LN_2)
-        };
-        let decided = |i: usize| {
-            (direction[i] == EntropyDirection::Up as u8) | (direction[i] == EntropyDirection::Down as u8)
-        };
-        counts.as_mode += count(n, |i| decided(i) & undecided_by_half(i));
-        if !columns.sum_pi_sq_log_pi.is_empty() {
-            let exact = |i: usize| (block.change_low[i] == block.change_high[i]) & (weight[i] != 0.0);
-            counts.exact_changes += count(n, exact);
+        sums.add(Quantity::PositiveEnergy, positive_energy);
+        sums.add(Quantity::PositiveNorm, positive_norm);
+        sums.add(Quantity::NegativeEnergy, all_energy - positive_energy);
+        sums.add(Quantity::NegativeNorm, all_norm - positive_norm);
+        let (logprob, entropy) = (&block.logprob()[..padded], &block.entropy()[..padded]);
+        let (p, change_low, change_high) =
+            (&block.probability[..padded], &block.change_low[..padded], &block.change_high[..padded]);
+        let [change_low, change_high, all_advantage, own] = lane_sums(padded, |i| {
+            let a = f64::from(advantage[i]);
+            let own = p[i] * (f64::from(logprob[i]) + f64::from(entropy[i])) * a;
+            [change_low[i], change_high[i], a, own]
+        });
+        sums.add(Quantity::ChangeLow, change_low);
+        sums.add(Quantity::ChangeHigh, change_high);
+        sums.add(Quantity::Advantage, all_advantage);
+        sums.add(Quantity::OwnAdvantage, own);
+        self.count_sources(columns, n, counts);
+        self.count_directions(columns, n, counts);
+    }
+
+    #[inline(always)]
+    fn count_sources(&self, columns: &Columns<'_>, n: usize, counts: &mut Counts) {
+        let (facts, weight) = (&self.framework.flags[..n], &self.framework.weight[..n]);
+        let weighted = count(n, |i| weight[i] != 0.0);
+        counts.weighted += weighted;
+        if !(columns.logprob_new.is_empty() && columns.clipped.is_empty()) {
+            counts.clipped += count(n, |i| facts[i] & flags::CLIPPED != 0);
         }
+        if !(columns.grad_norm.is_empty() && columns.sum_pi_sq.is_empty()) {
+            counts.measured_norms += count(n, |i| (facts[i] & flags::MEASURED != 0) & (weight[i] != 0.0));
+            let exact = |i: usize| facts[i] & (flags::MEASURED | flags::EXACT) == flags::EXACT;
+            counts.exact_norms += count(n, |i| exact(i) & (weight[i] != 0.0));
+        }
+        if !columns.sum_pi_sq_log_pi.is_empty() {
+            let (low, high) = (&self.framework.change_low[..n], &self.framework.change_high[..n]);
+            counts.exact_changes += count(n, |i| (low[i] == high[i]) & (weight[i] != 0.0));
+        }
+    }
+
+    #[inline(always)]
+    fn count_directions(&self, columns: &Columns<'_>, n: usize, counts: &mut Counts) {
+        const UP: u8 = EntropyDirection::Up as u8;
+        const DOWN: u8 = EntropyDirection::Down as u8;
+        const AMBIGUOUS: u8 = EntropyDirection::Ambiguous as u8;
+        let direction = &self.framework.direction[..n];
+        let (logprob, entropy) = (&columns.logprob[..n], &columns.entropy[..n]);
+        counts.up += count(n, |i| direction[i] == UP);
+        counts.down += count(n, |i| direction[i] == DOWN);
+        counts.ambiguous += count(n, |i| direction[i] == AMBIGUOUS);
+        // Neither p ≤ e^{−H} nor p ≥ ½ decides these.
+        let open = |i: usize| (logprob[i] > -entropy[i]) & (logprob[i] <= -std::f32::consts::LN_2);
+        counts.as_mode += count(n, |i| open(i) & ((direction[i] == UP) | (direction[i] == DOWN)));
     }
 }
 

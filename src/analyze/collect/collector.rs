@@ -56,6 +56,8 @@ pub struct Collector<'a> {
     picks: Vec<u32>,
     picked: PickedColumns,
     keeps: bool,
+    /// Whether every token of the present batch has all values.
+    complete: bool,
 }
 
 impl<'a> Collector<'a> {
@@ -76,6 +78,7 @@ impl<'a> Collector<'a> {
             picks: Vec::new(),
             picked: PickedColumns::default(),
             keeps: true,
+            complete: false,
         }
     }
 }
@@ -84,6 +87,7 @@ impl Sink for Collector<'_> {
     fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
         let advantages = batch.advantages();
         let columns = Columns::of(batch, &advantages);
+        self.complete = columns.is_complete(batch.token_count());
         for i in 0..batch.len() {
             self.add_response(batch, &columns, i)?;
         }

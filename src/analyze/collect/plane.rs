@@ -8,21 +8,30 @@ const PROBABILITY_BINS: usize = 80;
 const DECADES: f32 = 8.0;
 const ENTROPY_BINS: usize = 120;
 const LARGEST_ENTROPY: f32 = 12.0;
-const CELLS: usize = PROBABILITY_BINS * ENTROPY_BINS;
+/// Cells a probability bin, as a power of two.
+const STRIDE: usize = 128;
+const CELLS: usize = PROBABILITY_BINS * STRIDE;
 
-/// The cell of a token; both values must be finite.
+/// The cell of a token; both values must be finite. Values within 3e-5 of a bin's edge may fall to
+/// either side.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn cell(logprob: f32, entropy: f32) -> u32 {
     const PER_NAT: f32 = PROBABILITY_BINS as f32 / DECADES * std::f32::consts::LOG10_E;
     let x = logprob * PER_NAT + PROBABILITY_BINS as f32;
     let y = entropy * (ENTROPY_BINS as f32 / LARGEST_ENTROPY);
-    let within = |v: f32, bins: usize| {
-        let floored = if v > 0.0 { v } else { 0.0 };
-        let last = (bins - 1) as f32;
-        (if floored < last { floored } else { last }) as i32
-    };
-    (within(x, PROBABILITY_BINS) * ENTROPY_BINS as i32 + within(y, ENTROPY_BINS)) as u32
+    floor_within(x, PROBABILITY_BINS) * STRIDE as u32 + floor_within(y, ENTROPY_BINS)
+}
+
+/// The largest whole number not above `value`, within 0 and `bins` − 1, by rounding to the
+/// mantissa's last bit: conversions to integers do not vectorise.
+#[inline(always)]
+fn floor_within(value: f32, bins: usize) -> u32 {
+    const ROUNDER: f32 = 12_582_912.0; // 1.5 · 2^23
+    const HALF: f32 = 0.5 - 1.0 / 32_768.0;
+    let floored = if value > 0.0 { value } else { 0.0 };
+    let last = (bins - 1) as f32;
+    let capped = if floored < last { floored } else { last };
+    (capped - HALF + ROUNDER).to_bits() - ROUNDER.to_bits()
 }
 
 /// Counts and energies of all cells.
@@ -65,8 +74,8 @@ impl PlaneCounts {
             let [positive, negative] = [self.signed[0][cell], self.signed[1][cell]];
             let zero = self.zero[cell];
             (positive.count + negative.count + zero > 0).then(|| PlaneCell {
-                x: (cell / ENTROPY_BINS) as u16,
-                y: (cell % ENTROPY_BINS) as u16,
+                x: (cell / STRIDE) as u16,
+                y: (cell % STRIDE) as u16,
                 positive: positive.count,
                 negative: negative.count,
                 zero,
@@ -90,7 +99,7 @@ mod tests {
     fn cells_follow_the_axes() {
         let at = |p: f64, h: f32| {
             let cell = cell(p.ln() as f32, h) as usize;
-            (cell / ENTROPY_BINS, cell % ENTROPY_BINS)
+            (cell / STRIDE, cell % STRIDE)
         };
         assert_eq!(at(1.0, 0.0), (79, 0));
         assert_eq!(at(0.5, 0.65), (76, 6));

@@ -50,8 +50,9 @@ impl SampledToken {
     }
 
     /// Sort key that depends on nothing but the token.
-    pub fn order(&self) -> (u32, u32, u32, u32, i32) {
-        (self.batch, self.hash, self.logprob.to_bits(), self.entropy.to_bits(), self.token_id)
+    fn order(&self) -> (u64, u32, u32, i32) {
+        let first = (u64::from(self.batch) << 32) | u64::from(self.hash);
+        (first, self.logprob.to_bits(), self.entropy.to_bits(), self.token_id)
     }
 }
 
@@ -164,8 +165,9 @@ impl Sample {
             buffer.tokens.iter_mut().for_each(|token| token.batch = renumber(worker, token.batch));
             tokens.append(&mut buffer.tokens);
         }
-        rayon::slice::ParallelSliceMut::par_sort_unstable_by_key(&mut tokens[..], SampledToken::order);
-        Self { tokens, level }
+        let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
+        order.sort_unstable_by_key(|i| tokens[*i as usize].order());
+        Self { tokens: order.into_iter().map(|i| tokens[i as usize]).collect(), level }
     }
 
     /// Whether it holds all tokens.

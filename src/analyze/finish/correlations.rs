@@ -1,21 +1,11 @@
 //! Relations between quantities of a token, over tokens with w ≠ 0.
 
-use rayon::prelude::*;
-
 use crate::analyze::collect::sample::{Sample, SampledToken};
 use crate::analyze::result::{ChangeBin, Correlation, MeasuredChange};
 use crate::stats::quantile::linear_quantile;
 
 /// Bins of the chart of measured against predicted change.
 const CHANGE_BINS: usize = 20;
-
-/// A pair of values that stands for `weight` tokens.
-#[derive(Clone, Copy)]
-struct Pair {
-    x: f64,
-    y: f64,
-    weight: f64,
-}
 
 /// The tokens of both samples with the number of tokens each stands for; w ≠ 0 only.
 pub fn weighted_tokens<'a>(
@@ -29,122 +19,127 @@ pub fn weighted_tokens<'a>(
     of(rare).chain(of(common)).filter(|(token, _)| token.moves)
 }
 
-fn pearson(pairs: &[Pair]) -> Option<f64> {
-    let total = pairs.iter().map(|p| p.weight).sum::<f64>();
-    let mean = |value: fn(&Pair) -> f64| pairs.iter().map(|p| p.weight * value(p)).sum::<f64>() / total;
-    let (mean_x, mean_y) = (mean(|p| p.x), mean(|p| p.y));
+/// A quantity of many tokens with its ranks.
+struct Ranked {
+    values: Vec<f32>,
+    /// Indices by ascending value.
+    order: Vec<u32>,
+    ranks: Vec<f64>,
+}
+
+impl Ranked {
+    /// Ranks with ties averaged; a token counts as many times as tokens it stands for.
+    fn new(values: Vec<f32>, weights: &[f64]) -> Self {
+        let key = |(i, value): (usize, &f32)| (u64::from(ordered_bits(*value)) << 32) | i as u64;
+        let mut keys: Vec<u64> = values.iter().enumerate().map(key).collect();
+        keys.sort_unstable();
+        let order: Vec<u32> = keys.iter().map(|key| (*key & u64::from(u32::MAX)) as u32).collect();
+        let mut ranks = vec![0.0; values.len()];
+        let mut below = 0.0;
+        for tied in order.chunk_by(|a, b| values[*a as usize] == values[*b as usize]) {
+            let weight = tied.iter().map(|i| weights[*i as usize]).sum::<f64>();
+            tied.iter().for_each(|i| ranks[*i as usize] = below + weight / 2.0);
+            below += weight;
+        }
+        Self { values, order, ranks }
+    }
+
+    fn pearson(&self, other: &Self, weights: &[f64]) -> Option<f64> {
+        pearson(|i| f64::from(self.values[i]), |i| f64::from(other.values[i]), weights)
+    }
+
+    fn spearman(&self, other: &Self, weights: &[f64]) -> Option<f64> {
+        pearson(|i| self.ranks[i], |i| other.ranks[i], weights)
+    }
+}
+
+/// Bits that sort as the values do.
+fn ordered_bits(value: f32) -> u32 {
+    let bits = (value + 0.0).to_bits();
+    if bits >> 31 == 1 { !bits } else { bits | (1 << 31) }
+}
+
+fn pearson(x: impl Fn(usize) -> f64, y: impl Fn(usize) -> f64, weights: &[f64]) -> Option<f64> {
+    let total = weights.iter().sum::<f64>();
+    let mean =
+        |of: &dyn Fn(usize) -> f64| weights.iter().enumerate().map(|(i, w)| w * of(i)).sum::<f64>() / total;
+    let (mean_x, mean_y) = (mean(&x), mean(&y));
     let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
-    for p in pairs {
-        let (x, y) = (p.x - mean_x, p.y - mean_y);
-        xx += p.weight * x * x;
-        yy += p.weight * y * y;
-        xy += p.weight * x * y;
+    for (i, weight) in weights.iter().enumerate() {
+        let (x, y) = (x(i) - mean_x, y(i) - mean_y);
+        xx += weight * x * x;
+        yy += weight * y * y;
+        xy += weight * x * y;
     }
     (xx > 0.0 && yy > 0.0).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
 }
 
-/// Ranks with ties averaged; a pair counts as many times as tokens it stands for.
-fn ranks(pairs: &[Pair], value: fn(&Pair) -> f64) -> Vec<f64> {
-    let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
-    order.par_sort_unstable_by(|a, b| {
-        let of = |i: &u32| value(&pairs[*i as usize]);
-        of(a).total_cmp(&of(b)).then(a.cmp(b))
-    });
-    let mut ranks = vec![0.0; pairs.len()];
-    let mut below = 0.0;
-    for tied in order.chunk_by(|a, b| value(&pairs[*a as usize]) == value(&pairs[*b as usize])) {
-        let weight = tied.iter().map(|i| pairs[*i as usize].weight).sum::<f64>();
-        tied.iter().for_each(|i| ranks[*i as usize] = below + weight / 2.0);
-        below += weight;
-    }
-    ranks
-}
-
-fn spearman(pairs: &[Pair]) -> Option<f64> {
-    let (x, y) = (ranks(pairs, |p| p.x), ranks(pairs, |p| p.y));
-    let ranked: Vec<Pair> =
-        pairs.iter().zip(x.into_iter().zip(y)).map(|(p, (x, y))| Pair { x, y, weight: p.weight }).collect();
-    pearson(&ranked)
-}
-
-fn standard_error(pairs: usize) -> Option<f64> {
-    (pairs > 1).then(|| 1.0 / ((pairs - 1) as f64).sqrt())
+fn standard_error(tokens: usize) -> Option<f64> {
+    (tokens > 1).then(|| 1.0 / ((tokens - 1) as f64).sqrt())
 }
 
 /// The relations that the paper derives: the norm with p and with H.
+#[allow(clippy::cast_possible_truncation)]
 pub fn correlations(rare: &Sample, common: &Sample) -> Vec<Correlation> {
     let complete = rare.is_complete() && common.is_complete();
-    type Value = fn(&SampledToken) -> f64;
-    let quantities: [(&str, Value, &str, Value); 4] = [
-        ("grad_norm", |t| f64::from(t.norm), "prob", |t| f64::from(t.logprob).exp()),
-        ("grad_norm", |t| f64::from(t.norm), "entropy", |t| f64::from(t.entropy)),
-        ("grad_norm/|A|", unit_norm, "prob", |t| f64::from(t.logprob).exp()),
-        ("grad_norm/|A|", unit_norm, "entropy", |t| f64::from(t.entropy)),
-    ];
-    let correlation = |(x_name, x, y_name, y): (&str, Value, &str, Value)| {
-        let pairs: Vec<Pair> = weighted_tokens(rare, common)
-            .map(|(token, weight)| Pair { x: x(token), y: y(token), weight })
-            .collect();
-        Correlation {
-            x: x_name.into(),
-            y: y_name.into(),
-            tokens: pairs.len() as u64,
-            complete,
-            pearson: pearson(&pairs),
-            spearman: spearman(&pairs),
-            sampling_error: if complete { 0.0 } else { standard_error(pairs.len()).unwrap_or(1.0) },
-        }
+    let (tokens, weights): (Vec<&SampledToken>, Vec<f64>) = weighted_tokens(rare, common).unzip();
+    let ranked = |of: fn(&SampledToken) -> f32| Ranked::new(tokens.iter().map(|t| of(t)).collect(), &weights);
+    let norms =
+        [("grad_norm", ranked(|t| t.norm)), ("grad_norm/|A|", ranked(|t| t.norm / t.advantage.abs()))];
+    let others =
+        [("prob", ranked(|t| f64::from(t.logprob).exp() as f32)), ("entropy", ranked(|t| t.entropy))];
+    let correlation = |(x_name, x): &(&str, Ranked), (y_name, y): &(&str, Ranked)| Correlation {
+        x: (*x_name).into(),
+        y: (*y_name).into(),
+        tokens: tokens.len() as u64,
+        complete,
+        pearson: x.pearson(y, &weights),
+        spearman: x.spearman(y, &weights),
+        sampling_error: if complete { 0.0 } else { standard_error(tokens.len()).unwrap_or(1.0) },
     };
-    quantities.into_iter().map(correlation).collect()
-}
-
-fn unit_norm(token: &SampledToken) -> f64 {
-    f64::from(token.norm) / f64::from(token.advantage).abs()
+    norms.iter().flat_map(|norm| others.iter().map(|other| correlation(norm, other))).collect()
 }
 
 /// Measured against predicted entropy change; `None` where nothing was measured.
 pub fn measured_change(rare: &Sample, common: &Sample, mean: Option<f64>) -> Option<MeasuredChange> {
-    let mut pairs: Vec<Pair> = weighted_tokens(rare, common)
-        .filter(|(token, _)| token.measured_change.is_finite())
-        .map(|(token, weight)| Pair {
-            x: 0.5 * (f64::from(token.change_low) + f64::from(token.change_high)),
-            y: f64::from(token.measured_change),
-            weight,
-        })
-        .collect();
-    if pairs.is_empty() {
+    let measured = |(token, _): &(&SampledToken, f64)| token.measured_change.is_finite();
+    let (tokens, weights): (Vec<&SampledToken>, Vec<f64>) =
+        weighted_tokens(rare, common).filter(measured).unzip();
+    if tokens.is_empty() {
         return None;
     }
-    let (pearson, spearman) = (pearson(&pairs), spearman(&pairs));
-    pairs.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    let middle = |t: &&SampledToken| 0.5 * (t.change_low + t.change_high);
+    let predicted = Ranked::new(tokens.iter().map(middle).collect(), &weights);
+    let measured = Ranked::new(tokens.iter().map(|t| t.measured_change).collect(), &weights);
     let bin = |number: usize| {
-        let from = number * pairs.len() / CHANGE_BINS;
-        let to = (number + 1) * pairs.len() / CHANGE_BINS;
-        change_bin(&pairs[from..to])
+        let from = number * tokens.len() / CHANGE_BINS;
+        let to = (number + 1) * tokens.len() / CHANGE_BINS;
+        change_bin(&predicted, &measured, &weights, &predicted.order[from..to])
     };
     Some(MeasuredChange {
-        tokens: pairs.len() as u64,
+        tokens: tokens.len() as u64,
         complete: rare.is_complete() && common.is_complete(),
         mean,
-        pearson,
-        spearman,
-        standard_error: standard_error(pairs.len()),
+        pearson: predicted.pearson(&measured, &weights),
+        spearman: predicted.spearman(&measured, &weights),
+        standard_error: standard_error(tokens.len()),
         bins: (0..CHANGE_BINS).filter_map(bin).collect(),
     })
 }
 
-fn change_bin(pairs: &[Pair]) -> Option<ChangeBin> {
-    let mut measured: Vec<f64> = pairs.iter().map(|p| p.y).collect();
-    measured.sort_by(f64::total_cmp);
-    let quartile = |q| linear_quantile(&measured, q);
-    let total = pairs.iter().map(|p| p.weight).sum::<f64>();
-    let mean = |value: fn(&Pair) -> f64| pairs.iter().map(|p| p.weight * value(p)).sum::<f64>() / total;
+fn change_bin(predicted: &Ranked, measured: &Ranked, weights: &[f64], tokens: &[u32]) -> Option<ChangeBin> {
+    let value = |of: &Ranked, i: u32| f64::from(of.values[i as usize]);
+    let mut values: Vec<f64> = tokens.iter().map(|i| value(measured, *i)).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let quartile = |q| linear_quantile(&values, q);
+    let total = tokens.iter().map(|i| weights[*i as usize]).sum::<f64>();
+    let mean = |of: &Ranked| tokens.iter().map(|i| weights[*i as usize] * value(of, *i)).sum::<f64>() / total;
     Some(ChangeBin {
-        predicted_from: pairs.first()?.x,
-        predicted_to: pairs.last()?.x,
-        tokens: pairs.len() as u64,
-        mean_predicted: mean(|p| p.x),
-        mean_measured: mean(|p| p.y),
+        predicted_from: value(predicted, *tokens.first()?),
+        predicted_to: value(predicted, *tokens.last()?),
+        tokens: tokens.len() as u64,
+        mean_predicted: mean(predicted),
+        mean_measured: mean(measured),
         measured_quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
     })
 }
@@ -157,21 +152,18 @@ mod tests {
 
     #[test]
     fn weights_count_as_repetitions() {
-        let values = [(0.0, 1.0), (1.0, 0.5), (2.0, 4.0), (2.0, 3.0), (5.0, 9.0)];
+        let values: [(f32, f32); 5] = [(-3.0, 1.0), (1.0, 0.5), (2.0, 4.0), (2.0, 3.0), (5.0, 9.0)];
         let repeats = [1, 3, 2, 1, 2];
-        let weighted: Vec<Pair> = values
-            .iter()
-            .zip(repeats)
-            .map(|((x, y), n)| Pair { x: *x, y: *y, weight: f64::from(n) })
-            .collect();
-        let repeated: Vec<(f64, f64)> = values
-            .iter()
-            .zip(repeats)
-            .flat_map(|(pair, n)| std::iter::repeat_n(*pair, usize::try_from(n).unwrap()))
-            .collect();
-        let (x, y): (Vec<f64>, Vec<f64>) = repeated.into_iter().unzip();
-        let exact = correlation::spearman(&x, &y).unwrap();
-        assert!((spearman(&weighted).unwrap() - exact).abs() < 1e-12);
-        assert_eq!(pearson(&weighted[..1]), None);
+        let weights = repeats.map(f64::from);
+        let x = Ranked::new(values.iter().map(|v| v.0).collect(), &weights);
+        let y = Ranked::new(values.iter().map(|v| v.1).collect(), &weights);
+        let repeated =
+            values.iter().zip(repeats).flat_map(|(pair, n)| std::iter::repeat_n(*pair, n as usize));
+        let (all_x, all_y): (Vec<f64>, Vec<f64>) =
+            repeated.map(|(x, y)| (f64::from(x), f64::from(y))).unzip();
+        let exact = correlation::spearman(&all_x, &all_y).unwrap();
+        assert!((x.spearman(&y, &weights).unwrap() - exact).abs() < 1e-12);
+        assert_eq!(x.order, [0, 1, 2, 3, 4]);
+        assert_eq!(pearson(|_| 1.0, |i| i as f64, &weights), None);
     }
 }

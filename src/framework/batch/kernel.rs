@@ -40,99 +40,106 @@ impl BatchKernel {
     }
 
     /// Fills probabilities, weights, norms and flags from the first [`BLOCK`] tokens of `columns`.
+    #[inline(always)]
     pub fn gradients(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
-        block.len = columns.logprob.len().min(BLOCK);
-        let input = Present::of(columns);
-        self.split_entropies(&input, block);
+        block.load(columns);
+        self.split_entropies(block);
         if let Some(logprob_new) = columns.logprob_new {
-            apply_ratios(&input, &padded(logprob_new), self.clip, block);
+            apply_ratios(logprob_new, self.clip, block);
         }
         self.bound_collisions(block);
         self.estimate_norms(block);
         if let Some(sum_pi_sq) = columns.sum_pi_sq {
-            self.use_exact_norms(&padded_doubles(sum_pi_sq), block);
+            self.use_exact_norms(sum_pi_sq, block);
         }
         if let Some(grad_norm) = columns.grad_norm {
-            use_measured_norms(&padded(grad_norm), block);
+            use_measured_norms(grad_norm, block);
         }
     }
 
     /// Fills probabilities and the flags that need no gradient: enough where all advantages are 0.
+    #[inline(always)]
     pub fn probabilities(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
-        block.len = columns.logprob.len().min(BLOCK);
-        self.split_entropies(&Present::of(columns), block);
+        block.load(columns);
+        self.split_entropies(block);
     }
 
     /// Fills the entropy changes of the block that [`gradients`](Self::gradients) has just filled
     /// from the same columns.
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation)]
     pub fn entropy_changes(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
-        let input = Present::of(columns);
-        for i in 0..BLOCK {
-            let logprob = f64::from(input.logprob[i]);
+        let n = block.padded_len();
+        for i in 0..n {
+            let logprob = f64::from(block.input.logprob[i]);
             let change = change_interval(logprob, &block.state(i), &block.bounds(i));
             let change = change.times_weight(block.weight[i]);
             block.change_low[i] = change.low;
             block.change_high[i] = change.high;
         }
-        let mut codes = [0.0; BLOCK];
-        for i in 0..BLOCK {
-            let (logprob, entropy) = (f64::from(input.logprob[i]), f64::from(input.entropy[i]));
+        for i in 0..n {
+            let (logprob, entropy) = (f64::from(block.input.logprob[i]), f64::from(block.input.entropy[i]));
             let ln_heaviest_mass = f64::from(block.ln_complement[i]) + block.bounds(i).ln_heaviest;
             let certain = ln_heaviest_mass + ENTROPY_ERROR;
-            codes[i] = direction_code(logprob, entropy, certain, block.weight[i]);
+            block.scratch.directions[i] = direction_code(logprob, entropy, certain, block.weight[i]);
         }
-        for i in 0..BLOCK {
-            block.direction[i] = low_byte(codes[i] as f32);
+        for i in 0..n {
+            block.direction[i] = low_byte(block.scratch.directions[i] as f32);
         }
         if let (Some(c), Some(s)) = (columns.sum_pi_sq, columns.sum_pi_sq_log_pi) {
-            use_exact_changes(&input, &padded_doubles(c), &padded_doubles(s), block);
+            use_exact_changes(c, s, block);
         }
     }
 
     /// p and q in f64, since sums of them are reported; H' in f32, since it only feeds the bounds,
     /// which allow for its error.
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation)]
-    fn split_entropies(&self, input: &Present, block: &mut TokenBlock) {
+    fn split_entropies(&self, block: &mut TokenBlock) {
+        let n = block.padded_len();
         let max_entropy = self.table.max_entropy() as f32;
         let tolerance = FEASIBILITY_TOLERANCE as f32;
-        let (mut p, mut q) = ([0.0_f32; BLOCK], [0.0_f32; BLOCK]);
-        for i in 0..BLOCK {
-            let pair = fast_math::exp_pair(f64::from(input.logprob[i]));
+        for i in 0..n {
+            let pair = fast_math::exp_pair(f64::from(block.input.logprob[i]));
             (block.probability[i], block.complement[i]) = pair;
-            (p[i], q[i]) = (pair.0 as f32, pair.1 as f32);
+            (block.scratch.p[i], block.scratch.q[i]) = (pair.0 as f32, pair.1 as f32);
         }
-        let mut codes = [0.0_f32; BLOCK];
-        for i in 0..BLOCK {
-            let logprob = if input.logprob[i] < 0.0 { input.logprob[i] } else { 0.0 };
+        for i in 0..n {
+            let (p, q) = (block.scratch.p[i], block.scratch.q[i]);
+            let logprob = if block.input.logprob[i] < 0.0 { block.input.logprob[i] } else { 0.0 };
             // A certain token has no others; the floor keeps its logarithm and quotient finite.
-            let divisor = if q[i] > LEAST_COMPLEMENT { q[i] } else { LEAST_COMPLEMENT };
+            let divisor = if q > LEAST_COMPLEMENT { q } else { LEAST_COMPLEMENT };
             let ln_q = fast_math::ln_f32(divisor);
-            let unclamped = (input.entropy[i] + p[i] * logprob) / divisor + ln_q;
+            let unclamped = (block.input.entropy[i] + p * logprob) / divisor + ln_q;
             let floored = if unclamped > 0.0 { unclamped } else { 0.0 };
             block.ln_complement[i] = ln_q;
             block.conditional_entropy[i] = if floored < max_entropy { floored } else { max_entropy };
             let excess = unclamped * divisor;
             let feasible = (excess >= -tolerance)
-                & (excess <= q[i] * max_entropy + tolerance)
-                & (input.logprob[i] <= tolerance);
-            codes[i] = input.missing[i] + if feasible { 0.0 } else { f32::from(flags::INFEASIBLE) };
+                & (excess <= q * max_entropy + tolerance)
+                & (block.input.logprob[i] <= tolerance);
+            let code = if feasible { 0.0 } else { f32::from(flags::INFEASIBLE) };
+            block.scratch.codes[i] = block.input.missing[i] + code;
         }
-        for i in 0..BLOCK {
-            block.flags[i] = low_byte(codes[i]);
-            block.weight[i] = f64::from(input.advantage[i]);
-            block.probability[i] *= 1.0 - f64::from(input.missing[i]);
+        for i in 0..n {
+            block.flags[i] = low_byte(block.scratch.codes[i]);
+            block.weight[i] = f64::from(block.input.advantage[i]);
+            block.probability[i] *= 1.0 - f64::from(block.input.missing[i]);
         }
     }
 
+    #[inline(always)]
     fn bound_collisions(&self, block: &mut TokenBlock) {
-        for i in 0..BLOCK {
+        let n = block.padded_len();
+        for i in 0..n {
             block.bounds[i] = self.table.lines_at(block.conditional_entropy[i]);
         }
     }
 
+    #[inline(always)]
     fn estimate_norms(&self, block: &mut TokenBlock) {
-        for i in 0..BLOCK {
+        let n = block.padded_len();
+        for i in 0..n {
             let scale = self.scale(block.weight[i]);
             let q = block.complement[i];
             let CollisionBounds { min, max, .. } = block.bounds(i);
@@ -142,8 +149,8 @@ impl BatchKernel {
         }
     }
 
-    fn use_exact_norms(&self, sum_pi_sq: &[f64; BLOCK], block: &mut TokenBlock) {
-        for (i, &logged) in sum_pi_sq.iter().enumerate() {
+    fn use_exact_norms(&self, sum_pi_sq: &[f64], block: &mut TokenBlock) {
+        for (i, &logged) in sum_pi_sq.iter().enumerate().take(block.len) {
             let q = block.complement[i];
             let CollisionBounds { min, max, .. } = block.bounds(i);
             let conditional = conditional_collision(logged, block.probability[i], q);
@@ -154,14 +161,14 @@ impl BatchKernel {
     }
 
     /// w²/T².
-    #[inline]
+    #[inline(always)]
     fn scale(&self, weight: f64) -> f64 {
         weight * weight * self.inverse_temperature_squared
     }
 }
 
 impl TokenBlock {
-    #[inline]
+    #[inline(always)]
     fn set_known(&mut self, i: usize, known: bool, norm_sq: f64, source: u8) {
         let known = known & (self.flags[i] & flags::MISSING == 0);
         self.norm_sq_low[i] = if known { norm_sq } else { self.norm_sq_low[i] };
@@ -170,7 +177,7 @@ impl TokenBlock {
         self.flags[i] |= u8::from(known) * source;
     }
 
-    #[inline]
+    #[inline(always)]
     fn state(&self, i: usize) -> ConditionalState {
         ConditionalState {
             probability: self.probability[i],
@@ -182,7 +189,7 @@ impl TokenBlock {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn bounds(&self, i: usize) -> CollisionBounds {
         let [min, max, ln_heaviest, _] = self.bounds[i];
         CollisionBounds {
@@ -193,26 +200,51 @@ impl TokenBlock {
     }
 }
 
-/// The three columns every token needs, as f64, with 0 for all of a token that lacks one.
+/// The three columns every token needs, with 0 for all of a token that lacks one.
 ///
 /// In a pass of its own: next to the arithmetic the compiler would branch on what is missing.
-struct Present {
-    logprob: [f32; BLOCK],
-    entropy: [f32; BLOCK],
-    advantage: [f32; BLOCK],
+#[derive(Debug, Clone)]
+pub(super) struct Present {
+    pub logprob: [f32; BLOCK],
+    pub entropy: [f32; BLOCK],
+    pub advantage: [f32; BLOCK],
     /// The code of [`flags::MISSING`] or 0.
     missing: [f32; BLOCK],
 }
 
-impl Present {
-    fn of(columns: &TokenColumns<'_>) -> Self {
-        let mut input = Self {
-            logprob: padded(columns.logprob),
-            entropy: padded(columns.entropy),
-            advantage: padded(columns.advantage),
-            missing: [0.0; BLOCK],
-        };
-        for i in 0..BLOCK {
+impl Default for Present {
+    fn default() -> Self {
+        let zero = [0.0; BLOCK];
+        Self { logprob: zero, entropy: zero, advantage: zero, missing: zero }
+    }
+}
+
+/// Values between two passes.
+#[derive(Debug, Clone)]
+pub(super) struct Scratch {
+    p: [f32; BLOCK],
+    q: [f32; BLOCK],
+    codes: [f32; BLOCK],
+    directions: [f64; BLOCK],
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        let zero = [0.0; BLOCK];
+        Self { p: zero, q: zero, codes: zero, directions: [0.0; BLOCK] }
+    }
+}
+
+impl TokenBlock {
+    #[inline(always)]
+    fn load(&mut self, columns: &TokenColumns<'_>) {
+        self.len = columns.logprob.len().min(BLOCK);
+        let n = self.padded_len();
+        let input = &mut self.input;
+        fill(&mut input.logprob[..n], columns.logprob);
+        fill(&mut input.entropy[..n], columns.entropy);
+        fill(&mut input.advantage[..n], columns.advantage);
+        for i in 0..n {
             let (l, h, a) = (input.logprob[i], input.entropy[i], input.advantage[i]);
             let present = l.is_finite() & h.is_finite() & a.is_finite();
             input.logprob[i] = if present { l } else { 0.0 };
@@ -220,8 +252,15 @@ impl Present {
             input.advantage[i] = if present { a } else { 0.0 };
             input.missing[i] = if present { 0.0 } else { f32::from(flags::MISSING) };
         }
-        input
     }
+}
+
+/// Copies a column, NaN beyond its end.
+#[inline(always)]
+fn fill(into: &mut [f32], column: &[f32]) {
+    let known = column.len().min(into.len());
+    into[..known].copy_from_slice(&column[..known]);
+    into[known..].fill(f32::NAN);
 }
 
 /// A small non-negative integer held by an f32, read from the mantissa.
@@ -232,64 +271,41 @@ fn low_byte(code: f32) -> u8 {
     (code + TWO_TO_23).to_bits() as u8
 }
 
-fn padded(column: &[f32]) -> [f32; BLOCK] {
-    let mut block = [f32::NAN; BLOCK];
-    for (into, &value) in block.iter_mut().zip(column) {
-        *into = value;
-    }
-    block
-}
-
-fn padded_doubles(column: &[f64]) -> [f64; BLOCK] {
-    let mut block = [f64::NAN; BLOCK];
-    for (into, &value) in block.iter_mut().zip(column) {
-        *into = value;
-    }
-    block
-}
-
-fn apply_ratios(
-    input: &Present,
-    logprob_new: &[f32; BLOCK],
-    clip: Option<ClipRange>,
-    block: &mut TokenBlock,
-) {
+#[inline(always)]
+fn apply_ratios(logprob_new: &[f32], clip: Option<ClipRange>, block: &mut TokenBlock) {
+    let n = block.padded_len();
     let clip = clip.unwrap_or(ClipRange { low: f64::INFINITY, high: f64::INFINITY });
-    let mut log_ratio = [0.0_f32; BLOCK];
-    for i in 0..BLOCK {
-        let difference = logprob_new[i] - input.logprob[i];
+    fill(&mut block.scratch.p[..n], logprob_new);
+    for i in 0..n {
+        let difference = block.scratch.p[i] - block.input.logprob[i];
         let known = if difference.is_finite() { difference } else { 0.0 };
-        log_ratio[i] = known.clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO);
+        block.scratch.p[i] = known.clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO);
     }
-    let mut cut = [0.0_f32; BLOCK];
-    for i in 0..BLOCK {
-        let rho = fast_math::exp(f64::from(log_ratio[i]));
+    for i in 0..n {
+        let rho = fast_math::exp(f64::from(block.scratch.p[i]));
         let cuts = clip.cuts(rho, block.weight[i]);
         block.weight[i] *= if cuts { 0.0 } else { rho };
-        cut[i] = if cuts { f32::from(flags::CLIPPED) } else { 0.0 };
+        block.scratch.codes[i] = if cuts { f32::from(flags::CLIPPED) } else { 0.0 };
     }
-    for i in 0..BLOCK {
-        block.flags[i] |= low_byte(cut[i]);
+    for i in 0..n {
+        block.flags[i] |= low_byte(block.scratch.codes[i]);
     }
 }
 
-fn use_measured_norms(grad_norm: &[f32; BLOCK], block: &mut TokenBlock) {
-    for (i, &norm) in grad_norm.iter().enumerate() {
-        let norm = f64::from(norm);
+#[inline(always)]
+fn use_measured_norms(grad_norm: &[f32], block: &mut TokenBlock) {
+    let n = block.padded_len();
+    fill(&mut block.scratch.p[..n], grad_norm);
+    for i in 0..n {
+        let norm = f64::from(block.scratch.p[i]);
         let known = (0.0..f64::INFINITY).contains(&norm);
         block.set_known(i, known, norm * norm, flags::MEASURED);
     }
 }
 
-fn use_exact_changes(
-    input: &Present,
-    sum_pi_sq: &[f64; BLOCK],
-    sum_pi_sq_log_pi: &[f64; BLOCK],
-    block: &mut TokenBlock,
-) {
-    for i in 0..BLOCK {
-        let (c, s) = (sum_pi_sq[i], sum_pi_sq_log_pi[i]);
-        let (logprob, entropy) = (f64::from(input.logprob[i]), f64::from(input.entropy[i]));
+fn use_exact_changes(sum_pi_sq: &[f64], sum_pi_sq_log_pi: &[f64], block: &mut TokenBlock) {
+    for (i, (&c, &s)) in sum_pi_sq.iter().zip(sum_pi_sq_log_pi).enumerate().take(block.len) {
+        let (logprob, entropy) = (f64::from(block.input.logprob[i]), f64::from(block.input.entropy[i]));
         let unit = exact_change(logprob, block.probability[i], entropy, c, s);
         let exact = unit * block.weight[i];
         if exact.is_finite() {

@@ -1,7 +1,7 @@
 //! The framework over slices: all quantities of a block of tokens in a few passes that vectorise.
 //!
-//! A block has a fixed size: inputs are copied into arrays padded with NaN, so the loops have
-//! constant length and no bounds checks, and everything stays in the first-level cache.
+//! Inputs are copied into arrays of a fixed size and padded with NaN to a multiple of the vector
+//! length, so the loops have no bounds checks, and everything stays in the first-level cache.
 
 mod kernel;
 
@@ -12,6 +12,9 @@ use super::token::ClipRange;
 
 /// Most tokens of one block.
 pub const BLOCK: usize = 256;
+
+/// Blocks are padded to a multiple of this, so that loops have no ragged end.
+pub const LANES: usize = 16;
 
 /// Facts about a token, as bits of one byte.
 pub mod flags {
@@ -120,6 +123,8 @@ pub struct TokenBlock {
     ln_complement: [f32; BLOCK],
     /// C'_min, C'_max and ln x_max of every token, and a filler.
     bounds: [[f32; 4]; BLOCK],
+    input: kernel::Present,
+    scratch: kernel::Scratch,
 }
 
 impl Default for TokenBlock {
@@ -140,12 +145,14 @@ impl Default for TokenBlock {
             complement: zero,
             ln_complement: [0.0; BLOCK],
             bounds: [[0.0; 4]; BLOCK],
+            input: kernel::Present::default(),
+            scratch: kernel::Scratch::default(),
         }
     }
 }
 
 impl TokenBlock {
-    /// Number of tokens; the arrays beyond it hold missing ones.
+    /// Number of tokens; the arrays beyond it hold missing ones, and further on old ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -155,6 +162,34 @@ impl TokenBlock {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// [`len`](Self::len) rounded up to what the passes go over.
+    #[inline(always)]
+    #[must_use]
+    pub fn padded_len(&self) -> usize {
+        self.len.next_multiple_of(LANES).min(BLOCK)
+    }
+
+    /// ln p of the tokens, 0 where missing, [`padded_len`](Self::padded_len) of them.
+    #[inline(always)]
+    #[must_use]
+    pub fn logprob(&self) -> &[f32] {
+        &self.input.logprob[..self.padded_len()]
+    }
+
+    /// H of the tokens, 0 where missing, [`padded_len`](Self::padded_len) of them.
+    #[inline(always)]
+    #[must_use]
+    pub fn entropy(&self) -> &[f32] {
+        &self.input.entropy[..self.padded_len()]
+    }
+
+    /// A of the tokens, 0 where missing, [`padded_len`](Self::padded_len) of them.
+    #[inline(always)]
+    #[must_use]
+    pub fn advantage(&self) -> &[f32] {
+        &self.input.advantage[..self.padded_len()]
     }
 }
 
@@ -208,7 +243,7 @@ mod tests {
         };
         let block = computed(&kernel(None, 1.0), &columns);
         assert_eq!((block.len(), block.norm_sq[0]), (10, 4.0));
-        for i in 1..BLOCK {
+        for i in 1..LANES {
             assert_eq!(block.flags[i], flags::MISSING, "{i}");
             let values = [block.probability[i], block.weight[i], block.norm_sq_low[i], block.norm_sq[i]];
             assert_eq!(values, [0.0; 4], "{i}");

@@ -34,20 +34,19 @@ impl Collector<'_> {
             return Ok(risk);
         }
         let n = columns.len();
-        let cut = self.common.cut();
-        let hashes = &self.block.hash[..n];
-        let rare = columns.logprob.iter().fold(false, |any, l| any | self.plan.rare.is_rare(*l));
-        let sampled = hashes.iter().fold(false, |any, hash| any | (*hash <= cut));
-        if rare || sampled {
-            for t in 0..n {
-                risk += self.add_token(response, columns, whole, first, t)?;
+        for t in 0..n {
+            if self.plan.rare.is_rare(columns.logprob[t]) {
+                risk += self.add_rare_token(response, columns, whole, first, t)?;
+            } else if self.block.hash[t] <= self.common.cut() && self.block.framework.weight[t] != 0.0 {
+                let token = self.sampled(response, columns, t);
+                self.common.push(token);
             }
         }
         self.add_peaks(response, columns, first);
         Ok(risk)
     }
 
-    fn add_token(
+    fn add_rare_token(
         &mut self,
         response: &Response<'_>,
         columns: &Columns<'_>,
@@ -56,20 +55,12 @@ impl Collector<'_> {
         t: usize,
     ) -> Result<f64> {
         let (logprob, advantage) = (columns.logprob[t], columns.advantage[t]);
-        let hash = self.block.hash[t];
-        if !self.plan.rare.is_rare(logprob) {
-            if hash <= self.common.cut() && self.block.framework.weight[t] != 0.0 {
-                let token = self.sampled(response, columns, t);
-                self.common.push(token);
-            }
-            return Ok(0.0);
-        }
         if advantage == 0.0 {
             let rare = u64::from(self.plan.rule.is_rare(logprob));
             self.batches.tally(response.batch).counts.rare_zero += rare;
             return Ok(0.0);
         }
-        if hash <= self.rare.cut() {
+        if self.block.hash[t] <= self.rare.cut() {
             let token = self.sampled(response, columns, t);
             self.rare.push(token);
         }

@@ -1,7 +1,7 @@
 //! One response: which of its tokens are trained, and what they add up to.
 
 use super::Collector;
-use crate::analyze::collect::block::BlockSign;
+use crate::analyze::collect::block::{BlockInput, BlockSign};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::groups::GroupTally;
@@ -89,7 +89,7 @@ impl Collector<'_> {
     /// The indices of the trained tokens that have all values; `None` where all do.
     fn pick(&mut self, whole: &Columns<'_>, mask: Option<&[u8]>, tokens: usize) -> Option<Vec<u32>> {
         let all_trained = mask.is_none_or(|mask| mask.iter().fold(true, |all, flag| all & (*flag == 1)));
-        if all_trained && whole.is_complete(tokens) {
+        if all_trained && (self.complete || whole.is_complete(tokens)) {
             return None;
         }
         let mut picks = std::mem::take(&mut self.picks);
@@ -184,13 +184,9 @@ impl Collector<'_> {
         let tally = self.batches.tally(response.batch);
         let block = &mut *self.block;
         let level = tally.histogram.level();
-        block.locate(columns, level, response.hash, first);
-        let sign = BlockSign::of(columns.advantage, &mut tally.counts);
-        if sign == BlockSign::Uniform(Sign::Zero) {
-            block.compute_zero(&self.plan.kernel, columns, &mut tally.counts, sums);
-        } else {
-            block.compute(&self.plan.kernel, columns, sign, &mut tally.counts, sums);
-        }
+        let hashes_all = response.source.tokens.texts.is_some();
+        let input = BlockInput { columns: *columns, level, response_hash: response.hash, first, hashes_all };
+        let sign = block.compute(&self.plan.kernel, &input, &mut tally.counts, sums);
         let n = columns.len();
         let (bin, cell, energy) = (&block.bin[..n], &block.cell[..n], &block.energy[..n]);
         match sign {

@@ -87,16 +87,22 @@ impl BatchContext {
 }
 
 /// The value that `count` of the weighted values reach.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn nth_largest(mut values: Vec<(f64, f64)>, count: f64) -> Option<f64> {
-    values.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let descending = |a: &(f64, f64), b: &(f64, f64)| b.0.total_cmp(&a.0);
+    // Every value stands for one token at least: only the first `count` can matter.
+    let enough = count.ceil() as usize;
+    if enough < values.len() {
+        values.select_nth_unstable_by(enough, descending);
+        values.truncate(enough);
+    }
+    values.sort_unstable_by(descending);
     let mut seen = 0.0;
-    values
-        .into_iter()
-        .find(|(_, weight)| {
-            seen += weight;
-            seen >= count
-        })
-        .map(|(value, _)| value)
+    let reached = values.into_iter().find(|(_, weight)| {
+        seen += weight;
+        seen >= count
+    });
+    reached.map(|(value, _)| value)
 }
 
 #[cfg(test)]

@@ -114,9 +114,8 @@ impl Rule {
     }
 
     /// The weight under the rule over the base objective's, and the probability that the rule
-    /// silences the token by chance.
-    pub fn factor(self, context: &BatchContext, token: &SampledToken) -> (f64, f64) {
-        let p = f64::from(token.logprob).exp();
+    /// silences the token by chance; `p` is the token's probability.
+    pub fn factor(self, context: &BatchContext, token: &SampledToken, p: f64) -> (f64, f64) {
         let positive = token.advantage > 0.0;
         let candidate = positive && p < DEFAULT_TAU_P;
         let below = |tau: Option<f64>| tau.is_some_and(|tau| is_low_entropy(token.entropy, tau));

@@ -40,9 +40,10 @@ impl RuleTally {
         let positive = token.advantage > 0.0;
         add_energy(&mut self.base, positive, weight * energy);
         self.base.square += spread;
+        let p = f64::from(token.logprob).exp();
         let mut touched = [0.0; RULES];
         for (number, rule) in Rule::ALL.into_iter().enumerate() {
-            let (factor, chance) = rule.factor(context, token);
+            let (factor, chance) = rule.factor(context, token, p);
             let kept = factor * factor * (1.0 - chance);
             let one = &mut self.rules[number];
             add_energy(one, positive, weight * energy * kept);

@@ -1,0 +1,64 @@
+//! The main job.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::args::{AnalyzeArgs, Format};
+use super::progress::Bar;
+use super::terminal::{grouped, visible};
+use super::{Outcome, settings};
+use crate::analyze::{Gate, RunAnalysis, analyze};
+use crate::error::{Error, Result};
+use crate::ingest::Run;
+use crate::report::{ReportFiles, write_report};
+
+/// Runs the command.
+pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
+    if let Some(folder) = &arguments.report {
+        // Fails now rather than after the scan.
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    }
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
+    let bar = Bar::new(&run, arguments.input.quiet);
+    let analysis = analyze(&run, &settings::analyze(arguments), &bar);
+    bar.finish();
+    let analysis = analysis?;
+    let report = arguments.report.as_deref().map(|folder| write_all(&analysis, folder)).transpose()?;
+    super::stdout(match arguments.format {
+        Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
+        Format::Text => text(&analysis, out),
+    })?;
+    if let (Some(report), false) = (report, arguments.input.quiet) {
+        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+    }
+    let mut outcome = Outcome::Fine;
+    for gate in gates {
+        if let Some(failed) = gate.check(&analysis)? {
+            super::stdout(writeln!(talk, "failed: {failed}"))?;
+            outcome = Outcome::GateFailed;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Everything `--report` asks for; the page comes last, so that its links never dangle.
+fn write_all(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
+    analysis.write_tables(folder)?;
+    analysis.write_summary(folder)?;
+    write_report(analysis, folder)
+}
+
+fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {
+    let (verdict, totals, s2t) = (&analysis.verdict, &analysis.totals, &analysis.s2t);
+    writeln!(out, "{}\n{}\n", visible(&verdict.health), visible(&verdict.spurious))?;
+    let percent = |share: Option<f64>| share.map_or("–".into(), |s| format!("{:.3} %", s * 100.0));
+    writeln!(out, "tokens            {} in {} responses", grouped(totals.tokens), grouped(totals.responses))?;
+    writeln!(out, "candidates        {}", grouped(s2t.candidates))?;
+    writeln!(out, "silenced          {} ({})", grouped(s2t.silenced), percent(Some(s2t.fraction)))?;
+    writeln!(out, "gradient energy   {} ({})", percent(s2t.energy_share), totals.gradient_source)?;
+    for warning in &analysis.warnings {
+        writeln!(out, "\nwarning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
+    }
+    Ok(())
+}
