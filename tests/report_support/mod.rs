@@ -81,7 +81,7 @@ pub fn token_text(id: usize, hostile: bool) -> String {
     const WORDS: &[&str] = &[
         " the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is",
     ];
-    if hostile && id % 3 == 0 {
+    if hostile && id.is_multiple_of(3) {
         if id == 33 {
             return "long".repeat(2_500);
         }
