@@ -8,8 +8,8 @@ mod report_support;
 use browser_support::Browser;
 use report_support::{Spec, synthetic};
 use serde_json::{Value, json};
-use stapo_analyze::analyze::result::RunAnalysis;
 use stapo_analyze::analyze::AnalyzeSettings;
+use stapo_analyze::analyze::result::RunAnalysis;
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
 use stapo_analyze::report::write_report;
 
@@ -72,20 +72,28 @@ fn sliders_give_the_counts_of_the_engine() {
             entropy: EntropyCut::Quantile(quantile as f64 / 100.0),
             population: Population::Candidates,
         };
-        let engine = report_support::sample("grpo.parquet", &AnalyzeSettings { s2t, ..AnalyzeSettings::default() });
+        let engine =
+            report_support::sample("grpo.parquet", &AnalyzeSettings { s2t, ..AnalyzeSettings::default() });
         let found = (number(&browser, "live-candidates"), number(&browser, "live-silenced"));
         assert_eq!(found, (engine.s2t.candidates, engine.s2t.silenced), "{tau_p} {quantile}");
         assert_eq!(text(&browser, "live-exact"), "Exact: from every candidate of the run.");
         let share = browser.run("return stapo.mask(stapo.data.stops[document.getElementById('tau-p').value], document.getElementById('quantile').value / 100).energy / stapo.data.energy");
         let expected = engine.s2t.energy_share.unwrap();
-        assert!((share.as_f64().unwrap() - expected).abs() <= 1e-5 * expected.max(1e-3), "{share} {expected}");
-        let shown = browser.run("return [...document.querySelectorAll('#case-groups tbody tr.sp:not([hidden])')].length");
+        assert!(
+            (share.as_f64().unwrap() - expected).abs() <= 1e-5 * expected.max(1e-3),
+            "{share} {expected}"
+        );
+        let shown = browser
+            .run("return [...document.querySelectorAll('#case-groups tbody tr.sp:not([hidden])')].length");
         let known = engine.cases.top.iter().filter(|c| {
-            let flagged = |k: &&stapo_analyze::analyze::result::FlaggedToken| (k.row, k.position) == (c.row, c.position);
+            let flagged = |k: &&stapo_analyze::analyze::result::FlaggedToken| {
+                (k.row, k.position) == (c.row, c.position)
+            };
             c.kind.name() == "spurious" && analysis.cases.top.iter().any(|k| flagged(&k))
         });
         assert_eq!(shown, json!(known.count()), "cases at {tau_p} {quantile}");
-        let marks = browser.run("return document.querySelectorAll('#svg-plane .layer-live .f-spurious').length");
+        let marks =
+            browser.run("return document.querySelectorAll('#svg-plane .layer-live .f-spurious').length");
         assert_eq!(marks, json!(engine.s2t.silenced.min(350)), "marks at {tau_p} {quantile}");
     }
     browser.run("document.getElementById('tune-reset').click()");
@@ -103,7 +111,8 @@ fn thresholds_of_another_rule_stay_where_the_engine_put_them() {
     let stop = browser.run("return stapo.data.stops.indexOf(0.0005)").as_u64().unwrap();
     slide(&browser, "tau-p", stop as usize);
     let s2t = S2tSettings { tau_p: 0.0005, ..S2tSettings::v1() };
-    let engine = report_support::sample("grpo.parquet", &AnalyzeSettings { s2t, ..AnalyzeSettings::default() });
+    let engine =
+        report_support::sample("grpo.parquet", &AnalyzeSettings { s2t, ..AnalyzeSettings::default() });
     assert_eq!(number(&browser, "live-silenced"), engine.s2t.silenced);
 }
 
@@ -128,7 +137,8 @@ fn cases_are_filtered_and_sorted() {
     let shown = "return [...document.querySelectorAll('#case-groups tbody tr:not([hidden])')]";
     browser.run("const f = document.getElementById('case-filter'); f.value = 'OKAY'; f.dispatchEvent(new Event('input'));");
     let tokens = browser.run(&format!("{shown}.map(r => r.cells[1].textContent)"));
-    let expected = analysis.cases.top.iter().filter(|c| c.token.as_deref().is_some_and(|t| t.contains("okay")));
+    let expected =
+        analysis.cases.top.iter().filter(|c| c.token.as_deref().is_some_and(|t| t.contains("okay")));
     assert_eq!(tokens, json!(vec!["okay"; expected.count()]));
     browser.run("const f = document.getElementById('case-filter'); f.value = ''; f.dispatchEvent(new Event('input')); document.getElementById('case-flat').click(); document.querySelectorAll('#case-groups th button')[3].click();");
     let sort = |column: usize| -> Vec<f64> {
@@ -151,7 +161,9 @@ fn cases_are_filtered_and_sorted() {
 
 #[test]
 fn hostile_tokens_are_inert() {
-    let Some((browser, _folder)) = show(&synthetic(Spec { hostile: true, ..Spec::default() })) else { return };
+    let Some((browser, _folder)) = show(&synthetic(Spec { hostile: true, ..Spec::default() })) else {
+        return;
+    };
     slide(&browser, "tau-p", 30);
     assert_eq!(browser.console(), Vec::<String>::new());
     let facts = browser.run(
@@ -170,7 +182,10 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
     let Some((browser, folder)) = show(&sample()) else { return };
     let page = folder.path().join("report.html");
     let light = browser.run("return getComputedStyle(document.body).backgroundColor");
-    browser.devtools("Emulation.setEmulatedMedia", json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}));
+    browser.devtools(
+        "Emulation.setEmulatedMedia",
+        json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
+    );
     assert_ne!(browser.run("return getComputedStyle(document.body).backgroundColor"), light);
     let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": true});
     browser.devtools("Emulation.setDeviceMetricsOverride", phone);
@@ -189,7 +204,9 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
     let source = browser.devtools("DOM.getDocument", json!({"depth": 2}));
     assert!(!source.to_string().contains("scripted"), "the script did not run");
     let root = &source["root"]["nodeId"];
-    for (selector, least) in [("#case-groups tbody tr", 230), ("figure svg", 13), (".view", 1), ("#drill a", 230)] {
+    for (selector, least) in
+        [("#case-groups tbody tr", 230), ("figure svg", 13), (".view", 1), ("#drill a", 230)]
+    {
         let found = browser.devtools("DOM.querySelectorAll", json!({"nodeId": root, "selector": selector}));
         assert!(found["nodeIds"].as_array().unwrap().len() >= least, "{selector}");
     }
@@ -197,15 +214,20 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
 
 #[test]
 fn the_largest_page_opens_quickly() {
-    let spec = Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: false };
+    let spec =
+        Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: false };
     let Some((browser, folder)) = show(&synthetic(spec)) else { return };
     let page = folder.path().join("report.html");
-    // The best of a few: the machine may be busy with other things.
+    // Processor time of the page's thread, counted from the navigation on: other programs on this
+    // machine do not matter.
+    browser.devtools("Performance.enable", json!({"timeDomain": "threadTicks"}));
     let load = |_| {
         browser.open(&page);
-        browser.run("return performance.getEntriesByType('navigation')[0].domComplete").as_f64().unwrap()
+        let metrics = browser.devtools("Performance.getMetrics", json!({}));
+        let tasks = metrics["metrics"].as_array().unwrap().iter().find(|m| m["name"] == "TaskDuration");
+        tasks.unwrap()["value"].as_f64().unwrap()
     };
-    let fastest = (0..4).map(load).fold(f64::INFINITY, f64::min);
-    assert!(fastest < 1_000.0, "{fastest} ms");
+    let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
+    assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
     assert_eq!(browser.console(), Vec::<String>::new());
 }

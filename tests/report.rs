@@ -48,7 +48,8 @@ fn the_same_analysis_gives_the_same_bytes() {
 
 #[test]
 fn the_page_keeps_its_budget_and_says_what_it_left_out() {
-    let spec = Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: true };
+    let spec =
+        Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: true };
     let analysis = synthetic(spec);
     assert!(analysis.cases.top.len() > 49_000);
     let (_folder, files) = report(&analysis);
@@ -57,7 +58,8 @@ fn the_page_keeps_its_budget_and_says_what_it_left_out() {
     assert!(page.len() > PAGE_LIMIT / 2, "the budget is there to be used: {} bytes", page.len());
     let shown = page.matches("<tr id=\"c").count();
     let total = analysis.cases.spurious + analysis.cases.exploratory;
-    let said = format!("{} of {} flagged tokens: those of the highest risk", grouped(shown as u64), grouped(total));
+    let said =
+        format!("{} of {} flagged tokens: those of the highest risk", grouped(shown as u64), grouped(total));
     assert!(page.contains(&said), "{said}");
     for step in &analysis.steps {
         assert!(page.contains(&format!("id=\"cases-{}\"", step.step)), "step {} has no case", step.step);
@@ -88,8 +90,9 @@ fn hostile_texts_stay_texts() {
     assert!(!page.contains("longlong".repeat(20).as_str()), "10,000 characters are not shown");
     for (name, bytes) in contents(folder.path()).iter().filter(|(name, _)| !name.ends_with("png")) {
         let text = String::from_utf8(bytes.clone()).unwrap();
-        let invisible =
-            |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+        let invisible = |c: char| {
+            (c.is_control() && c != '\n') || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        };
         assert_eq!(text.chars().find(|c| invisible(*c)), None, "{name}");
     }
     let csv = read(&folder.path().join("charts/vocabulary.csv"));
@@ -103,7 +106,8 @@ fn hostile_texts_stay_texts() {
 fn the_policy_names_the_hashes_of_what_the_page_runs() {
     let (_folder, files) = report(&synthetic(Spec::default()));
     let page = read(&files.html);
-    let policy = page.split("Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
+    let policy =
+        page.split("Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
     assert!(!policy.contains("unsafe") && !policy.contains("http"));
     assert_eq!(page.matches("style=\"").count(), 0, "inline styles would be refused");
@@ -153,7 +157,7 @@ fn an_empty_analysis_still_gives_a_report() {
 #[test]
 fn the_sample_run_is_reported_as_it_is() {
     let analysis = report_support::sample("grpo.parquet", &Default::default());
-    let (folder, files) = report(&analysis);
+    let (_folder, files) = report(&analysis);
     assert_eq!(files.missing, []);
     let (page, markdown) = (read(&files.html), read(&files.markdown));
     for text in ["0.027 %", "0.58 %", "4.6×", "168 of 612,395"] {
@@ -164,8 +168,4 @@ fn the_sample_run_is_reported_as_it_is() {
         let bytes = std::fs::read(chart).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{}", chart.display());
     }
-    if let Some(keep) = std::env::var_os("STAPO_KEEP_REPORT") {
-        write_report(&analysis, Path::new(&keep)).unwrap();
-    }
-    drop(folder);
 }

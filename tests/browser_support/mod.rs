@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -27,7 +28,11 @@ pub struct Browser {
     port: u16,
     session: String,
     _profile: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// One browser at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// A program of this name in the search path.
 fn program(names: &[&str]) -> Option<PathBuf> {
@@ -46,20 +51,30 @@ impl Browser {
             eprintln!("browser test skipped: chromium and chromedriver are not installed");
             return None;
         };
-        let mut driver =
-            Command::new(driver).arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut driver = Command::new(driver)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let started = lines.find_map(|l| l.ok()?.split("started successfully on port ").nth(1).map(str::to_owned));
+        let started =
+            lines.find_map(|l| l.ok()?.split("started successfully on port ").nth(1).map(str::to_owned));
         let port = started.expect("chromedriver names its port").trim_end_matches('.').parse().unwrap();
         std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
         let mut flags: Vec<String> = FLAGS.iter().map(|f| (*f).to_owned()).collect();
         flags.push(format!("--user-data-dir={}", profile.path().display()));
-        let mut started = Self { driver, port, session: String::new(), _profile: profile };
-        let answer = started.call("POST", "/session", &json!({"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": {"binary": browser, "args": flags},
-            "goog:loggingPrefs": {"browser": "ALL"},
-        }}}));
+        let mut started = Self { driver, port, session: String::new(), _profile: profile, _alone: alone };
+        let answer = started.call(
+            "POST",
+            "/session",
+            &json!({"capabilities": {"alwaysMatch": {
+                "goog:chromeOptions": {"binary": browser, "args": flags},
+                "goog:loggingPrefs": {"browser": "ALL"},
+            }}}),
+        );
         started.session = answer["sessionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
         Some(started)
     }

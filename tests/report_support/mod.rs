@@ -1,5 +1,11 @@
 //! A made-up but consistent analysis: thresholds, flags and counts follow from its candidates.
-#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss
+)]
 
 mod candidates;
 mod tables;
@@ -75,8 +81,8 @@ pub fn token_text(id: usize, hostile: bool) -> String {
     const WORDS: &[&str] = &[
         " the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is",
     ];
-    if hostile && id % 3 == 0 {
-        if id % 33 == 0 {
+    if hostile && id.is_multiple_of(3) {
+        if id == 33 {
             return "long".repeat(2_500);
         }
         return HOSTILE[(id / 3) % HOSTILE.len()].to_owned();

@@ -97,9 +97,9 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
         }
         (None, None) => "no entropy threshold".into(),
     };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "</dd></div><div><dt>Rule</dt><dd>S2T {}: A &gt; 0, p &lt; {}, H &lt; τ<sub>h</sub>; {cut}</dd></div></dl></section>\n",
+        "</dd></div><div><dt>Rule</dt><dd>S2T {}: A &gt; 0, p &lt; {}, H &lt; τ<sub>h</sub>; {cut}</dd></div></dl></section>",
         escape_xml(&s2t.preset),
         s2t.tau_p
     );
@@ -108,7 +108,7 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
 /// Escaped, with what stands between backticks as code.
 fn with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape_xml(text);
     }
     let part = |(index, part): (usize, &&str)| {
