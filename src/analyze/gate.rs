@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::result::RunAnalysis;
 use crate::error::{Error, Result};
 
-const COMPARISONS: [(&str, fn(f64, f64) -> bool); 6] = [
+type Comparison = fn(f64, f64) -> bool;
+
+const COMPARISONS: [(&str, Comparison); 6] = [
     (">=", |a, b| a >= b),
     ("<=", |a, b| a <= b),
     ("==", |a, b| a == b),
@@ -19,7 +21,7 @@ const COMPARISONS: [(&str, fn(f64, f64) -> bool); 6] = [
 pub struct Gate {
     text: String,
     path: Vec<String>,
-    holds: fn(f64, f64) -> bool,
+    holds: Comparison,
     bound: f64,
 }
 

@@ -78,8 +78,8 @@ impl CandidateStore {
             sources.push(Source::File(BufReader::with_capacity(1 << 16, file)));
         }
         let mut heads = BinaryHeap::new();
-        for source in 0..sources.len() {
-            heads.extend(sources[source].next()?.map(|candidate| Head { candidate, source }));
+        for (source, candidates) in sources.iter_mut().enumerate() {
+            heads.extend(candidates.next()?.map(|candidate| Head { candidate, source }));
         }
         while let Some(Head { candidate, source }) = heads.pop() {
             visit(&candidate)?;

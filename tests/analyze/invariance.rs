@@ -1,0 +1,164 @@
+//! The same result for any order of files, number of threads, split into files and layout.
+
+use std::path::{Path, PathBuf};
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use stapo_analyze::analyze::{AnalyzeSettings, BatchUnit, RunAnalysis, analyze};
+use stapo_analyze::convert::convert;
+use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
+use stapo_analyze::ingest::{Layout, Silent};
+
+use super::support::{sample, write_batch};
+use super::synthetic::{Synthetic, healthy};
+use super::{analyzed, comparable, open, preset};
+
+/// The sample run in several files, and in the long layout.
+struct Shapes {
+    folder: tempfile::TempDir,
+    parts: Vec<PathBuf>,
+}
+
+impl Shapes {
+    fn of(path: &Path, rows: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap())
+            .unwrap()
+            .with_batch_size(rows)
+            .build()
+            .unwrap();
+        let parts = reader.enumerate().map(|(i, batch)| {
+            let part = folder.path().join(format!("part-{i:03}.parquet"));
+            write_batch(&part, &batch.unwrap(), 300);
+            part
+        });
+        Self { parts: parts.collect(), folder }
+    }
+
+    fn long(&self, from: &[PathBuf]) -> PathBuf {
+        let path = self.folder.path().join("long.parquet");
+        convert(&open(from, 0), &path, Layout::Long, &Silent).unwrap();
+        path
+    }
+}
+
+fn flagged(analysis: &RunAnalysis) -> Vec<String> {
+    let mut rows: Vec<String> = analysis
+        .cases
+        .top
+        .iter()
+        .map(|token| {
+            let mut token = token.clone();
+            token.row = 0;
+            format!("{token:?}")
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn assert_same(one: &RunAnalysis, other: &RunAnalysis, what: &str) {
+    let (mut a, mut b) = (comparable(one), comparable(other));
+    // The guess of V, the tokenizer and its warnings follow the metadata, not the numbers.
+    for value in [&mut a, &mut b] {
+        value.as_object_mut().unwrap().remove("warnings");
+        value.as_object_mut().unwrap().remove("quality");
+    }
+    for (key, value) in a.as_object().unwrap() {
+        assert_eq!(value.to_string(), b[key].to_string(), "{what}: {key}");
+    }
+    assert_eq!(flagged(one), flagged(other), "{what}");
+    assert_eq!(one.plane, other.plane, "{what}");
+    assert_eq!(one.candidates.points, other.candidates.points, "{what}");
+    let views = |analysis: &RunAnalysis| {
+        analysis
+            .responses
+            .iter()
+            .map(|v| (v.step, v.sample_id.clone(), v.flagged.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(views(one), views(other), "{what}");
+}
+
+fn check_all_shapes(settings: &AnalyzeSettings) {
+    let grpo = sample("grpo.parquet");
+    let settings = AnalyzeSettings {
+        vocab_size: Some(256),
+        tokenizer: Some(sample("model/tokenizer.json")),
+        ..settings.clone()
+    };
+    let whole = analyzed(std::slice::from_ref(&grpo), &settings);
+    let shapes = Shapes::of(&grpo, 700);
+    assert_eq!(shapes.parts.len(), 9);
+    for threads in [1, 2, 5] {
+        let again = analyze(&open(&shapes.parts, threads), &settings, &Silent).unwrap();
+        assert_same(&whole, &again, &format!("{threads} threads, split"));
+    }
+    let mut reversed = shapes.parts.clone();
+    reversed.reverse();
+    reversed.swap(1, 4);
+    assert_same(&whole, &analyzed(&reversed, &settings), "other order");
+    let long = shapes.long(std::slice::from_ref(&grpo));
+    assert_same(&whole, &analyzed(&[long], &settings), "long layout");
+}
+
+#[test]
+fn the_default_is_the_same_in_every_shape() {
+    check_all_shapes(&AnalyzeSettings::default());
+}
+
+#[test]
+fn a_quantile_over_all_tokens_is_the_same_in_every_shape() {
+    check_all_shapes(&preset(S2tSettings::v1()));
+}
+
+#[test]
+fn sampling_and_spilling_are_the_same_in_every_shape() {
+    let mut settings = preset(S2tSettings {
+        tau_p: 0.05,
+        entropy: EntropyCut::Quantile(0.6),
+        population: Population::Positive,
+    });
+    settings.limits.kept_entropies = 1_000;
+    settings.limits.kept_population = 10_000;
+    settings.limits.candidate_bytes = 20_000;
+    settings.limits.rare_tokens = 300;
+    settings.limits.common_tokens = 2_000;
+    check_all_shapes(&settings);
+}
+
+#[test]
+fn rows_count_in_the_order_of_the_files() {
+    let shapes = Shapes::of(&sample("grpo.parquet"), 700);
+    let row = |paths: &[PathBuf]| {
+        let analysis = analyzed(paths, &AnalyzeSettings::default());
+        let token = analysis.cases.top.iter().find(|t| t.step == 0 && t.position == 78).cloned();
+        token.unwrap().row
+    };
+    let mut rotated = shapes.parts.clone();
+    rotated.rotate_left(1);
+    assert_eq!(row(&shapes.parts), 8);
+    assert_eq!(row(&rotated), 8 + 5632 - 700);
+}
+
+#[test]
+fn minibatches_are_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Synthetic::new(6, healthy);
+    run.updates = 2;
+    let path = run.write(folder.path());
+    let by_update = analyzed(std::slice::from_ref(&path), &AnalyzeSettings::default());
+    let by_step = analyzed(
+        std::slice::from_ref(&path),
+        &AnalyzeSettings { per: BatchUnit::Step, ..AnalyzeSettings::default() },
+    );
+    assert_eq!((by_update.s2t.per.as_str(), by_step.s2t.per.as_str()), ("minibatch", "step"));
+    assert_eq!((by_update.totals.batches, by_step.totals.batches), (12, 6));
+    assert_eq!(by_update.s2t.candidates, by_step.s2t.candidates);
+    let step = &by_update.steps[3];
+    assert_eq!((step.tau_h, step.minibatches.len()), (None, 2));
+    assert_eq!(step.minibatches.iter().map(|m| m.silenced).sum::<u64>(), step.silenced);
+    assert!(by_step.steps[3].minibatches.is_empty() && by_step.steps[3].tau_h.is_some());
+    assert_eq!(by_update.steps[3].entropy_quantiles, by_step.steps[3].entropy_quantiles);
+    let shapes = Shapes::of(&path, 50);
+    assert_same(&by_update, &analyzed(&shapes.parts, &AnalyzeSettings::default()), "split");
+}

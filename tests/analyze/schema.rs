@@ -1,0 +1,144 @@
+//! `summary.json` follows its published schema, and tables have the columns that others rely on.
+
+use std::path::Path;
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+use stapo_analyze::analyze::{AnalyzeSettings, Gate};
+
+use super::support::sample;
+use super::synthetic::{Synthetic, healthy};
+use super::{analyzed, json};
+
+/// Checks `value` against the part of JSON Schema that the published schema uses.
+fn validate(value: &Value, schema: &Value, root: &Value, place: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let name = reference.strip_prefix("#/$defs/").unwrap();
+        assert!(root["$defs"].get(name).is_some(), "{place}: {reference}");
+        return validate(value, &root["$defs"][name], root, place);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let is_null = |schema: &&Value| (schema["type"] == "null") == value.is_null();
+        return validate(value, choices.iter().find(is_null).unwrap(), root, place);
+    }
+    if let Some(choices) = schema["enum"].as_array() {
+        assert!(choices.contains(value), "{place}: {value} is none of {choices:?}");
+        return;
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(n) if n.is_u64() || n.is_i64() => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let allowed = match &schema["type"] {
+        Value::Array(kinds) => kinds.clone(),
+        one => vec![one.clone()],
+    };
+    let fits = |name: &Value| *name == kind || (kind == "integer" && *name == "number");
+    assert!(allowed.iter().any(fits), "{place}: {kind} is none of {allowed:?}");
+    if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64()) {
+        assert!(number >= least, "{place}: {number}");
+    }
+    match value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                validate(item, &schema["items"], root, &format!("{place}[{i}]"));
+            }
+            let length = items.len() as u64;
+            assert!(schema["minItems"].as_u64().is_none_or(|least| length >= least), "{place}");
+            assert!(schema["maxItems"].as_u64().is_none_or(|most| length <= most), "{place}");
+        }
+        Value::Object(fields) => {
+            for required in schema["required"].as_array().into_iter().flatten() {
+                assert!(fields.contains_key(required.as_str().unwrap()), "{place}: no {required}");
+            }
+            for (name, field) in fields {
+                let known = schema["properties"].get(name).or_else(|| {
+                    schema["additionalProperties"].as_object().map(|_| &schema["additionalProperties"])
+                });
+                let known = known.unwrap_or_else(|| panic!("{place}.{name} is not in the schema"));
+                validate(field, known, root, &format!("{place}.{name}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn schema() -> Value {
+    json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/summary.schema.json"))
+}
+
+#[test]
+fn summaries_follow_the_schema() {
+    let schema = schema();
+    let folder = tempfile::tempdir().unwrap();
+    let sample_run = analyzed(&[sample("grpo.parquet")], &AnalyzeSettings::default());
+    validate(&sample_run.to_value().unwrap(), &schema, &schema, "summary");
+    let path = Synthetic::new(12, healthy).write(folder.path());
+    let synthetic = analyzed(&[path], &AnalyzeSettings::default());
+    validate(&synthetic.to_value().unwrap(), &schema, &schema, "summary");
+}
+
+#[test]
+fn the_names_that_others_rely_on_are_there() {
+    let summary = analyzed(&[sample("grpo.parquet")], &AnalyzeSettings::default()).to_value().unwrap();
+    for (part, fields) in [
+        (
+            "totals",
+            "tokens responses positive negative zero_advantage infeasible mean_entropy mean_prob gradient_energy gradient_source",
+        ),
+        (
+            "s2t",
+            "preset tau_p candidates silenced exploratory fraction energy_share positive_energy_share mean_norm_ratio mean_norm_ratio_positive",
+        ),
+    ] {
+        fields.split(' ').for_each(|field| assert!(!summary[part][field].is_null(), "{part}.{field}"));
+    }
+    for field in "step tokens mean_entropy tau_h candidates silenced gradient_energy".split(' ') {
+        assert!(!summary["steps"][0][field].is_null(), "{field}");
+    }
+}
+
+fn columns(path: &Path) -> (Vec<String>, i64) {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap()).unwrap();
+    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    (names, reader.metadata().file_metadata().num_rows())
+}
+
+#[test]
+fn files_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let analysis = analyzed(&[sample("grpo.parquet")], &AnalyzeSettings::default());
+    analysis.write_summary(folder.path()).unwrap();
+    analysis.write_tables(folder.path()).unwrap();
+    let written = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    assert!(written == analysis.to_json().unwrap());
+    let table = |name: &str| columns(&folder.path().join(format!("tables/{name}.parquet")));
+    let (flagged, rows) = table("flagged");
+    for name in "kind step group_id sample_id row position token_id token logprob entropy advantage grad_norm tau_h risk".split(' ') {
+        assert!(flagged.contains(&name.to_owned()), "{name}");
+    }
+    assert_eq!(rows, 230);
+    assert_eq!(table("steps").1, 11);
+    assert_eq!(table("taxonomy").1, 9);
+    assert_eq!(table("rules").1, 11);
+    assert_eq!(table("sweep").1, analysis.sweep.cells.len() as i64);
+    assert_eq!(table("vocabulary").1, analysis.vocabulary.rows.len() as i64);
+    assert_eq!(table("plane").1, analysis.plane.cells.len() as i64);
+}
+
+#[test]
+fn gates_look_at_the_summary() {
+    let analysis = analyzed(&[sample("grpo.parquet")], &AnalyzeSettings::default());
+    let failed = |text: &str| Gate::parse(text).unwrap().check(&analysis).unwrap();
+    assert_eq!(failed("s2t.fraction>3e-4"), None);
+    assert!(failed("s2t.fraction>2e-4").unwrap().contains("0.000274"));
+    assert!(failed("steps.-1.mean_entropy<0.3").is_some());
+    assert_eq!(failed("warnings.entropy_collapse>0"), None);
+    assert_eq!(failed("totals.clipped>0"), None, "undefined in this run");
+    assert!(Gate::parse("s2t.nothing>0").unwrap().check(&analysis).is_err());
+}
