@@ -15,6 +15,18 @@ type Entry<'a> = (usize, &'a CaseRow<'a>);
 /// The flagged tokens of a group, by response.
 type Responses<'a> = BTreeMap<u64, Vec<&'a Entry<'a>>>;
 
+/// A group; numbers in their own order.
+type GroupKey<'a> = (Option<u64>, Option<&'a str>);
+
+fn group_key(id: Option<&str>) -> GroupKey<'_> {
+    (id.and_then(|id| id.parse().ok()), id)
+}
+
+/// `1 response`, `2 responses`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Writes nested lists; whole responses are linked where the page has them.
 pub fn write(out: &mut String, chosen: &Chosen, views: &[View<'_>], budget: usize) {
     if chosen.rows.is_empty() {
@@ -35,18 +47,23 @@ pub fn write(out: &mut String, chosen: &Chosen, views: &[View<'_>], budget: usiz
 }
 
 fn step_list(rows: &[Entry<'_>], views: &[View<'_>]) -> String {
-    let mut groups: BTreeMap<Option<&str>, Responses> = BTreeMap::new();
+    let mut groups: BTreeMap<GroupKey, Responses> = BTreeMap::new();
     for entry in rows {
         let case = entry.1.case;
-        groups.entry(case.group_id.as_deref()).or_default().entry(case.row).or_default().push(entry);
+        groups
+            .entry(group_key(case.group_id.as_deref()))
+            .or_default()
+            .entry(case.row)
+            .or_default()
+            .push(entry);
     }
     let step = rows.first().map_or(0, |r| r.1.case.step);
     let mut out = format!(
-        "<details class=\"drill\"><summary><b>Step {step}</b> <span>{} groups, {} flagged tokens</span></summary>",
-        groups.len(),
-        rows.len()
+        "<details class=\"drill\"><summary><b>Step {step}</b> <span>{}, {}</span></summary>",
+        counted(groups.len(), "group"),
+        counted(rows.len(), "flagged token")
     );
-    for (group, responses) in &groups {
+    for ((_, group), responses) in &groups {
         let name = group.map_or_else(|| "without an id".into(), |g| escape_xml(&token_label(g)));
         let case = responses.values().flatten().next().map(|r| r.1.case);
         let passes = match case.map(|c| (c.group_passes, c.group_size)) {
@@ -55,8 +72,8 @@ fn step_list(rows: &[Entry<'_>], views: &[View<'_>]) -> String {
         };
         let _ = write!(
             out,
-            "<details><summary>Group {name} <span>{} responses{passes}</span></summary><ul>",
-            responses.len()
+            "<details><summary>Group {name} <span>{}{passes}</span></summary><ul>",
+            counted(responses.len(), "response")
         );
         for (row, tokens) in responses {
             write_response(&mut out, *row, tokens, views);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{VerdictState, Warning};
+use crate::analyze::result::{Verdict, VerdictState, Warning};
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::text::{escape_xml, prose, token_label};
 
@@ -77,12 +77,7 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
         let _ = write!(out, "<code>{}</code> ", escape_xml(&token_label(token)));
     }
     out.push_str("</dd></div><div><dt>When it went wrong</dt><dd>");
-    match verdict.first_bad_step {
-        Some(step) => {
-            let _ = write!(out, "from step {step}");
-        }
-        None => out.push_str("at no logged step"),
-    }
+    out.push_str(&when(verdict));
     let s2t = &analysis.s2t;
     let cut = match (s2t.entropy_threshold, s2t.entropy_quantile) {
         (Some(nats), _) => format!("τ<sub>h</sub> = {} nats", number(nats)),
@@ -103,6 +98,15 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
         escape_xml(&s2t.preset),
         s2t.tau_p
     );
+}
+
+/// When something went wrong, in words; also in `report.md`.
+pub fn when(verdict: &Verdict) -> String {
+    match (verdict.first_bad_step, verdict.state) {
+        (None, _) => "at no logged step".into(),
+        (Some(step), VerdictState::Collapsed) => format!("from step {step}"),
+        (Some(step), _) => format!("first sign at step {step}"),
+    }
 }
 
 /// Escaped, with what stands between backticks as code.
