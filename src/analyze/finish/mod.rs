@@ -26,10 +26,11 @@ use self::sweep::RareTokens;
 use self::thresholds::Thresholds;
 use self::token_text::TokenTexts;
 use super::collect::Collected;
+use super::collect::tally::BatchTally;
 use super::diagnosis;
 use super::plan::Plan;
 use super::result::cases::CASE_LIMIT;
-use super::result::{Cases, EntropyChange, RunAnalysis, SUMMARY_VERSION, StepChange};
+use super::result::{Cases, Correlation, EntropyChange, RunAnalysis, SUMMARY_VERSION, StepChange};
 use super::settings::AnalyzeSettings;
 use crate::error::Result;
 use crate::ingest::{Column, Progress, Quality, RowIndex, Run};
@@ -66,7 +67,17 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         groups: std::mem::take(&mut collected.groups),
         texts,
     };
-    let verdicts = Verdicts::judge(&source)?;
+    let (judged, (rules, relations)) = rayon::join(
+        || Verdicts::judge(&source),
+        || {
+            rayon::join(
+                || rules::rules(&collected, &thresholds, totals.tokens, has_ratio),
+                || Relations::find(&tally, &collected),
+            )
+        },
+    );
+    let verdicts = judged?;
+    let (rules, rule_overlap) = rules;
     let verdict = verdicts.total();
     let negatives = rare_negatives(&collected.rare, &plan.rule, &thresholds.split);
     let classes: Vec<ClassTable> = (0..collected.batches.len())
@@ -77,7 +88,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         .collect();
     let mut all_classes = ClassTable::default();
     classes.iter().for_each(|table| all_classes.merge(table));
-    let steps = steps::step_rows(&StepSources {
+    let step_sources = StepSources {
         collected: &collected,
         plan: &plan,
         thresholds: &thresholds,
@@ -85,15 +96,22 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         classes: &classes,
         groups: &step_groups,
         knows_clipping,
-    });
+    };
     let rare_zero = tally.counts.rare_zero;
     let tau_h = &thresholds.tau_h;
-    let rare = RareTokens::new(&collected.rare, tau_h, &plan, &totals, verdict.silenced, rare_zero);
-    let (rules, rule_overlap) = rules::rules(&collected, &thresholds, totals.tokens, has_ratio);
+    let samples = (&collected.rare, &collected.common);
+    let ((steps, taxonomy), (sweep, strategies)) = rayon::join(
+        || {
+            let taxonomy = taxonomy::taxonomy(&all_classes, samples, &thresholds.split, &plan, &totals);
+            (steps::step_rows(&step_sources), taxonomy)
+        },
+        || {
+            let rare = RareTokens::new(&collected.rare, tau_h, &plan, &totals, verdict.silenced, rare_zero);
+            (rare.sweep(), rare.strategies())
+        },
+    );
     let s2t = totals::s2t_summary(scan.settings, &plan, &totals, &verdict, &thresholds);
     let statements = provenance::statements(&collected, &plan, &totals, &thresholds, &all_classes);
-    let splits = &thresholds.split;
-    let samples = (&collected.rare, &collected.common);
     let candidates = views::candidate_points(&collected, &source, &plan)?;
     let responses = views::response_views(&collected, &plan, &source);
     let vocabulary = vocabulary::vocabulary(&collected.vocabulary, &verdicts, &source.texts);
@@ -101,13 +119,13 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
     let mut analysis = RunAnalysis {
         schema_version: SUMMARY_VERSION,
         verdict: Default::default(),
-        taxonomy: taxonomy::taxonomy(&all_classes, samples, splits, &plan, &totals),
-        entropy_change: entropy_change(&tally, &collected),
-        correlations: correlations::correlations(&collected.rare, &collected.common),
+        taxonomy,
+        entropy_change: relations.entropy_change,
+        correlations: relations.correlations,
         entropy_profiles: profiles::entropy_profiles(&collected),
         vocabulary,
-        sweep: rare.sweep(),
-        strategies: rare.strategies(),
+        sweep,
+        strategies,
         rules,
         rule_overlap,
         quality: provenance::column_reports(&scan.quality),
@@ -132,18 +150,27 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
     Ok(analysis)
 }
 
-fn entropy_change(tally: &super::collect::tally::BatchTally, collected: &Collected) -> EntropyChange {
-    let counts = &tally.counts;
-    let StepChange { predicted_low, predicted_high, lemma, measured } = steps::change_of(tally);
-    EntropyChange {
-        certified_up: counts.up,
-        certified_down: counts.down,
-        certified_as_mode: counts.as_mode,
-        ambiguous: counts.ambiguous,
-        exact: counts.exact_changes,
-        predicted_low,
-        predicted_high,
-        lemma,
-        measured: correlations::measured_change(&collected.rare, &collected.common, measured),
+/// Relations between quantities of a token.
+struct Relations {
+    entropy_change: EntropyChange,
+    correlations: Vec<Correlation>,
+}
+
+impl Relations {
+    fn find(tally: &BatchTally, collected: &Collected) -> Self {
+        let counts = &tally.counts;
+        let StepChange { predicted_low, predicted_high, lemma, measured } = steps::change_of(tally);
+        let entropy_change = EntropyChange {
+            certified_up: counts.up,
+            certified_down: counts.down,
+            certified_as_mode: counts.as_mode,
+            ambiguous: counts.ambiguous,
+            exact: counts.exact_changes,
+            predicted_low,
+            predicted_high,
+            lemma,
+            measured: correlations::measured_change(&collected.rare, &collected.common, measured),
+        };
+        Self { entropy_change, correlations: correlations::correlations(&collected.rare, &collected.common) }
     }
 }

@@ -47,7 +47,7 @@ pub struct Cases {
 }
 
 /// Flagged tokens that are kept with their context for the report.
-pub const CASE_LIMIT: usize = 10_000;
+pub const CASE_LIMIT: usize = 4_000;
 
 /// A flagged token in its context.
 #[derive(Clone, Debug, PartialEq, Serialize)]

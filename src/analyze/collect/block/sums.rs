@@ -1,0 +1,149 @@
+//! What the tokens of a block add to their response and batch.
+
+use super::lanes::{Lanes, WIDTH, count, sum, terms, widen};
+use super::{Block, BlockSign};
+use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::energy::{Sign, to_units};
+use crate::analyze::collect::tally::{Counts, Quantity, ResponseSums};
+use crate::framework::batch::flags;
+use crate::framework::entropy_change::EntropyDirection;
+
+impl Block {
+    /// Adds what every token has: entropy, probability, feasibility.
+    #[inline(always)]
+    pub(super) fn add_states(&mut self, columns: &Columns<'_>, counts: &mut Counts, sums: &mut ResponseSums) {
+        let block = &self.framework;
+        let (n, padded) = (columns.len(), block.padded_len());
+        let facts = &block.flags[..n];
+        counts.infeasible += count(n, |i| facts[i] & flags::INFEASIBLE != 0);
+        let [mut all_h, mut all_l, mut all_p, mut own] = [Lanes::default(); 4];
+        let entropy = block.entropy().as_chunks::<WIDTH>().0;
+        let logprob = block.logprob().as_chunks::<WIDTH>().0;
+        let probability = block.probability[..padded].as_chunks::<WIDTH>().0;
+        for ((h, l), p) in entropy.iter().zip(logprob).zip(probability) {
+            let (h, l) = (widen(h), widen(l));
+            all_h.add(h);
+            all_l.add(l);
+            all_p.add(*p);
+            own.add(terms(|i| p[i] * (l[i] + h[i])));
+        }
+        sums.add(Quantity::Entropy, all_h.total());
+        sums.add(Quantity::Logprob, all_l.total());
+        sums.add(Quantity::Probability, all_p.total());
+        sums.add(Quantity::Own, own.total());
+        if !columns.entropy_after.is_empty() {
+            self.add_measured(columns.entropy_after, all_h.total(), counts, sums);
+        }
+    }
+
+    #[inline(always)]
+    fn add_measured(&mut self, after: &[f32], before: f64, counts: &mut Counts, sums: &mut ResponseSums) {
+        let (n, padded) = (after.len(), self.framework.padded_len());
+        let known = count(n, |i| after[i].is_finite());
+        counts.measured_changes += known;
+        if known == n as u64 {
+            self.after[..n].copy_from_slice(after);
+            self.after[n..padded].fill(0.0);
+            let mut all = Lanes::default();
+            self.after[..padded].as_chunks::<WIDTH>().0.iter().for_each(|chunk| all.add(widen(chunk)));
+            sums.add(Quantity::MeasuredChange, all.total() - before);
+        } else {
+            let pairs = after.iter().zip(self.framework.entropy()).filter(|(after, _)| after.is_finite());
+            let change = pairs.map(|(after, before)| f64::from(*after) - f64::from(*before));
+            sums.add(Quantity::MeasuredChange, change.sum());
+        }
+    }
+
+    /// Adds what tokens with an advantage have: energy, norm, entropy change.
+    #[inline(always)]
+    pub(super) fn add_gradients(
+        &mut self,
+        columns: &Columns<'_>,
+        sign: BlockSign,
+        counts: &mut Counts,
+        sums: &mut ResponseSums,
+    ) {
+        let block = &self.framework;
+        let padded = block.padded_len();
+        for i in 0..padded {
+            self.norm[i] = block.norm_sq[i].sqrt();
+            self.energy[i] = to_units(block.norm_sq[i]);
+        }
+        let all = [sum(&block.norm_sq[..padded]), sum(&self.norm[..padded])];
+        let positive = match sign {
+            BlockSign::Uniform(Sign::Positive) => all,
+            BlockSign::Uniform(_) => [0.0; 2],
+            BlockSign::Mixed => self.positive_sums(),
+        };
+        sums.add(Quantity::PositiveEnergy, positive[0]);
+        sums.add(Quantity::PositiveNorm, positive[1]);
+        sums.add(Quantity::NegativeEnergy, all[0] - positive[0]);
+        sums.add(Quantity::NegativeNorm, all[1] - positive[1]);
+        sums.add(Quantity::EnergyLow, sum(&block.norm_sq_low[..padded]));
+        sums.add(Quantity::EnergyHigh, sum(&block.norm_sq_high[..padded]));
+        sums.add(Quantity::ChangeLow, sum(&block.change_low[..padded]));
+        sums.add(Quantity::ChangeHigh, sum(&block.change_high[..padded]));
+        let [mut advantages, mut own] = [Lanes::default(); 2];
+        let logprob = block.logprob().as_chunks::<WIDTH>().0;
+        let entropy = block.entropy().as_chunks::<WIDTH>().0;
+        let advantage = block.advantage().as_chunks::<WIDTH>().0;
+        let probability = block.probability[..padded].as_chunks::<WIDTH>().0;
+        for (((l, h), a), p) in logprob.iter().zip(entropy).zip(advantage).zip(probability) {
+            let (l, h, a) = (widen(l), widen(h), widen(a));
+            advantages.add(a);
+            own.add(terms(|i| p[i] * (l[i] + h[i]) * a[i]));
+        }
+        sums.add(Quantity::Advantage, advantages.total());
+        sums.add(Quantity::OwnAdvantage, own.total());
+        self.count_sources(columns, counts);
+        self.count_directions(columns, counts);
+    }
+
+    /// Energy and norm of the tokens with A > 0.
+    fn positive_sums(&self) -> [f64; 2] {
+        let advantage = self.framework.advantage().as_chunks::<WIDTH>().0;
+        let padded = self.framework.padded_len();
+        [&self.framework.norm_sq[..padded], &self.norm[..padded]].map(|column| {
+            let mut positive = Lanes::default();
+            for (values, a) in column.as_chunks::<WIDTH>().0.iter().zip(advantage) {
+                positive.add(terms(|i| if a[i] > 0.0 { values[i] } else { 0.0 }));
+            }
+            positive.total()
+        })
+    }
+
+    #[inline(always)]
+    fn count_sources(&self, columns: &Columns<'_>, counts: &mut Counts) {
+        let n = columns.len();
+        let (facts, weight) = (&self.framework.flags[..n], &self.framework.weight[..n]);
+        counts.weighted += count(n, |i| weight[i] != 0.0);
+        if !(columns.logprob_new.is_empty() && columns.clipped.is_empty()) {
+            counts.clipped += count(n, |i| facts[i] & flags::CLIPPED != 0);
+        }
+        if !(columns.grad_norm.is_empty() && columns.sum_pi_sq.is_empty()) {
+            counts.measured_norms += count(n, |i| (facts[i] & flags::MEASURED != 0) & (weight[i] != 0.0));
+            let exact = |i: usize| facts[i] & (flags::MEASURED | flags::EXACT) == flags::EXACT;
+            counts.exact_norms += count(n, |i| exact(i) & (weight[i] != 0.0));
+        }
+        if !columns.sum_pi_sq_log_pi.is_empty() {
+            let (low, high) = (&self.framework.change_low[..n], &self.framework.change_high[..n]);
+            counts.exact_changes += count(n, |i| (low[i] == high[i]) & (weight[i] != 0.0));
+        }
+    }
+
+    #[inline(always)]
+    fn count_directions(&self, columns: &Columns<'_>, counts: &mut Counts) {
+        const UP: u8 = EntropyDirection::Up as u8;
+        const DOWN: u8 = EntropyDirection::Down as u8;
+        const AMBIGUOUS: u8 = EntropyDirection::Ambiguous as u8;
+        let n = columns.len();
+        let direction = &self.framework.direction[..n];
+        let (logprob, entropy) = (&columns.logprob[..n], &columns.entropy[..n]);
+        counts.up += count(n, |i| direction[i] == UP);
+        counts.down += count(n, |i| direction[i] == DOWN);
+        counts.ambiguous += count(n, |i| direction[i] == AMBIGUOUS);
+        // Neither p ≤ e^{−H} nor p ≥ ½ decides these.
+        let open = |i: usize| (logprob[i] > -entropy[i]) & (logprob[i] <= -std::f32::consts::LN_2);
+        counts.as_mode += count(n, |i| open(i) & ((direction[i] == UP) | (direction[i] == DOWN)));
+    }
+}
