@@ -1,28 +1,171 @@
-//! The report from made-up analyses: budget, determinism, hostile texts.
+//! The report: its files, its budget, its determinism, and what it does to hostile texts.
 #![allow(clippy::unwrap_used)]
 
 mod report_support;
 
-use report_support::{Spec, synthetic};
-use stapo_analyze::report::write_report;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use report_support::{HOSTILE, Spec, synthetic};
+use stapo_analyze::analyze::result::{Cases, RunAnalysis, Vocabulary};
+use stapo_analyze::report::html::PAGE_LIMIT;
+use stapo_analyze::report::{ReportFiles, write_report};
+
+fn report(analysis: &RunAnalysis) -> (tempfile::TempDir, ReportFiles) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write_report(analysis, folder.path()).unwrap();
+    (folder, files)
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Every file below a folder, by name.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for part in ["", "charts"] {
+        for entry in std::fs::read_dir(folder.join(part)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                found.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
 
 #[test]
-fn look() {
-    let folder = std::path::PathBuf::from(std::env::var("LOOK").unwrap_or("/tmp/look".into()));
-    let big =
-        Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4096), hostile: false };
-    for (name, analysis) in [
-        ("made", synthetic(Spec::default())),
-        ("hostile", synthetic(Spec { hostile: true, ..Spec::default() })),
-        ("big", synthetic(big)),
-        (
-            "sample",
-            report_support::sample("grpo.parquet", &stapo_analyze::analyze::AnalyzeSettings::default()),
-        ),
-    ] {
-        let started = std::time::Instant::now();
-        let files = write_report(&analysis, &folder.join(name)).unwrap();
-        let size = std::fs::metadata(&files.html).unwrap().len();
-        eprintln!("{name} {:?} {size} {:?}", started.elapsed(), files.missing);
+fn the_same_analysis_gives_the_same_bytes() {
+    let analysis = synthetic(Spec::default());
+    let ((first, files), (second, _)) = (report(&analysis), report(&analysis));
+    let found = contents(first.path());
+    assert_eq!(files.missing, []);
+    assert_eq!(found.len(), 2 + 13 * 3, "{:?}", found.keys());
+    assert!(found == contents(second.path()));
+}
+
+#[test]
+fn the_page_keeps_its_budget_and_says_what_it_left_out() {
+    let spec =
+        Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: true };
+    let analysis = synthetic(spec);
+    assert!(analysis.cases.top.len() > 49_000);
+    let (_folder, files) = report(&analysis);
+    let page = read(&files.html);
+    assert!(page.len() <= PAGE_LIMIT, "{} bytes", page.len());
+    assert!(page.len() > PAGE_LIMIT / 2, "the budget is there to be used: {} bytes", page.len());
+    let shown = page.matches("<tr id=\"c").count();
+    let total = analysis.cases.spurious + analysis.cases.exploratory;
+    let said =
+        format!("{} of {} flagged tokens: those of the highest risk", grouped(shown as u64), grouped(total));
+    assert!(page.contains(&said), "{said}");
+    for step in &analysis.steps {
+        assert!(page.contains(&format!("id=\"cases-{}\"", step.step)), "step {} has no case", step.step);
+    }
+    assert!(read(&files.markdown).len() < 20_000);
+    for chart in &files.charts {
+        let size = std::fs::metadata(chart).unwrap().len();
+        let limit = if chart.extension().is_some_and(|e| e == "csv") { 4_000_000 } else { 300_000 };
+        assert!(size < limit, "{}: {size}", chart.display());
+    }
+}
+
+fn grouped(value: u64) -> String {
+    stapo_analyze::report::numbers::count(value)
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let analysis = synthetic(Spec { hostile: true, ..Spec::default() });
+    let (folder, files) = report(&analysis);
+    let page = read(&files.html);
+    for hostile in HOSTILE.iter().filter(|h| h.contains('<')) {
+        assert!(!page.contains(hostile), "{hostile}");
+    }
+    assert!(page.contains("&lt;script&gt;window.hacked=1&lt;/script&gt;"), "shown, not dropped");
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("<img").count(), 0);
+    assert!(!page.contains("longlong".repeat(20).as_str()), "10,000 characters are not shown");
+    for (name, bytes) in contents(folder.path()).iter().filter(|(name, _)| !name.ends_with("png")) {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let invisible = |c: char| {
+            (c.is_control() && c != '\n') || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        };
+        assert_eq!(text.chars().find(|c| invisible(*c)), None, "{name}");
+    }
+    let csv = read(&folder.path().join("charts/vocabulary.csv"));
+    assert!(csv.contains("\"'=cmd|"), "a formula is disarmed");
+    assert!(csv.lines().all(|line| !line.split(',').any(|cell| cell.starts_with('='))));
+    let markdown = read(&files.markdown);
+    assert!(!markdown.contains("<img") || markdown.contains("`</script><img"), "only as code");
+}
+
+#[test]
+fn the_policy_names_the_hashes_of_what_the_page_runs() {
+    let (_folder, files) = report(&synthetic(Spec::default()));
+    let page = read(&files.html);
+    let policy =
+        page.split("Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe") && !policy.contains("http"));
+    assert_eq!(page.matches("style=\"").count(), 0, "inline styles would be refused");
+    let handlers = [" onclick=", " onload=", " onerror=", "javascript:", " src=\""];
+    assert!(handlers.iter().all(|h| !page.contains(h)));
+}
+
+#[test]
+fn charts_without_data_are_named_with_the_column_they_need() {
+    let mut analysis = synthetic(Spec::default());
+    analysis.entropy_change.measured = None;
+    analysis.vocabulary = Vocabulary::default();
+    analysis.cases = Cases::default();
+    analysis.responses.clear();
+    analysis.candidates.points.clear();
+    for step in &mut analysis.steps {
+        step.mean_reward = None;
+    }
+    let (folder, files) = report(&analysis);
+    let missing: Vec<_> = files.missing.iter().map(|m| m.needs.as_str()).collect();
+    let page = read(&files.html);
+    for column in ["`entropy_after`", "`token_ids`", "`reward`"] {
+        assert!(missing.iter().any(|m| m.contains(column)), "{column}: {missing:?}");
+        assert!(page.contains(column), "{column}");
+    }
+    assert!(!folder.path().join("charts/vocabulary.svg").exists());
+    assert!(folder.path().join("charts/entropy_reward.svg").exists());
+}
+
+#[test]
+fn an_empty_analysis_still_gives_a_report() {
+    let mut analysis = synthetic(Spec { steps: 0, rare_per_step: 0, responses: (0, 0), ..Spec::default() });
+    analysis.taxonomy.clear();
+    analysis.sweep = Default::default();
+    analysis.strategies.clear();
+    analysis.rules.clear();
+    analysis.rule_overlap = Default::default();
+    analysis.plane = Default::default();
+    analysis.entropy_profiles.clear();
+    analysis.entropy_change = Default::default();
+    analysis.vocabulary = Vocabulary::default();
+    let (_folder, files) = report(&analysis);
+    assert_eq!((files.charts.len(), files.missing.len()), (0, 13));
+    assert!(read(&files.html).ends_with("</html>\n"));
+}
+
+#[test]
+fn the_sample_run_is_reported_as_it_is() {
+    let analysis = report_support::sample("grpo.parquet", &Default::default());
+    let (_folder, files) = report(&analysis);
+    assert_eq!(files.missing, []);
+    let (page, markdown) = (read(&files.html), read(&files.markdown));
+    for text in ["0.027 %", "0.58 %", "4.6×", "168 of 612,395"] {
+        assert!(page.contains(text) && markdown.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<tr id=\"c").count(), 230);
+    for chart in files.charts.iter().filter(|c| c.extension().is_some_and(|e| e == "png")) {
+        let bytes = std::fs::read(chart).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{}", chart.display());
     }
 }

@@ -57,8 +57,14 @@ fn marked(rows: &[u8]) -> Vec<usize> {
 
 fn mark_positions(array: &ArrayRef, first: &mut [u8]) -> Result<(), WrongType> {
     let positions = arrays::to_i32(array)?;
-    for (row, pair) in first.iter_mut().skip(1).zip(positions.array_windows::<2>()) {
-        *row |= u8::from(pair[1] <= pair[0]);
+    if let Some((_, rows)) = first.split_first_mut() {
+        let n = rows.len().min(positions.len().saturating_sub(1));
+        let (before, now) = (&positions[..n], &positions[positions.len() - n..]);
+        pulp::Arch::new().dispatch(|| {
+            for ((row, before), now) in rows[..n].iter_mut().zip(before).zip(now) {
+                *row |= u8::from(now <= before);
+            }
+        });
     }
     if array.null_count() > 0 {
         for (i, row) in first.iter_mut().enumerate().skip(1) {

@@ -89,7 +89,7 @@ fn all_good(column: Column, values: &[f32]) -> bool {
 
 /// Whether all values are good, counted without branches so that it vectorises.
 fn every<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {
-    values.iter().map(|v| u32::from(!good(*v))).sum::<u32>() == 0
+    pulp::Arch::new().dispatch(|| values.iter().map(|v| u32::from(!good(*v))).sum::<u32>()) == 0
 }
 
 /// Checks a number column; copies it only where something has to be changed. `nulls` is how many

@@ -15,6 +15,8 @@ pub enum Cell {
     Count(u64),
     /// A number; not finite: empty.
     Number(f64),
+    /// A number that was logged with 32 bits.
+    Single(f32),
     /// No value.
     Empty,
 }
@@ -40,6 +42,12 @@ impl From<u64> for Cell {
 impl From<f64> for Cell {
     fn from(value: f64) -> Self {
         Self::Number(value)
+    }
+}
+
+impl From<f32> for Cell {
+    fn from(value: f32) -> Self {
+        Self::Single(value)
     }
 }
 
@@ -92,7 +100,8 @@ fn write_cell(out: &mut String, cell: &Cell) {
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Count(value) => write!(out, "{value}"),
         Cell::Number(value) if value.is_finite() => write!(out, "{value}"),
-        Cell::Number(_) | Cell::Empty => Ok(()),
+        Cell::Single(value) if value.is_finite() => write!(out, "{value}"),
+        Cell::Number(_) | Cell::Single(_) | Cell::Empty => Ok(()),
     };
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::charts::Drawn;
-use super::html::statements;
+use super::html::{statements, when};
 use super::numbers::{amount, count, none, number, number_or_dash, percent, percent_or_dash, times};
 use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
 use crate::analyze::RunAnalysis;
@@ -63,7 +63,7 @@ fn verdict(out: &mut String, analysis: &RunAnalysis) {
         percent_or_dash(analysis.s2t.positive_energy_share),
         v.mean_norm_ratio.map_or_else(none, times),
         analysis.s2t.mean_norm_ratio_positive.map_or_else(none, times),
-        v.first_bad_step.map_or("at no logged step".into(), |s| format!("from step {s}"))
+        when(v)
     );
     if !v.top_tokens.is_empty() {
         let tokens: Vec<_> = v.top_tokens.iter().take(8).map(|t| markdown_code(&token_label(t))).collect();

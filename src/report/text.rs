@@ -36,7 +36,7 @@ fn visible(text: &str, limit: usize) -> String {
     let (mut shown, mut stacked) = (0, 0);
     for (index, c) in text.chars().enumerate() {
         if shown >= limit {
-            let _ = write!(out, "… (+{} characters)", text.chars().count() - index);
+            let _ = write!(out, "… (+{} more)", text.chars().count() - index);
             break;
         }
         shown += 1;
@@ -134,7 +134,7 @@ mod tests {
     fn nothing_invisible_stays() {
         let hostile = "a\u{202E}b\u{200B}\u{7}\u{0}\r\n\tc\u{FEFF}\u{E0041}\u{2028}";
         let shown = token_label(hostile);
-        assert_eq!(shown, "a‹U+202E›b‹U+200B›‹U+0007›‹U+0000›‹U+000D›↵⇥c‹U+FEFF›… (+2 characters)");
+        assert_eq!(shown, "a‹U+202E›b‹U+200B›‹U+0007›‹U+0000›‹U+000D›↵⇥c‹U+FEFF›‹U+E0041›… (+1 more)");
         assert_eq!(token_label(" the"), "␣the");
         assert_eq!(token_in_context(" the"), " the");
         assert_eq!(token_label(""), "(empty)");
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn long_tokens_are_cut() {
         let shown = token_label(&"x".repeat(10_000));
-        assert_eq!(shown, format!("{}… (+9940 characters)", "x".repeat(TOKEN_LIMIT)));
+        assert_eq!(shown, format!("{}… (+9940 more)", "x".repeat(TOKEN_LIMIT)));
         assert!(token_label(&"\u{202E}".repeat(10_000)).chars().count() < 100);
     }
 

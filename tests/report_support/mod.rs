@@ -1,8 +1,15 @@
 //! A made-up but consistent analysis: thresholds, flags and counts follow from its candidates.
-#![allow(dead_code, clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss
+)]
 
 mod candidates;
 mod tables;
+mod what_if;
 
 use stapo_analyze::analyze::result::cases::LARGEST_TAU_P;
 use stapo_analyze::analyze::result::*;
@@ -74,8 +81,8 @@ pub fn token_text(id: usize, hostile: bool) -> String {
     const WORDS: &[&str] = &[
         " the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is",
     ];
-    if hostile && id % 3 == 0 {
-        if id % 33 == 0 {
+    if hostile && id.is_multiple_of(3) {
+        if id == 33 {
             return "long".repeat(2_500);
         }
         return HOSTILE[(id / 3) % HOSTILE.len()].to_owned();
@@ -139,10 +146,10 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         correlations: tables::correlations(),
         entropy_profiles: tables::profiles(),
         vocabulary: tables::vocabulary(&spec),
-        sweep: tables::sweep(&points, tokens),
-        strategies: tables::strategies(silenced, candidates),
-        rules: tables::rules(),
-        rule_overlap: tables::overlap(),
+        sweep: what_if::sweep(&points, tokens),
+        strategies: what_if::strategies(silenced, candidates),
+        rules: what_if::rules(),
+        rule_overlap: what_if::overlap(),
         quality: Vec::new(),
         provenance: tables::provenance(spec.hostile),
         plane: tables::plane(&mut random),

@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(std::array::from_fn(|i| gradient_source(block.flags[i])), sources);
         assert_eq!(block.norm_sq[0], 0.25);
         // (1 − 2p + C)·w²/T².
-        let exact = 1.0 - 2.0 * (-1.0_f64).exp() + f64::from(0.3_f32);
+        let exact = 1.0 - 2.0 * (-1.0_f64).exp() + 0.3;
         assert!((block.norm_sq[1] - exact).abs() < 1e-12);
         assert!(block.norm_sq_low[2] < exact && exact < block.norm_sq_high[2]);
     }

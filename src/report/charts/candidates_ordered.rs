@@ -27,9 +27,9 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
                 step.into(),
                 update.into(),
                 place.into(),
-                f64::from(point.entropy).into(),
-                f64::from(point.logprob).into(),
-                f64::from(point.advantage).into(),
+                point.entropy.into(),
+                point.logprob.into(),
+                point.advantage.into(),
                 Cell::Count(u64::from(*silenced)),
             ]);
         }

@@ -198,3 +198,47 @@ fn chunk(png: &mut Vec<u8>, kind: &[u8; 4], bytes: &[u8]) -> Option<()> {
     png.extend(crc.sum().to_be_bytes());
     Some(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::report::draw::{Anchor, Canvas, Ink};
+
+    /// Width, height and the rows of red, green, blue of a PNG that [`encode`] wrote.
+    fn decode(png: &[u8]) -> (usize, usize, Vec<u8>) {
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()) as usize;
+        let (width, height) = (number(16), number(20));
+        let length = number(33);
+        let mut raw = Vec::new();
+        flate2::read::ZlibDecoder::new(&png[41..41 + length]).read_to_end(&mut raw).unwrap();
+        let mut pixels = Vec::new();
+        for row in raw.chunks_exact(1 + width * 3) {
+            assert_eq!(row[0], 1);
+            let mut left = [0_u8; 3];
+            for (i, byte) in row[1..].iter().enumerate() {
+                left[i % 3] = left[i % 3].wrapping_add(*byte);
+                pixels.push(left[i % 3]);
+            }
+        }
+        (width, height, pixels)
+    }
+
+    #[test]
+    fn shapes_and_glyphs_are_where_the_scene_has_them() {
+        let canvas = Canvas::new(100, 40, "");
+        canvas.rect([10.0, 40.0, 30.0, 60.0], Pen::new(Ink::Spurious));
+        canvas.text("τ", (60.0, 50.0), Anchor::Middle, Ink::Text);
+        let scene = canvas.finish();
+        let (width, height, pixels) = decode(&render(&scene).unwrap());
+        assert_eq!((width, height), (200, 2 * scene.height as usize));
+        let at = |x: usize, y: usize| &pixels[(y * width + x) * 3..][..3];
+        assert_eq!(at(40, 100), Ink::Spurious.light());
+        assert_eq!(at(8, 100), [255, 255, 255]);
+        let dark = |x: &usize| (90..112).any(|y| at(*x, y)[0] < 100);
+        assert!((110..130).any(|x| dark(&x)), "the glyph is drawn");
+        assert!(!(140..200).any(|x| dark(&x)), "and nothing beside it");
+    }
+}

@@ -41,9 +41,9 @@ pub fn write(out: &mut String, analysis: &RunAnalysis, chosen: &Chosen) {
     let shown = chosen.rows.len() as u64;
     let which =
         if shown < total { "those of the highest risk, and a few of every step" } else { "all of them" };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<p>{} of {} flagged tokens: {which}. <span class=\"f sp\">◆ spurious</span> tokens are silenced, <span class=\"f ex\">○ exploratory</span> ones kept. Risk is −ln p − H in nats, this program’s own score: it sorts, it does not decide. Colour runs from <b class=\"r1\">low</b> to <b class=\"r5\">high</b> risk; hover or focus a token for its numbers. <a href=\"tables/flagged.parquet\">All flagged tokens (Parquet)</a></p>\n",
+        "<p>{} of {} flagged tokens: {which}. <span class=\"f sp\">◆ spurious</span> tokens are silenced, <span class=\"f ex\">○ exploratory</span> ones kept. Risk is −ln p − H in nats, this program’s own score: it sorts, it does not decide. Colour runs from <b class=\"r1\">low</b> to <b class=\"r5\">high</b> risk; hover or focus a token for its numbers. <a href=\"tables/flagged.parquet\">All flagged tokens (Parquet)</a></p>",
         count(shown),
         count(total)
     );

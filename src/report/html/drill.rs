@@ -4,22 +4,36 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::case_rows::{CaseRow, Chosen, token};
-use crate::analyze::result::{FlagKind, ResponseView};
+use super::responses::View;
+use crate::analyze::result::FlagKind;
 use crate::report::numbers::number;
 use crate::report::text::{escape_xml, token_label};
 
+/// A flagged token with its place in the case list.
+type Entry<'a> = (usize, &'a CaseRow<'a>);
+
+/// The flagged tokens of a group, by response.
+type Responses<'a> = BTreeMap<u64, Vec<&'a Entry<'a>>>;
+
+/// A group; numbers in their own order.
+type GroupKey<'a> = (Option<u64>, Option<&'a str>);
+
+fn group_key(id: Option<&str>) -> GroupKey<'_> {
+    (id.and_then(|id| id.parse().ok()), id)
+}
+
+/// `1 response`, `2 responses`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Writes nested lists; whole responses are linked where the page has them.
-pub fn write(
-    out: &mut String,
-    chosen: &Chosen,
-    views: &[(&ResponseView, std::ops::Range<usize>)],
-    budget: usize,
-) {
+pub fn write(out: &mut String, chosen: &Chosen, views: &[View<'_>], budget: usize) {
     if chosen.rows.is_empty() {
         return;
     }
     out.push_str("<section id=\"drill\"><h2>From steps to tokens</h2>\n<p>Step → group → response → flagged token. A token leads to its case, ▦ to the whole response as a heat map.</p>\n");
-    let numbered: Vec<(usize, &CaseRow)> = chosen.rows.iter().enumerate().collect();
+    let numbered: Vec<Entry> = chosen.rows.iter().enumerate().collect();
     let end = out.len() + budget;
     for step in numbered.chunk_by(|a, b| a.1.case.step == b.1.case.step) {
         let text = step_list(step, views);
@@ -32,19 +46,24 @@ pub fn write(
     out.push_str("</section>\n");
 }
 
-fn step_list(rows: &[(usize, &CaseRow)], views: &[(&ResponseView, std::ops::Range<usize>)]) -> String {
-    let mut groups: BTreeMap<Option<&str>, BTreeMap<u64, Vec<&(usize, &CaseRow)>>> = BTreeMap::new();
+fn step_list(rows: &[Entry<'_>], views: &[View<'_>]) -> String {
+    let mut groups: BTreeMap<GroupKey, Responses> = BTreeMap::new();
     for entry in rows {
         let case = entry.1.case;
-        groups.entry(case.group_id.as_deref()).or_default().entry(case.row).or_default().push(entry);
+        groups
+            .entry(group_key(case.group_id.as_deref()))
+            .or_default()
+            .entry(case.row)
+            .or_default()
+            .push(entry);
     }
     let step = rows.first().map_or(0, |r| r.1.case.step);
     let mut out = format!(
-        "<details class=\"drill\"><summary><b>Step {step}</b> <span>{} groups, {} flagged tokens</span></summary>",
-        groups.len(),
-        rows.len()
+        "<details class=\"drill\"><summary><b>Step {step}</b> <span>{}, {}</span></summary>",
+        counted(groups.len(), "group"),
+        counted(rows.len(), "flagged token")
     );
-    for (group, responses) in &groups {
+    for ((_, group), responses) in &groups {
         let name = group.map_or_else(|| "without an id".into(), |g| escape_xml(&token_label(g)));
         let case = responses.values().flatten().next().map(|r| r.1.case);
         let passes = match case.map(|c| (c.group_passes, c.group_size)) {
@@ -53,8 +72,8 @@ fn step_list(rows: &[(usize, &CaseRow)], views: &[(&ResponseView, std::ops::Rang
         };
         let _ = write!(
             out,
-            "<details><summary>Group {name} <span>{} responses{passes}</span></summary><ul>",
-            responses.len()
+            "<details><summary>Group {name} <span>{}{passes}</span></summary><ul>",
+            counted(responses.len(), "response")
         );
         for (row, tokens) in responses {
             write_response(&mut out, *row, tokens, views);
@@ -65,12 +84,7 @@ fn step_list(rows: &[(usize, &CaseRow)], views: &[(&ResponseView, std::ops::Rang
     out
 }
 
-fn write_response(
-    out: &mut String,
-    row: u64,
-    tokens: &[&(usize, &CaseRow)],
-    views: &[(&ResponseView, std::ops::Range<usize>)],
-) {
+fn write_response(out: &mut String, row: u64, tokens: &[&Entry<'_>], views: &[View<'_>]) {
     let reward = tokens
         .first()
         .and_then(|t| t.1.case.reward)

@@ -12,6 +12,7 @@ mod tuning_data;
 mod verdict;
 
 pub use limits::statements;
+pub use verdict::when;
 
 use std::fmt::Write as _;
 

@@ -171,7 +171,7 @@ fn rules(out: &mut String, analysis: &RunAnalysis) {
         "energy kept",
         "of A &gt; 0",
         "of A &lt; 0",
-        "what it does",
+        "<span class=\"wide\">what it does</span>",
     ];
     open(out, "Rules on the same tokens", "rules", &columns);
     for r in &analysis.rules {

@@ -5,7 +5,12 @@ const stapo = (() => {
   const element = document.getElementById("data");
   if (!element) return null;
   const data = JSON.parse(element.textContent);
-  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+  function bytes(text) {
+    const packed = atob(text);
+    const unpacked = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i += 1) unpacked[i] = packed.charCodeAt(i);
+    return unpacked.buffer;
+  }
   const floats = (text) => new Float32Array(bytes(text));
   const logprob = floats(data.logprob);
   const entropy = floats(data.entropy);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{VerdictState, Warning};
+use crate::analyze::result::{Verdict, VerdictState, Warning};
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::text::{escape_xml, prose, token_label};
 
@@ -77,12 +77,7 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
         let _ = write!(out, "<code>{}</code> ", escape_xml(&token_label(token)));
     }
     out.push_str("</dd></div><div><dt>When it went wrong</dt><dd>");
-    match verdict.first_bad_step {
-        Some(step) => {
-            let _ = write!(out, "from step {step}");
-        }
-        None => out.push_str("at no logged step"),
-    }
+    out.push_str(&when(verdict));
     let s2t = &analysis.s2t;
     let cut = match (s2t.entropy_threshold, s2t.entropy_quantile) {
         (Some(nats), _) => format!("τ<sub>h</sub> = {} nats", number(nats)),
@@ -97,12 +92,34 @@ fn write_verdict(out: &mut String, analysis: &RunAnalysis) {
         }
         (None, None) => "no entropy threshold".into(),
     };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "</dd></div><div><dt>Rule</dt><dd>S2T {}: A &gt; 0, p &lt; {}, H &lt; τ<sub>h</sub>; {cut}</dd></div></dl></section>\n",
+        "</dd></div><div><dt>Rule</dt><dd>S2T {}: A &gt; 0, p &lt; {}, H &lt; τ<sub>h</sub>; {cut}</dd></div></dl></section>",
         escape_xml(&s2t.preset),
         s2t.tau_p
     );
+}
+
+/// When something went wrong, in words; also in `report.md`.
+pub fn when(verdict: &Verdict) -> String {
+    match (verdict.first_bad_step, verdict.state) {
+        (None, _) => "at no logged step".into(),
+        (Some(step), VerdictState::Collapsed) => format!("from step {step}"),
+        (Some(step), _) => format!("first sign at step {step}"),
+    }
+}
+
+/// Escaped, with what stands between backticks as code.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape_xml(text);
+    }
+    let part = |(index, part): (usize, &&str)| {
+        let escaped = escape_xml(part);
+        if index % 2 == 1 { format!("<code>{escaped}</code>") } else { escaped }
+    };
+    parts.iter().enumerate().map(part).collect()
 }
 
 /// Said beside every number that rests on estimated norms.
@@ -127,11 +144,11 @@ fn write_warnings(out: &mut String, warnings: &[Warning]) {
         let _ = write!(
             out,
             "<li class=\"{}\"><p><span class=\"code\"><span aria-hidden=\"true\">{}</span> {}</span> {}</p><p class=\"hint\"><b>Next:</b> {}</p>",
-            if serious { "serious" } else { "note" },
+            if serious { "serious" } else { "mild" },
             if serious { "✕" } else { "▲" },
             warning.code.name().replace('_', " "),
-            escape_xml(&prose(&warning.message)),
-            escape_xml(&prose(&warning.hint))
+            with_code(&prose(&warning.message)),
+            with_code(&prose(&warning.hint))
         );
         if !warning.evidence.is_empty() {
             out.push_str("<details><summary>Evidence</summary><ul>");

@@ -1,0 +1,233 @@
+//! The page in a real browser. Without one these tests say so and pass, unless
+//! `CI_REQUIRE_BROWSER=1`.
+#![allow(clippy::unwrap_used)]
+
+mod browser_support;
+mod report_support;
+
+use browser_support::Browser;
+use report_support::{Spec, synthetic};
+use serde_json::{Value, json};
+use stapo_analyze::analyze::AnalyzeSettings;
+use stapo_analyze::analyze::result::RunAnalysis;
+use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
+use stapo_analyze::report::write_report;
+
+/// A browser that shows the report of an analysis.
+fn show(analysis: &RunAnalysis) -> Option<(Browser, tempfile::TempDir)> {
+    let browser = Browser::start()?;
+    let folder = tempfile::tempdir().unwrap();
+    let files = write_report(analysis, folder.path()).unwrap();
+    browser.open(&files.html);
+    Some((browser, folder))
+}
+
+fn sample() -> RunAnalysis {
+    report_support::sample("grpo.parquet", &AnalyzeSettings::default())
+}
+
+/// Moves a slider as a reader would.
+fn slide(browser: &Browser, id: &str, value: usize) {
+    browser.run(&format!(
+        "const s = document.getElementById('{id}'); s.value = {value}; s.dispatchEvent(new Event('input'));"
+    ));
+}
+
+fn text(browser: &Browser, id: &str) -> String {
+    browser.run(&format!("return document.getElementById('{id}').textContent")).as_str().unwrap().to_owned()
+}
+
+fn number(browser: &Browser, id: &str) -> u64 {
+    text(browser, id).replace(',', "").parse().unwrap()
+}
+
+#[test]
+fn opens_without_errors_with_all_charts_and_no_requests() {
+    let Some((browser, _folder)) = show(&sample()) else { return };
+    assert_eq!(browser.console(), Vec::<String>::new());
+    let facts = browser.run(
+        "return {charts: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100 && s.querySelectorAll('path').length > 5),
+                 requests: performance.getEntriesByType('resource').length,
+                 verdict: document.querySelector('#verdict').getBoundingClientRect().bottom,
+                 scripted: document.documentElement.classList.contains('scripted')}",
+    );
+    assert_eq!(facts["charts"], json!(vec![true; 13]));
+    assert_eq!(facts["requests"], json!(0));
+    assert_eq!(facts["scripted"], json!(true));
+    assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
+}
+
+#[test]
+fn sliders_give_the_counts_of_the_engine() {
+    let analysis = sample();
+    let Some((browser, _folder)) = show(&analysis) else { return };
+    let stops = browser.run("return stapo.data.stops");
+    let stops: Vec<f64> = stops.as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
+    assert_eq!(number(&browser, "live-silenced"), analysis.s2t.silenced);
+    for (tau_p, quantile) in [(0.002, 50), (0.0005, 75), (0.01, 90), (0.02, 100), (0.00001, 80), (0.002, 0)] {
+        slide(&browser, "tau-p", stops.iter().position(|s| *s == tau_p).unwrap());
+        slide(&browser, "quantile", quantile);
+        let s2t = S2tSettings {
+            tau_p,
+            entropy: EntropyCut::Quantile(quantile as f64 / 100.0),
+            population: Population::Candidates,
+        };
+        let engine =
+            report_support::sample("grpo.parquet", &AnalyzeSettings { s2t, ..AnalyzeSettings::default() });
+        let found = (number(&browser, "live-candidates"), number(&browser, "live-silenced"));
+        assert_eq!(found, (engine.s2t.candidates, engine.s2t.silenced), "{tau_p} {quantile}");
+        assert_eq!(text(&browser, "live-exact"), "Exact: from every candidate of the run.");
+        let share = browser.run("return stapo.mask(stapo.data.stops[document.getElementById('tau-p').value], document.getElementById('quantile').value / 100).energy / stapo.data.energy");
+        let expected = engine.s2t.energy_share.unwrap();
+        assert!(
+            (share.as_f64().unwrap() - expected).abs() <= 1e-5 * expected.max(1e-3),
+            "{share} {expected}"
+        );
+        let shown = browser
+            .run("return [...document.querySelectorAll('#case-groups tbody tr.sp:not([hidden])')].length");
+        let known = engine.cases.top.iter().filter(|c| {
+            let flagged = |k: &&stapo_analyze::analyze::result::FlaggedToken| {
+                (k.row, k.position) == (c.row, c.position)
+            };
+            c.kind.name() == "spurious" && analysis.cases.top.iter().any(|k| flagged(&k))
+        });
+        assert_eq!(shown, json!(known.count()), "cases at {tau_p} {quantile}");
+        let marks =
+            browser.run("return document.querySelectorAll('#svg-plane .layer-live .f-spurious').length");
+        assert_eq!(marks, json!(engine.s2t.silenced.min(350)), "marks at {tau_p} {quantile}");
+    }
+    browser.run("document.getElementById('tune-reset').click()");
+    assert_eq!(number(&browser, "live-silenced"), analysis.s2t.silenced);
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+#[test]
+fn thresholds_of_another_rule_stay_where_the_engine_put_them() {
+    let settings = AnalyzeSettings { s2t: S2tSettings::v1(), ..AnalyzeSettings::default() };
+    let analysis = report_support::sample("grpo.parquet", &settings);
+    let Some((browser, _folder)) = show(&analysis) else { return };
+    assert_eq!(number(&browser, "live-silenced"), analysis.s2t.silenced);
+    assert_eq!(browser.run("return document.getElementById('quantile').disabled"), json!(true));
+    let stop = browser.run("return stapo.data.stops.indexOf(0.0005)").as_u64().unwrap();
+    slide(&browser, "tau-p", stop as usize);
+    let s2t = S2tSettings { tau_p: 0.0005, ..S2tSettings::v1() };
+    let engine =
+        report_support::sample("grpo.parquet", &AnalyzeSettings { s2t, ..AnalyzeSettings::default() });
+    assert_eq!(number(&browser, "live-silenced"), engine.s2t.silenced);
+}
+
+#[test]
+fn cut_candidates_are_labelled_approximate() {
+    let mut analysis = synthetic(Spec::default());
+    analysis.candidates.points.retain(|p| p.logprob.exp() < 0.004);
+    analysis.candidates.complete_below = 0.004;
+    analysis.candidates.complete = false;
+    let Some((browser, _folder)) = show(&analysis) else { return };
+    assert!(text(&browser, "live-exact").starts_with("Exact"));
+    let stop = browser.run("return stapo.data.stops.indexOf(0.01)").as_u64().unwrap();
+    slide(&browser, "tau-p", stop as usize);
+    assert!(text(&browser, "live-exact").starts_with("Approximate"));
+    assert!(text(&browser, "live-candidates").starts_with('≈'));
+}
+
+#[test]
+fn cases_are_filtered_and_sorted() {
+    let analysis = sample();
+    let Some((browser, _folder)) = show(&analysis) else { return };
+    let shown = "return [...document.querySelectorAll('#case-groups tbody tr:not([hidden])')]";
+    browser.run("const f = document.getElementById('case-filter'); f.value = 'OKAY'; f.dispatchEvent(new Event('input'));");
+    let tokens = browser.run(&format!("{shown}.map(r => r.cells[1].textContent)"));
+    let expected =
+        analysis.cases.top.iter().filter(|c| c.token.as_deref().is_some_and(|t| t.contains("okay")));
+    assert_eq!(tokens, json!(vec!["okay"; expected.count()]));
+    browser.run("const f = document.getElementById('case-filter'); f.value = ''; f.dispatchEvent(new Event('input')); document.getElementById('case-flat').click(); document.querySelectorAll('#case-groups th button')[3].click();");
+    let sort = |column: usize| -> Vec<f64> {
+        let values = browser.run(&format!("{shown}.map(r => r.cells[{column}].textContent)"));
+        let plain = |v: &Value| {
+            let text = v.as_str().unwrap().replace('−', "-").replace("·10⁻⁵", "e-5").replace("·10⁻⁶", "e-6");
+            text.parse().unwrap()
+        };
+        values.as_array().unwrap().iter().map(plain).collect()
+    };
+    let down = sort(4);
+    assert_eq!(down.len(), 230);
+    assert!(down.is_sorted_by(|a, b| a >= b), "{down:?}");
+    browser.run("document.querySelectorAll('#case-groups th button')[3].click();");
+    assert!(sort(4).is_sorted());
+    browser.run("document.getElementById('case-flat').click()");
+    let steps = browser.run("return [...document.querySelectorAll('details.step:not([hidden])')].length");
+    assert_eq!(steps, json!(analysis.steps.iter().filter(|s| s.candidates > 0).count()));
+}
+
+#[test]
+fn hostile_tokens_are_inert() {
+    let Some((browser, _folder)) = show(&synthetic(Spec { hostile: true, ..Spec::default() })) else {
+        return;
+    };
+    slide(&browser, "tau-p", 30);
+    assert_eq!(browser.console(), Vec::<String>::new());
+    let facts = browser.run(
+        "return {hacked: window.hacked === undefined, images: document.images.length, scripts: document.scripts.length,
+                 shown: document.body.textContent.includes('</script><img src=x onerror=\"window.hacked=1\">')}",
+    );
+    assert_eq!(facts, json!({"hacked": true, "images": 0, "scripts": 2, "shown": true}));
+    browser.run("const s = document.createElement('script'); s.textContent = 'window.injected = 1'; document.body.append(s); const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
+    assert_eq!(browser.run("return window.injected === undefined"), json!(true));
+    let refused = browser.console();
+    assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
+}
+
+#[test]
+fn works_without_scripts_on_a_phone_and_in_the_dark() {
+    let Some((browser, folder)) = show(&sample()) else { return };
+    let page = folder.path().join("report.html");
+    let light = browser.run("return getComputedStyle(document.body).backgroundColor");
+    browser.devtools(
+        "Emulation.setEmulatedMedia",
+        json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
+    );
+    assert_ne!(browser.run("return getComputedStyle(document.body).backgroundColor"), light);
+    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": true});
+    browser.devtools("Emulation.setDeviceMetricsOverride", phone);
+    let wide = browser.run("return document.documentElement.scrollWidth - innerWidth");
+    assert!(wide.as_f64().unwrap() <= 0.0, "the page is {wide} px too wide for a phone");
+    let shade = "return getComputedStyle(document.querySelector('.view .g7')).backgroundColor";
+    let before = browser.run(shade);
+    browser.run("document.getElementById('heat-g').click()");
+    assert_ne!(browser.run(shade), before, "the heat map follows its switch");
+    browser.run("document.querySelector('.cases b').focus()");
+    let tip = browser.run("return getComputedStyle(document.querySelector('.cases b'), '::after').content");
+    assert!(tip.as_str().unwrap().contains("‖g‖"), "{tip}");
+
+    browser.devtools("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+    browser.open(&page);
+    let source = browser.devtools("DOM.getDocument", json!({"depth": 2}));
+    assert!(!source.to_string().contains("scripted"), "the script did not run");
+    let root = &source["root"]["nodeId"];
+    for (selector, least) in
+        [("#case-groups tbody tr", 230), ("figure svg", 13), (".view", 1), ("#drill a", 230)]
+    {
+        let found = browser.devtools("DOM.querySelectorAll", json!({"nodeId": root, "selector": selector}));
+        assert!(found["nodeIds"].as_array().unwrap().len() >= least, "{selector}");
+    }
+}
+
+#[test]
+fn the_largest_page_opens_quickly() {
+    let spec =
+        Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: false };
+    let Some((browser, folder)) = show(&synthetic(spec)) else { return };
+    let page = folder.path().join("report.html");
+    // Processor time of the page's thread, counted from the navigation on: other programs on this
+    // machine do not matter.
+    browser.devtools("Performance.enable", json!({"timeDomain": "threadTicks"}));
+    let load = |_| {
+        browser.open(&page);
+        let metrics = browser.devtools("Performance.getMetrics", json!({}));
+        let tasks = metrics["metrics"].as_array().unwrap().iter().find(|m| m["name"] == "TaskDuration");
+        tasks.unwrap()["value"].as_f64().unwrap()
+    };
+    let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
+    assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
+    assert_eq!(browser.console(), Vec::<String>::new());
+}

@@ -1,0 +1,102 @@
+//! Other thresholds, strategies and rules.
+
+use stapo_analyze::analyze::result::*;
+
+use super::candidates;
+
+pub fn sweep(points: &[CandidatePoint], tokens: u64) -> Sweep {
+    let (tau_p, quantile) = (vec![0.0005, 0.001, 0.002, 0.005, 0.01], vec![0.25, 0.5, 0.75, 0.9, 1.0]);
+    let mut cells = Vec::new();
+    for t in &tau_p {
+        for q in &quantile {
+            let outcome = candidates::mask(points, *t, *q);
+            let silenced = outcome.values().map(|o| o.1).sum::<u64>() as f64;
+            cells.push(SweepCell {
+                tau_p: *t,
+                quantile: *q,
+                candidates: outcome.values().map(|o| o.0).sum::<u64>() as f64,
+                silenced,
+                fraction: silenced / tokens as f64,
+                energy_share: Some(silenced * 1e-5),
+                positive_energy_share: Some(silenced * 3e-5),
+                overlap: Some(0.5),
+                exact: true,
+            });
+        }
+    }
+    Sweep { tau_p, quantile, cells, exact: true, sampling_rate: 1.0 }
+}
+
+pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
+    let mut rows = Vec::new();
+    for (strategy, gain) in [("low_entropy", 1.0), ("random", 0.93), ("high_entropy", 0.82)] {
+        for q in [0.25, 0.5, 0.75, 0.9, 1.0] {
+            rows.push(StrategyRow {
+                strategy: strategy.into(),
+                quantile: Some(q),
+                silenced: silenced as f64 * q,
+                energy_share: Some(0.008 * q * (gain + (1.0 - gain) * q)),
+                positive_energy_share: Some(0.02),
+                overlap: Some(0.4),
+                exact: true,
+            });
+        }
+    }
+    for strategy in ["fullmask", "probability_only"] {
+        rows.push(StrategyRow {
+            strategy: strategy.into(),
+            quantile: None,
+            silenced: candidates as f64,
+            energy_share: Some(if strategy == "fullmask" { 0.008 } else { 0.024 }),
+            positive_energy_share: Some(0.02),
+            overlap: Some(0.7),
+            exact: true,
+        });
+    }
+    rows
+}
+
+const RULES: [&str; 11] = [
+    "stapo_v5",
+    "stapo_v1",
+    "fullmask",
+    "entropy20",
+    "clip_cov",
+    "kl_cov",
+    "ar",
+    "stare",
+    "cispo",
+    "sapo",
+    "gspo",
+];
+
+pub fn rules() -> Vec<RuleRow> {
+    let row = |(i, rule): (usize, &&str)| RuleRow {
+        rule: (*rule).into(),
+        description: "What it does.".into(),
+        silenced: 168.0 * i as f64,
+        damped: 10.0,
+        silenced_share: 0.0003 * i as f64,
+        energy_kept: Some(1.0 - 0.05 * i as f64),
+        positive_energy_kept: Some(0.98),
+        negative_energy_kept: Some(1.0),
+        exact: true,
+        note: (i == 8).then(|| "no ratio is logged".into()),
+        ..RuleRow::default()
+    };
+    RULES.iter().enumerate().map(row).collect()
+}
+
+pub fn overlap() -> RuleOverlap {
+    let share = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).powi(2));
+    let grid = |f: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+        (0..11).map(|i| (0..11).map(|j| f(i, j)).collect()).collect()
+    };
+    RuleOverlap {
+        rules: RULES.iter().map(|r| (*r).to_owned()).collect(),
+        touched: (0..11).map(|i| 168.0 * 3_f64.powi(i)).collect(),
+        both: grid(&|i, j| 100.0 * share(i, j)),
+        jaccard: grid(&share).into_iter().map(|r| r.into_iter().map(Some).collect()).collect(),
+        exact: true,
+    }
+}
