@@ -29,6 +29,7 @@ enum Spelling {
 pub struct Tokenizer {
     path: PathBuf,
     texts: Vec<Option<String>>,
+    spelling: Spelling,
 }
 
 impl Tokenizer {
@@ -60,7 +61,7 @@ impl Tokenizer {
         let json: Value = serde_json::from_slice(&bytes).map_err(|e| corrupt(e.to_string()))?;
         let texts =
             texts(&json).ok_or_else(|| corrupt("not a tokenizer.json: it has no vocabulary".into()))?;
-        Ok(Self { path: path.to_owned(), texts })
+        Ok(Self { path: path.to_owned(), texts, spelling: spelling(&json) })
     }
 
     /// One more than the largest id.
@@ -71,6 +72,11 @@ impl Tokenizer {
     /// The text of an id.
     pub fn text(&self, id: i32) -> Option<&str> {
         self.texts.get(usize::try_from(id).ok()?)?.as_deref()
+    }
+
+    /// Whether the texts are words without any sign of the spaces between them.
+    pub fn is_plain(&self) -> bool {
+        self.spelling == Spelling::Plain
     }
 
     /// The file.

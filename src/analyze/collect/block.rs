@@ -53,6 +53,8 @@ pub struct Block {
     pub cell: [u32; BLOCK],
     /// Hash of response and position; old where no token has an advantage and no text is logged.
     pub hash: [u32; BLOCK],
+    /// The largest ‖g‖².
+    pub largest_energy: f64,
     after: [f32; BLOCK],
 }
 
@@ -65,6 +67,7 @@ impl Default for Block {
             bin: [0; BLOCK],
             cell: [0; BLOCK],
             hash: [0; BLOCK],
+            largest_energy: 0.0,
             after: [0.0; BLOCK],
         }
     }

@@ -138,6 +138,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
             complete: verdict.candidates <= CASE_LIMIT as u64,
             top: verdicts.top,
             text_ids: verdicts.text_ids,
+            separator: source.texts.separator(),
             source: Some(Arc::new(source)),
         },
         responses,

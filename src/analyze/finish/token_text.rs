@@ -26,6 +26,11 @@ impl TokenTexts {
         }
     }
 
+    /// What goes between the texts of two tokens: words of a plain vocabulary have no spaces.
+    pub fn separator(&self) -> &'static str {
+        if self.tokenizer.as_ref().is_some_and(Tokenizer::is_plain) { " " } else { "" }
+    }
+
     /// The text of an id, where known.
     pub fn known(&self, id: i32) -> Option<&str> {
         match &self.tokenizer {

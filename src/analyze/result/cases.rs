@@ -38,6 +38,8 @@ pub struct Cases {
     pub top: Vec<FlaggedToken>,
     /// Whether `top` holds all of them.
     pub complete: bool,
+    /// What goes between the texts of two tokens (a space where texts are words).
+    pub separator: &'static str,
     /// Whether ids of groups and of responses are texts, not numbers.
     #[serde(skip)]
     pub(in crate::analyze) text_ids: [bool; 2],

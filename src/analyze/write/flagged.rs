@@ -40,7 +40,7 @@ pub fn write(cases: &Cases, path: &Path) -> Result<()> {
 
 fn table(rows: &[FlaggedToken], cases: &Cases) -> Table {
     let float = |of: fn(&FlaggedToken) -> f64| rows.iter().map(move |r| Some(of(r)));
-    let joined = |texts: &[String]| Some(texts.concat());
+    let joined = |texts: &[String]| Some(texts.join(cases.separator));
     let [text_groups, text_samples] = cases.text_ids;
     let mut table = Table::default()
         .texts("kind", rows.iter().map(|r| Some(r.kind.name().into())))

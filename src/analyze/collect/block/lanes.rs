@@ -44,6 +44,19 @@ pub fn sum(column: &[f64]) -> f64 {
     lanes.total()
 }
 
+/// The largest of a column of non-negative numbers whose length is a multiple of the lanes.
+#[inline(always)]
+pub fn largest(column: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let mut lanes = [0.0; WIDTH];
+    for chunk in column.as_chunks::<WIDTH>().0 {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane = larger(*lane, *value);
+        }
+    }
+    lanes.into_iter().fold(0.0, larger)
+}
+
 /// How many of `n` tokens satisfy `is`.
 #[inline(always)]
 pub fn count(n: usize, is: impl Fn(usize) -> bool) -> u64 {

@@ -1,6 +1,6 @@
 //! What the tokens of a block add to their response and batch.
 
-use super::lanes::{Lanes, WIDTH, count, sum, terms, widen};
+use super::lanes::{Lanes, WIDTH, count, largest, sum, terms, widen};
 use super::{Block, BlockSign};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::{Sign, to_units};
@@ -69,6 +69,7 @@ impl Block {
             self.norm[i] = block.norm_sq[i].sqrt();
             self.energy[i] = to_units(block.norm_sq[i]);
         }
+        self.largest_energy = largest(&block.norm_sq[..padded]);
         let all = [sum(&block.norm_sq[..padded]), sum(&self.norm[..padded])];
         let positive = match sign {
             BlockSign::Uniform(Sign::Positive) => all,

@@ -138,7 +138,7 @@ impl Collector<'_> {
     fn add_peaks(&mut self, response: &Response<'_>, columns: &Columns<'_>, first: usize) {
         let tally = self.batches.tally(response.batch);
         let energies = &self.block.framework.norm_sq[..columns.len()];
-        let largest = energies.iter().fold(0.0, |largest, e| if *e > largest { *e } else { largest });
+        let largest = self.block.largest_energy;
         tally.largest_energy = tally.largest_energy.max(largest);
         if largest < tally.peaks.threshold() {
             return;

@@ -160,7 +160,7 @@ impl Collector<'_> {
             mismatch::add(trained, tally, &mut sums);
         }
         tally.add_sums(&sums);
-        if self.gates.kept.admit(trained.len()) && self.keeps {
+        if self.keeps && self.gates.kept.admit(trained.len()) {
             tally.kept.add(trained.entropy, trained.advantage);
         }
         if let Some(groups) = response.source.ids(Column::GroupId) {
