@@ -38,7 +38,7 @@ pub fn analyze(run: &Run, settings: &AnalyzeSettings, progress: &dyn Progress) -
         let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
         scanned.quality.check(&needed, |file| run.file_name(file))?;
     }
-    let collected = Collected::merge(scanned.sinks, &gates);
+    let collected = Collected::merge(scanned.sinks, &gates, &plan);
     let rest = Scan { run, settings, quality: scanned.quality, rows: scanned.rows, progress };
     finish::finish(rest, plan, collected)
 }

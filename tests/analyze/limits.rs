@@ -12,7 +12,7 @@ fn tight(settings: &AnalyzeSettings) -> AnalyzeSettings {
     tight.limits.kept_population = 3_000;
     tight.limits.candidate_bytes = 10_000;
     tight.limits.rare_tokens = 200;
-    tight.limits.common_tokens = 5_000;
+    tight.limits.common_tokens = 8_000;
     tight
 }
 

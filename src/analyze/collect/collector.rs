@@ -107,6 +107,8 @@ pub struct Collected {
     pub batches: Vec<(BatchKey, BatchTally)>,
     /// Whether the entropies of all tokens were kept.
     pub kept_all: bool,
+    /// Whether they are few enough to be sorted.
+    pub sortable: bool,
     /// Groups.
     pub groups: GroupTable,
     /// The plane.
@@ -125,7 +127,7 @@ pub struct Collected {
 
 impl Collected {
     /// Merges what the workers collected.
-    pub fn merge(collectors: Vec<Collector<'_>>, gates: &Gates) -> Self {
+    pub fn merge(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
         let mut groups = GroupTable::default();
         let mut plane = PlaneCounts::default();
         let mut vocabulary = VocabularyCounts::default();
@@ -149,6 +151,7 @@ impl Collected {
         let renumber = |worker: usize, batch: u32| numbers[worker][batch as usize];
         Self {
             kept_all: gates.kept.is_open(),
+            sortable: gates.kept.is_open() && gates.kept.seen() <= plan.limits.kept_entropies,
             groups,
             plane: plane.finish(),
             vocabulary,

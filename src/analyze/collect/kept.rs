@@ -20,9 +20,14 @@ impl KeptGate {
         self.seen.fetch_add(more as u64, Ordering::Relaxed) + more as u64 <= self.limit
     }
 
+    /// Entropies counted so far; no longer exact once there are too many.
+    pub fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
     /// Whether all entropies were kept.
     pub fn is_open(&self) -> bool {
-        self.seen.load(Ordering::Relaxed) <= self.limit
+        self.seen() <= self.limit
     }
 }
 
@@ -61,12 +66,12 @@ impl KeptEntropies {
     }
 
     /// The entropies of tokens with A > 0.
-    pub fn positive(&self) -> Vec<f32> {
-        self.positive.clone()
+    pub fn positive(&self) -> impl Iterator<Item = &f32> {
+        self.positive.iter()
     }
 
     /// All entropies.
-    pub fn all(&self) -> Vec<f32> {
-        [&self.positive[..], &self.others[..]].concat()
+    pub fn all(&self) -> impl Iterator<Item = &f32> {
+        self.positive.iter().chain(&self.others)
     }
 }

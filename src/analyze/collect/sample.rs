@@ -75,6 +75,11 @@ impl SampleGate {
         self.level.load(Ordering::Relaxed)
     }
 
+    /// All tokens are worth more memory than a sample of them.
+    fn limit_at(&self, level: u32) -> u64 {
+        if level == 0 { self.limit } else { self.limit / 2 }
+    }
+
     /// Counts kept tokens by leading zeros; raises the level where there are too many.
     fn report(&self, fresh: &[u64; 33]) {
         for (count, more) in self.counts.iter().zip(fresh) {
@@ -86,7 +91,7 @@ impl SampleGate {
         let above = |level: u32| -> u64 {
             self.counts[level as usize..].iter().map(|c| c.load(Ordering::Relaxed)).sum()
         };
-        while level < 32 && above(level) > self.limit {
+        while level < 32 && above(level) > self.limit_at(level) {
             level += 1;
         }
         self.level.fetch_max(level, Ordering::Relaxed);

@@ -52,7 +52,7 @@ pub struct Scan<'a> {
 /// Turns what was collected into the result.
 pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Result<RunAnalysis> {
     let run = scan.run;
-    let thresholds = Thresholds::find(run, &plan, &collected.batches, collected.kept_all, scan.progress)?;
+    let thresholds = Thresholds::find(run, &plan, &collected, scan.progress)?;
     let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
     let tally = totals::run_tally(&collected);
     let has_ratio = run.has(Column::LogprobNew);

@@ -80,7 +80,7 @@ pub fn statements(
         "candidates, thresholds, silenced tokens, counts, means and energies are exact".to_owned(),
         "gradient energy is the sum of squared token norms, not the norm of the batch gradient".to_owned(),
     ];
-    statements.push(if collected.kept_all {
+    statements.push(if collected.sortable {
         "entropy quantiles of steps are exact".to_owned()
     } else {
         format!("entropy quantiles of steps are interpolated in bins: off by at most {width:.2} %")

@@ -67,18 +67,18 @@ pub fn share_below(bin: usize, level: u32, cut: f64) -> f64 {
     ((cut - from) / (to - from)).clamp(0.0, 1.0)
 }
 
-/// The quantiles `orders` of sorted entropies or, where none were kept, of the histogram.
-pub fn entropy_quantiles(tally: &BatchTally, kept_all: bool, orders: &[f64]) -> Option<Vec<f64>> {
-    if !kept_all {
+/// The quantiles `orders` of sorted entropies or, where they are too many, of the histogram.
+pub fn entropy_quantiles(tally: &BatchTally, sortable: bool, orders: &[f64]) -> Option<Vec<f64>> {
+    if !sortable {
         return BinnedEntropies::of([&tally.histogram], &Sign::ALL).quantiles(orders);
     }
-    let mut entropies = tally.kept.all();
+    let mut entropies: Vec<f32> = tally.kept.all().copied().collect();
     entropies.sort_unstable_by(f32::total_cmp);
     orders.iter().map(|order| linear_quantile(&entropies, *order)).collect()
 }
 
 /// The quantiles of a step's table.
-pub fn step_quantiles(tally: &BatchTally, kept_all: bool) -> Option<EntropyQuantiles> {
-    let values = entropy_quantiles(tally, kept_all, &EntropyQuantiles::ORDERS)?;
+pub fn step_quantiles(tally: &BatchTally, sortable: bool) -> Option<EntropyQuantiles> {
+    let values = entropy_quantiles(tally, sortable, &EntropyQuantiles::ORDERS)?;
     Some(EntropyQuantiles::from_values(values.try_into().ok()?))
 }

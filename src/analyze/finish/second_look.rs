@@ -167,6 +167,20 @@ impl Found {
     }
 }
 
+/// The `q`-quantile of entropies that were kept: as a look at the log would find it, so only the
+/// bin that holds it is sorted.
+pub fn quantile_of_kept<'a>(
+    entropies: impl Iterator<Item = &'a f32>,
+    histogram: &EntropyHistogram,
+    signs: &[Sign],
+    q: f64,
+) -> Option<f64> {
+    let search = Search::new(histogram, signs, q)?;
+    let mut found = Found::default();
+    entropies.for_each(|entropy| found.take(&search, (entropy + 0.0).to_bits(), true));
+    found.quantile(&search)
+}
+
 /// The `q`-quantile of every batch's population, exact.
 pub fn quantiles(
     run: &Run,

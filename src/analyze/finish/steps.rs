@@ -131,7 +131,7 @@ fn row(sources: &StepSources<'_>, range: Range<usize>) -> StepRow {
         reward_std: reward_variance.map(f64::sqrt),
         mean_length: mean(counts.tokens as f64, counts.responses),
         mean_entropy: mean(tally.sum(Quantity::Entropy), complete),
-        entropy_quantiles: step_quantiles(&tally, sources.collected.kept_all),
+        entropy_quantiles: step_quantiles(&tally, sources.collected.sortable),
         mean_prob: mean(tally.sum(Quantity::Probability), complete),
         positive: counts.positive,
         negative: counts.negative,

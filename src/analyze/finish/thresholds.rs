@@ -1,8 +1,11 @@
 //! τ_h of every batch.
 
+use rayon::prelude::*;
+
 use super::quantiles::entropy_quantiles;
-use super::second_look;
-use crate::analyze::collect::tally::{BatchKey, BatchTally};
+use super::second_look::{self, quantile_of_kept};
+use crate::analyze::collect::Collected;
+use crate::analyze::collect::tally::BatchTally;
 use crate::analyze::plan::Plan;
 use crate::error::Result;
 use crate::framework::s2t::{EntropyCut, Population};
@@ -29,13 +32,9 @@ pub struct Thresholds {
 impl Thresholds {
     /// Finds the thresholds; needs another look at the log only for a quantile over more tokens
     /// than could be kept.
-    pub fn find(
-        run: &Run,
-        plan: &Plan,
-        batches: &[(BatchKey, BatchTally)],
-        kept_all: bool,
-        progress: &dyn Progress,
-    ) -> Result<Self> {
+    pub fn find(run: &Run, plan: &Plan, collected: &Collected, progress: &dyn Progress) -> Result<Self> {
+        let Collected { batches, kept_all, sortable, .. } = collected;
+        let (kept_all, sortable) = (*kept_all, *sortable);
         let tau_h = match plan.s2t.entropy {
             EntropyCut::Absolute(nats) => vec![Some(nats); batches.len()],
             EntropyCut::Quantile(q) => match plan.s2t.population {
@@ -43,11 +42,13 @@ impl Thresholds {
                     .iter()
                     .map(|(_, t)| select_quantile(&mut t.candidate_entropies.clone(), q))
                     .collect(),
-                Population::Positive if kept_all => {
-                    batches.iter().map(|(_, t)| select_quantile(&mut t.kept.positive(), q)).collect()
-                }
-                Population::All if kept_all => {
-                    batches.iter().map(|(_, t)| select_quantile(&mut t.kept.all(), q)).collect()
+                population if kept_all => {
+                    let signs = second_look::signs_of(population);
+                    let of = |t: &BatchTally| match population {
+                        Population::All => quantile_of_kept(t.kept.all(), &t.histogram, signs, q),
+                        _ => quantile_of_kept(t.kept.positive(), &t.histogram, signs, q),
+                    };
+                    batches.par_iter().map(|(_, tally)| of(tally)).collect()
                 }
                 _ => second_look::quantiles(run, plan, batches, q, progress)?,
             },
@@ -57,12 +58,12 @@ impl Thresholds {
         let early: Vec<Option<f64>> = if is_early {
             tau_h.clone()
         } else {
-            let of = |t: &BatchTally| entropy_quantiles(t, kept_all, &[FALLBACK_QUANTILE])?.first().copied();
+            let of = |t: &BatchTally| entropy_quantiles(t, sortable, &[FALLBACK_QUANTILE])?.first().copied();
             batches.iter().map(|(_, tally)| of(tally)).collect()
         };
         let mut known: Vec<f64> = tau_h.iter().flatten().copied().collect();
         let median = select_quantile(&mut known, 0.5);
         let split = tau_h.iter().zip(&early).map(|(tau, early)| tau.or(median).or(*early).unwrap_or(0.0));
-        Ok(Self { split: split.collect(), tau_h, median, early, early_exact: is_early || kept_all })
+        Ok(Self { split: split.collect(), tau_h, median, early, early_exact: is_early || sortable })
     }
 }

@@ -1,0 +1,173 @@
+//! The whole analysis beside the bare `parquet` crate that only decodes the same columns: same file,
+//! same threads, alternating runs, best of each; and the peak memory of an analysis.
+//!
+//!     cargo bench --bench engine                       # 2 M tokens
+//!     cargo bench --bench engine -- 20 200             # millions of tokens
+//!     cargo bench --bench engine -- log.parquet        # a log of your own
+//!
+//! Logs are made from notebooks-data/grpo.parquet in a temporary folder, in the long layout, with
+//! later steps in every copy (200 M tokens take 5 GB).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use stapo_analyze::analyze::{AnalyzeSettings, analyze};
+use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
+use stapo_analyze::framework::s2t::S2tSettings;
+use stapo_analyze::ingest::{BATCH_TOKENS, Column, Id, IngestSettings, Layout, Run, Silent, read_all};
+
+const RUNS: usize = 5;
+/// What the sample has and the analysis reads.
+const COLUMNS: &[Column] = &[
+    Column::Step,
+    Column::GroupId,
+    Column::SampleId,
+    Column::Reward,
+    Column::AdvantageSeq,
+    Column::Position,
+    Column::TokenId,
+    Column::Logprob,
+    Column::Entropy,
+    Column::GradNorm,
+    Column::EntropyAfter,
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    if let [flag, path] = &arguments[..]
+        && flag == "--once"
+    {
+        whole_analysis(Path::new(path), S2tSettings::v5());
+        println!("{}", peak_megabytes());
+        return;
+    }
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    println!("{threads} threads; the best of {RUNS} alternating runs, in seconds");
+    println!("| tokens | file MB | bare decode | analysis | ratio | early preset | ratio | peak MB |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let arguments = if arguments.is_empty() { vec!["2".to_owned()] } else { arguments };
+    let folder = tempfile::tempdir().unwrap();
+    for argument in arguments {
+        let path = match argument.parse::<f64>() {
+            Ok(millions) => enlarge(folder.path(), (millions * 1e6) as u64),
+            Err(_) => PathBuf::from(argument),
+        };
+        report(&path, threads);
+    }
+}
+
+fn report(path: &Path, threads: usize) {
+    let mut best = [f64::INFINITY; 3];
+    let mut tokens = 0;
+    for _ in 0..RUNS {
+        let mut timed = |number: usize, work: &mut dyn FnMut()| {
+            let start = Instant::now();
+            work();
+            best[number] = best[number].min(start.elapsed().as_secs_f64());
+        };
+        timed(0, &mut || bare_decode(path, threads));
+        timed(1, &mut || tokens = whole_analysis(path, S2tSettings::v5()));
+        timed(2, &mut || tokens = whole_analysis(path, S2tSettings::v1()));
+    }
+    let child = Command::new(std::env::current_exe().unwrap()).arg("--once").arg(path).output().unwrap();
+    println!(
+        "| {:.1} M | {:.0} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} |",
+        tokens as f64 / 1e6,
+        std::fs::metadata(path).unwrap().len() as f64 / 1e6,
+        best[0],
+        best[1],
+        best[1] / best[0],
+        best[2],
+        best[2] / best[0],
+        String::from_utf8_lossy(&child.stdout).trim(),
+    );
+}
+
+/// Everything that `--format json` computes and prints, but the printing.
+fn whole_analysis(path: &Path, s2t: S2tSettings) -> u64 {
+    let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
+    let settings = AnalyzeSettings { s2t, ..AnalyzeSettings::default() };
+    let analysis = analyze(&run, &settings, &Silent).unwrap();
+    assert!(analysis.to_json().unwrap().len() > 1000);
+    analysis.totals.tokens
+}
+
+/// Decodes the same columns with as many threads, and throws them away.
+fn bare_decode(path: &Path, threads: usize) {
+    let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
+    let sources = run.mappings[0].columns.iter().filter(|m| COLUMNS.contains(&m.column));
+    let names: Vec<String> = sources.flat_map(|m| m.sources.iter().map(|s| s.name.clone())).collect();
+    let file = File::open(path).unwrap();
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).unwrap();
+    let groups = metadata.metadata().num_row_groups();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let group = next.fetch_add(1, Ordering::Relaxed);
+                    if group >= groups {
+                        return;
+                    }
+                    let schema = metadata.metadata().file_metadata().schema_descr_ptr();
+                    let fields = schema.root_schema().get_fields();
+                    let roots = (0..fields.len()).filter(|i| names.iter().any(|n| n == fields[*i].name()));
+                    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                        File::open(path).unwrap(),
+                        metadata.clone(),
+                    )
+                    .with_row_groups(vec![group])
+                    .with_projection(ProjectionMask::roots(&schema, roots))
+                    .with_batch_size(BATCH_TOKENS)
+                    .build()
+                    .unwrap();
+                    for batch in reader {
+                        std::hint::black_box(batch.unwrap());
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The sample run over and over, each time with groups and steps of its own.
+fn enlarge(folder: &Path, tokens: u64) -> PathBuf {
+    let path = folder.join("log.parquet");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data/grpo.parquet");
+    let mut batches = read_all(&[sample], &IngestSettings::default()).unwrap();
+    let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| COLUMNS.contains(c)).collect();
+    let schema = OutputSchema::new(Layout::Long, &columns, &|_| false, &BTreeSet::new());
+    let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
+    let mut writer =
+        BatchWriter::new(File::create(&path).unwrap(), &path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
+    let mut written = 0;
+    while written < tokens {
+        for batch in &mut batches {
+            writer.write(batch).unwrap();
+            written += batch.token_count() as u64;
+            for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
+                if let Id::Int(id) = group {
+                    *id += 704;
+                }
+            }
+            batch.responses.step.iter_mut().for_each(|step| *step += 120);
+        }
+    }
+    writer.finish().unwrap();
+    path
+}
+
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
