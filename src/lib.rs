@@ -1,13 +1,16 @@
 //! Offline, token-level analysis of RL training runs of language models.
 //!
 //! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
-//! STAPO paper); [`stats`] and [`convert`] stand beside it.
+//! STAPO paper) → [`analyze`] (one pass over the run → one result) → [`report`] (page, Markdown,
+//! charts). Beside it: [`check`] (can a log be trusted), [`convert`] (any log → canonical Parquet),
+//! [`stats`], and [`cli`].
 
 pub mod analyze;
 pub mod check;
 pub mod cli;
 pub mod convert;
 pub mod error;
+pub mod format;
 pub mod framework;
 pub mod ingest;
 pub mod output;

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::args::{AnalyzeArgs, Format};
 use super::progress::Bar;
-use super::terminal::{grouped, visible};
+use super::terminal::visible;
 use super::{Outcome, settings};
 use crate::analyze::{Gate, RunAnalysis, analyze};
 use crate::error::{Error, Result};
+use crate::format::grouped;
 use crate::ingest::Run;
 use crate::report::{ReportFiles, write_report};
 

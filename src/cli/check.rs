@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use super::args::{CheckArgs, Format};
 use super::progress::Bar;
-use super::terminal::{Table, colours, grouped, paint, visible};
+use super::terminal::{Table, colours, paint, visible};
 use super::{Outcome, settings};
 use crate::check::{CheckReport, Verdict, check};
 use crate::error::Result;
+use crate::format::grouped;
 use crate::ingest::{Column, Reason, Run};
 
 /// Runs the command.

@@ -4,10 +4,11 @@ use std::io::Write;
 
 use super::args::ConvertArgs;
 use super::progress::Bar;
-use super::terminal::{grouped, visible};
+use super::terminal::visible;
 use super::{Outcome, settings};
 use crate::convert::convert;
 use crate::error::Result;
+use crate::format::grouped;
 use crate::ingest::{Layout, Run, WARN_SHARE};
 
 /// Runs the command.

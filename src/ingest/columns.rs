@@ -55,7 +55,7 @@ macro_rules! columns {
                 match self { $(Column::$variant => Kind::$kind,)* }
             }
 
-            /// Names seen in logs, folded by [`fold_name`], best first.
+            /// Names seen in logs, folded by `fold_name`, best first.
             pub const fn aliases(self) -> &'static [&'static str] {
                 match self { $(Column::$variant => &[$($alias),*],)* }
             }

@@ -269,7 +269,7 @@ impl Dialect {
         }
     }
 
-    /// Whether `uid` carries `_session_index` behind the group's own id; see [`group_of_uid`].
+    /// Whether `uid` carries `_session_index` behind the group's own id; see `group_of_uid`.
     pub const fn uid_has_suffix(self) -> bool {
         matches!(self, Self::VerlText)
     }

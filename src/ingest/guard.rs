@@ -28,7 +28,7 @@ pub fn guarded<T>(
     })
 }
 
-/// Keeps panics that [`guarded`] turns into errors from being printed; all others are, as before.
+/// Keeps panics that `guarded` turns into errors from being printed; all others are, as before.
 pub fn quieten_guarded_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

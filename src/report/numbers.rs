@@ -1,20 +1,7 @@
 //! How numbers are written for people.
 
 use super::draw::ticks::power_of_ten;
-
-/// `612,395`.
-#[must_use]
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub use crate::format::grouped as count;
 
 /// A count that may be an estimate: whole where it is whole.
 #[must_use]

@@ -56,8 +56,8 @@ impl Synthetic {
     pub fn write(&self, folder: &Path) -> PathBuf {
         let (mut step_ids, mut updates, mut groups, mut samples) = (vec![], vec![], vec![], vec![]);
         let (mut rewards, mut advantages) = (vec![], vec![]);
-        let (mut tokens, mut logprobs, mut entropies): (Vec<Vec<i32>>, Vec<Vec<f32>>, Vec<Vec<f32>>) =
-            Default::default();
+        let mut tokens: Vec<Vec<i32>> = vec![];
+        let (mut logprobs, mut entropies): (Vec<Vec<f32>>, Vec<Vec<f32>>) = (vec![], vec![]);
         for step in 0..self.steps {
             let like = (self.of)(step);
             for group in 0..GROUPS {

@@ -1,11 +1,11 @@
 //! A WebDriver client in a few lines: HTTP over a socket to `chromedriver` on this machine.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,8 @@ pub struct Browser {
     _alone: MutexGuard<'static, ()>,
 }
 
+static SAID: Once = Once::new();
+
 /// One browser at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -48,7 +50,13 @@ impl Browser {
         let Some((driver, browser)) = found else {
             let required = std::env::var("CI_REQUIRE_BROWSER").is_ok_and(|v| v == "1");
             assert!(!required, "CI_REQUIRE_BROWSER=1, but chromium and chromedriver are not installed");
-            eprintln!("browser test skipped: chromium and chromedriver are not installed");
+            // Past the test harness, which would swallow it, and once for all tests.
+            SAID.call_once(|| {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "browser tests skipped: chromium and chromedriver are not installed"
+                );
+            });
             return None;
         };
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,8 +25,11 @@ pub fn energy(collected: &Collected, steps: &[StepRow], text: &dyn Fn(i32) -> St
     let deviations: Vec<(i64, f64)> =
         energy.iter().map(|(step, e)| (*step, (e / middle).ln().abs())).collect();
     let deviation = median(&deviations);
-    let mut spikes: Vec<(i64, f64)> = energy
-        .into_iter()
+    // A run starts high and calms down as it learns: a spike rises over the step before it.
+    let rises = energy.windows(2).map(|pair| (pair[0].1, pair[1]));
+    let mut spikes: Vec<(i64, f64)> = rises
+        .filter(|(before, (_, e))| *e > TIMES_MEDIAN.sqrt() * before)
+        .map(|(_, spike)| spike)
         .filter(|(_, e)| *e > TIMES_MEDIAN * middle && (e / middle).ln() > DEVIATIONS * deviation)
         .collect();
     spikes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -2,6 +2,7 @@
 
 use super::series::{FEWEST_STEPS, ends, series};
 use crate::analyze::result::{RunAnalysis, Verdict, VerdictState, Warning, WarningCode};
+use crate::format::grouped;
 
 /// Strings that the verdict names.
 const NAMED: usize = 5;
@@ -68,7 +69,7 @@ fn health(analysis: &RunAnalysis, state: VerdictState, serious: Option<&Warning>
 fn spurious(analysis: &RunAnalysis) -> String {
     let (s2t, totals) = (&analysis.s2t, &analysis.totals);
     if s2t.silenced == 0 {
-        return format!("No spurious tokens among {}: there is nothing to silence.", totals.tokens);
+        return format!("No spurious tokens among {}: there is nothing to silence.", grouped(totals.tokens));
     }
     let estimated = if totals.estimated_norms > 0 { " (estimated)" } else { "" };
     let energy = s2t.energy_share.unwrap_or(0.0);
@@ -80,8 +81,8 @@ fn spurious(analysis: &RunAnalysis) -> String {
     format!(
         "{} of {} tokens are spurious ({:.4} %); they carry {:.2} % of the gradient energy{estimated}, \
          {:.1} times the mean norm: {worth}.",
-        s2t.silenced,
-        totals.tokens,
+        grouped(s2t.silenced),
+        grouped(totals.tokens),
         100.0 * s2t.fraction,
         100.0 * energy,
         s2t.mean_norm_ratio.unwrap_or(0.0),
