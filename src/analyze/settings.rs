@@ -38,7 +38,7 @@ impl Default for MemoryLimits {
     fn default() -> Self {
         Self {
             kept_entropies: 1 << 20,
-            kept_population: 1 << 25,
+            kept_population: 24_000_000,
             candidate_bytes: 64 << 20,
             rare_tokens: 1 << 18,
             common_tokens: 1 << 17,

@@ -1,9 +1,31 @@
 //! The tallies of all batches a worker has seen.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::entropy_histogram::level_for;
 use super::tally::{BatchKey, BatchTally};
+
+/// The batches that any worker has seen: how many there are decides how fine histograms can be.
+#[derive(Debug, Default)]
+pub struct BatchRegistry {
+    seen: Mutex<HashSet<BatchKey>>,
+    level: AtomicU32,
+}
+
+impl BatchRegistry {
+    /// The level of all histograms for the batches seen so far.
+    pub fn level(&self) -> u32 {
+        self.level.load(Ordering::Relaxed)
+    }
+
+    fn enter(&self, key: BatchKey) {
+        let mut seen = self.seen.lock().unwrap_or_else(|e| e.into_inner());
+        seen.insert(key);
+        self.level.fetch_max(level_for(seen.len()), Ordering::Relaxed);
+    }
+}
 
 /// Tallies by batch.
 #[derive(Debug, Default)]
@@ -16,7 +38,7 @@ pub struct BatchTable {
 
 impl BatchTable {
     /// The number of the batch `key` in this table.
-    pub fn number_of(&mut self, key: BatchKey) -> usize {
+    pub fn number_of(&mut self, key: BatchKey, registry: &BatchRegistry) -> usize {
         if let Some((last, number)) = self.last
             && last == key
         {
@@ -24,22 +46,27 @@ impl BatchTable {
         }
         let number = match self.index.get(&key) {
             Some(number) => *number,
-            None => self.insert(key),
+            None => self.insert(key, registry),
         };
         self.last = Some((key, number));
         number
     }
 
-    fn insert(&mut self, key: BatchKey) -> usize {
+    fn insert(&mut self, key: BatchKey, registry: &BatchRegistry) -> usize {
         let number = self.entries.len();
-        let level = level_for(number + 1);
+        registry.enter(key);
+        self.coarsen(registry.level());
+        self.index.insert(key, number);
+        self.entries.push((key, BatchTally::new(self.level)));
+        number
+    }
+
+    /// Brings all histograms to `level`, if they are finer.
+    pub fn coarsen(&mut self, level: u32) {
         if level > self.level {
             self.level = level;
             self.entries.iter_mut().for_each(|(_, tally)| tally.histogram.coarsen(level));
         }
-        self.index.insert(key, number);
-        self.entries.push((key, BatchTally::new(self.level)));
-        number
     }
 
     /// The tally of a batch.

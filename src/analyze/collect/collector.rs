@@ -3,7 +3,7 @@
 mod rare;
 mod response;
 
-use super::batches::BatchTable;
+use super::batches::{BatchRegistry, BatchTable};
 use super::block::Block;
 use super::candidates::{CandidateBuffer, CandidateStore};
 use super::columns::{Columns, PickedColumns};
@@ -22,6 +22,7 @@ use crate::ingest::{Sink, TokenBatch};
 /// What all workers share while they collect.
 #[derive(Debug)]
 pub struct Gates {
+    batches: BatchRegistry,
     kept: KeptGate,
     rare: SampleGate,
     common: SampleGate,
@@ -33,6 +34,7 @@ impl Gates {
         let limits = &plan.limits;
         let kept = if plan.needs_population() { limits.kept_population } else { limits.kept_entropies };
         Self {
+            batches: BatchRegistry::default(),
             kept: KeptGate::new(kept),
             rare: SampleGate::new(limits.rare_tokens),
             common: SampleGate::new(limits.common_tokens),
@@ -91,6 +93,7 @@ impl Sink for Collector<'_> {
         for i in 0..batch.len() {
             self.add_response(batch, &columns, i)?;
         }
+        self.batches.coarsen(self.gates.batches.level());
         self.rare.settle(&self.gates.rare);
         self.common.settle(&self.gates.common);
         if self.keeps && !self.gates.kept.is_open() {

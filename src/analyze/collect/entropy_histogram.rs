@@ -17,7 +17,7 @@ const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
 const FIRST: u32 = (127 - LEAST_EXPONENT) << MANTISSA_BITS;
 const LAST: u32 = FIRST + FINEST_BINS as u32 - 1;
 /// Bytes that the histograms of all batches may take.
-const MEMORY: usize = 96 << 20;
+const MEMORY: usize = 64 << 20;
 const BYTES_PER_BIN: usize = 40;
 /// Bins cannot be coarser than an octave.
 const COARSEST: u32 = MANTISSA_BITS;
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn many_batches_use_coarser_bins() {
-        assert_eq!(level_for(1_000), 0);
+        assert_eq!(level_for(700), 0);
         assert!(level_for(10_000) >= 3);
         assert_eq!(level_for(usize::MAX), COARSEST);
     }

@@ -122,7 +122,7 @@ impl Collector<'_> {
             source,
             index,
             key,
-            batch: self.batches.number_of(key),
+            batch: self.batches.number_of(key, &self.gates.batches),
             update,
             reward: responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[index]),
             hash: hash.finish(),
