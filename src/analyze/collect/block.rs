@@ -175,6 +175,9 @@ impl Block {
             if !columns.clipped.is_empty() {
                 self.cut_clipped(columns.clipped);
             }
+            if sign == BlockSign::Mixed {
+                self.cut_zero(columns.advantage);
+            }
             self.add_states(columns, counts, sums);
             self.add_gradients(columns, sign, counts, sums);
         }
@@ -196,17 +199,28 @@ impl Block {
 
     /// The trainer's own word on clipping.
     fn cut_clipped(&mut self, clipped: &[u8]) {
-        let block = &mut self.framework;
         for (i, _) in clipped.iter().enumerate().filter(|(_, flag)| **flag == 1) {
-            block.flags[i] |= flags::CLIPPED;
-            block.weight[i] = 0.0;
-            block.norm_sq_low[i] = 0.0;
-            block.norm_sq[i] = 0.0;
-            block.norm_sq_high[i] = 0.0;
-            block.change_low[i] = 0.0;
-            block.change_high[i] = 0.0;
-            block.direction[i] = EntropyDirection::Unchanged as u8;
+            self.framework.flags[i] |= flags::CLIPPED;
+            self.forget_gradient(i);
         }
+    }
+
+    /// A token without advantage has no gradient, whatever norm was logged for it.
+    fn cut_zero(&mut self, advantages: &[f32]) {
+        for (i, _) in advantages.iter().enumerate().filter(|(_, advantage)| **advantage == 0.0) {
+            self.forget_gradient(i);
+        }
+    }
+
+    fn forget_gradient(&mut self, i: usize) {
+        let block = &mut self.framework;
+        block.weight[i] = 0.0;
+        block.norm_sq_low[i] = 0.0;
+        block.norm_sq[i] = 0.0;
+        block.norm_sq_high[i] = 0.0;
+        block.change_low[i] = 0.0;
+        block.change_high[i] = 0.0;
+        block.direction[i] = EntropyDirection::Unchanged as u8;
     }
 }
 

@@ -39,7 +39,8 @@ pub struct Totals {
     pub mean_entropy: Option<f64>,
     /// Mean probability of the sampled tokens.
     pub mean_prob: Option<f64>,
-    /// Sum of squared token gradient norms: not the norm of the batch gradient.
+    /// Sum of squared token gradient norms: not the norm of the batch gradient. Tokens with A = 0
+    /// have none.
     pub gradient_energy: f64,
     /// Lower end of the energy, where norms are estimated.
     pub gradient_energy_low: f64,
