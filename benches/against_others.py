@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 SAMPLE = os.path.join(os.path.dirname(__file__), "..", "notebooks-data", "grpo.parquet")
@@ -155,7 +156,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=20_000_000)
     parser.add_argument("--binary", default="target/release/stapo-analyze")
-    parser.add_argument("--log", default="enlarged.parquet", help="where the enlarged log goes")
+    default_log = os.path.join(tempfile.gettempdir(), "stapo-enlarged.parquet")
+    parser.add_argument("--log", default=default_log, help="where the enlarged log goes")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=["duckdb", "polars"], help=argparse.SUPPRESS)

@@ -5,6 +5,7 @@ mod diagnosis;
 mod exact;
 mod invariance;
 mod limits;
+mod naive;
 mod reference;
 mod schema;
 mod synthetic;
