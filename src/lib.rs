@@ -15,6 +15,7 @@ pub mod framework;
 pub mod ingest;
 pub mod output;
 pub mod report;
+mod simd;
 pub mod stats;
 
 pub use error::{Error, Result};

@@ -330,8 +330,24 @@ impl Lists {
     }
 }
 
-/// The given rows of an array, one after another.
+/// The runs of a run-end encoded array: where each ends, and the values.
+pub fn runs(array: &ArrayRef) -> Option<(&[i32], &ArrayRef)> {
+    let runs = array.as_run_opt::<Int32Type>()?;
+    Some((runs.run_ends().values(), runs.values()))
+}
+
+/// The given rows of an array, ascending, one after another; the rows of runs become plain.
 pub fn take(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
+    if let Some((ends, values)) = runs(array) {
+        let mut run = 0;
+        let of_row = |row: &usize| {
+            run +=
+                ends[run..].iter().take_while(|end| usize::try_from(**end).is_ok_and(|e| e <= *row)).count();
+            run
+        };
+        let places: Vec<usize> = rows.iter().map(of_row).collect();
+        return take(values, &places);
+    }
     let data = array.to_data();
     let mut picked = arrow_data::transform::MutableArrayData::new(vec![&data], true, rows.len());
     for &row in rows {

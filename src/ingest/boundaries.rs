@@ -5,6 +5,7 @@ use arrow_array::{Array, ArrayRef, downcast_primitive_array};
 use arrow_schema::DataType;
 
 use super::arrays::{self, WrongType};
+use crate::simd::{Wide, widest};
 
 /// The rows at which a response starts: a position that does not go on, or a key that changes.
 pub fn starts(
@@ -20,16 +21,20 @@ pub fn starts(
     let mut keys = keys;
     match (positions, keys) {
         (Some(array), _) => mark_positions(array, &mut first)?,
-        (None, [key, rest @ ..]) => {
+        (None, [key, rest @ ..]) if arrays::runs(key).is_none() => {
             mark_changes(key, &mut first, 0..rows);
             keys = rest;
         }
-        (None, []) => {}
+        (None, _) => {}
     }
     // Keys hardly ever change where positions go on: stretches that are constant are only compared.
     let found = marked(&first);
     let mut changed = false;
     for key in keys {
+        if let Some((ends, _)) = arrays::runs(key) {
+            changed |= mark_runs(ends, &mut first);
+            continue;
+        }
         let ends = found.iter().skip(1).copied().chain([rows]);
         for (start, end) in found.iter().copied().zip(ends) {
             if !is_constant(key, start, end) {
@@ -55,16 +60,30 @@ fn marked(rows: &[u8]) -> Vec<usize> {
     found
 }
 
+/// Marks the rows whose position does not go on.
+struct MarkRestarts<'a> {
+    rows: &'a mut [u8],
+    before: &'a [i32],
+    now: &'a [i32],
+}
+
+impl Wide for MarkRestarts<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((row, before), now) in self.rows.iter_mut().zip(self.before).zip(self.now) {
+            *row |= u8::from(now <= before);
+        }
+    }
+}
+
 fn mark_positions(array: &ArrayRef, first: &mut [u8]) -> Result<(), WrongType> {
     let positions = arrays::to_i32(array)?;
     if let Some((_, rows)) = first.split_first_mut() {
         let n = rows.len().min(positions.len().saturating_sub(1));
         let (before, now) = (&positions[..n], &positions[positions.len() - n..]);
-        pulp::Arch::new().dispatch(|| {
-            for ((row, before), now) in rows[..n].iter_mut().zip(before).zip(now) {
-                *row |= u8::from(now <= before);
-            }
-        });
+        widest(MarkRestarts { rows: &mut rows[..n], before, now });
     }
     if array.null_count() > 0 {
         for (i, row) in first.iter_mut().enumerate().skip(1) {
@@ -72,6 +91,17 @@ fn mark_positions(array: &ArrayRef, first: &mut [u8]) -> Result<(), WrongType> {
         }
     }
     Ok(())
+}
+
+/// Marks the rows behind the ends of runs; whether any was not marked before.
+fn mark_runs(ends: &[i32], first: &mut [u8]) -> bool {
+    let mut changed = false;
+    for end in ends {
+        if let Some(row) = usize::try_from(*end).ok().and_then(|end| first.get_mut(end)) {
+            changed |= std::mem::replace(row, 1) == 0;
+        }
+    }
+    changed
 }
 
 /// Whether all rows of a stretch surely have one value; numbers are compared as memory.

@@ -28,6 +28,7 @@ mod responses;
 mod row_alignment;
 mod row_index;
 mod run;
+mod runs;
 mod sanitize;
 mod scan;
 mod scan_in_order;

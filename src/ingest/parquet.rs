@@ -17,6 +17,7 @@ use parquet::file::statistics::Statistics;
 
 use super::dialect::{Primitive, RawField, Shape};
 use super::mapping::Layout;
+use super::runs::RunColumn;
 use crate::error::{Error, Result};
 
 /// What a Parquet file's footer says.
@@ -27,6 +28,16 @@ pub struct ParquetHead {
     pub fields: Vec<RawField>,
     /// Key-value metadata, without Arrow's own.
     pub metadata_keys: BTreeMap<String, String>,
+}
+
+/// Which columns are read, and how.
+pub struct Projection<'a> {
+    /// The layout of the file.
+    pub layout: Layout,
+    /// The columns.
+    pub all: Vec<&'a str>,
+    /// Those of them that repeat a value over many rows.
+    pub repeating: Vec<&'a str>,
 }
 
 /// A row group, before it is decoded.
@@ -101,8 +112,7 @@ impl ParquetHead {
         &self,
         path: &Path,
         row_groups: Range<usize>,
-        columns: &[&str],
-        layout: Layout,
+        columns: &Projection<'_>,
         batch_rows: usize,
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
         let place = match row_groups.len() {
@@ -113,13 +123,16 @@ impl ParquetHead {
         let corrupt =
             move |message: String| Error::Corrupt { path: owned.clone(), place: place.clone(), message };
         let file = File::open(path).map_err(|e| Error::read(path, e))?;
-        let metadata = match layout {
+        let mut runs = self.run_columns(path, &row_groups, &columns.repeating)?;
+        let is_run = |name: &str| runs.iter().any(|column| column.field.name() == name);
+        let metadata = match columns.layout {
             Layout::Long => self.with_dictionaries(),
             Layout::Nested => self.metadata.clone(),
         };
         let schema = metadata.metadata().file_metadata().schema_descr_ptr();
-        let roots = (0..schema.root_schema().get_fields().len())
-            .filter(|i| columns.contains(&schema.root_schema().get_fields()[*i].name()));
+        let fields = schema.root_schema().get_fields();
+        let wanted = |name: &str| columns.all.contains(&name) && !is_run(name);
+        let roots = (0..fields.len()).filter(|i| wanted(fields[*i].name()));
         let projection = ProjectionMask::roots(&schema, roots);
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
             .with_row_groups(row_groups.collect())
@@ -127,7 +140,21 @@ impl ParquetHead {
             .with_batch_size(batch_rows)
             .build()
             .map_err(|e| corrupt(e.to_string()))?;
-        Ok(reader.map(move |batch| batch.map_err(|e| corrupt(e.to_string()))))
+        Ok(reader.map(move |batch| {
+            let batch = batch.map_err(|e| corrupt(e.to_string()))?;
+            with_runs(&batch, &mut runs).map_err(|e| corrupt(e.to_string()))
+        }))
+    }
+
+    /// The columns that can be read as runs.
+    fn run_columns(&self, path: &Path, row_groups: &Range<usize>, names: &[&str]) -> Result<Vec<RunColumn>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let file = Arc::new(File::open(path).map_err(|e| Error::read(path, e))?);
+        let fields = self.metadata.schema().fields().iter().filter(|f| names.contains(&f.name().as_str()));
+        let open = |f: &Arc<Field>| RunColumn::open(&file, self.metadata.metadata(), row_groups.clone(), f);
+        Ok(fields.filter_map(open).collect())
     }
 
     /// Texts of the long layout repeat on every row: kept as dictionaries they cost nothing.
@@ -145,6 +172,20 @@ impl ParquetHead {
         ArrowReaderMetadata::try_new(self.metadata.metadata().clone(), options)
             .unwrap_or_else(|_| self.metadata.clone())
     }
+}
+
+/// Adds the columns that are read as runs.
+fn with_runs(
+    batch: &RecordBatch,
+    runs: &mut [RunColumn],
+) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
+    let mut fields = batch.schema().fields().to_vec();
+    let mut columns = batch.columns().to_vec();
+    for column in runs {
+        fields.push(column.field.clone());
+        columns.push(column.next_rows(batch.num_rows())?);
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
 fn raw_field(field: &Field) -> RawField {

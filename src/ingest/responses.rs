@@ -79,7 +79,7 @@ fn first_source<'a>(
 
 /// The rows of an array; the whole array where all rows are asked for.
 fn pick(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
-    let all = rows.len() == array.len();
+    let all = rows.len() == array.len() && arrays::runs(array).is_none();
     if all { Ok(array.clone()) } else { arrays::take(array, rows) }
 }
 

@@ -6,6 +6,7 @@ use arrow_buffer::ScalarBuffer;
 use super::batch::MISSING_ID;
 use super::columns::Column;
 use super::quality::{Place, Quality};
+use crate::simd;
 
 /// vLLM's JSON floor for a log-probability of minus infinity.
 const LOGPROB_FLOOR: f32 = -9999.0;
@@ -79,17 +80,12 @@ fn judge(column: Column, v: f32) -> Verdict {
 /// Whether all values are plainly good: the common case, one vectorised look.
 fn all_good(column: Column, values: &[f32]) -> bool {
     if column.is_logprob() {
-        every(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
+        simd::all(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
     } else if column.is_entropy() || column == Column::GradNorm {
-        every(values, |v| (0.0..f32::INFINITY).contains(&v))
+        simd::all(values, |v| (0.0..f32::INFINITY).contains(&v))
     } else {
-        every(values, f32::is_finite)
+        simd::all(values, f32::is_finite)
     }
-}
-
-/// Whether all values are good, counted without branches so that it vectorises.
-fn every<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {
-    pulp::Arch::new().dispatch(|| values.iter().map(|v| u32::from(!good(*v))).sum::<u32>()) == 0
 }
 
 /// Checks a number column; copies it only where something has to be changed. `nulls` is how many
@@ -159,7 +155,7 @@ pub fn doubles(
 ) -> ScalarBuffer<f64> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    if every(&values, f64::is_finite) {
+    if simd::all(&values, f64::is_finite) {
         return values;
     }
     let mut clean = values.to_vec();
@@ -188,7 +184,7 @@ pub fn ids(
 ) -> ScalarBuffer<i32> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    if every(&values, |v| v >= 0) {
+    if simd::all(&values, |v| v >= 0) {
         return values;
     }
     let mut clean = values.to_vec();

@@ -14,7 +14,7 @@ use super::units::{self, Piece, Unit};
 use crate::error::{Error, Result};
 
 /// Tokens of a batch, about: small enough for a cache, large enough to forget the overhead.
-pub const BATCH_TOKENS: usize = 64 * 1024;
+pub const BATCH_TOKENS: usize = 32 * 1024;
 
 /// Takes batches; each worker has one of its own.
 pub trait Sink: Send {

@@ -6,9 +6,10 @@ use super::batch::{Origin, TokenBatch};
 use super::columns::{Column, Level};
 use super::json::JsonBatches;
 use super::long::{self, Assembler};
-use super::mapping::{Layout, Mapping};
+use super::mapping::{Layout, Mapped, Mapping};
 use super::nested;
 use super::opened::Source;
+use super::parquet::Projection;
 use super::quality::Quality;
 use super::run::{Run, RunFile};
 use super::scan::{BATCH_TOKENS, Watch};
@@ -177,14 +178,8 @@ pub fn decode(
             Ok(origin.first_response)
         }
         Source::Parquet(head) => {
-            let columns: Vec<&str> = raw_columns(mapping);
-            let rows = head.batches(
-                &context.path,
-                unit.row_groups.clone(),
-                &columns,
-                mapping.layout,
-                unit.batch_rows,
-            )?;
+            let columns = projection(mapping);
+            let rows = head.batches(&context.path, unit.row_groups.clone(), &columns, unit.batch_rows)?;
             let responses = match mapping.layout {
                 Layout::Nested => {
                     let mut row = unit.first_row;
@@ -246,7 +241,19 @@ fn split_first(
     emit(Piece::Whole(batch))
 }
 
-fn raw_columns(mapping: &Mapping) -> Vec<&str> {
-    let sources = mapping.columns.iter().flat_map(|m| m.sources.iter().map(|s| s.name.as_str()));
-    sources.chain(mapping.reward_parts.iter().map(|(raw, _)| raw.as_str())).collect()
+fn projection(mapping: &Mapping) -> Projection<'_> {
+    fn names(mapped: &Mapped) -> impl Iterator<Item = &str> {
+        mapped.sources.iter().map(|s| s.name.as_str())
+    }
+    let parts = mapping.reward_parts.iter().map(|(raw, _)| raw.as_str());
+    // In the long layout, what belongs to a response stands on each of its tokens.
+    let of_responses = mapping.columns.iter().filter(|m| m.column.level() == Level::Response);
+    Projection {
+        layout: mapping.layout,
+        all: mapping.columns.iter().flat_map(names).chain(parts.clone()).collect(),
+        repeating: match mapping.layout {
+            Layout::Long => of_responses.flat_map(names).chain(parts).collect(),
+            Layout::Nested => Vec::new(),
+        },
+    }
 }

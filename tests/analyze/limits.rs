@@ -44,7 +44,7 @@ fn samples_estimate_what_they_stand_for() {
     let plenty = analyzed(&[sample("grpo.parquet")], &settings);
     let little = analyzed(&[sample("grpo.parquet")], &tight(&settings));
     assert!(!little.sweep.exact && plenty.sweep.exact);
-    assert!(little.provenance.statements.iter().any(|s| s.contains("1 of 32 other tokens")));
+    assert!(little.provenance.statements.iter().any(|s| s.contains("1 of 64 other tokens")));
     for (exact, sampled) in plenty.rules.iter().zip(&little.rules) {
         let error = (exact.energy_kept.unwrap() - sampled.energy_kept.unwrap()).abs();
         assert!(error <= 5.0 * sampled.sampling_error + 0.02, "{}: {error}", exact.rule);

@@ -10,6 +10,7 @@ use super::plane;
 use super::tally::{Counts, ResponseSums};
 use crate::framework::batch::{BLOCK, BatchKernel, TokenBlock, TokenColumns, flags};
 use crate::framework::entropy_change::EntropyDirection;
+use crate::simd::{Wide, widest};
 
 /// The sign of the advantages of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,12 @@ pub struct Block {
     pub hash: [u32; BLOCK],
     /// The largest ‖g‖².
     pub largest_energy: f64,
-    after: [f32; BLOCK],
+    /// The largest token id; as unsigned, so that a missing one is larger than any.
+    pub largest_id: u32,
+    /// p(ln p + H).
+    own: [f64; BLOCK],
+    /// Terms of a sum.
+    terms: [f64; BLOCK],
 }
 
 impl Default for Block {
@@ -68,7 +74,9 @@ impl Default for Block {
             cell: [0; BLOCK],
             hash: [0; BLOCK],
             largest_energy: 0.0,
-            after: [0.0; BLOCK],
+            largest_id: 0,
+            own: [0.0; BLOCK],
+            terms: [0.0; BLOCK],
         }
     }
 }
@@ -87,7 +95,7 @@ fn token_hash(response: u32, position: u32) -> u32 {
 /// A block of a response's trained tokens.
 pub struct BlockInput<'a> {
     /// Its columns: at most [`BLOCK`] tokens, all with log-probability, entropy and advantage.
-    pub columns: Columns<'a>,
+    pub columns: &'a Columns<'a>,
     /// Level of the entropy histogram.
     pub level: u32,
     /// Hash of the response.
@@ -96,6 +104,23 @@ pub struct BlockInput<'a> {
     pub first: usize,
     /// Whether hashes are needed without an advantage, too.
     pub hashes_all: bool,
+}
+
+struct Computation<'a, 'b> {
+    block: &'a mut Block,
+    kernel: &'a BatchKernel,
+    input: &'a BlockInput<'b>,
+    counts: &'a mut Counts,
+    sums: &'a mut ResponseSums,
+}
+
+impl Wide for Computation<'_, '_> {
+    type Output = BlockSign;
+
+    #[inline(always)]
+    fn run(self) -> BlockSign {
+        self.block.compute_inline(self.kernel, self.input, self.counts, self.sums)
+    }
 }
 
 impl Block {
@@ -107,46 +132,7 @@ impl Block {
         counts: &mut Counts,
         sums: &mut ResponseSums,
     ) -> BlockSign {
-        // Wider instructions only make it faster: nothing is fused or reordered, so the bits of
-        // the results are the same.
-        #[cfg(target_arch = "x86_64")]
-        #[allow(unsafe_code)]
-        {
-            use std::arch::is_x86_feature_detected as has;
-            if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-                // SAFETY: the processor has the instructions that the function is compiled for.
-                return unsafe { self.compute_with_avx512(kernel, input, counts, sums) };
-            }
-            if has!("avx2") {
-                // SAFETY: the processor has the instructions that the function is compiled for.
-                return unsafe { self.compute_with_avx2(kernel, input, counts, sums) };
-            }
-        }
-        self.compute_inline(kernel, input, counts, sums)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    fn compute_with_avx512(
-        &mut self,
-        kernel: &BatchKernel,
-        input: &BlockInput<'_>,
-        counts: &mut Counts,
-        sums: &mut ResponseSums,
-    ) -> BlockSign {
-        self.compute_inline(kernel, input, counts, sums)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn compute_with_avx2(
-        &mut self,
-        kernel: &BatchKernel,
-        input: &BlockInput<'_>,
-        counts: &mut Counts,
-        sums: &mut ResponseSums,
-    ) -> BlockSign {
-        self.compute_inline(kernel, input, counts, sums)
+        widest(Computation { block: self, kernel, input, counts, sums })
     }
 
     #[inline(always)]
@@ -157,9 +143,10 @@ impl Block {
         counts: &mut Counts,
         sums: &mut ResponseSums,
     ) -> BlockSign {
-        let columns = &input.columns;
+        let columns = input.columns;
         let framework = framework_columns(columns);
         self.locate(input);
+        self.largest_id = columns.token_id.iter().fold(0, |largest, id| largest.max(id.cast_unsigned()));
         let sign = BlockSign::of(columns.advantage, counts);
         if sign != BlockSign::Uniform(Sign::Zero) || input.hashes_all {
             for (i, hash) in self.hash[..columns.len()].iter_mut().enumerate() {
@@ -192,8 +179,8 @@ impl Block {
         for (bin, h) in self.bin[..n].iter_mut().zip(entropy) {
             *bin = finest_bin(*h) >> input.level;
         }
-        for (cell, (l, h)) in self.cell[..n].iter_mut().zip(logprob.iter().zip(entropy)) {
-            *cell = plane::cell(*l, *h);
+        for (i, cell) in self.cell[..n].iter_mut().enumerate() {
+            *cell = plane::cell(i as u32, logprob[i], entropy[i]);
         }
     }
 

@@ -3,6 +3,7 @@
 use arrow_buffer::ScalarBuffer;
 
 use crate::ingest::{Column, TokenBatch};
+use crate::simd;
 
 macro_rules! columns {
     ($($field:ident $type:ty, $doc:literal;)*) => {
@@ -76,8 +77,7 @@ impl<'a> Columns<'a> {
 
     /// Whether log-probability, entropy and advantage of every token are there.
     pub fn is_complete(&self, tokens: usize) -> bool {
-        let finite =
-            |column: &[f32]| column.len() == tokens && column.iter().fold(true, |all, v| all & v.is_finite());
+        let finite = |column: &[f32]| column.len() == tokens && simd::all(column, f32::is_finite);
         finite(self.logprob) && finite(self.entropy) && finite(self.advantage)
     }
 

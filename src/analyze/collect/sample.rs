@@ -77,7 +77,7 @@ impl SampleGate {
 
     /// All tokens are worth more memory than a sample of them.
     fn limit_at(&self, level: u32) -> u64 {
-        if level == 0 { self.limit } else { self.limit / 2 }
+        if level == 0 { self.limit } else { self.limit / 4 }
     }
 
     /// Counts kept tokens by leading zeros; raises the level where there are too many.

@@ -19,6 +19,8 @@ mod vocabulary;
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use self::classes::{ClassTable, rare_negatives};
 use self::flagged::{FlaggedSource, Verdicts};
 use self::steps::StepSources;
@@ -81,6 +83,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
     let verdict = verdicts.total();
     let negatives = rare_negatives(&collected.rare, &plan.rule, &thresholds.split);
     let classes: Vec<ClassTable> = (0..collected.batches.len())
+        .into_par_iter()
         .map(|n| {
             let (tally, verdict) = (&collected.batches[n].1, &verdicts.batches[n]);
             ClassTable::of(tally, thresholds.split[n], verdict, negatives[n])

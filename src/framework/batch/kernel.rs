@@ -132,7 +132,10 @@ impl BatchKernel {
     fn bound_collisions(&self, block: &mut TokenBlock) {
         let n = block.padded_len();
         for i in 0..n {
-            block.bounds[i] = self.table.lines_at(block.conditional_entropy[i]);
+            let [min, max, ln_heaviest, _] = self.table.lines_at(block.conditional_entropy[i]);
+            block.collision_min[i] = min;
+            block.collision_max[i] = max;
+            block.ln_heaviest[i] = ln_heaviest;
         }
     }
 
@@ -191,9 +194,9 @@ impl TokenBlock {
 
     #[inline(always)]
     fn bounds(&self, i: usize) -> CollisionBounds {
-        let [min, max, ln_heaviest, _] = self.bounds[i];
+        let (max, ln_heaviest) = (self.collision_max[i], self.ln_heaviest[i]);
         CollisionBounds {
-            min: f64::from(min),
+            min: f64::from(self.collision_min[i]),
             max: f64::from(if max < 1.0 { max } else { 1.0 }),
             ln_heaviest: f64::from(if ln_heaviest < 0.0 { ln_heaviest } else { 0.0 }),
         }
@@ -297,9 +300,21 @@ fn use_measured_norms(grad_norm: &[f32], block: &mut TokenBlock) {
     let n = block.padded_len();
     fill(&mut block.scratch.p[..n], grad_norm);
     for i in 0..n {
+        let norm = block.scratch.p[i];
+        let known = (norm >= 0.0) & (norm < f32::INFINITY) & (block.input.missing[i] == 0.0);
+        block.scratch.p[i] = if known { norm } else { -1.0 };
+        block.scratch.codes[i] = if known { f32::from(flags::MEASURED) } else { 0.0 };
+    }
+    for i in 0..n {
         let norm = f64::from(block.scratch.p[i]);
-        let known = (0.0..f64::INFINITY).contains(&norm);
-        block.set_known(i, known, norm * norm, flags::MEASURED);
+        let (low, point, high) = (block.norm_sq_low[i], block.norm_sq[i], block.norm_sq_high[i]);
+        let (known, norm_sq) = (norm >= 0.0, norm * norm);
+        block.norm_sq_low[i] = if known { norm_sq } else { low };
+        block.norm_sq[i] = if known { norm_sq } else { point };
+        block.norm_sq_high[i] = if known { norm_sq } else { high };
+    }
+    for i in 0..n {
+        block.flags[i] |= low_byte(block.scratch.codes[i]);
     }
 }
 

@@ -121,8 +121,10 @@ pub struct TokenBlock {
     pub direction: [u8; BLOCK],
     complement: [f64; BLOCK],
     ln_complement: [f32; BLOCK],
-    /// C'_min, C'_max and ln x_max of every token, and a filler.
-    bounds: [[f32; 4]; BLOCK],
+    /// C'_min, C'_max and ln x_max; the last two may exceed 1 and 0 by rounding.
+    collision_min: [f32; BLOCK],
+    collision_max: [f32; BLOCK],
+    ln_heaviest: [f32; BLOCK],
     input: kernel::Present,
     scratch: kernel::Scratch,
 }
@@ -144,7 +146,9 @@ impl Default for TokenBlock {
             direction: [0; BLOCK],
             complement: zero,
             ln_complement: [0.0; BLOCK],
-            bounds: [[0.0; 4]; BLOCK],
+            collision_min: [0.0; BLOCK],
+            collision_max: [0.0; BLOCK],
+            ln_heaviest: [0.0; BLOCK],
             input: kernel::Present::default(),
             scratch: kernel::Scratch::default(),
         }

@@ -30,18 +30,23 @@ pub fn terms(of: impl Fn(usize) -> f64) -> [f64; WIDTH] {
     std::array::from_fn(of)
 }
 
-/// Eight values as f64.
-#[inline(always)]
-pub fn widen(values: &[f32; WIDTH]) -> [f64; WIDTH] {
-    values.map(f64::from)
-}
-
 /// The sum of a column whose length is a multiple of the lanes.
 #[inline(always)]
 pub fn sum(column: &[f64]) -> f64 {
     let mut lanes = Lanes::default();
     column.as_chunks::<WIDTH>().0.iter().for_each(|chunk| lanes.add(*chunk));
     lanes.total()
+}
+
+/// The same of single precision; `room` must be as long at least.
+#[inline(always)]
+pub fn sum_f32(column: &[f32], room: &mut [f64]) -> f64 {
+    // Widened in a pass of its own, since conversions inside of the lanes do not vectorise.
+    let terms = &mut room[..column.len()];
+    for (term, value) in terms.iter_mut().zip(column) {
+        *term = f64::from(*value);
+    }
+    sum(terms)
 }
 
 /// The largest of a column of non-negative numbers whose length is a multiple of the lanes.

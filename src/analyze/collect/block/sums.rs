@@ -1,6 +1,9 @@
 //! What the tokens of a block add to their response and batch.
 
-use super::lanes::{Lanes, WIDTH, count, largest, sum, terms, widen};
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
+
+use super::lanes::{Lanes, WIDTH, count, largest, sum, sum_f32, terms};
 use super::{Block, BlockSign};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::{Sign, to_units};
@@ -16,23 +19,18 @@ impl Block {
         let (n, padded) = (columns.len(), block.padded_len());
         let facts = &block.flags[..n];
         counts.infeasible += count(n, |i| facts[i] & flags::INFEASIBLE != 0);
-        let [mut all_h, mut all_l, mut all_p, mut own] = [Lanes::default(); 4];
-        let entropy = block.entropy().as_chunks::<WIDTH>().0;
-        let logprob = block.logprob().as_chunks::<WIDTH>().0;
-        let probability = block.probability[..padded].as_chunks::<WIDTH>().0;
-        for ((h, l), p) in entropy.iter().zip(logprob).zip(probability) {
-            let (h, l) = (widen(h), widen(l));
-            all_h.add(h);
-            all_l.add(l);
-            all_p.add(*p);
-            own.add(terms(|i| p[i] * (l[i] + h[i])));
+        let (logprob, entropy) = (&block.logprob()[..padded], &block.entropy()[..padded]);
+        let (probability, own) = (&block.probability[..padded], &mut self.own[..padded]);
+        for i in 0..padded {
+            own[i] = probability[i] * (f64::from(logprob[i]) + f64::from(entropy[i]));
         }
-        sums.add(Quantity::Entropy, all_h.total());
-        sums.add(Quantity::Logprob, all_l.total());
-        sums.add(Quantity::Probability, all_p.total());
-        sums.add(Quantity::Own, own.total());
+        let all_h = sum_f32(entropy, &mut self.terms);
+        sums.add(Quantity::Entropy, all_h);
+        sums.add(Quantity::Logprob, sum_f32(logprob, &mut self.terms));
+        sums.add(Quantity::Probability, sum(probability));
+        sums.add(Quantity::Own, sum(own));
         if !columns.entropy_after.is_empty() {
-            self.add_measured(columns.entropy_after, all_h.total(), counts, sums);
+            self.add_measured(columns.entropy_after, all_h, counts, sums);
         }
     }
 
@@ -42,11 +40,11 @@ impl Block {
         let known = count(n, |i| after[i].is_finite());
         counts.measured_changes += known;
         if known == n as u64 {
-            self.after[..n].copy_from_slice(after);
-            self.after[n..padded].fill(0.0);
-            let mut all = Lanes::default();
-            self.after[..padded].as_chunks::<WIDTH>().0.iter().for_each(|chunk| all.add(widen(chunk)));
-            sums.add(Quantity::MeasuredChange, all.total() - before);
+            for i in 0..n {
+                self.terms[i] = f64::from(after[i]);
+            }
+            self.terms[n..padded].fill(0.0);
+            sums.add(Quantity::MeasuredChange, sum(&self.terms[..padded]) - before);
         } else {
             let pairs = after.iter().zip(self.framework.entropy()).filter(|(after, _)| after.is_finite());
             let change = pairs.map(|(after, before)| f64::from(*after) - f64::from(*before));
@@ -84,18 +82,13 @@ impl Block {
         sums.add(Quantity::EnergyHigh, sum(&block.norm_sq_high[..padded]));
         sums.add(Quantity::ChangeLow, sum(&block.change_low[..padded]));
         sums.add(Quantity::ChangeHigh, sum(&block.change_high[..padded]));
-        let [mut advantages, mut own] = [Lanes::default(); 2];
-        let logprob = block.logprob().as_chunks::<WIDTH>().0;
-        let entropy = block.entropy().as_chunks::<WIDTH>().0;
-        let advantage = block.advantage().as_chunks::<WIDTH>().0;
-        let probability = block.probability[..padded].as_chunks::<WIDTH>().0;
-        for (((l, h), a), p) in logprob.iter().zip(entropy).zip(advantage).zip(probability) {
-            let (l, h, a) = (widen(l), widen(h), widen(a));
-            advantages.add(a);
-            own.add(terms(|i| p[i] * (l[i] + h[i]) * a[i]));
+        let (advantage, own) = (&block.advantage()[..padded], &self.own[..padded]);
+        sums.add(Quantity::Advantage, sum_f32(advantage, &mut self.terms));
+        let terms = &mut self.terms[..padded];
+        for i in 0..padded {
+            terms[i] = own[i] * f64::from(advantage[i]);
         }
-        sums.add(Quantity::Advantage, advantages.total());
-        sums.add(Quantity::OwnAdvantage, own.total());
+        sums.add(Quantity::OwnAdvantage, sum(terms));
         self.count_sources(columns, counts);
         self.count_directions(columns, counts);
     }

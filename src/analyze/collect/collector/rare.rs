@@ -33,11 +33,17 @@ impl Collector<'_> {
             self.batches.tally(response.batch).counts.rare_zero += u64::from(rare);
             return Ok(risk);
         }
-        let n = columns.len();
-        for t in 0..n {
+        // Few tokens are of interest: they are listed without a branch.
+        let (rule, cut) = (&self.plan.rare, self.common.cut());
+        let (mut listed, mut length) = ([0_u16; BLOCK], 0);
+        for (t, (logprob, hash)) in columns.logprob.iter().zip(&self.block.hash).enumerate() {
+            listed[length] = t as u16;
+            length += usize::from(rule.is_rare(*logprob) | (*hash <= cut));
+        }
+        for t in listed[..length].iter().map(|t| usize::from(*t)) {
             if self.plan.rare.is_rare(columns.logprob[t]) {
                 risk += self.add_rare_token(response, columns, whole, first, t)?;
-            } else if self.block.hash[t] <= self.common.cut() && self.block.framework.weight[t] != 0.0 {
+            } else if self.block.framework.weight[t] != 0.0 {
                 let token = self.sampled(response, columns, t);
                 self.common.push(token);
             }

@@ -10,7 +10,7 @@ use crate::analyze::collect::mismatch;
 use crate::analyze::collect::tally::{BatchKey, Quantity, ResponseSums};
 use crate::error::Result;
 use crate::framework::batch::BLOCK;
-use crate::ingest::{Column, Id, TokenBatch};
+use crate::ingest::{Column, Id, MISSING_ID, TokenBatch};
 
 /// What is known of a response beside its tokens.
 pub struct Response<'a> {
@@ -62,28 +62,35 @@ impl Collector<'_> {
         let range = source.range(index);
         let whole = columns.slice(range.clone());
         let mask = source.mask().map(|mask| &mask[range.clone()]);
-        let mut picked = std::mem::take(&mut self.picked);
-        let picks = self.pick(&whole, mask, range.len());
-        let trained = match &picks {
-            Some(picks) => {
-                picked.fill(&whole, picks);
-                picked.columns()
-            }
-            None => whole,
-        };
-        let response = self.describe(source, index, &trained, picks);
-        let tally = self.batches.tally(response.batch);
         let in_training = mask.map_or(range.len(), |m| m.iter().filter(|f| **f == 1).count());
-        tally.counts.responses += 1;
-        tally.counts.tokens += in_training as u64;
-        tally.counts.masked_out += (range.len() - in_training) as u64;
-        tally.counts.missing += (in_training - trained.len()) as u64;
-        let result = self.add_tokens(&response, &trained, &whole);
-        if let Some(picks) = response.picks {
-            self.picks = picks;
-        }
+        let Some(picks) = self.pick(&whole, mask, range.len()) else {
+            let response = self.describe(source, index, &whole, None);
+            return self.add_described(&response, &whole, &whole, in_training);
+        };
+        let mut picked = std::mem::take(&mut self.picked);
+        picked.fill(&whole, &picks);
+        let trained = picked.columns();
+        let response = self.describe(source, index, &trained, Some(picks));
+        let result = self.add_described(&response, &trained, &whole, in_training);
+        self.picks = response.picks.unwrap_or_default();
         self.picked = picked;
         result
+    }
+
+    fn add_described(
+        &mut self,
+        response: &Response<'_>,
+        trained: &Columns<'_>,
+        whole: &Columns<'_>,
+        in_training: usize,
+    ) -> Result<()> {
+        let length = response.source.range(response.index).len();
+        let counts = &mut self.batches.tally(response.batch).counts;
+        counts.responses += 1;
+        counts.tokens += in_training as u64;
+        counts.masked_out += (length - in_training) as u64;
+        counts.missing += (in_training - trained.len()) as u64;
+        self.add_tokens(response, trained, whole)
     }
 
     /// The indices of the trained tokens that have all values; `None` where all do.
@@ -149,10 +156,16 @@ impl Collector<'_> {
         let mut first = 0;
         while first < trained.len() {
             let end = trained.len().min(first + BLOCK);
-            let columns = trained.slice(first..end);
-            let sign = self.add_block(response, &columns, first, &mut sums);
+            let part;
+            let columns = if end - first == trained.len() {
+                trained
+            } else {
+                part = trained.slice(first..end);
+                &part
+            };
+            let sign = self.add_block(response, columns, first, &mut sums);
             learns |= sign != BlockSign::Uniform(Sign::Zero);
-            risk += self.add_rare(response, &columns, whole, first, sign)?;
+            risk += self.add_rare(response, columns, whole, first, sign)?;
             first = end;
         }
         let tally = self.batches.tally(response.batch);
@@ -185,71 +198,66 @@ impl Collector<'_> {
         let block = &mut *self.block;
         let level = tally.histogram.level();
         let hashes_all = response.source.tokens.texts.is_some();
-        let input = BlockInput { columns: *columns, level, response_hash: response.hash, first, hashes_all };
+        let input = BlockInput { columns, level, response_hash: response.hash, first, hashes_all };
         let sign = block.compute(&self.plan.kernel, &input, &mut tally.counts, sums);
-        let n = columns.len();
+        self.count_places(columns, response.batch, sign);
+        self.note_texts(response, columns, first);
+        sign
+    }
+
+    /// Counts the tokens of a block by entropy, by cell of the plane and by id.
+    fn count_places(&mut self, columns: &Columns<'_>, batch: usize, sign: BlockSign) {
+        let (n, block) = (columns.len(), &*self.block);
         let (bin, cell, energy) = (&block.bin[..n], &block.cell[..n], &block.energy[..n]);
+        let histogram = &mut self.batches.tally(batch).histogram;
+        let (plane, vocabulary) = (&mut self.plane, &mut self.vocabulary);
+        let ids = columns.token_id;
+        let dense = vocabulary.reserve(block.largest_id) && ids.len() == n;
         match sign {
-            BlockSign::Uniform(Sign::Zero) => {
-                let (histogram, plane) = (tally.histogram.zero(), self.plane.zero());
-                for (bin, cell) in bin.iter().zip(cell) {
+            // The three are counted side by side, since each waits for its own last addition.
+            BlockSign::Uniform(Sign::Zero) if dense => {
+                let (histogram, plane, vocabulary) = (histogram.zero(), plane.zero(), vocabulary.zero());
+                for ((bin, cell), id) in bin.iter().zip(cell).zip(ids) {
                     histogram[*bin as usize] += 1;
                     plane[*cell as usize] += 1;
+                    vocabulary[id.cast_unsigned() as usize] += 1;
                 }
             }
-            BlockSign::Uniform(sign) => {
-                let (histogram, plane) = (tally.histogram.signed(sign), self.plane.signed(sign));
-                for ((bin, cell), energy) in bin.iter().zip(cell).zip(energy) {
+            BlockSign::Uniform(sign) if dense => {
+                let (histogram, plane) = (histogram.signed(sign), plane.signed(sign));
+                let vocabulary = vocabulary.signed(sign);
+                for (((bin, cell), id), energy) in bin.iter().zip(cell).zip(ids).zip(energy) {
                     histogram[*bin as usize].add(*energy);
                     plane[*cell as usize].add(*energy);
+                    vocabulary[id.cast_unsigned() as usize].add(*energy);
                 }
             }
-            BlockSign::Mixed => {
+            _ => {
                 for (i, advantage) in columns.advantage.iter().enumerate() {
+                    let (bin, cell) = (bin[i] as usize, cell[i] as usize);
+                    let id = ids.get(i).copied().unwrap_or(MISSING_ID);
                     match Sign::of(*advantage) {
                         Sign::Zero => {
-                            tally.histogram.zero()[bin[i] as usize] += 1;
-                            self.plane.zero()[cell[i] as usize] += 1;
+                            histogram.zero()[bin] += 1;
+                            plane.zero()[cell] += 1;
+                            vocabulary.add(id, Sign::Zero, 0);
                         }
                         sign => {
-                            tally.histogram.signed(sign)[bin[i] as usize].add(energy[i]);
-                            self.plane.signed(sign)[cell[i] as usize].add(energy[i]);
+                            histogram.signed(sign)[bin].add(energy[i]);
+                            plane.signed(sign)[cell].add(energy[i]);
+                            vocabulary.add(id, sign, energy[i]);
                         }
                     }
                 }
             }
         }
-        self.count_ids(response, columns, first, sign);
-        sign
     }
 
-    fn count_ids(&mut self, response: &Response<'_>, columns: &Columns<'_>, first: usize, sign: BlockSign) {
-        let ids = columns.token_id;
-        let energy = &self.block.energy[..columns.len()];
-        let largest = ids.iter().fold(0, |largest, id| largest.max(id.cast_unsigned()));
-        let dense = self.vocabulary.reserve(largest);
-        match sign {
-            BlockSign::Uniform(Sign::Zero) if dense => {
-                let counts = self.vocabulary.zero();
-                ids.iter().for_each(|id| counts[id.cast_unsigned() as usize] += 1);
-            }
-            BlockSign::Uniform(sign) if dense => {
-                let counts = self.vocabulary.signed(sign);
-                for (id, energy) in ids.iter().zip(energy) {
-                    counts[id.cast_unsigned() as usize].add(*energy);
-                }
-            }
-            _ => {
-                for ((id, energy), advantage) in ids.iter().zip(energy).zip(columns.advantage) {
-                    let sign = Sign::of(*advantage);
-                    let energy = if sign == Sign::Zero { 0 } else { *energy };
-                    self.vocabulary.add(*id, sign, energy);
-                }
-            }
-        }
+    /// Notes the texts of the ids of a block, where logged.
+    fn note_texts(&mut self, response: &Response<'_>, columns: &Columns<'_>, first: usize) {
         if response.source.tokens.texts.is_some() {
             let start = response.source.range(response.index).start;
-            for (t, id) in ids.iter().enumerate() {
+            for (t, id) in columns.token_id.iter().enumerate() {
                 if let Some(text) = response.source.token_text(start + response.token(first + t)) {
                     self.vocabulary.note_text(*id, self.block.hash[t], text);
                 }
