@@ -2,12 +2,15 @@
 
 pub mod candidates;
 pub mod charts;
+mod compare;
 pub mod csv;
 pub mod draw;
 pub mod html;
 pub mod markdown;
 pub mod numbers;
 pub mod text;
+
+pub use compare::write_comparison;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
