@@ -254,7 +254,7 @@ fn statements(settings: &CompareSettings) -> Vec<String> {
     vec![
         format!(
             "Intervals are at {} %, from {} draws with seed {}: steps are drawn with replacement, jointly for both runs where they are aligned by number, then the groups of each step; percentiles are moved outwards as Student's t asks for so few steps. With fewer than 6 aligned steps only groups are drawn, and the interval is of these steps.",
-            crate::format::number(settings.confidence * 100.0),
+            verdict::level(settings.confidence),
             crate::format::grouped(settings.draws as u64),
             settings.seed
         ),

@@ -56,6 +56,13 @@ fn p_phrase(p: f64) -> String {
     if text.starts_with('<') { format!("p {text}") } else { format!("p = {text}") }
 }
 
+/// A level of confidence in per cent: `95`, `97.5`.
+#[must_use]
+pub fn level(confidence: f64) -> String {
+    let text = format!("{:.1}", confidence * 100.0);
+    text.trim_end_matches(".0").to_owned()
+}
+
 /// The verdict on all rows.
 #[must_use]
 pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
@@ -69,7 +76,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
     found.sort_by_key(|row| rank(row));
     let sentence = |row: &&MetricRow| {
         let interval = shown_interval(row)
-            .map_or(String::new(), |text| format!("; {} % interval {text}", number(confidence * 100.0)));
+            .map_or(String::new(), |text| format!("; {} % interval {text}", level(confidence)));
         format!(
             "{} has a {} {}{} than {}: {} against {} ({}{interval}; {} after correction).",
             row.run,
