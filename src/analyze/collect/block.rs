@@ -179,8 +179,8 @@ impl Block {
         for (bin, h) in self.bin[..n].iter_mut().zip(entropy) {
             *bin = finest_bin(*h) >> input.level;
         }
-        for (i, cell) in self.cell[..n].iter_mut().enumerate() {
-            *cell = plane::cell(i as u32, logprob[i], entropy[i]);
+        for (cell, (l, h)) in self.cell[..n].iter_mut().zip(logprob.iter().zip(entropy)) {
+            *cell = plane::cell(*l, *h);
         }
     }
 

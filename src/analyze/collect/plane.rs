@@ -10,20 +10,22 @@ const ENTROPY_BINS: usize = 120;
 const LARGEST_ENTROPY: f32 = 12.0;
 /// Cells a probability bin, as a power of two.
 const STRIDE: usize = 128;
-const CELLS: usize = PROBABILITY_BINS * STRIDE;
-/// Most tokens are sure, and fall into few cells of the lowest entropies: these are spread over the
-/// unused ends of their rows, since an addition waits for the last one to the same address.
-const SPREAD: usize = STRIDE - ENTROPY_BINS;
+/// Numbers of cells are below this.
+pub const CELLS: usize = PROBABILITY_BINS * STRIDE;
 
-/// The cell of token `number`; both values must be finite. Values within 3e-5 of a bin's edge may
-/// fall to either side.
+/// The cell of a token; both values must be finite. Values within 3e-5 of a bin's edge may fall to
+/// either side.
 #[inline(always)]
-pub fn cell(number: u32, logprob: f32, entropy: f32) -> u32 {
+pub fn cell(logprob: f32, entropy: f32) -> u32 {
     const PER_NAT: f32 = PROBABILITY_BINS as f32 / DECADES * std::f32::consts::LOG10_E;
     let x = logprob * PER_NAT + PROBABILITY_BINS as f32;
-    let y = floor_within(entropy * (ENTROPY_BINS as f32 / LARGEST_ENTROPY), ENTROPY_BINS);
-    let spread = ENTROPY_BINS as u32 + number % SPREAD as u32;
-    floor_within(x, PROBABILITY_BINS) * STRIDE as u32 + if y == 0 { spread } else { y }
+    let y = entropy * (ENTROPY_BINS as f32 / LARGEST_ENTROPY);
+    floor_within(x, PROBABILITY_BINS) * STRIDE as u32 + floor_within(y, ENTROPY_BINS)
+}
+
+/// Bins of log10 p and of the entropy.
+pub fn place(cell: usize) -> (u16, u16) {
+    ((cell / STRIDE) as u16, (cell % STRIDE) as u16)
 }
 
 /// The largest whole number not above `value`, within 0 and `bins` − 1, by rounding to the
@@ -72,28 +74,15 @@ impl PlaneCounts {
         self.zero.iter_mut().zip(&other.zero).for_each(|(a, b)| *a += b);
     }
 
-    /// Brings the spread cells together.
-    fn gather(&mut self) {
-        for row in (0..CELLS).step_by(STRIDE) {
-            for cell in row + ENTROPY_BINS..row + STRIDE {
-                for bins in &mut self.signed {
-                    let spread = std::mem::take(&mut bins[cell]);
-                    bins[row].merge(&spread);
-                }
-                self.zero[row] += std::mem::take(&mut self.zero[cell]);
-            }
-        }
-    }
-
     /// The cells that hold tokens.
-    pub fn finish(mut self) -> Plane {
-        self.gather();
+    pub fn finish(&self) -> Plane {
         let cells = (0..CELLS).filter_map(|cell| {
             let [positive, negative] = [self.signed[0][cell], self.signed[1][cell]];
             let zero = self.zero[cell];
+            let (x, y) = place(cell);
             (positive.count + negative.count + zero > 0).then(|| PlaneCell {
-                x: (cell / STRIDE) as u16,
-                y: (cell % STRIDE) as u16,
+                x,
+                y,
                 positive: positive.count,
                 negative: negative.count,
                 zero,
@@ -116,11 +105,8 @@ mod tests {
     #[test]
     fn cells_follow_the_axes() {
         let at = |p: f64, h: f32| {
-            let mut counts = PlaneCounts::default();
-            (0..20).for_each(|number| counts.zero()[cell(number, p.ln() as f32, h) as usize] += 1);
-            let cells = counts.finish().cells;
-            assert_eq!((cells.len(), cells[0].zero), (1, 20));
-            (cells[0].x, cells[0].y)
+            let cell = cell(p.ln() as f32, h) as usize;
+            (cell / STRIDE, cell % STRIDE)
         };
         assert_eq!(at(1.0, 0.0), (79, 0));
         assert_eq!(at(0.5, 0.65), (76, 6));

@@ -3,13 +3,13 @@
 mod case_rows;
 mod cases;
 mod drill;
-mod figures;
+pub(in crate::report) mod figures;
 mod limits;
 mod responses;
-mod tables;
+pub(in crate::report) mod tables;
 mod tuning;
 mod tuning_data;
-mod verdict;
+pub(in crate::report) mod verdict;
 
 pub use limits::statements;
 pub use verdict::when;
@@ -71,18 +71,11 @@ pub fn page(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
 }
 
 fn assemble(analysis: &RunAnalysis, charts: &[Drawn], budget: Budget) -> String {
-    let style = format!("{}{STYLE}", palette());
     let chosen = case_rows::choose(analysis, budget.cases);
     let views = responses::choose(analysis, budget.responses);
     let data = tuning_data::collect(analysis, &chosen, budget.candidates);
     let mut out = String::with_capacity(1 << 20);
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-        hash(&style),
-        hash(SCRIPT),
-        escape_xml(&title(analysis))
-    );
+    write_head(&mut out, &title(analysis), Some(SCRIPT));
     verdict::write(&mut out, analysis);
     tuning::write(&mut out, analysis, charts, data.as_ref());
     figures::write(&mut out, charts);
@@ -97,6 +90,18 @@ fn assemble(analysis: &RunAnalysis, charts: &[Drawn], budget: Budget) -> String 
     }
     let _ = write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n");
     out
+}
+
+/// Writes the page up to its body: nothing may run or be loaded but this style and this script.
+pub(in crate::report) fn write_head(out: &mut String, title: &str, script: Option<&str>) {
+    let style = format!("{}{STYLE}", palette());
+    let script = script.map_or("none".to_owned(), hash);
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src '{script}'; base-uri 'none'; form-action 'none'\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+        hash(&style),
+        escape_xml(title)
+    );
 }
 
 /// The inks as variables, and the classes of charts.

@@ -86,6 +86,10 @@ impl Collector<'_> {
     ) -> Result<()> {
         let length = response.source.range(response.index).len();
         let counts = &mut self.batches.tally(response.batch).counts;
+        if let Some(clusters) = &mut self.clusters {
+            let (group, sample) = (response.id(Column::GroupId), response.id(Column::SampleId));
+            clusters.begin(response.key.step, &group, &sample, response.place(), counts);
+        }
         counts.responses += 1;
         counts.tokens += in_training as u64;
         counts.masked_out += (length - in_training) as u64;
@@ -165,6 +169,9 @@ impl Collector<'_> {
             };
             let sign = self.add_block(response, columns, first, &mut sums);
             learns |= sign != BlockSign::Uniform(Sign::Zero);
+            if let Some(clusters) = &mut self.clusters {
+                clusters.add_block(&self.block.cell[..columns.len()], columns);
+            }
             risk += self.add_rare(response, columns, whole, first, sign)?;
             first = end;
         }
@@ -173,6 +180,9 @@ impl Collector<'_> {
             mismatch::add(trained, tally, &mut sums);
         }
         tally.add_sums(&sums);
+        if let Some(clusters) = &mut self.clusters {
+            clusters.end(response.source, response.index, &tally.counts, &sums);
+        }
         if self.keeps && self.gates.kept.admit(trained.len()) {
             tally.kept.add(trained.entropy, trained.advantage);
         }
