@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::demo::DemoArgs;
+use super::shell::{CompletionsArgs, ManArgs};
 use crate::ingest::Alignment;
 
 /// Token-level analysis of RL training runs of language models
@@ -52,6 +54,14 @@ pub enum Command {
     /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
     /// metadata kept. The output appears under its name only when it is complete.
     Convert(ConvertArgs),
+    /// Analyse a part of a real GRPO run that is inside of the program
+    Demo(DemoArgs),
+    /// Print completions for a shell
+    ///
+    /// For example, in ~/.bashrc: source <(stapo-analyze completions bash)
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// Where the log is and how to read it.

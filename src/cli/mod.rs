@@ -5,8 +5,10 @@ mod args;
 mod check;
 mod compare;
 mod convert;
+mod demo;
 mod progress;
 mod settings;
+mod shell;
 mod terminal;
 
 use std::io::{self, Write};
@@ -36,6 +38,11 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(arguments)) => {
             compare::run(arguments, &mut io::stdout().lock(), &mut io::stderr().lock())
         }
+        Some(Command::Demo(arguments)) => {
+            demo::run(arguments, &mut io::stdout().lock(), &mut io::stderr().lock())
+        }
+        Some(Command::Completions(arguments)) => shell::completions(arguments, &mut io::stdout().lock()),
+        Some(Command::Man(arguments)) => shell::man(arguments, &mut io::stdout().lock()),
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut io::stderr().lock()),
     };
     match outcome {

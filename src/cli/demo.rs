@@ -1,0 +1,63 @@
+//! A report without a log: the sample inside of the program.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser};
+
+use super::args::Cli;
+use super::{Outcome, analyze};
+use crate::error::{Error, Result};
+use crate::output::AtomicFile;
+
+/// A part of a real GRPO run of a small Qwen3.
+const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");
+const TOKENIZER: &[u8] = include_bytes!("../../assets/demo/tokenizer.json");
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Write the report, the log and its tokenizer into DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
+
+    /// No progress bar, no notes
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
+}
+
+/// Runs the main job on the sample, which is left in the folder of the report to go on with.
+pub fn run(arguments: &DemoArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let temporary = tempfile::tempdir().map_err(|e| Error::write(&std::env::temp_dir(), e))?;
+    let folder = arguments.report.as_deref().unwrap_or(temporary.path());
+    let log = write(folder, "demo.parquet", RUN)?;
+    let tokenizer = write(folder, "tokenizer.json", TOKENIZER)?;
+    let outcome = analyze::run(&main_job(&log, &tokenizer, arguments)?.analyze, out, talk)?;
+    if arguments.report.is_some() && !arguments.quiet {
+        super::stdout(writeln!(talk, "log: {}, a part of a real GRPO run", log.display()))?;
+    }
+    Ok(outcome)
+}
+
+/// What a user would have typed.
+fn main_job(log: &Path, tokenizer: &Path, arguments: &DemoArgs) -> Result<Cli> {
+    let mut typed: Vec<OsString> =
+        vec!["stapo-analyze".into(), log.into(), "--tokenizer".into(), tokenizer.into()];
+    if let Some(folder) = &arguments.report {
+        typed.extend(["--report".into(), folder.into()]);
+    }
+    if arguments.quiet {
+        typed.push("--quiet".into());
+    }
+    let wrong = |e: clap::Error| Error::Usage { message: e.to_string(), hint: "give another folder".into() };
+    Cli::try_parse_from(typed).map_err(wrong)
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let path = folder.join(name);
+    let mut file = AtomicFile::create(&path)?;
+    file.write_all(bytes).map_err(|e| Error::write(&path, e))?;
+    file.commit()?;
+    Ok(path)
+}
