@@ -1,58 +1,26 @@
 //! Loops compiled for the widest instructions that the processor has, chosen at run time.
 //!
-//! Wider instructions only make them faster: nothing is fused or reordered, so the bits of the
-//! results are the same everywhere.
+//! Wider instructions only make them faster: nothing is fused or reordered by it, so the bits of
+//! the results are the same everywhere.
 
-/// Work that is compiled once for every set of instructions. Implementations of `run` must be
-/// `#[inline(always)]`, and so must be what they call.
-pub trait Wide {
-    /// What it gives.
-    type Output;
+pub use pulp::NullaryFnOnce as Work;
 
-    /// Does the work.
-    fn run(self) -> Self::Output;
-}
-
-/// Does the work with the widest instructions there are.
+/// Does the work with the widest instructions there are. What it calls must be inlined: closures
+/// of a few lines are; larger work is a type whose `call` is `#[inline(always)]`.
 #[inline]
-pub fn widest<W: Wide>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    #[allow(unsafe_code)]
-    {
-        use std::arch::is_x86_feature_detected as has;
-        if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-            // SAFETY: the processor has the instructions that the function is compiled for.
-            return unsafe { with_avx512(work) };
-        }
-        if has!("avx2") {
-            // SAFETY: the processor has the instructions that the function is compiled for.
-            return unsafe { with_avx2(work) };
-        }
-    }
-    work.run()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn with_avx512<W: Wide>(work: W) -> W::Output {
-    work.run()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn with_avx2<W: Wide>(work: W) -> W::Output {
-    work.run()
+pub fn widest<W: Work>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(work)
 }
 
 /// Whether all values satisfy a condition, counted without branches so that it vectorises.
 #[inline]
 pub fn all<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {
     struct Bad<'a, T, F>(&'a [T], F);
-    impl<T: Copy, F: Fn(T) -> bool> Wide for Bad<'_, T, F> {
+    impl<T: Copy, F: Fn(T) -> bool> Work for Bad<'_, T, F> {
         type Output = u32;
 
         #[inline(always)]
-        fn run(self) -> u32 {
+        fn call(self) -> u32 {
             self.0.iter().map(|value| u32::from(!(self.1)(*value))).sum()
         }
     }

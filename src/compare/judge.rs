@@ -73,8 +73,7 @@ impl<'a> Judge<'a> {
         let pairs = &self.sides.alignment.pairs;
         let [left, right] = [0, 1].map(|side| {
             let steps = self.arms[side].steps();
-            let aligned: Vec<i64> =
-                pairs.iter().map(|p| steps[if side == 0 { p.0 } else { p.1 }]).collect();
+            let aligned: Vec<i64> = pairs.iter().map(|p| steps[if side == 0 { p.0 } else { p.1 }]).collect();
             run_values(self.arms[side], metric, &aligned)
         });
         if let Some(bounds) = welch_interval(&left, &right, self.settings.confidence) {
@@ -89,7 +88,8 @@ impl<'a> Judge<'a> {
     }
 
     fn test(&self, metric: &Metric, found: &Differences, serial: &Serial, row: &mut MetricRow) {
-        let prompts: Vec<f64> = self.sides.prompt_pairs.iter().filter_map(|p| prompt_difference(metric, p)).collect();
+        let prompts: Vec<f64> =
+            self.sides.prompt_pairs.iter().filter_map(|p| prompt_difference(metric, p)).collect();
         let steps = found.series.len();
         if found.paired && (steps >= FEWEST_BLOCKS || prompts.len() <= steps) {
             row.autocorrelation = serial.autocorrelation;
@@ -258,10 +258,8 @@ fn step_interval(
     let strata: Vec<Stratum<2>> =
         fractions.iter().map(|f| Stratum { sides: f.map(|side| vec![side]), paired: joint }).collect();
     let draws = resample(&strata, Units::Steps { block: serial.block, joint }, settings.draws, settings.seed);
-    let values: Vec<f64> = draws
-        .iter()
-        .filter_map(|[left, right]| Some(value(*right)? - value(*left)?))
-        .collect();
+    let values: Vec<f64> =
+        draws.iter().filter_map(|[left, right]| Some(value(*right)? - value(*left)?)).collect();
     let bounds = interval(&values, settings.confidence, fractions.len() / serial.block)?;
     Some((widened(bounds, difference, serial.inflation), unit_name(true, serial)))
 }

@@ -120,13 +120,17 @@ fn alike(rows: &[MetricRow], run: &str) -> Option<String> {
     };
     let parts: Vec<String> = known.iter().map(one).collect();
     (!parts.is_empty()).then(|| {
-        format!("No difference beyond noise for {run} in {}. In brackets: what the difference may be.", parts.join(", "))
+        format!(
+            "No difference beyond noise for {run} in {}. In brackets: what the difference may be.",
+            parts.join(", ")
+        )
     })
 }
 
 fn scope(arms: &[Arm]) -> String {
     if arms.iter().all(|arm| arm.runs.len() > 1) {
-        let counts: Vec<String> = arms.iter().map(|arm| format!("{} of {}", arm.runs.len(), arm.name)).collect();
+        let counts: Vec<String> =
+            arms.iter().map(|arm| format!("{} of {}", arm.runs.len(), arm.name)).collect();
         return format!(
             "Runs are what is counted ({}): the tests speak of the methods as far as these seeds stand for them.",
             counts.join(", ")

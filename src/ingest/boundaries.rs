@@ -5,7 +5,7 @@ use arrow_array::{Array, ArrayRef, downcast_primitive_array};
 use arrow_schema::DataType;
 
 use super::arrays::{self, WrongType};
-use crate::simd::{Wide, widest};
+use crate::simd::{Work, widest};
 
 /// The rows at which a response starts: a position that does not go on, or a key that changes.
 pub fn starts(
@@ -67,11 +67,11 @@ struct MarkRestarts<'a> {
     now: &'a [i32],
 }
 
-impl Wide for MarkRestarts<'_> {
+impl Work for MarkRestarts<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn call(self) {
         for ((row, before), now) in self.rows.iter_mut().zip(self.before).zip(self.now) {
             *row |= u8::from(now <= before);
         }

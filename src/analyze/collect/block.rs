@@ -10,7 +10,7 @@ use super::plane;
 use super::tally::{Counts, ResponseSums};
 use crate::framework::batch::{BLOCK, BatchKernel, TokenBlock, TokenColumns, flags};
 use crate::framework::entropy_change::EntropyDirection;
-use crate::simd::{Wide, widest};
+use crate::simd::{Work, widest};
 
 /// The sign of the advantages of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,11 +114,11 @@ struct Computation<'a, 'b> {
     sums: &'a mut ResponseSums,
 }
 
-impl Wide for Computation<'_, '_> {
+impl Work for Computation<'_, '_> {
     type Output = BlockSign;
 
     #[inline(always)]
-    fn run(self) -> BlockSign {
+    fn call(self) -> BlockSign {
         self.block.compute_inline(self.kernel, self.input, self.counts, self.sums)
     }
 }

@@ -15,6 +15,7 @@ pub fn warnings(run: &Run, analysis: &RunAnalysis) -> Vec<Warning> {
     warnings.extend(mismatch(analysis));
     warnings.extend(estimated(analysis));
     warnings.extend(vocabulary(analysis));
+    warnings.extend(ids_beyond_vocabulary(analysis));
     warnings.extend(texts(analysis));
     warnings.extend(sampling(run));
     warnings.extend(run.notes.iter().map(|note| Warning {
@@ -102,6 +103,20 @@ fn vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
         hint: "give it with --vocab-size; only the upper end of estimated norms depends on it, and hardly"
             .into(),
         evidence: vec![evidence(None, "vocab_size", f64::from(provenance.vocab_size))],
+    })
+}
+
+fn ids_beyond_vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
+    let size = i64::from(analysis.provenance.vocab_size);
+    let largest = analysis.vocabulary.rows.last()?.token_id;
+    (largest >= size).then(|| Warning {
+        code: WarningCode::VocabularyTooSmall,
+        message: format!(
+            "token id {largest} occurs, but the vocabulary is said to have {size} tokens: \
+             estimated norms and entropy changes are not bounded rightly"
+        ),
+        hint: format!("give the model's vocabulary size with --vocab-size (above {largest})"),
+        evidence: vec![evidence(None, "largest token id", largest as f64)],
     })
 }
 

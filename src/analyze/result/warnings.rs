@@ -30,6 +30,8 @@ pub enum WarningCode {
     PolicyMismatch,
     /// Gradient norms are estimated.
     EstimatedGradients,
+    /// Token ids do not fit the vocabulary size.
+    VocabularyTooSmall,
     /// The vocabulary size is a guess.
     VocabularyGuessed,
     /// Token texts are not known.
@@ -57,6 +59,7 @@ impl WarningCode {
             Self::MissingValues => "missing_values",
             Self::PolicyMismatch => "policy_mismatch",
             Self::EstimatedGradients => "estimated_gradients",
+            Self::VocabularyTooSmall => "vocabulary_too_small",
             Self::VocabularyGuessed => "vocabulary_guessed",
             Self::NoTokenText => "no_token_text",
             Self::SamplingChanged => "sampling_changed",

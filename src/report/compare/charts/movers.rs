@@ -87,7 +87,8 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
 }
 
 fn table(tokens: &[TokenChange]) -> Table {
-    let mut table = Table::new(&["token_id", "token", "baseline", "other", "difference", "ci_low", "ci_high"]);
+    let mut table =
+        Table::new(&["token_id", "token", "baseline", "other", "difference", "ci_low", "ci_high"]);
     for t in tokens {
         table.push([
             t.token_id.into(),

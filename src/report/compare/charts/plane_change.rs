@@ -43,7 +43,11 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
         let level = (strength * LEVELS).ceil() / LEVELS;
         if level > 0.0 {
             let pen = if r.difference > 0.0 { gained } else { lost };
-            plot.bar((r.log10_prob[0], r.entropy[0]), (r.log10_prob[1], r.entropy[1]), pen.alpha(0.08 + 0.72 * level));
+            plot.bar(
+                (r.log10_prob[0], r.entropy[0]),
+                (r.log10_prob[1], r.entropy[1]),
+                pen.alpha(0.08 + 0.72 * level),
+            );
         }
     }
     for r in regions.iter().filter(|r| is_sure(r)) {
@@ -76,7 +80,14 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
 
 fn table(regions: &[RegionChange]) -> Table {
     let mut table = Table::new(&[
-        "log10_p_from", "log10_p_to", "entropy_from", "entropy_to", "baseline", "other", "difference", "ci_low",
+        "log10_p_from",
+        "log10_p_to",
+        "entropy_from",
+        "entropy_to",
+        "baseline",
+        "other",
+        "difference",
+        "ci_low",
         "ci_high",
     ]);
     for r in regions {

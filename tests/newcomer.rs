@@ -1,0 +1,126 @@
+//! The first minutes with the program, and what goes wrong in them: each mistake leads to one
+//! message that says what to do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use support::{float_lists, floats, int_lists, ints, sample, write_parquet};
+
+fn program() -> Command {
+    Command::cargo_bin("stapo-analyze").unwrap()
+}
+
+/// The error and the hint of a command that fails.
+fn failure(command: &mut Command) -> (String, String) {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let talk = String::from_utf8(output.stderr).unwrap();
+    let line = |start: &str| {
+        let found: Vec<&str> = talk.lines().filter_map(|line| line.strip_prefix(start)).collect();
+        assert_eq!(found.len(), 1, "one `{start}` line:\n{talk}");
+        found[0].to_owned()
+    };
+    (line("error: "), line("hint: "))
+}
+
+#[test]
+fn the_demo_needs_nothing_but_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("out");
+    let output = program().args(["demo", "--report"]).arg(&report).current_dir(&folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("tokens are spurious"), "{text}");
+    for name in ["report.html", "report.md", "summary.json", "demo.parquet", "tables/flagged.parquet"] {
+        assert!(report.join(name).is_file(), "{name}");
+    }
+    // The log is there to go on with, and its tokens have texts.
+    program().arg("check").arg(report.join("demo.parquet")).arg("--strict").assert().success();
+    let page = std::fs::read_to_string(report.join("report.md")).unwrap();
+    assert!(!page.contains("token texts are not known"));
+}
+
+#[test]
+fn the_demo_without_a_report_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    program().args(["demo", "--quiet"]).current_dir(&folder).assert().success();
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn the_demo_is_small() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo");
+    let size = |name: &str| std::fs::metadata(folder.join(name)).unwrap().len();
+    assert!(size("run.parquet") + size("tokenizer.json") < 500_000);
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_command() {
+    let commands = ["check", "compare", "completions", "convert", "demo", "man", "replay"];
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = program().args(["completions", shell]).output().unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
+    }
+    let page = String::from_utf8(program().arg("man").output().unwrap().stdout).unwrap();
+    assert!(page.contains(".TH stapo-analyze 1"));
+    let folder = tempfile::tempdir().unwrap();
+    program().args(["man", "--output"]).arg(folder.path()).assert().success();
+    for command in commands {
+        assert!(folder.path().join(format!("stapo-analyze-{command}.1")).is_file(), "{command}");
+    }
+}
+
+#[test]
+fn a_wrong_path() {
+    let (error, hint) = failure(program().arg("no/such/run.parquet"));
+    assert!(error.contains("no/such/run.parquet") && error.contains("no such file"), "{error}");
+    assert!(hint.contains("check the path"), "{hint}");
+}
+
+#[test]
+fn a_log_of_texts_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("completions_00001.parquet");
+    let texts = |values: &[&str]| -> arrow_array::ArrayRef {
+        std::sync::Arc::new(arrow_array::StringArray::from(values.to_vec()))
+    };
+    let columns = vec![
+        ("step", ints(&[1, 1])),
+        ("prompt", texts(&["1+1=", "1+2="])),
+        ("completion", texts(&["2", "4"])),
+        ("reward", floats(&[1.0, 0.0])),
+    ];
+    write_parquet(&path, columns, 8);
+    let (error, hint) = failure(program().arg(&path));
+    assert!(error.contains("completions_00001.parquet"), "{error}");
+    assert!(error.contains("logprob") && hint.contains("log"), "{error} {hint}");
+}
+
+#[test]
+fn a_log_without_entropy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.parquet");
+    let columns = vec![
+        ("step", ints(&[1])),
+        ("token_ids", int_lists(&[&[3, 4, 5]])),
+        ("logprob", float_lists(&[&[-0.1, -0.2, -0.3]])),
+        ("advantage", floats(&[1.0])),
+    ];
+    write_parquet(&path, columns, 8);
+    let (error, hint) = failure(program().arg(&path));
+    assert!(error.contains("run.parquet") && error.contains("`entropy`"), "{error}");
+    assert!(hint.contains("--map entropy=COLUMN") && hint.contains("how to log it"), "{hint}");
+}
+
+#[test]
+fn a_vocabulary_that_is_too_small() {
+    let output = program().arg(sample("grpo.parquet")).args(["--vocab-size", "50"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("the vocabulary is said to have 50 tokens"), "{text}");
+    assert!(text.contains("give the model's vocabulary size with --vocab-size"), "{text}");
+}
