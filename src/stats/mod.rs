@@ -4,3 +4,4 @@ pub mod correlation;
 pub mod exact_sum;
 pub mod histogram;
 pub mod quantile;
+pub mod random;
