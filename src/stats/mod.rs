@@ -1,7 +1,17 @@
-//! Small statistics that do not depend on the order of their input.
+//! Statistics: sums and histograms that do not depend on the order of their input, and the tests,
+//! effect sizes and intervals of comparisons.
 
+pub mod bootstrap;
 pub mod correlation;
+pub mod divergence;
+pub mod effect;
 pub mod exact_sum;
 pub mod histogram;
+pub mod holm;
+pub mod mann_whitney;
 pub mod quantile;
 pub mod random;
+pub mod ranks;
+pub mod serial;
+pub mod trend;
+pub mod wilcoxon;
