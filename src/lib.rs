@@ -14,6 +14,7 @@ pub mod format;
 pub mod framework;
 pub mod ingest;
 pub mod output;
+pub mod replay;
 pub mod report;
 pub mod stats;
 
