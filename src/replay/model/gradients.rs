@@ -1,5 +1,7 @@
 //! Gradients of all parameters.
 
+use std::collections::BTreeMap;
+
 use burn::tensor::Tensor;
 
 use super::host_values;
@@ -28,6 +30,22 @@ impl Gradients {
     /// too, as `lm_head.weight.grad` has in PyTorch.
     pub fn norm_of_lm_head(&self) -> f64 {
         self.tensors.get(self.head).and_then(Option::as_ref).map_or(0.0, sum_of_squares).sqrt()
+    }
+
+    /// Every gradient under the name its parameter has in a checkpoint, row by row.
+    pub fn by_name(&self, policy: &Policy) -> BTreeMap<String, Vec<f32>> {
+        let mut named = BTreeMap::new();
+        for (parameter, tensor) in policy.layout.parameters.iter().zip(&self.tensors) {
+            let values =
+                tensor.as_ref().map_or_else(|| vec![0.0; parameter.rows * parameter.columns], host_values);
+            let mut rest = values.as_slice();
+            for piece in &parameter.pieces {
+                let (part, after) = rest.split_at(piece.len());
+                named.insert(piece.name.clone(), part.to_vec());
+                rest = after;
+            }
+        }
+        named
     }
 
     /// Whether every number is one.
