@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use super::replay_args::ReplayArgs;
 use crate::ingest::Alignment;
 
 /// Token-level analysis of RL training runs of language models
@@ -45,6 +46,13 @@ pub enum Command {
     /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
     /// metadata kept. The output appears under its name only when it is complete.
     Convert(ConvertArgs),
+    /// Train a policy on the logged batches, once per objective
+    ///
+    /// Same start, same data, same order; only the objective differs. A share of the prompts is
+    /// held out and tells what each objective keeps or loses. Without --model, a small surrogate
+    /// policy is fitted to the log first. Leaves replay.html, replay.md, replay.json and a token
+    /// log of every arm, which this program analyses in turn.
+    Replay(Box<ReplayArgs>),
 }
 
 /// Where the log is and how to read it.
@@ -203,15 +211,15 @@ fn number(text: &str, good: impl Fn(f64) -> bool, what: &str) -> Result<f64, Str
     }
 }
 
-fn probability(text: &str) -> Result<f64, String> {
+pub(super) fn probability(text: &str) -> Result<f64, String> {
     number(text, |v| (0.0..=1.0).contains(&v), "a number from 0 to 1")
 }
 
-fn non_negative(text: &str) -> Result<f64, String> {
+pub(super) fn non_negative(text: &str) -> Result<f64, String> {
     number(text, |v| v >= 0.0 && v.is_finite(), "a number of 0 or more")
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
 }
 

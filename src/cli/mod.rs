@@ -5,6 +5,8 @@ mod args;
 mod check;
 mod convert;
 mod progress;
+mod replay;
+mod replay_args;
 mod settings;
 mod terminal;
 
@@ -33,6 +35,9 @@ pub fn main() -> ExitCode {
         None => analyze::run(&cli.analyze, &mut io::stdout().lock(), &mut io::stderr().lock()),
         Some(Command::Check(arguments)) => check::run(arguments, &mut io::stdout().lock()),
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut io::stderr().lock()),
+        Some(Command::Replay(arguments)) => {
+            replay::run(arguments, &mut io::stdout().lock(), &mut io::stderr())
+        }
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -7,6 +7,7 @@ pub mod draw;
 pub mod html;
 pub mod markdown;
 pub mod numbers;
+pub mod replay;
 pub mod text;
 
 use std::io::Write as _;

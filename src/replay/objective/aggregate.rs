@@ -11,8 +11,8 @@ pub struct Judged {
     pub coefficients: Vec<f64>,
     /// Which tokens are in the loss.
     pub kept: Vec<bool>,
-    /// Kept tokens that clipping bounds.
-    pub clipped: u64,
+    /// Which tokens clipping bounds.
+    pub clipped: Vec<bool>,
     /// What the rule did.
     pub counts: Counts,
 }
@@ -31,13 +31,13 @@ pub fn judge(objective: &dyn Objective, batch: &MiniBatch<'_>, kl_beta: f64) -> 
         }
     }
     let scale = scales(batch, &kept, objective.mean(batch));
-    let (mut loss, mut clipped) = (0.0, 0);
+    let mut loss = 0.0;
     let mut coefficients = vec![0.0; terms.len()];
     for t in (0..terms.len()).filter(|t| kept[*t]) {
         loss += terms[t].loss * scale[t];
         coefficients[t] = terms[t].slope * scale[t];
-        clipped += u64::from(terms[t].clipped);
     }
+    let clipped = terms.iter().map(|term| term.clipped).collect();
     Judged { loss, coefficients, kept, clipped, counts }
 }
 

@@ -34,6 +34,7 @@ mod stare;
 
 pub use aggregate::{Judged, judge};
 pub use dgg::{Gate, GateState};
+pub use masks::S2tMask;
 pub use minibatch::MiniBatch;
 pub use random::RandomFrom;
 pub use registry::{NAMES, ObjectiveSettings, build};

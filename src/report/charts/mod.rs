@@ -49,7 +49,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    fn new(title: &'static str, needs: impl Into<String>) -> Self {
+    pub(super) fn new(title: &'static str, needs: impl Into<String>) -> Self {
         Self { title, needs: needs.into() }
     }
 }
@@ -58,9 +58,9 @@ impl Missing {
 pub type Drawn = Result<Chart, Missing>;
 
 /// Width of charts in pixels.
-const WIDTH: u32 = 640;
+pub(super) const WIDTH: u32 = 640;
 /// Height of most charts in pixels, without the title.
-const HEIGHT: u32 = 360;
+pub(super) const HEIGHT: u32 = 360;
 
 /// Draws all charts, in the order of the report.
 #[must_use]

@@ -3,7 +3,8 @@
 mod case_rows;
 mod cases;
 mod drill;
-mod figures;
+pub mod figures;
+pub mod frame;
 mod limits;
 mod responses;
 mod tables;
@@ -16,18 +17,13 @@ pub use verdict::when;
 
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use sha2::{Digest, Sha256};
-
 use super::charts::Drawn;
-use super::draw::Ink;
-use super::text::{escape_xml, prose};
+use super::text::prose;
 use crate::analyze::RunAnalysis;
 
 /// Bytes of the page at most, whatever the log.
 pub const PAGE_LIMIT: usize = 5_000_000;
 
-const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = concat!(include_str!("tune.js"), include_str!("cases.js"));
 
 /// Bytes that the parts which grow with the log may take, by what a reader misses most.
@@ -71,18 +67,10 @@ pub fn page(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
 }
 
 fn assemble(analysis: &RunAnalysis, charts: &[Drawn], budget: Budget) -> String {
-    let style = format!("{}{STYLE}", palette());
     let chosen = case_rows::choose(analysis, budget.cases);
     let views = responses::choose(analysis, budget.responses);
     let data = tuning_data::collect(analysis, &chosen, budget.candidates);
     let mut out = String::with_capacity(1 << 20);
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-        hash(&style),
-        hash(SCRIPT),
-        escape_xml(&title(analysis))
-    );
     verdict::write(&mut out, analysis);
     tuning::write(&mut out, analysis, charts, data.as_ref());
     figures::write(&mut out, charts);
@@ -95,35 +83,7 @@ fn assemble(analysis: &RunAnalysis, charts: &[Drawn], budget: Budget) -> String 
     if let Some(data) = &data {
         let _ = writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", data.json);
     }
-    let _ = write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n");
-    out
-}
-
-/// The inks as variables, and the classes of charts.
-fn palette() -> String {
-    let variables = |colour: fn(Ink) -> [u8; 3]| -> String {
-        let one = |ink: &Ink| {
-            let [r, g, b] = colour(*ink);
-            format!("--{}:#{r:02x}{g:02x}{b:02x};", ink.name())
-        };
-        Ink::ALL.iter().map(one).collect()
-    };
-    let mut css = format!(
-        ":root{{{}}}\n@media (prefers-color-scheme:dark){{:root{{{}}}}}\n@media print{{:root{{{}}}}}\n",
-        variables(Ink::light),
-        variables(Ink::dark),
-        variables(Ink::light)
-    );
-    for ink in Ink::ALL {
-        let name = ink.name();
-        let _ = writeln!(css, ".f-{name}{{fill:var(--{name})}}.s-{name}{{fill:none;stroke:var(--{name})}}");
-    }
-    css
-}
-
-fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    format!("sha256-{}", base64::engine::general_purpose::STANDARD.encode(digest))
+    frame::document(&title(analysis), &out, SCRIPT)
 }
 
 /// The run's name: its file, or how many there are.
