@@ -3,7 +3,7 @@
 //! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
 //! STAPO paper) → [`analyze`] (one pass over the run → one result) → [`report`] (page, Markdown,
 //! charts). Beside it: [`check`] (can a log be trusted), [`convert`] (any log → canonical Parquet),
-//! [`stats`], and [`cli`].
+//! [`replay`] (logged batches through a policy, once per objective), [`stats`], and [`cli`].
 
 pub mod analyze;
 pub mod check;

@@ -40,7 +40,7 @@ pub struct ReplayArgs {
     pub checkpoint_seconds: f64,
 
     /// Objectives, separated by commas; the first is the baseline
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "grpo,stapo,random", value_parser = PossibleValuesParser::new(NAMES), help_heading = "Objectives")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "dapo,stapo,random", value_parser = PossibleValuesParser::new(NAMES), help_heading = "Objectives")]
     pub objective: Vec<String>,
 
     /// A token is improbable below this probability

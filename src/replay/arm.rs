@@ -9,20 +9,17 @@ use super::log::{minibatches, order};
 use super::model::{AdamW, AdamWSettings, TokenStats};
 use super::objective::{GateState, Objective, build};
 use super::random::seed_of;
-use super::result::{ArmResult, BadToken, Stop};
+use super::result::{ArmResult, Stop};
 use super::stage::{Stage, StepData};
 use super::state::{ArmRecord, ArmState};
 use super::token_log::{TokenLog, TrainedResponse};
-use super::update::{Outcome, Place, Rules, Trainee, Updated, update};
+use super::told::{mean_entropy, stop, trained};
+use super::update::{Outcome, Place, Rules, Trainee, UpdateSpeed, Updated, update};
 use super::{ReplayProgress, ReplaySettings};
 use crate::error::{Error, Result};
-use crate::framework::token::ratio;
 
 /// Evaluations on the hold-out along an arm at most.
 const EVALUATIONS: usize = 6;
-/// Tokens that a stop names at most.
-const BAD_TOKENS: usize = 8;
-
 /// An objective with a seed.
 pub struct Arm {
     objective: Box<dyn Objective>,
@@ -69,25 +66,25 @@ impl Arm {
         Ok(Self { objective, seed, explainer })
     }
 
-    /// Trains to the end, or takes up where a checkpoint left off; says whether this start did all
-    /// of it.
+    /// Trains to the end, or takes up where a checkpoint left off; gives the speed of its updates
+    /// where this start did all of them.
     pub fn run(
         &self,
         stage: &mut Stage<'_>,
         mut files: Files<'_>,
         progress: &dyn ReplayProgress,
-    ) -> Result<(ArmRecord, bool)> {
+    ) -> Result<(ArmRecord, Option<Vec<UpdateSpeed>>)> {
         let settings = stage.settings;
         let o = settings.optimizer;
         let adamw = AdamWSettings { betas: o.betas, eps: o.eps, weight_decay: o.weight_decay };
         let (mut record, mut trainee) = match files.state.load(stage.start, adamw)? {
             Some((record, None)) => {
                 progress.skipped(tokens_of(stage, stage.survey.steps.len()));
-                return Ok((record, false));
+                return Ok((record, None));
             }
             Some((record, Some((policy, optimizer)))) => {
                 let gate = record.gate;
-                (record, Trainee { policy, optimizer, gate })
+                (record, Trainee { policy, optimizer, gate, speeds: Vec::new() })
             }
             None => {
                 files.tokens.clear()?;
@@ -95,6 +92,7 @@ impl Arm {
                     policy: stage.start.clone(),
                     optimizer: AdamW::new(adamw),
                     gate: GateState::default(),
+                    speeds: Vec::new(),
                 };
                 (self.new_record(), trainee)
             }
@@ -124,7 +122,7 @@ impl Arm {
         record.finished = true;
         files.state.save(&record, None)?;
         files.tokens.clear()?;
-        Ok((record, whole))
+        Ok((record, whole.then_some(trainee.speeds)))
     }
 
     fn new_record(&self) -> ArmRecord {
@@ -197,6 +195,7 @@ impl Arm {
     ) -> Result<Visited> {
         let rules = Rules {
             engine: stage.engine,
+            start: stage.start,
             objective: &*self.objective,
             optimizer: &stage.settings.optimizer,
             kl_beta: stage.settings.kl_beta,
@@ -233,71 +232,6 @@ impl Arm {
             last.mean_entropy_after = mean_entropy(&after, batch);
         }
         Ok(Visited::Trained(trained(members, place.minibatch, batch, &before, after, &updated)))
-    }
-}
-
-/// The rows of a mini-batch's responses.
-fn trained(
-    members: &[usize],
-    minibatch: u64,
-    batch: &Assembled,
-    before: &[TokenStats],
-    after: Vec<TokenStats>,
-    updated: &Updated,
-) -> Vec<TrainedResponse> {
-    let rows = members.iter().zip(before).zip(after).enumerate();
-    rows.map(|(place, ((index, before), after))| {
-        let range = batch.bounds[place]..batch.bounds[place + 1];
-        let clipped = updated.judged.clipped[range.clone()].to_vec();
-        let norm = |t: usize| {
-            let ratio = ratio(f64::from(before.logprob[t]), f64::from(batch.old[range.start + t]));
-            let weight = if clipped[t] { 0.0 } else { ratio * f64::from(batch.advantage[range.start + t]) };
-            (weight.abs() * f64::from(before.logit_grad_sq[t]).sqrt()) as f32
-        };
-        let grad_norm = (0..range.len()).map(norm).collect();
-        TrainedResponse { index: *index, minibatch, before: before.clone(), after, grad_norm, clipped }
-    })
-    .collect()
-}
-
-fn mean_entropy(stats: &[TokenStats], batch: &Assembled) -> Option<f64> {
-    let entropies: Vec<f32> = stats.iter().flat_map(|s| &s.entropy).copied().collect();
-    let (sum, count) =
-        batch.trained_tokens().fold((0.0, 0), |(s, n), t| (s + f64::from(entropies[t]), n + 1));
-    let mean = sum / f64::from(count);
-    mean.is_finite().then_some(mean)
-}
-
-/// Names the tokens whose numbers are not finite, or else the least probable ones.
-fn stop(what: &str, place: Place, data: &StepData, members: &[usize], stats: &[TokenStats]) -> Stop {
-    let mut found: Vec<(bool, f32, BadToken)> = Vec::new();
-    for (member, stats) in members.iter().zip(stats) {
-        let response = &data.responses[*member];
-        for t in (0..stats.len()).filter(|t| response.trained[*t]) {
-            let logprob = stats.logprob[t];
-            let bad = !logprob.is_finite() || !stats.entropy[t].is_finite();
-            found.push((
-                !bad,
-                if logprob.is_nan() { f32::NEG_INFINITY } else { logprob },
-                BadToken {
-                    sample: response.name(),
-                    position: t as u64,
-                    token_id: response.tokens[response.response_start + t],
-                    what: format!(
-                        "ln π {logprob}, entropy {}, advantage {}",
-                        stats.entropy[t], response.advantage[t]
-                    ),
-                },
-            ));
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    Stop {
-        reason: format!("the {what} is not a finite number"),
-        update: place.update,
-        step: place.step,
-        minibatch: place.minibatch,
-        tokens: found.into_iter().take(BAD_TOKENS).map(|(_, _, token)| token).collect(),
     }
 }
 

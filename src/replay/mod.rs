@@ -10,6 +10,7 @@ pub mod device;
 mod drift;
 mod exact_json;
 mod explain;
+mod facts;
 mod holdout;
 pub mod log;
 pub mod model;
@@ -23,6 +24,7 @@ pub mod state;
 mod summary;
 mod surrogate;
 mod token_log;
+mod told;
 mod update;
 mod verdict;
 mod warnings;
@@ -30,6 +32,7 @@ mod warnings;
 pub use result::ReplayResult;
 pub use run::{ArmTiming, Replayed, replay};
 pub use settings::{OldPolicy, OptimizerSettings, ReplaySettings};
+pub use update::UpdateSpeed;
 
 /// Told how far a replay is.
 pub trait ReplayProgress {

@@ -1,7 +1,7 @@
 //! A whole replay: survey, start, arms, result.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -10,14 +10,15 @@ use serde_json::json;
 use super::arm::{Arm, Files, file_stem};
 use super::device::parse_device;
 use super::explain::Explainer;
+use super::facts::{check, copy_tokenizer, fingerprint, metadata, require_vocabulary, tokenizer, training};
 use super::holdout::Holdout;
 use super::log::{Survey, Windows, survey};
 use super::model::{Engine, EngineSettings, Policy};
-use super::objective::{NAMES, build};
-use super::result::{ArmResult, Model, ReplayResult, SCHEMA_VERSION, Training, Verdict};
+use super::result::{ArmResult, Model, ReplayResult, SCHEMA_VERSION, Verdict};
 use super::stage::Stage;
 use super::state::{ArmRecord, State, write};
 use super::token_log::TokenLog;
+use super::update::UpdateSpeed;
 use super::{OldPolicy, ReplayProgress, ReplaySettings, summary, surrogate, verdict, warnings};
 use crate::analyze::texts::Tokenizer;
 use crate::error::{Error, Result};
@@ -43,8 +44,10 @@ pub struct ArmTiming {
     pub seconds: f64,
     /// Trained tokens over all updates (of earlier starts as well).
     pub tokens: u64,
-    /// Tokens a second; `None` where an earlier start did a part.
+    /// Tokens a second, with all measurements; `None` where an earlier start did a part.
     pub tokens_per_second: Option<f64>,
+    /// The updates alone.
+    pub updates: Vec<UpdateSpeed>,
 }
 
 /// Replays a log and writes `replay.json`, `timing.json` and the arms' token logs into `output`.
@@ -182,7 +185,7 @@ impl Arms<'_> {
             state,
         };
         let begun = Instant::now();
-        let (record, whole) = arm.run(stage, files, self.progress)?;
+        let (record, speeds) = arm.run(stage, files, self.progress)?;
         let seconds = begun.elapsed().as_secs_f64();
         let tokens: u64 = record.result.updates.iter().map(|u| u.tokens).sum();
         let timing = ArmTiming {
@@ -190,7 +193,8 @@ impl Arms<'_> {
             seed,
             seconds,
             tokens,
-            tokens_per_second: whole.then(|| tokens as f64 / seconds.max(1e-9)),
+            tokens_per_second: speeds.is_some().then(|| tokens as f64 / seconds.max(1e-9)),
+            updates: speeds.unwrap_or_default(),
         };
         Ok((record, timing))
     }
@@ -199,130 +203,6 @@ impl Arms<'_> {
     fn explained(&self) -> Option<&str> {
         let names = &self.settings.objectives;
         names.iter().find(|n| *n == "stapo").or(names.first()).map(String::as_str)
-    }
-}
-
-fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
-    let refuse = |message: String, hint: String| Err(Error::Usage { message, hint });
-    let known = || format!("known are {}", NAMES.join(", "));
-    if settings.objectives.is_empty() {
-        return refuse("no --objective was given".into(), known());
-    }
-    for (place, name) in settings.objectives.iter().enumerate() {
-        let Some(objective) = build(name, &settings.objective) else {
-            return refuse(format!("--objective {name}: there is no such objective"), known());
-        };
-        if settings.objectives[..place].contains(name) {
-            return refuse(format!("--objective {name} is given twice"), "name each objective once".into());
-        }
-        if objective.needs_teacher() {
-            run.require(Column::LogprobRef)?;
-        }
-    }
-    if settings.old == OldPolicy::Log {
-        run.require(Column::Logprob)?;
-    }
-    if settings.seeds == 0 || settings.epochs == 0 || settings.minibatch == Some(0) {
-        return refuse(
-            "--seeds, --epochs and --minibatch have to be at least 1".into(),
-            "leave them out for the defaults".into(),
-        );
-    }
-    Ok(())
-}
-
-fn require_vocabulary(survey: &Survey, policy: &Policy) -> Result<()> {
-    let size = policy.config().vocab_size;
-    if (survey.largest_id as usize) < size {
-        return Ok(());
-    }
-    Err(Error::Usage {
-        message: format!(
-            "the log has token id {}, the model's vocabulary has {size} tokens",
-            survey.largest_id
-        ),
-        hint: "give the checkpoint that the run was trained from (--model)".into(),
-    })
-}
-
-/// Everything that the result depends on, one fact a line.
-fn fingerprint(run: &Run, settings: &ReplaySettings) -> Result<String> {
-    let files: Vec<_> =
-        run.files.iter().map(|f| json!({ "path": f.context.path, "bytes": f.bytes })).collect();
-    let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "files": files,
-        "model": settings.model.as_deref().map(folder_facts),
-        "settings": settings,
-    });
-    serde_json::to_string_pretty(&facts).map_err(|e| Error::write(Path::new("fingerprint"), e))
-}
-
-/// Names and sizes of a checkpoint's files.
-fn folder_facts(folder: &Path) -> BTreeMap<String, u64> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|e| Some((e.file_name().to_string_lossy().into_owned(), e.metadata().ok()?)))
-        .filter(|(_, facts)| facts.is_file())
-        .map(|(name, facts)| (name, facts.len()))
-        .collect()
-}
-
-fn tokenizer(run: &Run, settings: &ReplaySettings) -> Result<Option<Tokenizer>> {
-    let beside = settings.model.as_ref().map(|folder| folder.join("tokenizer.json")).filter(|p| p.is_file());
-    match beside {
-        Some(path) => Tokenizer::read(&path).map(Some),
-        None => Tokenizer::find(run, None),
-    }
-}
-
-/// Beside the token logs, so that they can name it.
-fn copy_tokenizer(tokenizer: &Tokenizer, output: &Path) -> Result<()> {
-    let target: PathBuf = output.join("tokenizer.json");
-    let bytes = std::fs::read(tokenizer.path()).map_err(|e| Error::read(tokenizer.path(), e))?;
-    write(&target, &bytes)
-}
-
-fn metadata(settings: &ReplaySettings, model: &Model) -> BTreeMap<String, String> {
-    let (low, high) = settings.objective.clip.unwrap_or(crate::framework::rules::BASE_CLIP);
-    let mut pairs = vec![
-        ("framework", "stapo-analyze replay".to_owned()),
-        ("vocab_size", model.vocab_size.to_string()),
-        ("temperature", "1.0".into()),
-        ("clip_low", low.to_string()),
-        ("clip_high", high.to_string()),
-        ("learning_rate", settings.optimizer.learning_rate.to_string()),
-        ("grad_norm_kind", "logits".into()),
-        ("policy", if model.surrogate { "surrogate fitted to the log" } else { "checkpoint" }.into()),
-    ];
-    if let Some(path) = &model.path {
-        pairs.push(("model", path.clone()));
-    }
-    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
-fn training(settings: &ReplaySettings, run: &Run) -> Training {
-    let o = settings.optimizer;
-    Training {
-        minibatch: match settings.minibatch {
-            None if run.has(Column::Update) => None,
-            size => Some(size.unwrap_or(super::log::MINIBATCH)),
-        },
-        epochs: settings.epochs,
-        learning_rate: o.learning_rate,
-        betas: o.betas,
-        eps: o.eps,
-        weight_decay: o.weight_decay,
-        warmup: o.warmup,
-        max_grad_norm: o.max_grad_norm,
-        kl_beta: settings.kl_beta,
-        seeds: settings.seeds,
-        shuffled: settings.shuffle,
-        tau_p: settings.tau_p,
-        old: settings.old.name().into(),
-        drift_limit: settings.drift_limit,
-        holdout: settings.holdout,
-        device: settings.device.clone(),
     }
 }
 

@@ -12,6 +12,8 @@ use crate::stats::wilcoxon::signed_rank;
 const CONFIDENCE: f64 = 0.95;
 /// Adjusted p below which a difference counts as supported.
 const ALPHA: f64 = 0.05;
+/// Seeds below which no difference counts as supported: two cannot show how much seeds vary.
+const FEWEST_PAIRS: u64 = 3;
 /// Objectives that others are measured against, where they are among the arms, beside the first.
 const CONTROLS: [&str; 1] = ["random"];
 
@@ -62,7 +64,7 @@ pub fn differences(arms: &[ArmResult], settings: &ReplaySettings) -> Vec<Differe
     let raw: Vec<f64> = found.iter().map(|d| d.p_value.unwrap_or(f64::NAN)).collect();
     for (difference, p) in found.iter_mut().zip(adjusted(&raw)) {
         difference.p_adjusted = (!p.is_nan()).then_some(p);
-        difference.supported = p < ALPHA;
+        difference.supported = p < ALPHA && difference.pairs >= FEWEST_PAIRS;
     }
     found
 }

@@ -1,5 +1,9 @@
 //! One update of a policy: loss, gradient, clipping, optimizer.
 
+use std::time::Instant;
+
+use serde::Serialize;
+
 use super::assembled::{Assembled, Current};
 use super::holdout::k3;
 use super::model::{AdamW, Engine, Policy, TokenStats};
@@ -20,6 +24,17 @@ pub struct Trainee {
     pub optimizer: AdamW,
     /// What the objective's gate has seen.
     pub gate: GateState,
+    /// How fast each update of this start was.
+    pub speeds: Vec<UpdateSpeed>,
+}
+
+/// How fast an update was.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct UpdateSpeed {
+    /// Number of the update.
+    pub update: u64,
+    /// Trained tokens a second.
+    pub tokens_per_second: f64,
 }
 
 /// Which update this is.
@@ -43,6 +58,8 @@ pub struct Place {
 pub struct Rules<'a> {
     /// Runs the policy.
     pub engine: &'a Engine,
+    /// The policy that all arms started from.
+    pub start: &'a Policy,
     /// The objective.
     pub objective: &'a dyn Objective,
     /// The optimizer's settings.
@@ -78,6 +95,7 @@ pub enum Outcome {
 
 /// Trains on one mini-batch.
 pub fn update(rules: &Rules<'_>, trainee: &mut Trainee, batch: &Assembled, place: Place) -> Result<Outcome> {
+    let begun = Instant::now();
     let mut judged = None;
     let (before, mut gradients) = rules.engine.differentiate(&trainee.policy, &batch.sequences, |stats| {
         let current = Current::of(stats);
@@ -108,9 +126,13 @@ pub fn update(rules: &Rules<'_>, trainee: &mut Trainee, batch: &Assembled, place
             gradients.scale(factor);
         }
         let rate = rules.optimizer.rate_at(place.update);
-        trainee.policy = trainee.optimizer.step(trainee.policy.clone(), gradients, rate);
+        // The optimizer gets the only copy, so that it can change weights in place.
+        let policy = std::mem::replace(&mut trainee.policy, rules.start.clone());
+        trainee.policy = trainee.optimizer.step(policy, gradients, rate);
     }
     let record = record(&before, batch, &judged, place, [norm, lm_head], !admitted);
+    let tokens_per_second = record.tokens as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+    trainee.speeds.push(UpdateSpeed { update: place.update, tokens_per_second });
     Ok(Outcome::Done(Box::new(Updated { record, before, judged, goes_on: admitted })))
 }
 

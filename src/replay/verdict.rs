@@ -1,6 +1,6 @@
 //! What the data supports, in plain words; "no difference" is a finding.
 
-use super::result::{Difference, Metric, ReplayResult, Verdict};
+use super::result::{Difference, ReplayResult, Verdict};
 use crate::format::grouped;
 
 /// The sentences that a report begins with.
@@ -21,16 +21,10 @@ fn headline(result: &ReplayResult) -> String {
     let tested = result.differences.iter().any(|d| d.p_value.is_some());
     let supported: Vec<&Difference> = result.differences.iter().filter(|d| d.supported).collect();
     if result.training.seeds < 2 {
-        return match largest(&result.differences) {
-            Some(d) => format!(
-                "One seed cannot tell a difference from chance; the largest is in {}: {} {} {}",
-                d.metric.label(),
-                d.objective,
-                side(d),
-                d.baseline
-            ),
-            None => "One seed cannot tell a difference from chance".into(),
-        };
+        return format!("One seed: differences between {} cannot be told from chance", list(&finished));
+    }
+    if result.training.seeds < 3 {
+        return format!("Two seeds: differences between {} cannot be told from chance", list(&finished));
     }
     if !tested {
         return "All arms gave the same numbers in every seed: no difference".into();
@@ -42,10 +36,8 @@ fn headline(result: &ReplayResult) -> String {
             result.training.seeds
         );
     }
-    let quality = supported
-        .iter()
-        .find(|d| matches!(d.metric, Metric::Auc | Metric::CorrectLogprob | Metric::WrongLogprob));
-    let shown = quality.copied().unwrap_or(supported[0]);
+    // Quality first: metrics are declared in the order of their weight.
+    let Some(shown) = supported.iter().min_by_key(|d| d.metric) else { return String::new() };
     let more = supported.len() - 1;
     let rest = match more {
         0 => String::new(),
@@ -57,15 +49,6 @@ fn headline(result: &ReplayResult) -> String {
 
 fn side(difference: &Difference) -> &'static str {
     if difference.mean > 0.0 { "is above" } else { "is below" }
-}
-
-/// By the size of the difference over that of the metric's own scale.
-fn largest(differences: &[Difference]) -> Option<&Difference> {
-    let size = |d: &&Difference| match d.metric {
-        Metric::Auc => d.mean.abs() * 2.0,
-        _ => d.mean.abs(),
-    };
-    differences.iter().filter(|d| d.mean != 0.0).max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
 fn list(names: &[&str]) -> String {

@@ -11,6 +11,9 @@ const SAME_POLICY: f64 = 0.02;
 /// Learning rates that differ by more than this factor are worth a word.
 const RATE_FACTOR: f64 = 3.0;
 
+/// Baselines that differ from stapo in more than the mask.
+const OTHER_MEANS: [&str; 4] = ["grpo", "dr_grpo", "gspo", "sapo"];
+
 /// All warnings of a replay.
 pub fn warnings(
     result: &ReplayResult,
@@ -75,10 +78,11 @@ pub fn warnings(
             "the further it drifts, the less the logged responses are what this policy would say: replay fewer steps (--steps), or lower --lr",
         );
     }
-    if settings.seeds == 1 && settings.objectives.len() > 1 {
+    if settings.seeds < 3 && settings.objectives.len() > 1 {
         add(
-            WarningCode::OneSeed,
-            "with one seed, differences between arms cannot be told from the order of mini-batches".into(),
+            WarningCode::FewSeeds,
+            "with fewer than three seeds, differences between arms cannot be told from the order of mini-batches"
+                .into(),
             "give --seeds 5",
         );
     }
@@ -144,6 +148,16 @@ pub fn warnings(
                 "the held-out responses are {correct} correct and {wrong} wrong ones: their separation is not defined"
             ),
             "hold out more prompts (--holdout), or log rewards",
+        );
+    }
+    let first = settings.objectives.first().map_or("", String::as_str);
+    if OTHER_MEANS.contains(&first) && settings.objectives.iter().any(|o| o == "stapo") {
+        add(
+            WarningCode::Objective,
+            format!(
+                "{first} averages and clips otherwise than stapo: their difference is not the mask’s alone"
+            ),
+            "compare stapo with dapo, its base, or with random: --objective dapo,stapo,random",
         );
     }
     if settings.objectives.iter().any(|o| o == "dr_grpo") && !has_centred_rewards(run) {

@@ -53,8 +53,12 @@ pub struct Gate {
 
 impl Gate {
     /// Whether a gradient of this lm_head energy passes; it counts for later ones either way. The
-    /// first two always pass: there is no spread to measure them by.
+    /// first two always pass: there is no spread to measure them by. A dead batch (no advantage, no
+    /// gradient) passes and does not count.
     pub fn admits(&self, state: &mut GateState, energy: f64) -> bool {
+        if energy == 0.0 {
+            return true;
+        }
         let variance = state.squares / (state.count as f64 - 1.0);
         let passes = state.count < 2 || energy - state.mean <= self.threshold * variance.sqrt();
         // Welford's running mean and sum of squared deviations.
@@ -81,7 +85,9 @@ mod tests {
     #[test]
     fn unusual_energies_are_dropped() {
         let (gate, mut state) = (Gate { threshold: 1.0 }, GateState::default());
-        for (energy, passes) in [(1.0, true), (9.0, true), (5.0, true), (20.0, false), (12.0, true)] {
+        for (energy, passes) in
+            [(0.0, true), (1.0, true), (9.0, true), (5.0, true), (20.0, false), (12.0, true)]
+        {
             assert_eq!(gate.admits(&mut state, energy), passes, "{energy}");
         }
         assert_eq!(state.count, 5);

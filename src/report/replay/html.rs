@@ -99,9 +99,9 @@ fn verdict(out: &mut String, result: &ReplayResult) {
     }
     let _ = write!(
         out,
-        "</dl>\n<dl class=\"answers\"><div><dt>Policy</dt><dd>{}</dd></div><div><dt>Training</dt><dd>AdamW, learning rate {}, {} a mini-batch, {} {}, gradient norm clipped to {}, on {}</dd></div><div><dt>Hold-out</dt><dd>{} responses of {} prompts, never trained on</dd></div></dl></section>\n",
+        "</dl>\n<dl class=\"answers\"><div><dt>Policy</dt><dd>{}</dd></div><div><dt>Training</dt><dd>AdamW, learning rate {:e}, {} a mini-batch, {} {}, gradient norm clipped to {}, on {}</dd></div><div><dt>Hold-out</dt><dd>{} responses of {} prompts, never trained on</dd></div></dl></section>\n",
         escape_xml(&policy(result)),
-        number(result.training.learning_rate),
+        result.training.learning_rate,
         result
             .training
             .minibatch
