@@ -181,10 +181,8 @@ fn shuffled_labels_give_uniform_p_values() {
                 stratum.sides.swap(0, 1);
             }
         }
-        let sides: Vec<[f64; 2]> = strata
-            .iter()
-            .map(|s| totals(std::slice::from_ref(s)).map(|sums| sums[0] / sums[1]))
-            .collect();
+        let sides: Vec<[f64; 2]> =
+            strata.iter().map(|s| totals(std::slice::from_ref(s)).map(|sums| sums[0] / sums[1])).collect();
         let differences: Vec<f64> = sides.iter().map(|s| s[1] - s[0]).collect();
         paired.push(signed_rank(&block_means(&differences, serial(&differences).block)));
         let mut pool: Vec<f64> = sides.iter().flatten().copied().collect();

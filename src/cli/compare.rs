@@ -64,8 +64,17 @@ fn text(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             .iter()
             .filter(|r| r.run == arm.name && (r.family != "classes" || r.significant))
             .collect();
-        let mut table =
-            Table::new(&["metric", ">baseline", ">other", ">difference", ">interval", ">p", ">p corrected", ">effect", "test"]);
+        let mut table = Table::new(&[
+            "metric",
+            ">baseline",
+            ">other",
+            ">difference",
+            ">interval",
+            ">p",
+            ">p corrected",
+            ">effect",
+            "test",
+        ]);
         for row in rows {
             table.row(vec![
                 format!("{}{}", if row.significant { "* " } else { "  " }, visible(&row.label)),

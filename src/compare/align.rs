@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn pairs_are_one_to_one_and_in_order() {
-        let left: Vec<i64> = (0..40).map(|i| i * 7 % 90).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+        let left: Vec<i64> =
+            (0..40).map(|i| i * 7 % 90).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
         let right: Vec<i64> = (0..60).map(|i| i * 3 + 1).collect();
         for method in [StepAlignment::Exact, StepAlignment::Nearest, StepAlignment::Progress] {
             let found = Alignment::of(&left, &right, Some(method)).pairs;

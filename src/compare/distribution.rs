@@ -51,9 +51,8 @@ fn table<'a, K: Ord + Copy + 'a>(
 /// The change between two arms.
 pub fn change(arms: [Side<'_>; 2], settings: &CompareSettings) -> DistributionChange {
     let cells = table(arms, |c| c.plane.iter().map(|(cell, counts)| (*cell, counts)).collect());
-    let regions = table(arms, |c| {
-        c.plane.iter().map(|((x, y), counts)| ((x / REGION, y / REGION), counts)).collect()
-    });
+    let regions =
+        table(arms, |c| c.plane.iter().map(|((x, y), counts)| ((x / REGION, y / REGION), counts)).collect());
     let ids = table(arms, |c| c.ids.iter().map(|(id, counts)| (*id, counts)).collect());
     let texts = texts(arms);
     let plane = arms[0].runs.first().map_or_else(Plane::default, |run| run.plane.clone());

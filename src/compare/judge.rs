@@ -73,8 +73,7 @@ impl<'a> Judge<'a> {
         let pairs = &self.sides.alignment.pairs;
         let [left, right] = [0, 1].map(|side| {
             let steps = self.arms[side].steps();
-            let aligned: Vec<i64> =
-                pairs.iter().map(|p| steps[if side == 0 { p.0 } else { p.1 }]).collect();
+            let aligned: Vec<i64> = pairs.iter().map(|p| steps[if side == 0 { p.0 } else { p.1 }]).collect();
             run_values(self.arms[side], metric, &aligned)
         });
         if let Some(bounds) = welch_interval(&left, &right, self.settings.confidence) {
@@ -88,28 +87,30 @@ impl<'a> Judge<'a> {
         unpaired(&left, &right, "seeds", row);
     }
 
+    /// The strictest test that has enough to count: paired steps, paired prompts, steps, groups.
     fn test(&self, metric: &Metric, found: &Differences, serial: &Serial, row: &mut MetricRow) {
-        let prompts: Vec<f64> = self.sides.prompt_pairs.iter().filter_map(|p| prompt_difference(metric, p)).collect();
-        let steps = found.series.len();
-        if found.paired && (steps >= FEWEST_BLOCKS || prompts.len() <= steps) {
-            row.autocorrelation = serial.autocorrelation;
-            row.effective_steps = Some(serial.effective);
-            let unit = if serial.block > 1 { "blocks" } else { "steps" };
-            paired(&block_means(&found.series, serial.block), unit, row);
-        } else if self.sides.alignment.is_pairing() && prompts.len() >= FEWEST_BLOCKS {
+        if found.paired && found.series.len() >= FEWEST_BLOCKS {
+            paired_steps(found, serial, row);
+            return;
+        }
+        let prompts: Vec<f64> =
+            self.sides.prompt_pairs.iter().filter_map(|pair| prompt_difference(metric, pair)).collect();
+        if found.paired && prompts.len() >= FEWEST_BLOCKS {
             paired(&prompts, "prompts", row);
-        } else if found.left.len().min(found.right.len()) >= FEWEST_BLOCKS {
-            let block = crate::stats::serial::serial(&found.left).block.max(serial_of(&found.right));
-            let unit = if block > 1 { "blocks" } else { "steps" };
-            unpaired(&block_means(&found.left, block), &block_means(&found.right, block), unit, row);
-        } else {
-            let [left, right] = [0, 1].map(|side| {
-                let clusters = self.sides.strata.iter().flat_map(move |s| &s.sides[side]);
-                clusters.filter_map(|c| value(metric.of_cluster(c)?)).collect::<Vec<f64>>()
-            });
-            if left.len() > 1 && right.len() > 1 {
-                unpaired(&left, &right, "groups", row);
-            }
+            return;
+        }
+        if !found.paired && found.left.len() >= FEWEST_BLOCKS {
+            unpaired_steps(found, row);
+            return;
+        }
+        let [left, right] = [0, 1].map(|side| {
+            let clusters = self.sides.strata.iter().flat_map(move |s| &s.sides[side]);
+            clusters.filter_map(|c| value(metric.of_cluster(c)?)).collect::<Vec<f64>>()
+        });
+        if left.len() > 1 && right.len() > 1 {
+            unpaired(&left, &right, "groups", row);
+        } else if found.paired && !found.series.is_empty() {
+            paired_steps(found, serial, row);
         }
     }
 
@@ -157,18 +158,29 @@ pub fn step_metric(
 ) {
     let found = differences(fractions, pairing);
     let serial = serial(&found.series);
-    let unit = if serial.block > 1 { "blocks" } else { "steps" };
     if found.paired {
-        row.autocorrelation = serial.autocorrelation;
-        row.effective_steps = Some(serial.effective);
-        paired(&block_means(&found.series, serial.block), unit, row);
+        paired_steps(&found, &serial, row);
     } else {
-        let block = serial_of(&found.left).max(serial_of(&found.right));
-        unpaired(&block_means(&found.left, block), &block_means(&found.right, block), unit, row);
+        unpaired_steps(&found, row);
     }
     if let Some((bounds, name)) = step_interval(fractions, &serial, settings, found.paired, row.difference) {
         [row.ci_low, row.ci_high] = bounds.map(Some);
         row.interval = name.into();
+    }
+}
+
+fn paired_steps(found: &Differences, serial: &Serial, row: &mut MetricRow) {
+    row.autocorrelation = serial.autocorrelation;
+    row.effective_steps = Some(serial.effective);
+    paired(&block_means(&found.series, serial.block), unit_name(true, serial), row);
+}
+
+/// Blocks are as long as the more correlated side needs.
+fn unpaired_steps(found: &Differences, row: &mut MetricRow) {
+    let longer = [serial(&found.left), serial(&found.right)].into_iter().max_by_key(|s| s.block);
+    if let Some(serial) = longer {
+        let [left, right] = [&found.left, &found.right].map(|values| block_means(values, serial.block));
+        unpaired(&left, &right, unit_name(true, &serial), row);
     }
 }
 
@@ -178,10 +190,6 @@ fn unit_name(by_steps: bool, serial: &Serial) -> &'static str {
         (true, 1) => "steps",
         (true, _) => "blocks",
     }
-}
-
-fn serial_of(values: &[f64]) -> usize {
-    serial(values).block
 }
 
 /// Values of both sides at the steps where both have one.
@@ -258,10 +266,8 @@ fn step_interval(
     let strata: Vec<Stratum<2>> =
         fractions.iter().map(|f| Stratum { sides: f.map(|side| vec![side]), paired: joint }).collect();
     let draws = resample(&strata, Units::Steps { block: serial.block, joint }, settings.draws, settings.seed);
-    let values: Vec<f64> = draws
-        .iter()
-        .filter_map(|[left, right]| Some(value(*right)? - value(*left)?))
-        .collect();
+    let values: Vec<f64> =
+        draws.iter().filter_map(|[left, right]| Some(value(*right)? - value(*left)?)).collect();
     let bounds = interval(&values, settings.confidence, fractions.len() / serial.block)?;
     Some((widened(bounds, difference, serial.inflation), unit_name(true, serial)))
 }

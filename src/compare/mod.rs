@@ -79,10 +79,16 @@ pub fn compare<P: Progress>(
 fn check(arms: &[ArmInput], settings: &CompareSettings) -> Result<()> {
     let refuse = |message: String, hint: &str| Err(Error::Usage { message, hint: hint.into() });
     if arms.len() < 2 {
-        return refuse("there is nothing to compare with".into(), "give two runs or more; the first is the baseline");
+        return refuse(
+            "there is nothing to compare with".into(),
+            "give two runs or more; the first is the baseline",
+        );
     }
     if !(settings.confidence > 0.5 && settings.confidence < 1.0) {
-        return refuse(format!("the confidence is {}", settings.confidence), "give a number between 0.5 and 1");
+        return refuse(
+            format!("the confidence is {}", settings.confidence),
+            "give a number between 0.5 and 1",
+        );
     }
     if !(100..=100_000).contains(&settings.draws) {
         return refuse(format!("{} draws", settings.draws), "give a number from 100 to 100000");
@@ -135,7 +141,8 @@ pub fn compare_runs(
         let values = sides::step_values(&run.analysis, &all).into_iter();
         values.map(|(metric, points)| Series { run: run.name.clone(), metric, points }).collect::<Vec<_>>()
     };
-    let late = |run: &NamedRun| Some((run.name.clone(), run.analysis.entropy_profiles.last()?.entropy.clone()));
+    let late =
+        |run: &NamedRun| Some((run.name.clone(), run.analysis.entropy_profiles.last()?.entropy.clone()));
     Comparison {
         schema_version: COMPARE_VERSION,
         verdict: verdict::verdict(&parts.rows, &arms, settings.confidence),

@@ -101,11 +101,7 @@ impl Sides {
     }
 
     /// The clusters of a pair of steps, those of the same prompt side by side where all have one.
-    fn pair(
-        &mut self,
-        left: Vec<&Cluster>,
-        right: Vec<&Cluster>,
-    ) -> Stratum<{ ClusterSum::COUNT }> {
+    fn pair(&mut self, left: Vec<&Cluster>, right: Vec<&Cluster>) -> Stratum<{ ClusterSum::COUNT }> {
         let mut partners: HashMap<u64, Vec<usize>> = HashMap::new();
         for (i, cluster) in right.iter().enumerate().rev() {
             if let Some(prompt) = cluster.prompt {
@@ -125,11 +121,8 @@ impl Sides {
         }
         let all_paired = paired == left.len() && paired == right.len();
         let sums = |clusters: &[&Cluster]| clusters.iter().map(|c| c.sums).collect::<Vec<_>>();
-        let right = if all_paired {
-            found.iter().flatten().map(|i| right[*i].sums).collect()
-        } else {
-            sums(&right)
-        };
+        let right =
+            if all_paired { found.iter().flatten().map(|i| right[*i].sums).collect() } else { sums(&right) };
         Stratum { sides: [sums(&left), right], paired: all_paired }
     }
 

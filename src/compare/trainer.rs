@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn numbers_are_joined_by_run_and_step() {
-        let found = parsed("run,step,reward,note,loss\na,0,0.5,x,1\na,1,nan,y,2\nb,0,0.7,z,\na,0,0.6,x,3\n").unwrap();
+        let found =
+            parsed("run,step,reward,note,loss\na,0,0.5,x,1\na,1,nan,y,2\nb,0,0.7,z,\na,0,0.6,x,3\n").unwrap();
         assert_eq!(found.metrics, ["reward", "loss"]);
         assert_eq!(found.values["reward"]["a"], BTreeMap::from([(0, 0.6)]));
         assert_eq!(found.values["loss"]["a"], BTreeMap::from([(0, 3.0), (1, 2.0)]));

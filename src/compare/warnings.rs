@@ -12,12 +12,7 @@ use crate::analyze::RunAnalysis;
 use crate::analyze::result::ClusterUnit;
 use crate::stats::serial::FEWEST_BLOCKS;
 
-fn warning(
-    code: CompareCode,
-    message: String,
-    hint: &str,
-    evidence: &[(&str, f64)],
-) -> CompareWarning {
+fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f64)]) -> CompareWarning {
     let evidence: BTreeMap<String, f64> = evidence.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
     CompareWarning { code, message, hint: hint.into(), evidence }
 }
@@ -116,7 +111,9 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
     if steps < FEWEST_BLOCKS && !seeds {
         found.push(warning(
             CompareCode::FewSteps,
-            format!("only {steps} steps of {first} and {name} are aligned: groups are drawn instead of steps"),
+            format!(
+                "only {steps} steps of {first} and {name} are aligned: groups are drawn instead of steps"
+            ),
             "the result holds for these steps, not for the runs: log more of them",
             &[("steps", steps as f64)],
         ));
@@ -159,7 +156,9 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
     if !seeds {
         found.push(warning(
             CompareCode::OneSeed,
-            format!("{first} and {name}: one run on a side, so the test speaks of these runs, not of the methods"),
+            format!(
+                "{first} and {name}: one run on a side, so the test speaks of these runs, not of the methods"
+            ),
             "train more seeds of each and give them as arms: --arm NAME=A,B,C",
             &[("baseline_runs", baseline.runs.len() as f64), ("other_runs", arm.runs.len() as f64)],
         ));
@@ -174,11 +173,16 @@ pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<Compa
     if !blocked.is_empty() {
         let names: Vec<&str> = blocked.iter().map(|r| r.label.as_str()).collect();
         let least = blocked.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
-        let unresolved = blocked.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_BLOCKS));
+        let unresolved =
+            blocked.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_BLOCKS));
         let message = format!(
             "neighbouring steps differ alike in {}: blocks of them are counted, not single steps{}",
             names.join(", "),
-            if unresolved { "; even so fewer than 6 independent ones are left, and intervals and p-values are too good" } else { "" }
+            if unresolved {
+                "; even so fewer than 6 independent ones are left, and intervals and p-values are too good"
+            } else {
+                ""
+            }
         );
         let hint = "more seeds say more than more steps of the same runs";
         found.push(warning(CompareCode::SerialCorrelation, message, hint, &[("effective_steps", least)]));
@@ -200,8 +204,12 @@ pub fn of_trainer(trainer: &Trainer, arms: &[Arm], settings: &CompareSettings) -
     let in_file: std::collections::BTreeSet<&String> =
         trainer.values.values().flat_map(|runs| runs.keys()).collect();
     let absent: Vec<&str> = known.iter().filter(|n| !in_file.contains(**n)).map(|n| n.as_str()).collect();
-    let unknown: Vec<String> =
-        in_file.iter().filter(|n| !known.contains(*n)).take(8).map(|n| n.chars().take(40).collect()).collect();
+    let unknown: Vec<String> = in_file
+        .iter()
+        .filter(|n| !known.contains(*n))
+        .take(8)
+        .map(|n| n.chars().take(40).collect())
+        .collect();
     let mut parts = Vec::new();
     if !absent.is_empty() {
         parts.push(format!("no rows for {}", absent.join(", ")));

@@ -98,7 +98,11 @@ fn one_draw<const K: usize>(
 }
 
 /// As many groups as the step has, drawn from them.
-fn drawn_groups<const K: usize>(stratum: &Stratum<K>, taken: [bool; 2], random: &mut Random) -> [[f64; K]; 2] {
+fn drawn_groups<const K: usize>(
+    stratum: &Stratum<K>,
+    taken: [bool; 2],
+    random: &mut Random,
+) -> [[f64; K]; 2] {
     let mut sums = [[0.0; K]; 2];
     let [left, right] = &stratum.sides;
     if stratum.paired && taken == [true; 2] {

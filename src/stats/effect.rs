@@ -43,8 +43,9 @@ pub fn shift(x: &[f64], y: &[f64]) -> Option<f64> {
 #[must_use]
 pub fn paired_shift(differences: &[f64]) -> Option<f64> {
     let d = spread(differences, (2 * PAIRS).isqrt());
-    let mut means: Vec<f64> =
-        (0..d.len()).flat_map(|i| d[i..].iter().map(|other| 0.5 * (d[i] + other)).collect::<Vec<_>>()).collect();
+    let mut means: Vec<f64> = (0..d.len())
+        .flat_map(|i| d[i..].iter().map(|other| 0.5 * (d[i] + other)).collect::<Vec<_>>())
+        .collect();
     select_quantile(&mut means, 0.5)
 }
 
@@ -85,7 +86,8 @@ mod tests {
         let y: Vec<f64> = x.iter().map(|x| x * x + 0.5).collect();
         // E.g. the median of y − x for uniform x and squared uniform y + ½.
         let found = shift(&x, &y).unwrap_or(f64::NAN);
-        let mut all: Vec<f64> = y.iter().step_by(3).flat_map(|y| x.iter().step_by(3).map(move |x| y - x)).collect();
+        let mut all: Vec<f64> =
+            y.iter().step_by(3).flat_map(|y| x.iter().step_by(3).map(move |x| y - x)).collect();
         let expected = select_quantile(&mut all, 0.5).unwrap_or(f64::NAN);
         assert!((found - expected).abs() < 2e-3, "{found} {expected}");
     }

@@ -293,7 +293,8 @@ fn risk(columns: &Columns<'_>) -> f64 {
     let mut lanes = [0.0; WIDTH];
     let whole = logprob.len() / WIDTH * WIDTH;
     let chunks = logprob[..whole].as_chunks::<WIDTH>().0.iter();
-    let others = entropy[..whole].as_chunks::<WIDTH>().0.iter().zip(advantage[..whole].as_chunks::<WIDTH>().0);
+    let others =
+        entropy[..whole].as_chunks::<WIDTH>().0.iter().zip(advantage[..whole].as_chunks::<WIDTH>().0);
     for (l, (h, a)) in chunks.zip(others) {
         for i in 0..WIDTH {
             lanes[i] += one(l[i], h[i], a[i]);
@@ -314,9 +315,8 @@ mod tests {
 
     #[test]
     fn groups_beyond_the_limit_share_clusters_in_any_order() {
-        let keys: Vec<Key> = (0..LIMIT as u64 + 5_000)
-            .map(|i| (i as i64 % 50, Mixer::new(i).word()))
-            .collect();
+        let keys: Vec<Key> =
+            (0..LIMIT as u64 + 5_000).map(|i| (i as i64 % 50, Mixer::new(i).word())).collect();
         let collect = |keys: &mut dyn Iterator<Item = &Key>| {
             let mut clusters = Clusters::default();
             keys.for_each(|key| clusters.add(*key, &tally(key.1)));

@@ -75,8 +75,10 @@ fn metrics(out: &mut String, comparison: &Comparison) {
             out,
             "## {name} against {base}\n\n| metric | {base} | {name} | difference | interval | p | p corrected | effect | test |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n"
         );
-        let shown_rows =
-            comparison.metrics.iter().filter(|r| r.run == arm.name && (r.family != "classes" || r.significant));
+        let shown_rows = comparison
+            .metrics
+            .iter()
+            .filter(|r| r.run == arm.name && (r.family != "classes" || r.significant));
         for r in shown_rows {
             let bold = if r.significant { "**" } else { "" };
             let p = |p: Option<f64>| markdown_prose(&p.map_or_else(none, shown_p));

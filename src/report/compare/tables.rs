@@ -39,6 +39,9 @@ pub fn metrics(out: &mut String, comparison: &Comparison) {
         out.push_str("</tbody></table></div>\n");
         classes(out, comparison, &arm.name);
     }
+    if comparison.arms.len() > ARMS + 1 {
+        let _ = write!(out, "<p>{} more runs are in the files below.</p>", comparison.arms.len() - ARMS - 1);
+    }
     out.push_str("<p class=\"note\">Shaded: differs beyond noise. Differences of shares are in percentage points. Effect: Cliff’s delta, from −1 (always lower) to 1 (always higher), within pairs where they are paired. <span class=\"files\"><a href=\"tables/compare_metrics.parquet\">All numbers (Parquet)</a> <a href=\"compare.json\">compare.json</a></span></p></section>\n");
 }
 
@@ -87,11 +90,25 @@ pub fn write(out: &mut String, comparison: &Comparison) {
         open(out, &format!("Tokens that moved most: {}", safe(&change.run)), "compare_tokens", &columns);
         for t in &change.tokens {
             let name = t.token.as_deref().map_or_else(|| format!("id {}", t.token_id), token_label);
-            row(out, &[format!("<code>{}</code>", escape_xml(&name)), percent(t.baseline), percent(t.other), number(t.difference * 100.0), interval(t.ci_low, t.ci_high)]);
+            row(
+                out,
+                &[
+                    format!("<code>{}</code>", escape_xml(&name)),
+                    percent(t.baseline),
+                    percent(t.other),
+                    number(t.difference * 100.0),
+                    interval(t.ci_low, t.ci_high),
+                ],
+            );
         }
         close(out, "Intervals from random groups of prompts, not corrected for picking the largest.");
         let columns = ["probability, entropy", "baseline", "run", "difference (points)", "interval"];
-        open(out, &format!("Regions of the plane that moved most: {}", safe(&change.run)), "compare_regions", &columns);
+        open(
+            out,
+            &format!("Regions of the plane that moved most: {}", safe(&change.run)),
+            "compare_regions",
+            &columns,
+        );
         for r in &change.regions {
             let place = format!(
                 "p {} to {}, H {} to {}",
@@ -100,7 +117,16 @@ pub fn write(out: &mut String, comparison: &Comparison) {
                 number(r.entropy[0]),
                 number(r.entropy[1])
             );
-            row(out, &[place, percent(r.baseline), percent(r.other), number(r.difference * 100.0), interval(r.ci_low, r.ci_high)]);
+            row(
+                out,
+                &[
+                    place,
+                    percent(r.baseline),
+                    percent(r.other),
+                    number(r.difference * 100.0),
+                    interval(r.ci_low, r.ci_high),
+                ],
+            );
         }
         close(out, "");
     }
@@ -114,7 +140,14 @@ fn interval(low: f64, high: f64) -> String {
 
 fn stability(out: &mut String, comparison: &Comparison) {
     let columns = [
-        "run", "first H", "last H", "spread", "largest fall", "largest rise", "slope / 100 steps", "collapsed from",
+        "run",
+        "first H",
+        "last H",
+        "spread",
+        "largest fall",
+        "largest rise",
+        "slope / 100 steps",
+        "collapsed from",
         "late reward",
     ];
     open(out, "Stability of the entropy", "compare_runs", &columns);

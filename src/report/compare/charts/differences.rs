@@ -36,7 +36,8 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         return Err(Missing::new(TITLE, "metrics with an interval"));
     }
     let drawn = &names[..names.len().min(ROWS)];
-    let arms: Vec<&str> = comparison.arms[1..].iter().map(|arm| arm.name.as_str()).take(super::RUNS - 1).collect();
+    let arms: Vec<&str> =
+        comparison.arms[1..].iter().map(|arm| arm.name.as_str()).take(super::RUNS - 1).collect();
     let lines = arms.len().max(1);
     let row_height = 26.0 + 9.0 * (lines - 1) as f64;
     let mut canvas = Canvas::new(WIDTH, 84 + (row_height * drawn.len() as f64) as u32, TITLE);
@@ -51,7 +52,9 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         .collect();
     legend.push(Entry::new(Key::Mark(Pen::new(Ink::Neutral), Mark::Ring), "not beyond noise"));
     canvas.legend(&legend);
-    let text = |name: &str| rows.iter().find(|(row, _)| row.name == name).map_or(String::new(), |r| prose(&r.0.label));
+    let text = |name: &str| {
+        rows.iter().find(|(row, _)| row.name == name).map_or(String::new(), |r| prose(&r.0.label))
+    };
     let labels: Vec<String> = drawn.iter().map(|name| font::fit(&text(name), 12.0, 210.0)).collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(60.0, f64::max);
     let right = if lines == 1 { 168.0 } else { 20.0 };
@@ -70,7 +73,8 @@ pub fn draw(comparison: &Comparison) -> Drawn {
             let Some((row, [value, low, high])) = found else { continue };
             let place = middle + 0.34 * (lines as f64 - 1.0 - 2.0 * arm as f64) / lines as f64;
             let (pen, mark) = look(arm + 1);
-            let (pen, mark) = if row.significant { (pen, mark) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
+            let (pen, mark) =
+                if row.significant { (pen, mark) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
             plot.line(&[(*low, place), (*high, place)], Pen::new(pen.ink).width(2.0));
             plot.mark(*value, place, mark, 4.2, pen);
             for (end, out) in [(*low, *low < -reach), (*high, *high > reach)] {
@@ -128,8 +132,20 @@ fn reach(rows: &[(&MetricRow, [f64; 3])]) -> f64 {
 
 fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new(&[
-        "name", "family", "run", "baseline", "other", "difference", "ci_low", "ci_high", "test", "n", "p_value",
-        "p_adjusted", "effect", "significant",
+        "name",
+        "family",
+        "run",
+        "baseline",
+        "other",
+        "difference",
+        "ci_low",
+        "ci_high",
+        "test",
+        "n",
+        "p_value",
+        "p_adjusted",
+        "effect",
+        "significant",
     ]);
     for r in &comparison.metrics {
         table.push([

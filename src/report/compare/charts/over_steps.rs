@@ -9,7 +9,11 @@ use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Entry, Ink, Key, Pen, Plot, ticks};
 
 /// The series of a metric, by run in their order; runs without it are left out.
-pub fn of_metric<'a>(comparison: &'a Comparison, series: &'a [Series], metric: &str) -> Vec<(usize, &'a Series)> {
+pub fn of_metric<'a>(
+    comparison: &'a Comparison,
+    series: &'a [Series],
+    metric: &str,
+) -> Vec<(usize, &'a Series)> {
     let run = |name: &str| comparison.runs.iter().position(|r| r.name == name);
     let mut found: Vec<_> = series
         .iter()
@@ -53,44 +57,53 @@ struct Shown {
 
 /// Mean entropy.
 pub fn entropy(comparison: &Comparison) -> Drawn {
-    draw(comparison, &Shown {
-        name: "compare_entropy",
-        title: "Entropy over steps",
-        metric: "entropy",
-        axis: "mean entropy (nats)",
-        needs: "the column `entropy`",
-        reading: "Runs that fall together lose their uncertainty alike; a line that turns away has found another way to train.",
-        from_zero: true,
-        log: false,
-    })
+    draw(
+        comparison,
+        &Shown {
+            name: "compare_entropy",
+            title: "Entropy over steps",
+            metric: "entropy",
+            axis: "mean entropy (nats)",
+            needs: "the column `entropy`",
+            reading: "Runs that fall together lose their uncertainty alike; a line that turns away has found another way to train.",
+            from_zero: true,
+            log: false,
+        },
+    )
 }
 
 /// Mean reward.
 pub fn reward(comparison: &Comparison) -> Drawn {
-    draw(comparison, &Shown {
-        name: "compare_reward",
-        title: "Reward over steps",
-        metric: "reward",
-        axis: "mean reward",
-        needs: "the column `reward`",
-        reading: "Gains of one run that come and go from step to step are noise; a line that stays above is not.",
-        from_zero: false,
-        log: false,
-    })
+    draw(
+        comparison,
+        &Shown {
+            name: "compare_reward",
+            title: "Reward over steps",
+            metric: "reward",
+            axis: "mean reward",
+            needs: "the column `reward`",
+            reading: "Gains of one run that come and go from step to step are noise; a line that stays above is not.",
+            from_zero: false,
+            log: false,
+        },
+    )
 }
 
 /// Silenced tokens.
 pub fn silenced(comparison: &Comparison) -> Drawn {
-    draw(comparison, &Shown {
-        name: "compare_silenced",
-        title: "Silenced ratio over steps",
-        metric: "silenced_ratio",
-        axis: "share of trained tokens (log)",
-        needs: "tokens that are silenced",
-        reading: "The share of tokens that S2T finds at each step, in every run by the same rule, whether the run was trained with it or not.",
-        from_zero: false,
-        log: true,
-    })
+    draw(
+        comparison,
+        &Shown {
+            name: "compare_silenced",
+            title: "Silenced ratio over steps",
+            metric: "silenced_ratio",
+            axis: "share of trained tokens (log)",
+            needs: "tokens that are silenced",
+            reading: "The share of tokens that S2T finds at each step, in every run by the same rule, whether the run was trained with it or not.",
+            from_zero: false,
+            log: true,
+        },
+    )
 }
 
 fn draw(comparison: &Comparison, shown: &Shown) -> Drawn {

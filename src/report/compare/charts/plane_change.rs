@@ -3,6 +3,7 @@
 use super::label;
 use crate::compare::Comparison;
 use crate::compare::result::RegionChange;
+use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
 use crate::report::csv::Table;
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, ticks};
@@ -43,7 +44,11 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
         let level = (strength * LEVELS).ceil() / LEVELS;
         if level > 0.0 {
             let pen = if r.difference > 0.0 { gained } else { lost };
-            plot.bar((r.log10_prob[0], r.entropy[0]), (r.log10_prob[1], r.entropy[1]), pen.alpha(0.08 + 0.72 * level));
+            plot.bar(
+                (r.log10_prob[0], r.entropy[0]),
+                (r.log10_prob[1], r.entropy[1]),
+                pen.alpha(0.08 + 0.72 * level),
+            );
         }
     }
     for r in regions.iter().filter(|r| is_sure(r)) {
@@ -60,7 +65,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
             number(distance.distance),
             number(distance.noise),
             number(distance.noise_high),
-            number(distance.p_value)
+            shown_p(distance.p_value)
         ));
     }
     notes.push(format!("The strongest colour stands for {} of the tokens.", percent(largest)));
@@ -76,7 +81,14 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
 
 fn table(regions: &[RegionChange]) -> Table {
     let mut table = Table::new(&[
-        "log10_p_from", "log10_p_to", "entropy_from", "entropy_to", "baseline", "other", "difference", "ci_low",
+        "log10_p_from",
+        "log10_p_to",
+        "entropy_from",
+        "entropy_to",
+        "baseline",
+        "other",
+        "difference",
+        "ci_low",
         "ci_high",
     ]);
     for r in regions {

@@ -22,7 +22,8 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         profiles.iter().map(|(name, _)| Entry::new(Key::Line(look(run(name)).0), label(name))).collect();
     canvas.legend(&legend);
     let top = largest(profiles.iter().flat_map(|p| p.1.iter().copied())).unwrap_or(1.0).max(1e-6) * 1.03;
-    let x = Axis::new("token quantile (%), tokens ordered by entropy", 0.0..100.0, ticks::linear(0.0, 100.0, 10));
+    let x =
+        Axis::new("token quantile (%), tokens ordered by entropy", 0.0..100.0, ticks::linear(0.0, 100.0, 10));
     let plot = Plot::new(&canvas, &x, &Axis::new("entropy (nats)", 0.0..top, ticks::linear(0.0, top, 6)));
     let mut table = Table::new(&["run", "quantile", "entropy"]);
     for (name, entropy) in profiles {

@@ -6,7 +6,7 @@ use crate::compare::Comparison;
 use crate::compare::result::SpuriousToken;
 use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Key, Ink, Plot, font, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, font, ticks};
 
 const TITLE: &str = "Spurious tokens side by side";
 /// Tokens that are drawn at most.

@@ -27,7 +27,8 @@ pub fn draw(comparison: &Comparison) -> Drawn {
     );
     let margin = ((high - low) * 0.6).max(0.02 * high.abs()).max(1e-6);
     let canvas = Canvas::new(WIDTH, HEIGHT - 60, TITLE);
-    let x = Axis::new("spread of the entropy about its own trend (nats)", 0.0..wide, ticks::linear(0.0, wide, 6));
+    let x =
+        Axis::new("spread of the entropy about its own trend (nats)", 0.0..wide, ticks::linear(0.0, wide, 6));
     let y = Axis::new(
         "mean reward, last third of steps",
         low - margin..high + margin,
@@ -38,11 +39,18 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         let (pen, mark) = look(*index);
         plot.mark(*spread, *reward, mark, 7.0, pen);
         let (px, py) = plot.pixel(*spread, *reward);
-        let (anchor, shift) = if px > canvas.width() * 0.75 { (Anchor::Right, -13.0) } else { (Anchor::Left, 13.0) };
+        let (anchor, shift) =
+            if px > canvas.width() * 0.75 { (Anchor::Right, -13.0) } else { (Anchor::Left, 13.0) };
         canvas.strong(&label(&comparison.runs[*index].name), (px + shift, py), anchor, Ink::Text);
     }
     let mut table = Table::new(&[
-        "run", "spread", "drawdown", "run_up", "slope_per_100_steps", "collapse_step", "late_reward",
+        "run",
+        "spread",
+        "drawdown",
+        "run_up",
+        "slope_per_100_steps",
+        "collapse_step",
+        "late_reward",
     ]);
     for run in &comparison.runs {
         let s = &run.stability;

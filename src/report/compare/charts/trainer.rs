@@ -23,7 +23,10 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         }
     }
     if metrics.is_empty() {
-        return Err(Missing::new(TITLE, "scalars of these runs: --metrics FILE with the columns run, step and numbers"));
+        return Err(Missing::new(
+            TITLE,
+            "scalars of these runs: --metrics FILE with the columns run, step and numbers",
+        ));
     }
     let panels = &metrics[..metrics.len().min(PANELS)];
     let rows = panels.len().div_ceil(2);
