@@ -46,7 +46,7 @@ pub enum Command {
     /// intervals from a cluster bootstrap (steps, then groups), paired tests where pairing is real,
     /// sizes of effect, and Holm's correction. One run a side speaks of these runs only: give
     /// several seeds as one arm (--arm) to speak of methods.
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
     /// Write a log as canonical Parquet
     ///
     /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
