@@ -14,6 +14,109 @@ pub fn grouped(value: u64) -> String {
     out
 }
 
+/// A count that may be an estimate: whole where it is whole.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn amount(value: f64) -> String {
+    if !value.is_finite() {
+        return none();
+    }
+    if value.fract().abs() < 1e-9 || value >= 100.0 { grouped(value.round() as u64) } else { number(value) }
+}
+
+/// Three significant digits: `0.239`, `12.4`, `1,230`, `3.10·10⁻⁶`.
+#[must_use]
+pub fn number(value: f64) -> String {
+    significant(value, 3)
+}
+
+/// `0.027 %`, `4.8 %`, `62 %`: two significant digits below 10 %, at least.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if !value.is_finite() {
+        none()
+    } else if value >= 99.95 || value == 0.0 {
+        format!("{value:.0} %")
+    } else {
+        format!("{} %", significant(value, if value >= 10.0 { 3 } else { 2 }))
+    }
+}
+
+/// [`percent`], or a dash.
+#[must_use]
+pub fn percent_or_dash(share: Option<f64>) -> String {
+    share.map_or_else(none, percent)
+}
+
+/// [`number`], or a dash.
+#[must_use]
+pub fn number_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(none, number)
+}
+
+/// `4.6×`.
+#[must_use]
+pub fn times(ratio: f64) -> String {
+    format!("{}×", significant(ratio, 2))
+}
+
+/// What is written where there is no value.
+#[must_use]
+pub fn none() -> String {
+    "–".into()
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn significant(value: f64, digits: i32) -> String {
+    if !value.is_finite() {
+        return none();
+    }
+    if value == 0.0 {
+        return "0".into();
+    }
+    let sign = if value < 0.0 { "−" } else { "" };
+    // Rounding first, so that 0.09996 is written as 0.100 and not as 0.1000.
+    let size = format!("{:.*e}", (digits - 1).max(0) as usize, value.abs());
+    let (mantissa, exponent) = size.split_once('e').unwrap_or((&size, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let magnitude = value.abs();
+    if (-4..=8).contains(&exponent) {
+        let decimals = (digits - 1 - exponent).max(0) as usize;
+        if exponent >= 3 {
+            return format!("{sign}{}", grouped(magnitude.round() as u64));
+        }
+        return format!("{sign}{magnitude:.decimals$}");
+    }
+    format!("{sign}{mantissa}·{}", power_of_ten(exponent))
+}
+
+/// `10⁻⁴`; 1 and 10 as they are.
+#[must_use]
+pub fn power_of_ten(exponent: i32) -> String {
+    match exponent {
+        0 => "1".into(),
+        1 => "10".into(),
+        _ => {
+            let digits = exponent.to_string();
+            let raised = digits.chars().map(|c| match c {
+                '-' => '⁻',
+                '1' => '¹',
+                '2' => '²',
+                '3' => '³',
+                '4' => '⁴',
+                '5' => '⁵',
+                '6' => '⁶',
+                '7' => '⁷',
+                '8' => '⁸',
+                '9' => '⁹',
+                _ => '⁰',
+            });
+            format!("10{}", raised.collect::<String>())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +125,25 @@ mod tests {
     fn numbers_are_grouped() {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(123), "123");
+    }
+
+    #[test]
+    fn numbers_are_short_and_honest() {
+        assert_eq!(grouped(612_395), "612,395");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(number(0.239_41), "0.239");
+        assert_eq!(number(-12.44), "−12.4");
+        assert_eq!(number(1234.5), "1,235");
+        assert_eq!(number(0.099_96), "0.100");
+        assert_eq!(number(3.1e-6), "3.10·10⁻⁶");
+        assert_eq!(number(f64::NAN), "–");
+        assert_eq!(percent(0.000_274), "0.027 %");
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(1.0), "100 %");
+        assert_eq!(percent(0.617), "61.7 %");
+        assert_eq!(percent(1.23e-8), "1.2·10⁻⁶ %");
+        assert_eq!(times(4.63), "4.6×");
+        assert_eq!(amount(12.5), "12.5");
+        assert_eq!(amount(1e6), "1,000,000");
     }
 }

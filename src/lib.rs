@@ -2,12 +2,14 @@
 //!
 //! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
 //! STAPO paper) → [`analyze`] (one pass over the run → one result) → [`report`] (page, Markdown,
-//! charts). Beside it: [`check`] (can a log be trusted), [`convert`] (any log → canonical Parquet),
-//! [`replay`] (logged batches through a policy, once per objective), [`stats`], and [`cli`].
+//! charts). Beside it: [`compare`] (runs against each other), [`replay`] (logged batches through a
+//! policy, once per objective), [`check`] (can a log be trusted), [`convert`] (any log → canonical
+//! Parquet), [`stats`], and [`cli`].
 
 pub mod analyze;
 pub mod check;
 pub mod cli;
+pub mod compare;
 pub mod convert;
 pub mod error;
 pub mod format;

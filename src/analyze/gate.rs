@@ -49,37 +49,62 @@ impl Gate {
     /// What to say where the condition holds; `None` where it does not, or where the value is
     /// undefined in this run.
     pub fn check(&self, analysis: &RunAnalysis) -> Result<Option<String>> {
-        let summary = analysis.to_value()?;
-        let value = self.value(&summary).ok_or_else(|| Error::Usage {
-            message: format!("--fail-on {}: summary.json has no field `{}`", self.text, self.path.join(".")),
-            hint: "look for its name in summary.json (--format json)".into(),
-        })?;
-        let number = match value {
-            Value::Bool(b) => Some(f64::from(u8::from(b))),
-            other => other.as_f64(),
-        };
-        Ok(number
-            .filter(|number| (self.holds)(*number, self.bound))
-            .map(|number| format!("{}: {} is {number}", self.text, self.path.join("."))))
+        self.check_value(&analysis.to_value()?, "summary.json")
     }
 
-    fn value(&self, summary: &Value) -> Option<Value> {
+    /// The same for the content of any of the program's JSON files.
+    pub fn check_value(&self, summary: &Value, file: &str) -> Result<Option<String>> {
+        let values = self.values(summary);
+        if values.is_empty() {
+            return Err(Error::Usage {
+                message: format!("--fail-on {}: {file} has no field `{}`", self.text, self.path.join(".")),
+                hint: format!("look for its name in {file} (--format json)"),
+            });
+        }
+        let number = |value: &Value| match value {
+            Value::Bool(b) => Some(f64::from(u8::from(*b))),
+            other => other.as_f64(),
+        };
+        let failing = values.iter().filter_map(number).find(|number| (self.holds)(*number, self.bound));
+        Ok(failing.map(|number| format!("{}: {} is {number}", self.text, self.path.join("."))))
+    }
+
+    /// All values that the path leads to.
+    fn values(&self, summary: &Value) -> Vec<Value> {
         if let [list, code] = &self.path[..]
             && list == "warnings"
             && code.parse::<i64>().is_err()
+            && let Some(warnings) = summary["warnings"].as_array()
         {
-            let is = |warning: &&Value| warning["code"] == code.as_str();
-            return Some(Value::from(summary["warnings"].as_array()?.iter().filter(is).count()));
+            return vec![Value::from(warnings.iter().filter(|w| w["code"] == code.as_str()).count())];
         }
-        let found = self.path.iter().try_fold(summary, |value, name| match value {
-            Value::Array(items) => {
-                let at = name.parse::<i64>().ok()?;
-                let at = if at < 0 { at + items.len() as i64 } else { at };
-                items.get(usize::try_from(at).ok()?)
-            }
-            other => other.get(name),
-        });
-        found.cloned()
+        let mut found = Vec::new();
+        follow(summary, &self.path, &mut found);
+        found
+    }
+}
+
+/// Items of lists are found by their place, or by their `name`, which may hold dots and may be that
+/// of several.
+fn follow(value: &Value, path: &[String], found: &mut Vec<Value>) {
+    let Some((name, rest)) = path.split_first() else {
+        found.push(value.clone());
+        return;
+    };
+    let Value::Array(items) = value else {
+        value.get(name).into_iter().for_each(|field| follow(field, rest, found));
+        return;
+    };
+    if let Ok(at) = name.parse::<i64>() {
+        let at = if at < 0 { at + items.len() as i64 } else { at };
+        let item = usize::try_from(at).ok().and_then(|at| items.get(at));
+        item.into_iter().for_each(|item| follow(item, rest, found));
+        return;
+    }
+    for words in 1..=path.len() {
+        let name = path[..words].join(".");
+        let named = items.iter().filter(|item| item["name"] == name.as_str());
+        named.for_each(|item| follow(item, &path[words..], found));
     }
 }
 
@@ -102,13 +127,18 @@ mod tests {
     fn values_are_found() {
         let summary = serde_json::json!({
             "a": {"b": [1.0, {"c": 5}]},
+            "metrics": [{"name": "h", "d": 1}, {"name": "c.h", "d": 2}, {"name": "h", "d": 3}],
             "warnings": [{"code": "x"}, {"code": "x"}, {"code": "y"}]
         });
-        let value = |text: &str| Gate::parse(text).unwrap().value(&summary).and_then(|v| v.as_f64());
+        let value = |text: &str| Gate::parse(text).unwrap().values(&summary).first().and_then(Value::as_f64);
         assert_eq!(value("a.b.0>0"), Some(1.0));
         assert_eq!(value("a.b.-1.c>0"), Some(5.0));
         assert_eq!(value("warnings.x>0"), Some(2.0));
         assert_eq!(value("warnings.z>0"), Some(0.0));
         assert_eq!(value("a.z>0"), None);
+        assert_eq!(value("metrics.c.h.d>0"), Some(2.0));
+        let gate = Gate::parse("metrics.h.d>2").unwrap();
+        assert!(gate.check_value(&summary, "x.json").unwrap().unwrap().ends_with("is 3"));
+        assert!(Gate::parse("metrics.z.d>2").unwrap().check_value(&summary, "x.json").is_err());
     }
 }

@@ -18,6 +18,7 @@ mod write;
 pub use gate::Gate;
 pub use result::RunAnalysis;
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
+pub(crate) use write::{TABLES, Table};
 
 use crate::error::Result;
 use crate::ingest::{Column, Progress, Run, scan};

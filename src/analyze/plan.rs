@@ -65,6 +65,8 @@ pub struct Plan {
     pub context: usize,
     /// Memory.
     pub limits: MemoryLimits,
+    /// Whether sums by group are collected.
+    pub clusters: bool,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
 }
@@ -92,6 +94,10 @@ impl Plan {
         if tokenizer.is_none() {
             columns.push(Column::TokenText);
         }
+        if settings.clusters {
+            let logged = [Column::PromptIds, Column::PromptText].into_iter().find(|c| run.has(*c));
+            columns.extend(logged);
+        }
         let rare_below = LARGEST_TAU_P.max(settings.s2t.tau_p);
         Ok(Self {
             kernel: BatchKernel::new(&BatchSettings { vocab_size, clip, temperature }),
@@ -108,6 +114,7 @@ impl Plan {
             temperature,
             context: settings.context,
             limits: settings.limits,
+            clusters: settings.clusters,
             tokenizer,
         })
     }

@@ -5,6 +5,7 @@
 
 pub mod cases;
 pub mod changes;
+pub mod clusters;
 pub mod plane;
 pub mod provenance;
 pub mod rules;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, ResponseView};
 pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
+pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
 pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
 pub use rules::{RuleOverlap, RuleRow, StrategyRow, Sweep, SweepCell};
@@ -79,4 +81,7 @@ pub struct RunAnalysis {
     /// The responses with the most unexplained surprise, whole, for heat maps.
     #[serde(skip)]
     pub responses: Vec<ResponseView>,
+    /// Sums by group, where they were asked for.
+    #[serde(skip)]
+    pub clusters: Option<RunClusters>,
 }

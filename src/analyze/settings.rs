@@ -65,6 +65,8 @@ pub struct AnalyzeSettings {
     pub context: usize,
     /// How much may be held in memory.
     pub limits: MemoryLimits,
+    /// Collect sums by group, too: what comparisons resample.
+    pub clusters: bool,
 }
 
 impl Default for AnalyzeSettings {
@@ -78,6 +80,7 @@ impl Default for AnalyzeSettings {
             temperature: None,
             context: CONTEXT_TOKENS,
             limits: MemoryLimits::default(),
+            clusters: false,
         }
     }
 }

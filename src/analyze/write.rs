@@ -4,6 +4,8 @@ mod flagged;
 mod table;
 mod tables;
 
+pub(crate) use table::Table;
+
 use std::io::Write;
 use std::path::Path;
 

@@ -20,9 +20,9 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         // Fails now rather than after the scan.
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
     }
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
-    let bar = Bar::new(&run, arguments.input.quiet);
-    let analysis = analyze(&run, &settings::analyze(arguments), &bar);
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let bar = Bar::new(&run, arguments.input.reading.quiet);
+    let analysis = analyze(&run, &settings::analyze(&arguments.options), &bar);
     bar.finish();
     let analysis = analysis?;
     let report = arguments.report.as_deref().map(|folder| write_all(&analysis, folder)).transpose()?;
@@ -30,7 +30,7 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
         Format::Text => text(&analysis, out),
     })?;
-    if let (Some(report), false) = (report, arguments.input.quiet) {
+    if let (Some(report), false) = (report, arguments.input.reading.quiet) {
         super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
     let mut outcome = Outcome::Fine;

@@ -13,8 +13,8 @@ use crate::ingest::{Column, Reason, Run};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
-    let bar = Bar::new(&run, arguments.input.quiet);
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let bar = Bar::new(&run, arguments.input.reading.quiet);
     let report = check(&run, arguments.vocab_size, &bar);
     bar.finish();
     let report = report?;

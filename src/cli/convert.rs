@@ -13,13 +13,13 @@ use crate::ingest::{Layout, Run, WARN_SHARE};
 
 /// Runs the command.
 pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let layout = if arguments.long { Layout::Long } else { Layout::Nested };
-    let bar = Bar::new(&run, arguments.input.quiet);
+    let bar = Bar::new(&run, arguments.input.reading.quiet);
     let converted = convert(&run, &arguments.output, layout, &bar);
     bar.finish();
     let converted = converted?;
-    if !arguments.input.quiet {
+    if !arguments.input.reading.quiet {
         for note in &run.notes {
             super::stdout(writeln!(talk, "note: {}", visible(note)))?;
         }

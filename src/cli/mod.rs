@@ -3,6 +3,7 @@
 mod analyze;
 mod args;
 mod check;
+mod compare;
 mod convert;
 mod progress;
 mod replay;
@@ -34,6 +35,9 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         None => analyze::run(&cli.analyze, &mut io::stdout().lock(), &mut io::stderr().lock()),
         Some(Command::Check(arguments)) => check::run(arguments, &mut io::stdout().lock()),
+        Some(Command::Compare(arguments)) => {
+            compare::run(arguments, &mut io::stdout().lock(), &mut io::stderr().lock())
+        }
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut io::stderr().lock()),
         Some(Command::Replay(arguments)) => {
             replay::run(arguments, &mut io::stdout().lock(), &mut io::stderr())

@@ -37,6 +37,12 @@ impl Bar {
     }
 }
 
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 impl Progress for Bar {
     fn advance(&self, tokens: u64, bytes: u64) {
         let all = self.tokens.fetch_add(tokens, Ordering::Relaxed) + tokens;

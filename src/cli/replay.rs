@@ -11,24 +11,24 @@ use crate::ingest::Run;
 use crate::replay::result::{Metric, ReplayResult};
 use crate::replay::{Replayed, replay};
 use crate::report::numbers::{number, number_or_dash};
-use crate::report::replay::write_report;
+use crate::report::write_replay;
 
 /// Runs the command.
 pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let settings = settings::replay(arguments);
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input)?)?;
-    let bar = ReplayBar::new(arguments.input.quiet);
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let bar = ReplayBar::new(arguments.input.reading.quiet);
     let replayed = replay(&run, &settings, &arguments.report, arguments.resume, &bar);
     bar.finish();
     let Replayed { result, timing } = replayed?;
-    let report = write_report(&result, &timing, &arguments.report)?;
+    let report = write_replay(&result, &timing, &arguments.report)?;
     super::stdout(match arguments.format {
         Format::Json => serde_json::to_writer_pretty(&mut *out, &result)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out)),
         Format::Text => text(&result, out),
     })?;
-    if !arguments.input.quiet {
+    if !arguments.input.reading.quiet {
         super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
     Ok(Outcome::Fine)

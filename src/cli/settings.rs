@@ -1,9 +1,15 @@
 //! Raw arguments become settings once; the rest of the program sees settings only.
 
-use super::args::{AnalyzeArgs, EntropyUnit, InputArgs, PerArg, PopulationArg, PresetArg, ReplayArgs};
+use std::path::{Path, PathBuf};
+
+use super::args::{
+    AlignStepsArg, CompareArgs, EntropyUnit, MaskArgs, PerArg, PopulationArg, PresetArg, ReadingArgs,
+    ReplayArgs,
+};
 use super::replay_args::{OldArg, RandomFromArg};
 use crate::analyze::{AnalyzeSettings, BatchUnit};
-use crate::error::Result;
+use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment};
+use crate::error::{Error, Result};
 use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::ingest::{IngestSettings, UserMap};
@@ -11,7 +17,7 @@ use crate::replay::objective::{ObjectiveSettings, RandomFrom};
 use crate::replay::{OldPolicy, OptimizerSettings, ReplaySettings};
 
 /// Resolves how to read a log.
-pub fn ingest(arguments: &InputArgs) -> Result<IngestSettings> {
+pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
     Ok(IngestSettings {
         map: UserMap::parse(&arguments.maps)?,
         alignment: arguments.align,
@@ -22,7 +28,7 @@ pub fn ingest(arguments: &InputArgs) -> Result<IngestSettings> {
 }
 
 /// Resolves what to compute.
-pub fn analyze(arguments: &AnalyzeArgs) -> AnalyzeSettings {
+pub fn analyze(arguments: &MaskArgs) -> AnalyzeSettings {
     let mut s2t = match arguments.preset {
         PresetArg::V5 => S2tSettings::v5(),
         PresetArg::V1 => S2tSettings::v1(),
@@ -86,7 +92,7 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         device: arguments.device.clone(),
         tokens_per_microbatch: arguments.tokens_per_microbatch.map(size),
         gradient_checkpointing: arguments.gradient_checkpointing,
-        threads: arguments.input.threads,
+        threads: arguments.input.reading.threads,
         responses: arguments.responses,
         steps: arguments.steps,
         minibatch: arguments.minibatch,
@@ -114,5 +120,53 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         checkpoint_seconds: arguments.checkpoint_seconds,
         save: arguments.save.clone(),
         ..ReplaySettings::default()
+    }
+}
+
+/// Resolves how to compare.
+pub fn compare(arguments: &CompareArgs) -> CompareSettings {
+    CompareSettings {
+        analyze: analyze(&arguments.options),
+        alignment: arguments.align_steps.map(|how| match how {
+            AlignStepsArg::Exact => StepAlignment::Exact,
+            AlignStepsArg::Nearest => StepAlignment::Nearest,
+            AlignStepsArg::Progress => StepAlignment::Progress,
+        }),
+        draws: arguments.draws,
+        confidence: arguments.confidence,
+        seed: arguments.seed,
+        trainer: arguments.metrics.clone(),
+    }
+}
+
+/// What is compared: single runs, then arms.
+pub fn arms(arguments: &CompareArgs) -> Result<Vec<ArmInput>> {
+    let single = |text: &String| Ok(ArmInput { name: None, runs: vec![run_input(text)] });
+    let arm = |text: &String| {
+        let refuse = |message: &str| Error::Usage {
+            message: format!("--arm {text}: {message}"),
+            hint: "write a name and its runs: --arm grpo=seed1.parquet,seed2.parquet".into(),
+        };
+        let (name, runs) = text.split_once('=').ok_or_else(|| refuse("no name"))?;
+        let runs: Vec<RunInput> = runs
+            .split(',')
+            .map(|path| RunInput { name: None, paths: vec![PathBuf::from(path.trim())] })
+            .collect();
+        if name.trim().is_empty() || runs.iter().any(|run| run.paths[0].as_os_str().is_empty()) {
+            return Err(refuse("a name or a run is empty"));
+        }
+        Ok(ArmInput { name: Some(name.trim().to_owned()), runs })
+    };
+    arguments.runs.iter().map(single).chain(arguments.arms.iter().map(arm)).collect()
+}
+
+/// `NAME=PATH`, or a path; paths may hold an equals sign themselves (`step=12/`).
+fn run_input(text: &str) -> RunInput {
+    let named = text.split_once('=').filter(|(name, path)| {
+        !name.is_empty() && !path.is_empty() && !name.contains(['/', '\\', '*']) && !Path::new(text).exists()
+    });
+    match named {
+        Some((name, path)) => RunInput { name: Some(name.to_owned()), paths: vec![PathBuf::from(path)] },
+        None => RunInput { name: None, paths: vec![PathBuf::from(text)] },
     }
 }

@@ -2,13 +2,17 @@
 
 pub mod candidates;
 pub mod charts;
+mod compare;
 pub mod csv;
 pub mod draw;
 pub mod html;
 pub mod markdown;
 pub mod numbers;
-pub mod replay;
+mod replay;
 pub mod text;
+
+pub use compare::write_comparison;
+pub use replay::write_replay;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +22,7 @@ use rayon::prelude::*;
 use crate::analyze::RunAnalysis;
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
-use charts::{Chart, Missing};
+use charts::{Chart, Drawn, Missing};
 use draw::{png, svg};
 
 /// The files of a report.
@@ -38,20 +42,26 @@ pub struct ReportFiles {
 /// for the same analysis. The page links `tables/*.parquet`, which the analysis writes itself.
 pub fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
     let drawn = charts::draw_all(analysis);
-    let (html, markdown) = (folder.join("report.html"), folder.join("report.md"));
+    let pages = [
+        (folder.join("report.html"), html::page(analysis, &drawn)),
+        (folder.join("report.md"), markdown::render(analysis, &drawn)),
+    ];
+    write_files(&drawn, pages, folder)
+}
+
+/// Writes page and Markdown, and every chart.
+fn write_files(drawn: &[Drawn], pages: [(PathBuf, String); 2], folder: &Path) -> Result<ReportFiles> {
     let of_charts: Vec<&Chart> = drawn.iter().filter_map(|c| c.as_ref().ok()).collect();
-    let (pages, files) = rayon::join(
-        || {
-            write(&html, html::page(analysis, &drawn).as_bytes())?;
-            write(&markdown, markdown::render(analysis, &drawn).as_bytes())
-        },
+    let (written, files) = rayon::join(
+        || pages.iter().try_for_each(|(path, text)| write(path, text.as_bytes())),
         || {
             let files = of_charts.par_iter().map(|chart| write_chart(chart, &folder.join("charts")));
             files.collect::<Result<Vec<_>>>()
         },
     );
-    pages?;
+    written?;
     let missing = drawn.iter().filter_map(|c| c.as_ref().err().cloned()).collect();
+    let [(html, _), (markdown, _)] = pages;
     Ok(ReportFiles { html, markdown, charts: files?.into_iter().flatten().collect(), missing })
 }
 

@@ -6,8 +6,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use stapo_analyze::analyze::{AnalyzeSettings, Gate};
 
+use super::schema_support::validate;
 use super::support::sample;
-use super::support::schema::validate;
 use super::synthetic::{Synthetic, healthy};
 use super::{analyzed, json};
 

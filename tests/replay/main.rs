@@ -5,6 +5,8 @@ mod bad_input;
 mod outputs;
 mod parity;
 mod resume;
+#[path = "../schema_support/mod.rs"]
+mod schema_support;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use stapo_analyze::ingest::Column;
 
-use super::support::schema::validate;
+use super::schema_support::validate;
 use super::support::{read, sample};
 use super::{command, done, result, small_log, with_model};
 

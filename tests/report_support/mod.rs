@@ -155,6 +155,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         plane: tables::plane(&mut random),
         candidates: Candidates { points, complete_below: LARGEST_TAU_P, complete: true },
         responses: candidates::responses(&spec, &mut random),
+        clusters: None,
         cases,
         steps,
         s2t,

@@ -1,8 +1,6 @@
 //! Builds small logs for tests.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-pub mod schema;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@ mod response;
 use super::batches::{BatchRegistry, BatchTable};
 use super::block::Block;
 use super::candidates::{CandidateBuffer, CandidateStore};
+use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
 use super::groups::GroupTable;
 use super::kept::KeptGate;
@@ -54,6 +55,7 @@ pub struct Collector<'a> {
     rare: SampleBuffer,
     common: SampleBuffer,
     views: TopResponses,
+    clusters: Option<Clusters>,
     block: Box<Block>,
     picks: Vec<u32>,
     picked: PickedColumns,
@@ -76,6 +78,7 @@ impl<'a> Collector<'a> {
             rare: SampleBuffer::default(),
             common: SampleBuffer::default(),
             views: TopResponses::default(),
+            clusters: plan.clusters.then(Clusters::default),
             block: Box::default(),
             picks: Vec::new(),
             picked: PickedColumns::default(),
@@ -126,6 +129,8 @@ pub struct Collected {
     pub common: Sample,
     /// Responses kept whole.
     pub views: TopResponses,
+    /// Sums by group, where asked for.
+    pub clusters: Option<Clusters>,
 }
 
 impl Collected {
@@ -135,6 +140,7 @@ impl Collected {
         let mut plane = PlaneCounts::default();
         let mut vocabulary = VocabularyCounts::default();
         let mut views = TopResponses::default();
+        let mut clusters: Option<Clusters> = None;
         let (mut tables, mut buffers) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (Vec::new(), Vec::new());
         for collector in collectors {
@@ -142,6 +148,13 @@ impl Collected {
             plane.merge(&collector.plane);
             vocabulary.merge(collector.vocabulary);
             views.merge(collector.views);
+            clusters = match (clusters, collector.clusters) {
+                (Some(mut all), Some(more)) => {
+                    all.merge(more);
+                    Some(all)
+                }
+                (all, more) => all.or(more),
+            };
             tables.push(collector.batches);
             buffers.push(collector.candidates);
             rare.push(collector.rare);
@@ -162,6 +175,7 @@ impl Collected {
             rare: Sample::merge(rare, &gates.rare, renumber),
             common: Sample::merge(common, &gates.common, renumber),
             views,
+            clusters,
             batches,
         }
     }

@@ -37,6 +37,11 @@ impl Mixer {
         }
     }
 
+    /// All bits of the hash.
+    pub fn word(self) -> u64 {
+        self.0
+    }
+
     /// The hash.
     #[allow(clippy::cast_possible_truncation)]
     pub fn finish(self) -> u32 {

@@ -3,6 +3,7 @@
 mod batches;
 mod block;
 pub mod candidates;
+pub mod clusters;
 mod collector;
 mod columns;
 pub mod energy;

@@ -10,7 +10,8 @@ const ENTROPY_BINS: usize = 120;
 const LARGEST_ENTROPY: f32 = 12.0;
 /// Cells a probability bin, as a power of two.
 const STRIDE: usize = 128;
-const CELLS: usize = PROBABILITY_BINS * STRIDE;
+/// Numbers of cells are below this.
+pub const CELLS: usize = PROBABILITY_BINS * STRIDE;
 
 /// The cell of a token; both values must be finite. Values within 3e-5 of a bin's edge may fall to
 /// either side.
@@ -20,6 +21,11 @@ pub fn cell(logprob: f32, entropy: f32) -> u32 {
     let x = logprob * PER_NAT + PROBABILITY_BINS as f32;
     let y = entropy * (ENTROPY_BINS as f32 / LARGEST_ENTROPY);
     floor_within(x, PROBABILITY_BINS) * STRIDE as u32 + floor_within(y, ENTROPY_BINS)
+}
+
+/// Bins of log10 p and of the entropy.
+pub fn place(cell: usize) -> (u16, u16) {
+    ((cell / STRIDE) as u16, (cell % STRIDE) as u16)
 }
 
 /// The largest whole number not above `value`, within 0 and `bins` − 1, by rounding to the
@@ -73,9 +79,10 @@ impl PlaneCounts {
         let cells = (0..CELLS).filter_map(|cell| {
             let [positive, negative] = [self.signed[0][cell], self.signed[1][cell]];
             let zero = self.zero[cell];
+            let (x, y) = place(cell);
             (positive.count + negative.count + zero > 0).then(|| PlaneCell {
-                x: (cell / STRIDE) as u16,
-                y: (cell % STRIDE) as u16,
+                x,
+                y,
                 positive: positive.count,
                 negative: negative.count,
                 zero,

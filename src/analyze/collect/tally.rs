@@ -104,6 +104,11 @@ impl ResponseSums {
     pub fn add(&mut self, quantity: Quantity, value: f64) {
         self.0[quantity as usize] += value;
     }
+
+    /// A sum.
+    pub fn get(&self, quantity: Quantity) -> f64 {
+        self.0[quantity as usize]
+    }
 }
 
 /// Everything counted and summed over one batch.

@@ -86,12 +86,13 @@ pub struct FlaggedSource {
 
 impl FlaggedSource {
     /// The batch number and threshold of a candidate; one without a threshold is not flagged.
-    fn threshold(&self, candidate: &Candidate) -> Option<(usize, f64)> {
+    pub fn threshold(&self, candidate: &Candidate) -> Option<(usize, f64)> {
         let number = self.keys.binary_search(&candidate.batch).ok()?;
         Some((number, self.tau_h[number]?))
     }
 
-    fn kind(candidate: &Candidate, tau_h: f64) -> FlagKind {
+    /// What becomes of a candidate under a threshold.
+    pub fn kind(candidate: &Candidate, tau_h: f64) -> FlagKind {
         match is_low_entropy(candidate.entropy, tau_h) {
             true => FlagKind::Spurious,
             false => FlagKind::Exploratory,

@@ -1,6 +1,7 @@
 //! From what the pass collected to the result.
 
 mod classes;
+mod clusters;
 mod correlations;
 pub mod flagged;
 mod profiles;
@@ -110,6 +111,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
             (rare.sweep(), rare.strategies())
         },
     );
+    let clusters = collected.clusters.take().map(|c| clusters::clusters(c, &source)).transpose()?;
     let s2t = totals::s2t_summary(scan.settings, &plan, &totals, &verdict, &thresholds);
     let statements = provenance::statements(&collected, &plan, &totals, &thresholds, &all_classes);
     let candidates = views::candidate_points(&collected, &source, &plan)?;
@@ -142,6 +144,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
             source: Some(Arc::new(source)),
         },
         responses,
+        clusters,
         warnings: Vec::new(),
         totals,
         s2t,

@@ -10,7 +10,7 @@ mod matrix;
 mod plane;
 mod reward_stability;
 mod rules_overlap;
-mod series;
+pub(in crate::report) mod series;
 mod silenced_ratio;
 mod strategies;
 mod sweep;
@@ -49,7 +49,8 @@ pub struct Missing {
 }
 
 impl Missing {
-    pub(super) fn new(title: &'static str, needs: impl Into<String>) -> Self {
+    /// A chart that is left out.
+    pub(in crate::report) fn new(title: &'static str, needs: impl Into<String>) -> Self {
         Self { title, needs: needs.into() }
     }
 }
@@ -58,9 +59,9 @@ impl Missing {
 pub type Drawn = Result<Chart, Missing>;
 
 /// Width of charts in pixels.
-pub(super) const WIDTH: u32 = 640;
+pub(in crate::report) const WIDTH: u32 = 640;
 /// Height of most charts in pixels, without the title.
-pub(super) const HEIGHT: u32 = 360;
+pub(in crate::report) const HEIGHT: u32 = 360;
 
 /// Draws all charts, in the order of the report.
 #[must_use]

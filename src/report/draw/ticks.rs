@@ -1,5 +1,7 @@
 //! Where ticks go, and what is written beside them.
 
+use crate::format::power_of_ten;
+
 /// Round steps: about `count` ticks inside [low, high].
 #[must_use]
 pub fn linear(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
@@ -42,32 +44,6 @@ pub fn decades(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
     let (first, last) = ((low - 1e-9).ceil() as i32, (high + 1e-9).floor() as i32);
     let stride = usize::try_from(last - first).unwrap_or(0) / count.max(1) + 1;
     (first..=last).step_by(stride).map(|e| (f64::from(e), power_of_ten(e))).collect()
-}
-
-/// `10⁻⁴`; 1 and 10 as they are.
-#[must_use]
-pub fn power_of_ten(exponent: i32) -> String {
-    match exponent {
-        0 => "1".into(),
-        1 => "10".into(),
-        _ => {
-            let digits = exponent.to_string();
-            let raised = digits.chars().map(|c| match c {
-                '-' => '⁻',
-                '1' => '¹',
-                '2' => '²',
-                '3' => '³',
-                '4' => '⁴',
-                '5' => '⁵',
-                '6' => '⁶',
-                '7' => '⁷',
-                '8' => '⁸',
-                '9' => '⁹',
-                _ => '⁰',
-            });
-            format!("10{}", raised.collect::<String>())
-        }
-    }
 }
 
 /// The next of 1, 2, 2.5, 5 times a power of ten.

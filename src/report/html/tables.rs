@@ -22,7 +22,7 @@ pub fn write(out: &mut String, analysis: &RunAnalysis) {
 }
 
 /// Opens a table that unfolds; `text` columns are aligned to the left.
-fn open(out: &mut String, title: &str, file: &str, columns: &[&str]) {
+pub(in crate::report) fn open(out: &mut String, title: &str, file: &str, columns: &[&str]) {
     let _ = write!(
         out,
         "<details class=\"table\"><summary>{title}</summary><p class=\"files\"><a href=\"tables/{file}.parquet\">All numbers (Parquet)</a></p><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"
@@ -34,7 +34,8 @@ fn open(out: &mut String, title: &str, file: &str, columns: &[&str]) {
     out.push_str("</tr></thead><tbody>\n");
 }
 
-fn row(out: &mut String, cells: &[String]) {
+/// Writes a row; the first cell is its heading.
+pub(in crate::report) fn row(out: &mut String, cells: &[String]) {
     out.push_str("<tr>");
     for (index, cell) in cells.iter().enumerate() {
         let _ =
@@ -43,7 +44,8 @@ fn row(out: &mut String, cells: &[String]) {
     out.push('\n');
 }
 
-fn close(out: &mut String, note: &str) {
+/// Ends a table.
+pub(in crate::report) fn close(out: &mut String, note: &str) {
     out.push_str("</tbody></table></div>");
     if !note.is_empty() {
         let _ = write!(out, "<p class=\"note\">{note}</p>");

@@ -110,7 +110,7 @@ pub fn when(verdict: &Verdict) -> String {
 }
 
 /// Escaped, with what stands between backticks as code.
-fn with_code(text: &str) -> String {
+pub(in crate::report) fn with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
         return escape_xml(text);

@@ -6,13 +6,14 @@ use super::{cases, tables};
 use crate::replay::result::{Warning, WarningCode};
 use crate::replay::{ArmTiming, ReplayResult};
 use crate::report::charts::Drawn;
-use crate::report::html::{figures, frame};
+use crate::report::html::{figures, write_head};
 use crate::report::numbers::{count, none, number, percent};
 use crate::report::text::{escape_xml, prose};
 
 /// The page.
 pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> String {
     let mut out = String::with_capacity(1 << 18);
+    write_head(&mut out, &format!("{} – replay", name(result)), None);
     header(&mut out, result);
     verdict(&mut out, result);
     out.push_str("<nav aria-label=\"Sections\"><a href=\"#warnings\">Warnings</a><a href=\"#arms\">Objectives</a><a href=\"#charts\">Charts</a><a href=\"#tables\">Tables</a><a href=\"#cases\">Cases</a><a href=\"#limits\">What this cannot know</a></nav>\n");
@@ -22,8 +23,8 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
     tables::details(&mut out, result);
     cases::write(&mut out, result);
     limits(&mut out, result);
-    out.push_str("</main>\n");
-    frame::document(&format!("{} – replay", name(result)), &out, "")
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
 }
 
 /// The log's name.

@@ -13,24 +13,20 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::charts::{Chart, Drawn};
-use super::{ReportFiles, write, write_chart};
+use super::charts::Drawn;
+use super::{ReportFiles, write_files};
 use crate::error::Result;
 use crate::replay::{ArmTiming, ReplayResult};
 
 /// Writes `replay.html`, `replay.md` and `charts/*.{svg,png,csv}` into a folder. `timing` is shown,
 /// but no part of the result.
-pub fn write_report(result: &ReplayResult, timing: &[ArmTiming], folder: &Path) -> Result<ReportFiles> {
+pub fn write_replay(result: &ReplayResult, timing: &[ArmTiming], folder: &Path) -> Result<ReportFiles> {
     let charts = draw_all(result);
-    let (page, text) = (folder.join("replay.html"), folder.join("replay.md"));
-    let drawn: Vec<&Chart> = charts.iter().filter_map(|c| c.as_ref().ok()).collect();
-    let files = drawn.par_iter().map(|chart| write_chart(chart, &folder.join("charts")));
-    let files: Vec<_> = files.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    write(&text, markdown::render(result, &charts).as_bytes())?;
-    // Last, so that its links never dangle.
-    write(&page, html::page(result, timing, &charts).as_bytes())?;
-    let missing = charts.iter().filter_map(|c| c.as_ref().err().cloned()).collect();
-    Ok(ReportFiles { html: page, markdown: text, charts: files, missing })
+    let pages = [
+        (folder.join("replay.html"), html::page(result, timing, &charts)),
+        (folder.join("replay.md"), markdown::render(result, &charts)),
+    ];
+    write_files(&charts, pages, folder)
 }
 
 fn draw_all(result: &ReplayResult) -> Vec<Drawn> {

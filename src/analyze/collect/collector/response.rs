@@ -73,6 +73,10 @@ impl Collector<'_> {
         };
         let response = self.describe(source, index, &trained, picks);
         let tally = self.batches.tally(response.batch);
+        if let Some(clusters) = &mut self.clusters {
+            let (group, sample) = (response.id(Column::GroupId), response.id(Column::SampleId));
+            clusters.begin(response.key.step, &group, &sample, response.place(), &tally.counts);
+        }
         let in_training = mask.map_or(range.len(), |m| m.iter().filter(|f| **f == 1).count());
         tally.counts.responses += 1;
         tally.counts.tokens += in_training as u64;
@@ -152,6 +156,9 @@ impl Collector<'_> {
             let columns = trained.slice(first..end);
             let sign = self.add_block(response, &columns, first, &mut sums);
             learns |= sign != BlockSign::Uniform(Sign::Zero);
+            if let Some(clusters) = &mut self.clusters {
+                clusters.add_block(&self.block.cell[..columns.len()], &columns);
+            }
             risk += self.add_rare(response, &columns, whole, first, sign)?;
             first = end;
         }
@@ -160,6 +167,9 @@ impl Collector<'_> {
             mismatch::add(trained, tally, &mut sums);
         }
         tally.add_sums(&sums);
+        if let Some(clusters) = &mut self.clusters {
+            clusters.end(response.source, response.index, &tally.counts, &sums);
+        }
         if self.keeps && self.gates.kept.admit(trained.len()) {
             tally.kept.add(trained.entropy, trained.advantage);
         }

@@ -1,0 +1,349 @@
+//! Sums by group, and token counts in random groups of them, for comparisons.
+//!
+//! Memory is bounded: a run with more than [`LIMIT`] groups keeps fewer bits of each group's hash,
+//! so that several groups of a step share a cluster. How many bits depends on the groups alone, not
+//! on the order of their responses.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::columns::Columns;
+use super::hash::Mixer;
+use super::plane;
+use super::tally::{Counts, Quantity, ResponseSums};
+use crate::analyze::result::clusters::{
+    Cluster, ClusterSum, ClusterSums, ClusterUnit, REPLICATES, RunClusters, StepClusters,
+};
+use crate::ingest::{Column, Id, TokenBatch};
+
+/// Clusters that are kept at most.
+const LIMIT: usize = 1 << 19;
+/// Bits of a group's hash that are kept, from all to none.
+const BITS: [u32; 8] = [64, 16, 13, 10, 7, 5, 3, 0];
+/// Ids that are counted at most (no vocabulary is that large).
+const IDS: usize = 1 << 20;
+/// Sums are whole multiples of this, so that they add up in any order.
+const UNIT: f64 = 1.0 / ((1_u64 << 60) as f64);
+/// A response's sum is at most this.
+const LARGEST: f64 = (1_u64 << 60) as f64;
+
+/// The hash of what a response is clustered by: its group, else itself.
+pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64 {
+    let mixer = Mixer::new(step.cast_unsigned());
+    match (group, sample) {
+        (Id::Missing, Id::Missing) => mixer.with(u64::from(place.0)).with(place.1).word(),
+        (Id::Missing, sample) => mixer.with(3).with_id(Some(sample)).word(),
+        (group, _) => mixer.with_id(Some(group)).word(),
+    }
+}
+
+/// The prompt of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Prompt {
+    #[default]
+    Unknown,
+    One(u64),
+    Several,
+}
+
+impl Prompt {
+    fn merge(&mut self, other: Self) {
+        *self = match (*self, other) {
+            (Self::Unknown, any) | (any, Self::Unknown) => any,
+            (Self::One(a), Self::One(b)) if a == b => Self::One(a),
+            _ => Self::Several,
+        };
+    }
+}
+
+/// Counts and sums of one cluster.
+#[derive(Clone, Debug, Default)]
+struct ClusterTally {
+    prompt: Prompt,
+    counts: [u64; 7],
+    sums: [i128; 5],
+}
+
+impl ClusterTally {
+    fn merge(&mut self, other: &Self) {
+        self.prompt.merge(other.prompt);
+        self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
+        self.sums.iter_mut().zip(other.sums).for_each(|(a, b)| *a = a.saturating_add(b));
+    }
+
+    fn finish(&self) -> ClusterSums {
+        use ClusterSum as S;
+        let mut sums = [0.0; S::COUNT];
+        let counts = [S::Responses, S::Rewarded, S::Tokens, S::Complete, S::Positive, S::Zero, S::Clipped];
+        counts.iter().zip(self.counts).for_each(|(sum, count)| sums[*sum as usize] = count as f64);
+        let parts = [S::Reward, S::Entropy, S::PositiveEnergy, S::NegativeEnergy, S::Risk];
+        parts.iter().zip(self.sums).for_each(|(sum, units)| sums[*sum as usize] = units as f64 * UNIT);
+        sums
+    }
+}
+
+type Key = (i64, u64);
+
+/// The clusters of one worker.
+pub struct Clusters {
+    table: HashMap<Key, ClusterTally>,
+    /// Place in [`BITS`].
+    level: usize,
+    grouped: bool,
+    /// Tokens of every cell and of every id, by random group.
+    plane: [Vec<u32>; REPLICATES],
+    ids: [Vec<u32>; REPLICATES],
+    /// The response that is being added.
+    key: Key,
+    replicate: usize,
+    before: Counts,
+    risk: f64,
+}
+
+impl Default for Clusters {
+    fn default() -> Self {
+        Self {
+            table: HashMap::new(),
+            level: 0,
+            grouped: false,
+            plane: std::array::from_fn(|_| vec![0; plane::CELLS]),
+            ids: Default::default(),
+            key: (0, 0),
+            replicate: 0,
+            before: Counts::default(),
+            risk: 0.0,
+        }
+    }
+}
+
+impl Clusters {
+    /// Begins a response; `counts` are those of its batch before it.
+    pub fn begin(&mut self, step: i64, group: &Id, sample: &Id, place: (u32, u64), counts: &Counts) {
+        let hash = cluster_key(step, group, sample, place);
+        self.grouped |= *group != Id::Missing;
+        self.key = (step, hash);
+        self.replicate = (hash >> 60) as usize % REPLICATES;
+        self.before.clone_from(counts);
+        self.risk = 0.0;
+    }
+
+    /// Adds a block of its tokens.
+    pub fn add_block(&mut self, cells: &[u32], columns: &Columns<'_>) {
+        let counts = &mut self.plane[self.replicate];
+        cells.iter().for_each(|cell| counts[*cell as usize] += 1);
+        let counts = &mut self.ids[self.replicate];
+        let largest = columns.token_id.iter().copied().max().unwrap_or(-1);
+        if usize::try_from(largest).is_ok_and(|id| id >= counts.len() && id < IDS) {
+            let size = (largest.cast_unsigned() as usize + 1).next_power_of_two().max(1024);
+            counts.resize(size, 0);
+        }
+        for id in columns.token_id {
+            if let Some(count) = counts.get_mut(id.cast_unsigned() as usize) {
+                *count += 1;
+            }
+        }
+        self.risk += risk(columns);
+    }
+
+    /// Ends the response; `counts` are those of its batch with it.
+    pub fn end(&mut self, source: &TokenBatch, index: usize, counts: &Counts, sums: &ResponseSums) {
+        let old = &self.before;
+        let (positive, negative) = (counts.positive - old.positive, counts.negative - old.negative);
+        let zero = counts.zero - old.zero;
+        let one = ClusterTally {
+            prompt: prompt_of(source, index).map_or(Prompt::Unknown, Prompt::One),
+            counts: [
+                counts.responses - old.responses,
+                counts.rewarded - old.rewarded,
+                counts.tokens - old.tokens,
+                positive + negative + zero,
+                positive,
+                zero,
+                counts.clipped - old.clipped,
+            ],
+            sums: [
+                sums.get(Quantity::Reward),
+                sums.get(Quantity::Entropy),
+                sums.get(Quantity::PositiveEnergy),
+                sums.get(Quantity::NegativeEnergy),
+                self.risk,
+            ]
+            .map(to_units),
+        };
+        self.add(self.key, &one);
+    }
+
+    fn add(&mut self, key: Key, tally: &ClusterTally) {
+        self.table.entry((key.0, kept(key.1, self.level))).or_default().merge(tally);
+        if self.table.len() > LIMIT {
+            self.coarsen(self.level + 1);
+        }
+    }
+
+    /// Keeps fewer bits, until the clusters fit.
+    fn coarsen(&mut self, level: usize) {
+        let level = level.min(BITS.len() - 1);
+        if level > self.level {
+            self.level = level;
+            let old = std::mem::take(&mut self.table);
+            for (key, tally) in old {
+                self.table.entry((key.0, kept(key.1, level))).or_default().merge(&tally);
+            }
+        }
+        if self.table.len() > LIMIT && level + 1 < BITS.len() {
+            self.coarsen(level + 1);
+        }
+    }
+
+    /// Adds what another worker collected.
+    pub fn merge(&mut self, other: Self) {
+        self.coarsen(other.level);
+        other.table.iter().for_each(|(key, tally)| self.add(*key, tally));
+        self.grouped |= other.grouped;
+        let tables = self.plane.iter_mut().chain(&mut self.ids);
+        for (into, from) in tables.zip(other.plane.iter().chain(&other.ids)) {
+            into.resize(into.len().max(from.len()), 0);
+            into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        }
+    }
+
+    /// The result. `candidates` calls back with the key of each candidate's cluster, whether it is
+    /// silenced, and its energy.
+    pub fn finish<E>(
+        self,
+        candidates: impl FnOnce(&mut dyn FnMut(i64, u64, bool, f64)) -> Result<(), E>,
+    ) -> Result<RunClusters, E> {
+        let level = self.level;
+        let ordered: BTreeMap<Key, ClusterTally> = self.table.into_iter().collect();
+        let mut all: BTreeMap<Key, (Prompt, ClusterSums)> =
+            ordered.iter().map(|(key, tally)| (*key, (tally.prompt, tally.finish()))).collect();
+        candidates(&mut |step, hash, silenced, energy| {
+            if let Some((_, sums)) = all.get_mut(&(step, kept(hash, level))) {
+                sums[ClusterSum::Candidates as usize] += 1.0;
+                sums[ClusterSum::Silenced as usize] += f64::from(u8::from(silenced));
+                let kind = if silenced { ClusterSum::SilencedEnergy } else { ClusterSum::ExploratoryEnergy };
+                sums[kind as usize] += energy;
+            }
+        })?;
+        let mut steps: Vec<StepClusters> = Vec::new();
+        for ((step, _), (prompt, sums)) in all {
+            if steps.last().is_none_or(|last| last.step != step) {
+                steps.push(StepClusters { step, clusters: Vec::new() });
+            }
+            let prompt = match prompt {
+                Prompt::One(hash) => Some(hash),
+                Prompt::Unknown | Prompt::Several => None,
+            };
+            if let Some(last) = steps.last_mut() {
+                last.clusters.push(Cluster { prompt, sums });
+            }
+        }
+        Ok(RunClusters {
+            steps,
+            unit: if self.grouped { ClusterUnit::Group } else { ClusterUnit::Response },
+            coarse: level > 0,
+            plane: occupied(&self.plane).map(|(cell, counts)| (plane::place(cell), counts)).collect(),
+            ids: occupied(&self.ids).map(|(id, counts)| (id as i32, counts)).collect(),
+        })
+    }
+}
+
+/// The places that hold tokens, with their counts in each random group.
+fn occupied(tables: &[Vec<u32>; REPLICATES]) -> impl Iterator<Item = (usize, [u64; REPLICATES])> {
+    let longest = tables.iter().map(Vec::len).max().unwrap_or(0);
+    let at = |place: usize| std::array::from_fn(|r| u64::from(tables[r].get(place).copied().unwrap_or(0)));
+    (0..longest).map(move |place| (place, at(place))).filter(|(_, c)| c.iter().any(|c| *c > 0))
+}
+
+fn kept(hash: u64, level: usize) -> u64 {
+    match BITS[level] {
+        0 => 0,
+        bits => hash >> (64 - bits),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn to_units(value: f64) -> i128 {
+    // NaN becomes 0.
+    (value.clamp(-LARGEST, LARGEST) / UNIT) as i128
+}
+
+/// A hash of the prompt, where logged.
+fn prompt_of(source: &TokenBatch, index: usize) -> Option<u64> {
+    let responses = &source.responses;
+    if let Some(ids) = responses.prompt_ids.as_ref().and_then(|prompts| prompts[index].as_ref()) {
+        let pairs = ids.chunks(2).map(|pair| {
+            let second = pair.get(1).map_or(0, |id| u64::from(id.cast_unsigned()) + 1);
+            (second << 32) | u64::from(pair[0].cast_unsigned())
+        });
+        return Some(pairs.fold(Mixer::new(ids.len() as u64), Mixer::with).word());
+    }
+    let text = responses.texts.get(Column::PromptText)?[index].clone()?;
+    Some(Mixer::new(1).with_id(Some(&Id::Text(text))).word())
+}
+
+const WIDTH: usize = 8;
+
+/// The risk of a block, in lanes that vectorise.
+fn risk(columns: &Columns<'_>) -> f64 {
+    let (logprob, entropy, advantage) = (columns.logprob, columns.entropy, columns.advantage);
+    let one = |l: f32, h: f32, a: f32| {
+        let excess = -l - h;
+        if a > 0.0 && excess > 0.0 { f64::from(excess) } else { 0.0 }
+    };
+    let mut lanes = [0.0; WIDTH];
+    let whole = logprob.len() / WIDTH * WIDTH;
+    let chunks = logprob[..whole].as_chunks::<WIDTH>().0.iter();
+    let others =
+        entropy[..whole].as_chunks::<WIDTH>().0.iter().zip(advantage[..whole].as_chunks::<WIDTH>().0);
+    for (l, (h, a)) in chunks.zip(others) {
+        for i in 0..WIDTH {
+            lanes[i] += one(l[i], h[i], a[i]);
+        }
+    }
+    let rest = (whole..logprob.len()).map(|t| one(logprob[t], entropy[t], advantage[t])).sum::<f64>();
+    lanes.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn tally(prompt: u64) -> ClusterTally {
+        ClusterTally { prompt: Prompt::One(prompt), counts: [1; 7], sums: [to_units(0.1); 5] }
+    }
+
+    #[test]
+    fn groups_beyond_the_limit_share_clusters_in_any_order() {
+        let keys: Vec<Key> =
+            (0..LIMIT as u64 + 5_000).map(|i| (i as i64 % 50, Mixer::new(i).word())).collect();
+        let collect = |keys: &mut dyn Iterator<Item = &Key>| {
+            let mut clusters = Clusters::default();
+            keys.for_each(|key| clusters.add(*key, &tally(key.1)));
+            clusters
+        };
+        let whole = collect(&mut keys.iter());
+        let mut halves = collect(&mut keys[keys.len() / 3..].iter().rev());
+        assert_eq!(halves.level, 0);
+        halves.merge(collect(&mut keys[..keys.len() / 3].iter()));
+        let finish = |clusters: Clusters| clusters.finish(|_| Ok::<(), ()>(())).unwrap();
+        let (whole, halves) = (finish(whole), finish(halves));
+        assert!(whole.coarse && whole == halves);
+        let responses =
+            whole.steps.iter().flat_map(|s| &s.clusters).map(|c| c.sums[ClusterSum::Responses as usize]);
+        assert_eq!(responses.sum::<f64>(), keys.len() as f64);
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_order() {
+        let mut a = ClusterTally::default();
+        let mut b = ClusterTally::default();
+        let values = [1e9, 1e-9, -1e9, 0.3, 1e-7];
+        let one = |v: &f64| ClusterTally { sums: [to_units(*v); 5], ..ClusterTally::default() };
+        values.iter().for_each(|v| a.merge(&one(v)));
+        values.iter().rev().for_each(|v| b.merge(&one(v)));
+        assert_eq!(a.finish(), b.finish());
+        assert!((a.finish()[ClusterSum::Reward as usize] - 0.300_000_101).abs() < 1e-12);
+        assert_eq!(to_units(f64::NAN), 0);
+    }
+}

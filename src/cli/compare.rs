@@ -1,0 +1,100 @@
+//! `stapo-analyze compare`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::args::{CompareArgs, Format};
+use super::progress::Bar;
+use super::terminal::{Table, visible};
+use super::{Outcome, settings};
+use crate::analyze::Gate;
+use crate::compare::result::MetricRow;
+use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
+use crate::compare::{Comparison, compare};
+use crate::error::{Error, Result};
+use crate::format::{none, number};
+use crate::report::{ReportFiles, write_comparison};
+
+/// Runs the command.
+pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
+    let arms = settings::arms(arguments)?;
+    if let Some(folder) = &arguments.report {
+        // Fails now rather than after the scan.
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    }
+    let quiet = arguments.reading.quiet;
+    let ingest = settings::ingest(&arguments.reading)?;
+    let comparison = compare(&arms, &ingest, &settings::compare(arguments), |run| Bar::new(run, quiet))?;
+    let report = arguments.report.as_deref().map(|folder| write_all(&comparison, folder)).transpose()?;
+    super::stdout(match arguments.format {
+        Format::Json => out.write_all(comparison.to_json()?.as_bytes()),
+        Format::Text => text(&comparison, out),
+    })?;
+    if let (Some(report), false) = (report, quiet) {
+        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+    }
+    let mut outcome = Outcome::Fine;
+    let value = comparison.to_value()?;
+    for gate in gates {
+        if let Some(failed) = gate.check_value(&value, "compare.json")? {
+            super::stdout(writeln!(talk, "failed: {failed}"))?;
+            outcome = Outcome::GateFailed;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Everything `--report` asks for; the page comes last, so that its links never dangle.
+fn write_all(comparison: &Comparison, folder: &Path) -> Result<ReportFiles> {
+    comparison.write(folder)?;
+    write_comparison(comparison, folder)
+}
+
+fn text(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = &comparison.verdict;
+    let lines = std::iter::once(&verdict.headline).chain(&verdict.differences).chain(&verdict.alike);
+    for line in lines.chain([&verdict.scope]) {
+        writeln!(out, "{}", visible(line))?;
+    }
+    writeln!(out)?;
+    for arm in comparison.arms.iter().skip(1) {
+        let rows: Vec<&MetricRow> = comparison
+            .metrics
+            .iter()
+            .filter(|r| r.run == arm.name && (r.family != "classes" || r.significant))
+            .collect();
+        let mut table = Table::new(&[
+            "metric",
+            ">baseline",
+            ">other",
+            ">difference",
+            ">interval",
+            ">p",
+            ">p corrected",
+            ">effect",
+            "test",
+        ]);
+        for row in rows {
+            table.row(vec![
+                format!("{}{}", if row.significant { "* " } else { "  " }, visible(&row.label)),
+                shown(row, row.baseline),
+                shown(row, row.other),
+                shown_difference(row, row.difference),
+                shown_interval(row).unwrap_or_else(none),
+                row.p_value.map_or_else(none, shown_p),
+                row.p_adjusted.map_or_else(none, shown_p),
+                row.effect.map_or_else(none, number),
+                format!("{} {}", row.n, row.test_unit),
+            ]);
+        }
+        let (baseline, other) = (&comparison.arms[0].name, &arm.name);
+        writeln!(out, "{} against {} (* differs)", visible(other), visible(baseline))?;
+        table.write(out)?;
+        writeln!(out)?;
+    }
+    for warning in &comparison.warnings {
+        writeln!(out, "warning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
+    }
+    Ok(())
+}

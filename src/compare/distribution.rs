@@ -1,0 +1,188 @@
+//! Where tokens went: regions of the plane and token ids that gained or lost mass.
+//!
+//! Groups of responses were put into 16 random groups by a hash of step and group, the same in both
+//! runs. Their scatter gives the error of a share, whatever hangs together inside of a group; and
+//! swapping the labels of random groups gives the distances that noise alone makes.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::result::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
+use super::settings::CompareSettings;
+use super::sides::Side;
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::clusters::REPLICATES;
+use crate::analyze::result::{Plane, RunClusters};
+use crate::stats::bootstrap::t_interval;
+use crate::stats::divergence::jensen_shannon;
+use crate::stats::quantile::select_quantile;
+use crate::stats::random::Random;
+
+/// Swaps of labels that noise is measured with.
+const SWAPS: u64 = 199;
+/// Bins of the plane that a region has on each axis: half a decade, half a nat.
+const REGION: u16 = 5;
+/// Movers that are listed in the summary.
+const MOVERS: usize = 20;
+/// Rows of the spurious vocabulary.
+const SPURIOUS: usize = 40;
+
+/// Counts of both sides in each random group.
+type Counts = [[u64; REPLICATES]; 2];
+type Table<K> = Vec<(K, Counts)>;
+
+fn table<'a, K: Ord + Copy + 'a>(
+    arms: [Side<'a>; 2],
+    of: impl Fn(&'a RunClusters) -> Vec<(K, &'a [u64; REPLICATES])>,
+) -> Table<K> {
+    let mut all: BTreeMap<K, Counts> = BTreeMap::new();
+    for (side, arm) in arms.iter().enumerate() {
+        for clusters in arm.runs.iter().filter_map(|run| run.clusters.as_ref()) {
+            for (key, counts) in of(clusters) {
+                let into = &mut all.entry(key).or_default()[side];
+                into.iter_mut().zip(counts).for_each(|(a, b)| *a += b);
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// The change between two arms.
+pub fn change(arms: [Side<'_>; 2], settings: &CompareSettings) -> DistributionChange {
+    let cells = table(arms, |c| c.plane.iter().map(|(cell, counts)| (*cell, counts)).collect());
+    let regions =
+        table(arms, |c| c.plane.iter().map(|((x, y), counts)| ((x / REGION, y / REGION), counts)).collect());
+    let ids = table(arms, |c| c.ids.iter().map(|(id, counts)| (*id, counts)).collect());
+    let texts = texts(arms);
+    let plane = arms[0].runs.first().map_or_else(Plane::default, |run| run.plane.clone());
+    let region = |(x, y): (u16, u16), shares: Shares| RegionChange {
+        log10_prob: [x, x + 1].map(|x| plane.log10_prob.edge(usize::from(x * REGION))),
+        entropy: [y, y + 1].map(|y| plane.entropy.edge(usize::from(y * REGION))),
+        baseline: shares.values[0],
+        other: shares.values[1],
+        difference: shares.values[1] - shares.values[0],
+        ci_low: shares.bounds[0],
+        ci_high: shares.bounds[1],
+    };
+    let token = |id: i32, shares: Shares| TokenChange {
+        token_id: i64::from(id),
+        token: texts.get(&i64::from(id)).cloned(),
+        baseline: shares.values[0],
+        other: shares.values[1],
+        difference: shares.values[1] - shares.values[0],
+        ci_low: shares.bounds[0],
+        ci_high: shares.bounds[1],
+    };
+    let all_regions: Vec<RegionChange> =
+        shares(&regions, settings.confidence).into_iter().map(|(key, s)| region(key, s)).collect();
+    let all_tokens: Vec<TokenChange> =
+        shares(&ids, settings.confidence).into_iter().map(|(key, s)| token(key, s)).collect();
+    DistributionChange {
+        run: String::new(),
+        plane: distance(&cells, settings.seed),
+        vocabulary: distance(&ids, settings.seed.wrapping_add(1)),
+        regions: movers(&all_regions, |r| r.difference),
+        tokens: movers(&all_tokens, |t| t.difference),
+        all_regions,
+        all_tokens,
+    }
+}
+
+/// The largest changes, largest first.
+fn movers<T: Clone>(all: &[T], difference: impl Fn(&T) -> f64) -> Vec<T> {
+    let mut moved: Vec<&T> = all.iter().filter(|item| difference(item) != 0.0).collect();
+    moved.sort_by(|a, b| difference(b).abs().total_cmp(&difference(a).abs()));
+    moved.into_iter().take(MOVERS).cloned().collect()
+}
+
+/// Shares of both sides and the interval of their difference.
+struct Shares {
+    values: [f64; 2],
+    bounds: [f64; 2],
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn shares<K: Copy>(table: &Table<K>, confidence: f64) -> Vec<(K, Shares)> {
+    let mut totals: Counts = [[0; REPLICATES]; 2];
+    for (_, counts) in table {
+        for (total, count) in totals.iter_mut().zip(counts) {
+            total.iter_mut().zip(count).for_each(|(a, b)| *a += b);
+        }
+    }
+    let whole = totals.map(|side| side.iter().sum::<u64>() as f64);
+    if whole.contains(&0.0) {
+        return Vec::new();
+    }
+    let one = |counts: &Counts| {
+        let values = [0, 1].map(|side| counts[side].iter().sum::<u64>() as f64 / whole[side]);
+        let share = |side: usize, r: usize| counts[side][r] as f64 / totals[side][r] as f64;
+        let in_both = (0..REPLICATES).filter(|r| totals[0][*r] > 0 && totals[1][*r] > 0);
+        let differences: Vec<f64> = in_both.map(|r| share(1, r) - share(0, r)).collect();
+        let difference = values[1] - values[0];
+        let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+        let bounds = t_interval(&differences, confidence).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        Shares { values, bounds: bounds.map(|b| (b - mean + difference).clamp(-1.0, 1.0)) }
+    };
+    table.iter().map(|(key, counts)| (*key, one(counts))).collect()
+}
+
+/// How far two distributions are apart, and what swapped labels give.
+#[allow(clippy::cast_precision_loss)]
+fn distance<K: Sync>(table: &Table<K>, seed: u64) -> Option<Distance> {
+    let swapped = |swap: u64| {
+        let one = |(_, counts): &(K, Counts)| {
+            let mut sums = [0, 0];
+            for (r, (left, right)) in counts[0].iter().zip(&counts[1]).enumerate() {
+                let side = usize::from(swap >> r & 1 == 1);
+                sums[side] += left;
+                sums[1 - side] += right;
+            }
+            (sums[0] as f64, sums[1] as f64)
+        };
+        let pairs: Vec<(f64, f64)> = table.iter().map(one).collect();
+        jensen_shannon(pairs.iter().copied())
+    };
+    let distance = swapped(0)?;
+    let draws = (0..SWAPS).into_par_iter().map(|draw| swapped(Random::new(seed, draw).bits()));
+    let mut noise: Vec<f64> = draws.flatten().collect();
+    let reached = noise.iter().filter(|n| **n >= distance).count();
+    Some(Distance {
+        distance,
+        p_value: (reached + 1) as f64 / (noise.len() + 1) as f64,
+        noise: select_quantile(&mut noise, 0.5)?,
+        noise_high: select_quantile(&mut noise, 0.95)?,
+    })
+}
+
+fn texts(arms: [Side<'_>; 2]) -> BTreeMap<i64, String> {
+    let runs = arms.into_iter().flat_map(|arm| arm.runs.iter());
+    let rows = runs.flat_map(|run| &run.vocabulary.rows);
+    rows.filter_map(|row| Some((row.token_id, row.token.clone()?))).collect()
+}
+
+/// The ids that are silenced most in any arm, with their counts in each.
+pub fn spurious_vocabulary(arms: &[Vec<&RunAnalysis>]) -> Vec<SpuriousToken> {
+    let empty = || SpuriousToken {
+        silenced: vec![0; arms.len()],
+        exploratory: vec![0; arms.len()],
+        occurrences: vec![0; arms.len()],
+        ..SpuriousToken::default()
+    };
+    let mut ids: BTreeMap<i64, SpuriousToken> = BTreeMap::new();
+    for (arm, runs) in arms.iter().enumerate() {
+        for row in runs.iter().flat_map(|run| &run.vocabulary.rows) {
+            let token = ids.entry(row.token_id).or_insert_with(empty);
+            token.token_id = row.token_id;
+            token.token = token.token.take().or_else(|| row.token.clone());
+            token.silenced[arm] += row.silenced;
+            token.exploratory[arm] += row.exploratory;
+            token.occurrences[arm] += row.positive + row.negative + row.zero;
+        }
+    }
+    let all = |t: &SpuriousToken| t.silenced.iter().sum::<u64>();
+    let mut rows: Vec<SpuriousToken> = ids.into_values().filter(|t| all(t) > 0).collect();
+    rows.sort_by(|a, b| all(b).cmp(&all(a)).then(a.token_id.cmp(&b.token_id)));
+    rows.truncate(SPURIOUS);
+    rows
+}

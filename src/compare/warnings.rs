@@ -1,0 +1,239 @@
+//! What the user should know about a comparison.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use super::quantities::Metric;
+use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
+use super::settings::{CompareSettings, StepAlignment};
+use super::sides::Sides;
+use super::trainer::Trainer;
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::ClusterUnit;
+use crate::stats::serial::FEWEST_BLOCKS;
+
+fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f64)]) -> CompareWarning {
+    let evidence: BTreeMap<String, f64> = evidence.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
+    CompareWarning { code, message, hint: hint.into(), evidence }
+}
+
+/// Warnings about the runs themselves and how they were logged.
+pub fn of_runs(runs: &[(String, &RunAnalysis)], names: &Names) -> Vec<CompareWarning> {
+    let mut found = Vec::new();
+    for (name, run) in runs {
+        for trouble in run.warnings.iter().filter(|w| w.code.is_serious()) {
+            found.push(warning(
+                CompareCode::RunInTrouble,
+                format!("{name}: {}", trouble.message),
+                "means over a run that broke down describe neither part of it: look at its own report first",
+                &[],
+            ));
+        }
+    }
+    if let Some(((first, a), others)) = runs.split_first() {
+        for (name, b) in others {
+            found.extend(not_alike(first, a, name, b));
+        }
+    }
+    let estimated: Vec<&str> = runs
+        .iter()
+        .filter(|(_, r)| ["estimated", "mixed"].contains(&r.totals.gradient_source.as_str()))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !estimated.is_empty() {
+        found.push(warning(
+            CompareCode::EstimatedGradients,
+            format!("gradient norms of {} are estimates", estimated.join(", ")),
+            "differences of energies rest on them: log `sum_pi_sq` or `grad_norm`",
+            &[],
+        ));
+    }
+    for (name, run) in runs {
+        let clusters = run.clusters.as_ref();
+        if clusters.is_some_and(|c| c.coarse) {
+            found.push(warning(
+                CompareCode::CoarseClusters,
+                format!("{name}: so many groups that several of a step share a cluster"),
+                "intervals hold; prompts cannot be paired at this size",
+                &[],
+            ));
+        } else if clusters.is_some_and(|c| c.unit == ClusterUnit::Response) {
+            found.push(warning(
+                CompareCode::CoarseClusters,
+                format!("{name}: groups are not logged, so every response counts as independent"),
+                "map the column of the prompt or group (--map group_id=COLUMN); intervals by groups are too narrow without it",
+                &[],
+            ));
+        }
+    }
+    for (wanted, given) in &names.changed {
+        found.push(warning(
+            CompareCode::RenamedRun,
+            format!("two runs are called {wanted}: one of them is {given} here"),
+            "name runs yourself (NAME=PATH); seeds of one method belong together only by saying so (--arm NAME=A,B)",
+            &[],
+        ));
+    }
+    found
+}
+
+fn not_alike(first: &str, a: &RunAnalysis, name: &str, b: &RunAnalysis) -> Option<CompareWarning> {
+    let mut differing = Vec::new();
+    let mut differs = |what: &str, x: String, y: String| {
+        if x != y {
+            differing.push(format!("{what} ({x} and {y})"));
+        }
+    };
+    let meta = |run: &RunAnalysis, key: &str| {
+        run.provenance.metadata.get(key).map_or("not logged".to_owned(), |v| v.chars().take(40).collect())
+    };
+    differs("gradient norms", a.totals.gradient_source.clone(), b.totals.gradient_source.clone());
+    differs("vocabulary", a.provenance.vocab_size.to_string(), b.provenance.vocab_size.to_string());
+    differs("what thresholds are taken over", a.s2t.per.clone(), b.s2t.per.clone());
+    for key in ["temperature", "top_p", "top_k"] {
+        differs(key, meta(a, key), meta(b, key));
+    }
+    (!differing.is_empty()).then(|| {
+        warning(
+            CompareCode::NotAlike,
+            format!("{first} and {name} differ in {}", differing.join(", ")),
+            "part of what differs may be how it was logged: log both runs alike, or analyse both with the same options",
+            &[],
+        )
+    })
+}
+
+/// Warnings about how an arm fits the baseline.
+pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning> {
+    let mut found = Vec::new();
+    let (first, name, steps) = (&baseline.name, &arm.name, sides.len());
+    let seeds = baseline.runs.len() > 1 && arm.runs.len() > 1;
+    if steps < FEWEST_BLOCKS && !seeds {
+        found.push(warning(
+            CompareCode::FewSteps,
+            format!(
+                "only {steps} steps of {first} and {name} are aligned: groups are drawn instead of steps"
+            ),
+            "the result holds for these steps, not for the runs: log more of them",
+            &[("steps", steps as f64)],
+        ));
+    }
+    let [left, right] = sides.unaligned;
+    if left + right > 0 || sides.alignment.method != StepAlignment::Exact {
+        let how = match sides.alignment.method {
+            StepAlignment::Exact => "by their number",
+            StepAlignment::Nearest => "with the nearest",
+            StepAlignment::Progress => "by progress, so tests do not pair them",
+        };
+        found.push(warning(
+            CompareCode::UnalignedSteps,
+            format!(
+                "{steps} steps of {first} and {name} are aligned, {how}; {left} of {first} and {right} of {name} have no partner and are left out"
+            ),
+            "log both runs at the same steps, or choose --align-steps",
+            &[("aligned", steps as f64), ("baseline_unaligned", left as f64), ("other_unaligned", right as f64)],
+        ));
+    }
+    let prompts = &sides.prompts;
+    if !prompts.logged {
+        found.push(warning(
+            CompareCode::UnpairedPrompts,
+            format!("prompts of {first} and {name} are not logged in both: groups are not paired"),
+            "log `prompt_ids` or `prompt_text`: pairs of the same prompt make intervals narrower",
+            &[],
+        ));
+    } else if prompts.unpaired != [0, 0] {
+        found.push(warning(
+            CompareCode::UnpairedPrompts,
+            format!(
+                "{} prompts are in {first} and {name} at the same step; {} groups of {first} and {} of {name} have no partner there",
+                prompts.paired, prompts.unpaired[0], prompts.unpaired[1]
+            ),
+            "steps with other prompts are drawn without pairing their groups: use the same order of prompts for both runs",
+            &[("paired", prompts.paired as f64)],
+        ));
+    }
+    if !seeds {
+        found.push(warning(
+            CompareCode::OneSeed,
+            format!(
+                "{first} and {name}: one run on a side, so the test speaks of these runs, not of the methods"
+            ),
+            "train more seeds of each and give them as arms: --arm NAME=A,B,C",
+            &[("baseline_runs", baseline.runs.len() as f64), ("other_runs", arm.runs.len() as f64)],
+        ));
+    }
+    found
+}
+
+/// Warnings about single metrics.
+pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<CompareWarning> {
+    let mut found = Vec::new();
+    let blocked: Vec<&MetricRow> = rows.iter().filter(|r| r.interval == "blocks").collect();
+    if !blocked.is_empty() {
+        let names: Vec<&str> = blocked.iter().map(|r| r.label.as_str()).collect();
+        let least = blocked.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
+        let unresolved =
+            blocked.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_BLOCKS));
+        let message = format!(
+            "neighbouring steps differ alike in {}: blocks of them are counted, not single steps{}",
+            names.join(", "),
+            if unresolved {
+                "; even so fewer than 6 independent ones are left, and intervals and p-values are too good"
+            } else {
+                ""
+            }
+        );
+        let hint = "more seeds say more than more steps of the same runs";
+        found.push(warning(CompareCode::SerialCorrelation, message, hint, &[("effective_steps", least)]));
+    }
+    for (metric, run) in missing {
+        found.push(warning(
+            CompareCode::MissingMetric,
+            format!("{} is not compared for {run}: one side has no data for it", metric.label),
+            &format!("it needs {} in both logs", metric.needs()),
+            &[],
+        ));
+    }
+    found
+}
+
+/// Warnings about the trainer's scalars.
+pub fn of_trainer(trainer: &Trainer, arms: &[Arm], settings: &CompareSettings) -> Vec<CompareWarning> {
+    let known: Vec<&String> = arms.iter().flat_map(|arm| &arm.runs).collect();
+    let in_file: std::collections::BTreeSet<&String> =
+        trainer.values.values().flat_map(|runs| runs.keys()).collect();
+    let absent: Vec<&str> = known.iter().filter(|n| !in_file.contains(**n)).map(|n| n.as_str()).collect();
+    let unknown: Vec<String> = in_file
+        .iter()
+        .filter(|n| !known.contains(*n))
+        .take(8)
+        .map(|n| n.chars().take(40).collect())
+        .collect();
+    let mut parts = Vec::new();
+    if !absent.is_empty() {
+        parts.push(format!("no rows for {}", absent.join(", ")));
+    }
+    if !unknown.is_empty() {
+        parts.push(format!("rows of {} belong to no run here", unknown.join(", ")));
+    }
+    if trainer.repeated > 0 {
+        parts.push(format!("{} rows repeat a run and step (the last counts)", trainer.repeated));
+    }
+    for (name, text, row) in trainer.skipped.iter().take(8) {
+        parts.push(format!("column `{name}` is not numeric (`{text}` in row {row})"));
+    }
+    if trainer.left_out > 0 {
+        parts.push(format!("{} more columns were left out", trainer.left_out));
+    }
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let file = settings.trainer.as_ref().map_or(String::new(), |p| format!("{}: ", p.display()));
+    vec![warning(
+        CompareCode::TrainerRows,
+        format!("{file}{}", parts.join("; ")),
+        "names in the column `run` are held against the names of the runs here (NAME=PATH)",
+        &[],
+    )]
+}

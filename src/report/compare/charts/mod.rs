@@ -1,0 +1,71 @@
+//! The charts of a comparison.
+
+mod differences;
+mod movers;
+mod over_steps;
+mod plane_change;
+mod quantiles;
+mod spurious;
+mod stability;
+mod trainer;
+
+use rayon::prelude::*;
+
+use crate::compare::Comparison;
+use crate::report::charts::Drawn;
+use crate::report::draw::{Dash, Ink, Mark, Pen, font};
+use crate::report::text::prose;
+
+/// Runs that are drawn at most: more could not be told apart.
+pub const RUNS: usize = 8;
+
+/// Arms against the baseline that have charts of their own at most.
+const ARMS: usize = 3;
+
+/// How a run looks in every chart.
+pub fn look(index: usize) -> (Pen, Mark) {
+    const LOOKS: [(Ink, Dash, Mark); RUNS] = [
+        (Ink::Exploratory, Dash::Solid, Mark::Dot),
+        (Ink::Spurious, Dash::Long, Mark::Diamond),
+        (Ink::Green, Dash::Short, Mark::Square),
+        (Ink::Purple, Dash::Dots, Mark::Up),
+        (Ink::Orange, Dash::Solid, Mark::Down),
+        (Ink::Text, Dash::Long, Mark::Cross),
+        (Ink::Neutral, Dash::Short, Mark::Ring),
+        (Ink::Density, Dash::Dots, Mark::Dot),
+    ];
+    let (ink, dash, mark) = LOOKS[index % RUNS];
+    (Pen::new(ink).dash(dash).width(2.2), mark)
+}
+
+/// A name of a run in a legend or beside a mark.
+pub fn label(name: &str) -> String {
+    font::fit(&prose(name), 12.0, 150.0)
+}
+
+/// What to say where there are more runs than are drawn.
+pub fn left_out(runs: usize) -> Option<String> {
+    (runs > RUNS).then(|| format!("{RUNS} of {runs} runs are drawn; all are in the numbers."))
+}
+
+/// Draws all charts, in the order of the report.
+#[must_use]
+pub fn draw_all(comparison: &Comparison) -> Vec<Drawn> {
+    type Draw = Box<dyn Fn(&Comparison) -> Drawn + Send + Sync>;
+    let mut charts: Vec<Draw> = vec![
+        Box::new(differences::draw),
+        Box::new(over_steps::entropy),
+        Box::new(over_steps::reward),
+        Box::new(over_steps::gap),
+        Box::new(over_steps::silenced),
+        Box::new(stability::draw),
+        Box::new(quantiles::draw),
+    ];
+    for arm in 0..comparison.distributions.len().min(ARMS) {
+        charts.push(Box::new(move |c| plane_change::draw(c, arm)));
+        charts.push(Box::new(move |c| movers::draw(c, arm)));
+    }
+    charts.push(Box::new(spurious::draw));
+    charts.push(Box::new(trainer::draw));
+    charts.par_iter().map(|draw| draw(comparison)).collect()
+}

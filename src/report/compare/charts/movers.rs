@@ -1,0 +1,105 @@
+//! Token ids that gained or lost most.
+
+use super::label;
+use crate::compare::Comparison;
+use crate::compare::result::TokenChange;
+use crate::compare::verdict::shown_p;
+use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::csv::{Cell, Table};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, font, ticks};
+use crate::report::numbers::number;
+use crate::report::text::token_label;
+
+const TITLE: &str = "Tokens that gained or lost most";
+const NAMES: [&str; 3] = ["compare_tokens", "compare_tokens_2", "compare_tokens_3"];
+/// Tokens that are drawn at most.
+const ROWS: usize = 14;
+
+/// A token by its text or id.
+pub fn token(id: i64, text: Option<&str>) -> String {
+    text.map_or_else(|| format!("id {id}"), token_label)
+}
+
+/// Draws it for an arm other than the baseline.
+pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
+    let change = &comparison.distributions[arm];
+    let rows: Vec<&TokenChange> = change.tokens.iter().take(ROWS).collect();
+    if rows.is_empty() {
+        return Err(Missing::new(TITLE, "token ids (`token_ids`) that are not equally frequent"));
+    }
+    let title = format!("{TITLE}: {}", label(&change.run));
+    let (gained, lost) = (Pen::new(Ink::Exploratory), Pen::new(Ink::Spurious));
+    let mut canvas = Canvas::new(WIDTH, 88 + 23 * rows.len() as u32, &title);
+    canvas.legend(&[
+        Entry::new(Key::Area(gained.alpha(0.8)), format!("more in {}", label(&change.run))),
+        Entry::new(Key::Area(lost.alpha(0.8)), "fewer"),
+        Entry::new(Key::Area(Pen::new(Ink::Neutral).alpha(0.6)), "may be noise"),
+        Entry::new(Key::Line(Pen::new(Ink::Text).width(1.4)), "interval"),
+    ]);
+    let labels: Vec<String> =
+        rows.iter().map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, 130.0)).collect();
+    let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
+    let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 118.0, canvas.height() - 46.0];
+    let reach = rows.iter().map(|t| t.ci_low.abs().max(t.ci_high.abs())).fold(1e-9, f64::max) * 102.0;
+    let x = Axis::new("", -reach..reach, ticks::linear(-reach, reach, 5));
+    let plot = Plot::inside(&canvas, rect, &x, &Axis::new("", 0.0..rows.len() as f64, Vec::new()));
+    plot.upright(0.0, Pen::new(Ink::Axis).width(1.4));
+    for (index, t) in rows.iter().enumerate() {
+        let y = rows.len() as f64 - index as f64 - 0.5;
+        let sure = t.ci_low > 0.0 || t.ci_high < 0.0;
+        let pen = match (sure, t.difference > 0.0) {
+            (false, _) => Pen::new(Ink::Neutral).alpha(0.6),
+            (true, true) => gained.alpha(0.8),
+            (true, false) => lost.alpha(0.8),
+        };
+        plot.bar((0.0, y - 0.3), (t.difference * 100.0, y + 0.3), pen);
+        let line = Pen::new(Ink::Text).width(1.4);
+        plot.line(&[(t.ci_low * 100.0, y), (t.ci_high * 100.0, y)], line);
+        let middle = plot.pixel(0.0, y).1;
+        canvas.text(&labels[index], (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
+        let shares = format!("{} → {}", number(t.baseline * 100.0), number(t.other * 100.0));
+        canvas.text(&shares, (rect[2] + 8.0, middle), Anchor::Left, Ink::Muted);
+    }
+    canvas.text(
+        "difference in percentage points of all tokens (right: share in %, baseline → run)",
+        (canvas.width() / 2.0, canvas.height() - 12.0),
+        Anchor::Middle,
+        Ink::Muted,
+    );
+    let mut notes = Vec::new();
+    if let Some(distance) = &change.vocabulary {
+        notes.push(format!(
+            "Jensen–Shannon distance of the vocabularies {} (swapped labels give {} in the middle, {} at the 95 % quantile; p = {}).",
+            number(distance.distance),
+            number(distance.noise),
+            number(distance.noise_high),
+            shown_p(distance.p_value)
+        ));
+    }
+    notes.push("Picked for their size: some of many would look like this by chance.".into());
+    Ok(Chart {
+        name: NAMES[arm.min(NAMES.len() - 1)],
+        title,
+        reading: "What a run says more or less often than the baseline: words of reasoning, formatting or filler that moved.".into(),
+        notes,
+        scene: canvas.finish(),
+        table: table(&change.tokens),
+    })
+}
+
+fn table(tokens: &[TokenChange]) -> Table {
+    let mut table =
+        Table::new(&["token_id", "token", "baseline", "other", "difference", "ci_low", "ci_high"]);
+    for t in tokens {
+        table.push([
+            t.token_id.into(),
+            t.token.as_deref().map(Cell::from).unwrap_or(Cell::Empty),
+            t.baseline.into(),
+            t.other.into(),
+            t.difference.into(),
+            t.ci_low.into(),
+            t.ci_high.into(),
+        ]);
+    }
+    table
+}

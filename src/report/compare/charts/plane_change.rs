@@ -1,0 +1,108 @@
+//! Regions of the probability × entropy plane that gained or lost tokens.
+
+use super::label;
+use crate::compare::Comparison;
+use crate::compare::result::RegionChange;
+use crate::compare::verdict::shown_p;
+use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::csv::Table;
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, ticks};
+use crate::report::numbers::{number, percent};
+
+const TITLE: &str = "Where tokens went on the probability × entropy plane";
+const NAMES: [&str; 3] = ["compare_plane", "compare_plane_2", "compare_plane_3"];
+/// Opacities of changes.
+const LEVELS: f64 = 6.0;
+
+/// Draws it for an arm other than the baseline.
+pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
+    let change = &comparison.distributions[arm];
+    let regions = &change.all_regions;
+    let largest = regions.iter().map(|r| r.difference.abs()).fold(0.0, f64::max);
+    if regions.is_empty() {
+        return Err(Missing::new(TITLE, "tokens in both runs"));
+    }
+    let title = format!("{TITLE}: {}", label(&change.run));
+    let (gained, lost) = (Pen::new(Ink::Exploratory), Pen::new(Ink::Spurious));
+    let sure = Pen::new(Ink::Text).width(1.3);
+    let curve = Pen::new(Ink::Green).width(1.8).dash(Dash::Long);
+    let mut canvas = Canvas::new(WIDTH, 420, &title);
+    canvas.legend(&[
+        Entry::new(Key::Area(gained.alpha(0.75)), format!("more in {}", label(&change.run))),
+        Entry::new(Key::Area(lost.alpha(0.75)), "fewer"),
+        Entry::new(Key::Line(sure), "frame: interval without 0"),
+        Entry::new(Key::Line(curve), "ln p = −H"),
+    ]);
+    let left = regions.iter().map(|r| r.log10_prob[0]).fold(0.0, f64::min).min(-1.0);
+    let top = regions.iter().map(|r| r.entropy[1]).fold(0.5, f64::max);
+    let x = Axis::new("probability p of the sampled token (log)", left..0.0, ticks::decades(left, 0.0, 8));
+    let y = Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 7));
+    let plot = Plot::new(&canvas, &x, &y);
+    let is_sure = |r: &RegionChange| r.ci_low > 0.0 || r.ci_high < 0.0;
+    for r in regions {
+        let strength = if largest > 0.0 { (r.difference.abs() / largest).sqrt() } else { 0.0 };
+        let level = (strength * LEVELS).ceil() / LEVELS;
+        if level > 0.0 {
+            let pen = if r.difference > 0.0 { gained } else { lost };
+            plot.bar(
+                (r.log10_prob[0], r.entropy[0]),
+                (r.log10_prob[1], r.entropy[1]),
+                pen.alpha(0.08 + 0.72 * level),
+            );
+        }
+    }
+    for r in regions.iter().filter(|r| is_sure(r)) {
+        let ([x0, x1], [y0, y1]) = (r.log10_prob, r.entropy);
+        plot.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], sure);
+    }
+    let steps = (0..=60).map(|i| left * f64::from(i) / 60.0).map(|x| (x, -x * std::f64::consts::LN_10));
+    let bend: Vec<(f64, f64)> = steps.filter(|p| p.1 <= top).collect();
+    plot.line(&bend, curve);
+    let mut notes = Vec::new();
+    if let Some(distance) = &change.plane {
+        notes.push(format!(
+            "Jensen–Shannon distance {} (swapped labels give {} in the middle, {} at the 95 % quantile; p = {}).",
+            number(distance.distance),
+            number(distance.noise),
+            number(distance.noise_high),
+            shown_p(distance.p_value)
+        ));
+    }
+    notes.push(format!("The strongest colour stands for {} of the tokens.", percent(largest)));
+    Ok(Chart {
+        name: NAMES[arm.min(NAMES.len() - 1)],
+        title,
+        reading: "Colour shows where the run has more or fewer of its tokens than the baseline; framed regions changed by more than their own scatter between groups of prompts.".into(),
+        notes,
+        scene: canvas.finish(),
+        table: table(regions),
+    })
+}
+
+fn table(regions: &[RegionChange]) -> Table {
+    let mut table = Table::new(&[
+        "log10_p_from",
+        "log10_p_to",
+        "entropy_from",
+        "entropy_to",
+        "baseline",
+        "other",
+        "difference",
+        "ci_low",
+        "ci_high",
+    ]);
+    for r in regions {
+        table.push([
+            r.log10_prob[0].into(),
+            r.log10_prob[1].into(),
+            r.entropy[0].into(),
+            r.entropy[1].into(),
+            r.baseline.into(),
+            r.other.into(),
+            r.difference.into(),
+            r.ci_low.into(),
+            r.ci_high.into(),
+        ]);
+    }
+    table
+}

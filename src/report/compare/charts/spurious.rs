@@ -1,0 +1,87 @@
+//! Spurious vocabularies side by side.
+
+use super::movers::token;
+use super::{label, left_out, look};
+use crate::compare::Comparison;
+use crate::compare::result::SpuriousToken;
+use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::csv::{Cell, Table};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, font, ticks};
+
+const TITLE: &str = "Spurious tokens side by side";
+/// Tokens that are drawn at most.
+const ROWS: usize = 12;
+
+/// Draws it.
+#[allow(clippy::cast_precision_loss)]
+pub fn draw(comparison: &Comparison) -> Drawn {
+    let rows: Vec<&SpuriousToken> = comparison.spurious_vocabulary.iter().take(ROWS).collect();
+    if rows.is_empty() {
+        return Err(Missing::new(TITLE, "silenced tokens with an id (`token_ids`)"));
+    }
+    let arms = comparison.arms.len().min(super::RUNS);
+    let tokens: Vec<f64> = comparison
+        .arms
+        .iter()
+        .map(|arm| comparison.runs.iter().filter(|r| r.arm == arm.name).map(|r| r.tokens).sum::<u64>() as f64)
+        .collect();
+    let rate = |t: &SpuriousToken, arm: usize| 1e6 * t.silenced[arm] as f64 / tokens[arm].max(1.0);
+    let row_height = 10.0 + 11.0 * arms as f64;
+    let mut canvas = Canvas::new(WIDTH, 88 + (row_height * rows.len() as f64) as u32, TITLE);
+    let legend: Vec<Entry> = (0..arms)
+        .map(|arm| Entry::new(Key::Area(look(arm).0.alpha(0.85)), label(&comparison.arms[arm].name)))
+        .collect();
+    canvas.legend(&legend);
+    let labels: Vec<String> =
+        rows.iter().map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, 150.0)).collect();
+    let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
+    let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 30.0, canvas.height() - 46.0];
+    let most = rows.iter().flat_map(|t| (0..arms).map(|arm| rate(t, arm))).fold(1e-9, f64::max) * 1.1;
+    let x = Axis::new("", 0.0..most, ticks::linear(0.0, most, 6));
+    let plot = Plot::inside(&canvas, rect, &x, &Axis::new("", 0.0..rows.len() as f64, Vec::new()));
+    for (index, t) in rows.iter().enumerate() {
+        let top = rows.len() as f64 - index as f64 - 0.12;
+        let height = 0.76 / arms as f64;
+        for arm in 0..arms {
+            let y = top - height * arm as f64;
+            plot.bar((0.0, y - height * 0.86), (rate(t, arm), y), look(arm).0.alpha(0.85));
+            let (px, py) = plot.pixel(rate(t, arm), y - height * 0.43);
+            if arms <= 4 {
+                canvas.text(&t.silenced[arm].to_string(), (px + 5.0, py), Anchor::Left, Ink::Muted);
+            }
+        }
+        let middle = plot.pixel(0.0, rows.len() as f64 - index as f64 - 0.5).1;
+        canvas.text(&labels[index], (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
+    }
+    canvas.text(
+        "silenced tokens a million (numbers: how many)",
+        ((rect[0] + rect[2]) / 2.0, canvas.height() - 12.0),
+        Anchor::Middle,
+        Ink::Muted,
+    );
+    let mut table = Table::new(&["token_id", "token", "arm", "silenced", "exploratory", "occurrences"]);
+    for t in &comparison.spurious_vocabulary {
+        for (arm, name) in comparison.arms.iter().enumerate() {
+            table.push([
+                t.token_id.into(),
+                t.token.as_deref().map(Cell::from).unwrap_or(Cell::Empty),
+                name.name.as_str().into(),
+                t.silenced[arm].into(),
+                t.exploratory[arm].into(),
+                t.occurrences[arm].into(),
+            ]);
+        }
+    }
+    let mut notes: Vec<String> = left_out(comparison.arms.len()).into_iter().collect();
+    if comparison.spurious_vocabulary.len() > rows.len() {
+        notes.push(format!("The {} silenced most, of all runs together.", rows.len()));
+    }
+    Ok(Chart {
+        name: "compare_spurious",
+        title: TITLE.into(),
+        reading: "Which strings the same rule silences in each run: a string that one run no longer says has been unlearned there, one that only it says is new.".into(),
+        notes,
+        scene: canvas.finish(),
+        table,
+    })
+}
