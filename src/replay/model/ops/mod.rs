@@ -9,6 +9,10 @@ mod mlp;
 mod norm;
 mod update;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
 use burn::tensor::Device;
 
 pub(super) use attention::{Block, Span};
