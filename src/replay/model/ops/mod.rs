@@ -3,6 +3,7 @@
 
 mod attention;
 mod heads;
+mod heads_by_tensors;
 mod host;
 mod logits;
 mod mlp;
