@@ -156,6 +156,17 @@ fn the_result_does_not_depend_on_how_it_is_computed() {
 }
 
 #[test]
+fn products_in_bfloat16_are_near() {
+    let r = reference("qwen3");
+    let (stats, plain) = gradients(&engine(|_| {}), &r);
+    let (half_stats, half) = gradients(&engine(|s| s.half_products = true), &r);
+    let differences = stats.iter().zip(&half_stats).flat_map(|(a, b)| a.logprob.iter().zip(&b.logprob));
+    let largest = differences.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!((1e-6..0.2).contains(&largest), "{largest}");
+    assert!((half.global_norm() / plain.global_norm() - 1.0).abs() < 0.03);
+}
+
+#[test]
 fn the_gradient_is_the_slope_of_the_sum() {
     // Along the gradient, Σ c ln π has to grow by its squared norm.
     let r = reference("llama");

@@ -57,6 +57,9 @@ pub struct ModelConfig {
 /// No real decoder is larger than this in any direction; beyond it a number is a mistake.
 const LARGEST: u64 = 1 << 24;
 
+/// Names are made for every layer before a file is opened.
+const MOST_LAYERS: usize = 1 << 12;
+
 impl ModelConfig {
     /// Reads and checks a `config.json`.
     pub fn parse(path: &Path, json: &Value) -> Result<Self> {
@@ -89,7 +92,7 @@ impl ModelConfig {
             architecture,
             hidden_size,
             intermediate_size: keys.size("intermediate_size")?,
-            layers: keys.size("num_hidden_layers")?,
+            layers: keys.layers()?,
             heads,
             kv_heads,
             head_dim,
@@ -199,6 +202,14 @@ impl Keys<'_> {
             Some(n) if (1..=LARGEST).contains(&n) => Ok(n as usize),
             _ => Err(self.bad(key, format!("{} is not a size", shorten(&value.to_string())))),
         }
+    }
+
+    fn layers(&self) -> Result<usize> {
+        let layers = self.size("num_hidden_layers")?;
+        if layers > MOST_LAYERS {
+            return Err(self.bad("num_hidden_layers", format!("{layers} is more than any model has")));
+        }
+        Ok(layers)
     }
 
     fn size_or(&self, key: &str, default: usize) -> Result<usize> {

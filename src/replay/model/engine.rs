@@ -1,6 +1,6 @@
 //! Measures and differentiates batches of sequences.
 
-use burn::tensor::Device;
+use burn::tensor::{Device, FloatDType};
 
 use super::body::{Body, Keep, Tape, tape_bytes};
 use super::gradients::Gradients;
@@ -25,6 +25,9 @@ pub struct EngineSettings {
     /// Keep only the inputs of layers and compute them again on the way back: less memory, a third
     /// more time, the same bits.
     pub gradient_checkpointing: bool,
+    /// Multiply the matrices of layers in bfloat16, where the device computes with it. Parameters,
+    /// optimizer, norms, softmax and log-probabilities stay in float32.
+    pub half_products: bool,
     /// Bytes of forward passes that are kept until their way back; what does not fit is computed again.
     pub tape_bytes: usize,
 }
@@ -37,6 +40,7 @@ impl EngineSettings {
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             tokens_per_microbatch: 512,
             gradient_checkpointing: false,
+            half_products: false,
             tape_bytes: 1 << 30,
         }
     }
@@ -68,10 +72,18 @@ impl Engine {
                 hint: "leave them out for the defaults".into(),
             });
         }
+        if settings.half_products && !settings.device.supports_dtype(FloatDType::BF16) {
+            return Err(Error::Usage {
+                message: "the device does not compute with bfloat16".into(),
+                hint: "use float32 there".into(),
+            });
+        }
+        let place = Place::new(&settings.device);
+        let place = if settings.half_products { place.with_half_products() } else { place };
         // Another device has its own queue; more workers would only take turns.
         let workers = if shares_host_memory(&settings.device) { settings.threads } else { 1 };
         Ok(Self {
-            place: Place::new(&settings.device),
+            place,
             tokens_per_microbatch: settings.tokens_per_microbatch,
             keep: if settings.gradient_checkpointing { Keep::Inputs } else { Keep::Everything },
             tape_bytes: settings.tape_bytes,

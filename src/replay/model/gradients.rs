@@ -80,14 +80,6 @@ impl Gradients {
     pub(super) fn take_at(&mut self, slot: usize) -> Option<Tensor<2>> {
         self.tensors[slot].take()
     }
-
-    /// Of y = x Wᵀ + b: dW = dyᵀ x, db = Σ dy.
-    pub(super) fn linear(&mut self, weight: usize, bias: Option<usize>, dy: &Tensor<2>, x: Tensor<2>) {
-        self.add_at(weight, dy.clone().transpose().matmul(x));
-        if let Some(bias) = bias {
-            self.add_at(bias, dy.clone().sum_dim(0));
-        }
-    }
 }
 
 fn sum_of_squares(tensor: &Tensor<2>) -> f64 {

@@ -1,5 +1,6 @@
 //! The last norm, the output matrix and log-softmax, for the rows that predict a token of a response
-//! only, in chunks of rows: the logits of all tokens never exist together.
+//! only, in chunks of rows: the logits of all tokens never exist together. Always in float32, since
+//! log-probabilities are what everything else is computed from.
 
 use std::ops::Range;
 
@@ -63,7 +64,7 @@ pub(super) fn backward(
         };
         let d_logits = place.logit_gradient(pi, targets, &coefficients[rows.clone()]);
         parts.push(d_logits.clone().matmul(policy.parameters[policy.layout.head].clone()));
-        gradients.linear(policy.layout.head, None, &d_logits, cut(&normed, &rows));
+        gradients.add_at(policy.layout.head, d_logits.transpose().matmul(cut(&normed, &rows)));
     }
     let d_normed = Tensor::cat(parts, 0);
     drop(normed);

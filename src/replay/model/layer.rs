@@ -80,18 +80,18 @@ impl Scene<'_> {
         gradients: &mut Gradients,
     ) -> Tensor<2> {
         let (place, eps) = (self.place, self.policy.config.rms_norm_eps);
-        let d_act = d_out.clone().matmul(self.weight(slots.down).clone());
+        let d_act = place.product(d_out.clone(), self.weight(slots.down).clone());
         let (act, d_gate_up) = place.gate_backward(tape.gate_up, d_act);
-        gradients.linear(slots.down, slots.down_bias, &d_out, act);
-        let d_mlp = d_gate_up.clone().matmul(self.weight(slots.gate_up).clone());
-        gradients.linear(slots.gate_up, slots.gate_up_bias, &d_gate_up, tape.mlp_input);
+        self.add_linear(gradients, slots.down, slots.down_bias, &d_out, act);
+        let d_mlp = place.product(d_gate_up.clone(), self.weight(slots.gate_up).clone());
+        self.add_linear(gradients, slots.gate_up, slots.gate_up_bias, &d_gate_up, tape.mlp_input);
         drop(d_gate_up);
         let weight = self.weight(slots.mlp_norm);
         let (d_middle, d_weight) = place.norm_backward(d_mlp, tape.middle, weight, eps, Some(d_out));
         gradients.add_at(slots.mlp_norm, d_weight);
 
-        let d_attended = d_middle.clone().matmul(self.weight(slots.output).clone());
-        gradients.linear(slots.output, slots.output_bias, &d_middle, tape.attended);
+        let d_attended = place.product(d_middle.clone(), self.weight(slots.output).clone());
+        self.add_linear(gradients, slots.output, slots.output_bias, &d_middle, tape.attended);
         let d_packed = self.attention_backward(tape.packed, tape.probabilities, d_attended);
         let norms = self.head_norms(slots);
         let (d_qkv, d_norms) = place.pack_heads_backward(d_packed, tape.qkv, self.heads, self.spans, norms);
@@ -99,8 +99,8 @@ impl Scene<'_> {
             gradients.add_at(q, dq);
             gradients.add_at(k, dk);
         }
-        let d_input = d_qkv.clone().matmul(self.weight(slots.qkv).clone());
-        gradients.linear(slots.qkv, slots.qkv_bias, &d_qkv, tape.attention_input);
+        let d_input = place.product(d_qkv.clone(), self.weight(slots.qkv).clone());
+        self.add_linear(gradients, slots.qkv, slots.qkv_bias, &d_qkv, tape.attention_input);
         let weight = self.weight(slots.input_norm);
         let (d_x, d_weight) = place.norm_backward(d_input, tape.x, weight, eps, Some(d_middle));
         gradients.add_at(slots.input_norm, d_weight);
@@ -165,7 +165,22 @@ impl Scene<'_> {
     }
 
     fn linear(&self, x: Tensor<2>, weight: usize, bias: Option<usize>) -> Tensor<2> {
-        let y = x.matmul(self.weight(weight).clone().transpose());
+        let y = self.place.product(x, self.weight(weight).clone().transpose());
         if let Some(bias) = bias { y + self.weight(bias).clone() } else { y }
+    }
+
+    /// Of y = x Wᵀ + b: dW = dyᵀ x, db = Σ dy.
+    fn add_linear(
+        &self,
+        gradients: &mut Gradients,
+        weight: usize,
+        bias: Option<usize>,
+        dy: &Tensor<2>,
+        x: Tensor<2>,
+    ) {
+        gradients.add_at(weight, self.place.product(dy.clone().transpose(), x));
+        if let Some(bias) = bias {
+            gradients.add_at(bias, dy.clone().sum_dim(0));
+        }
     }
 }

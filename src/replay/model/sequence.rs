@@ -72,6 +72,9 @@ impl TokenStats {
     }
 }
 
+/// Tokens below which a pack is not worth its own gradient.
+const SMALL_PACK: usize = 128;
+
 /// Sequences that go through the model together, one behind the other without padding.
 #[derive(Debug, Clone)]
 pub(super) struct Pack {
@@ -117,16 +120,17 @@ pub(super) fn pack(batch: &[Sequence], budget: usize, vocab_size: usize) -> Resu
         check(index, sequence, vocab_size)?;
     }
     let total: usize = batch.iter().map(|s| s.input().len()).sum();
-    let count = total.div_ceil(budget.max(1)).max(1);
+    let count = pack_count(total, budget);
     let mut packs = Vec::with_capacity(count);
-    let (mut first, mut read) = (0, 0);
+    // The end of the share that starts (nearest) after so many tokens.
+    let share_end = |read: usize| ((read * count + total / 2) / total.max(1) + 1) * total / count;
+    let (mut first, mut read, mut end) = (0, 0, share_end(0));
     for (index, sequence) in batch.iter().enumerate() {
         // A pack ends where the middle of the next sequence lies beyond its share.
         let length = sequence.input().len();
-        let end = (packs.len() + 1) * total / count;
         if index > first && read + length / 2 > end {
             packs.push(Pack::new(batch, first..index));
-            first = index;
+            (first, end) = (index, share_end(read));
         }
         read += length;
     }
@@ -134,6 +138,13 @@ pub(super) fn pack(batch: &[Sequence], budget: usize, vocab_size: usize) -> Resu
         packs.push(Pack::new(batch, first..batch.len()));
     }
     Ok(packs)
+}
+
+/// As many packs as the budget asks for, and a few more where that lets two or four threads share them
+/// evenly; but none so small that its gradient costs more to add than to compute.
+fn pack_count(total: usize, budget: usize) -> usize {
+    let count = total.div_ceil(budget.max(1)).max(1);
+    count.next_multiple_of(4).min(total / SMALL_PACK).max(count)
 }
 
 fn check(index: usize, sequence: &Sequence, vocab_size: usize) -> Result<()> {
@@ -151,4 +162,48 @@ fn check(index: usize, sequence: &Sequence, vocab_size: usize) -> Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn batch(lengths: &[usize]) -> Vec<Sequence> {
+        let sequence = |n: &usize| Sequence { tokens: vec![1; n + 1], response_start: 1 };
+        lengths.iter().map(sequence).collect()
+    }
+
+    #[test]
+    fn packs_are_even_complete_and_in_order() {
+        for (lengths, budget, expected) in [
+            (vec![150; 16], 512, 8),
+            (vec![150; 16], 10_000, 4),
+            (vec![10; 5], 512, 1),
+            (vec![400; 3], 100, 3),
+            (vec![1, 2000, 1, 1], 512, 3),
+        ] {
+            let batch = batch(&lengths);
+            let packs = pack(&batch, budget, 2).unwrap();
+            assert_eq!(packs.len(), expected, "{lengths:?} {budget}");
+            let covered: Vec<usize> = packs.iter().flat_map(|p| p.sequences.clone()).collect();
+            assert_eq!(covered, (0..lengths.len()).collect::<Vec<_>>());
+            assert_eq!(packs.iter().map(|p| p.ids.len()).sum::<usize>(), lengths.iter().sum::<usize>());
+        }
+        assert!(pack(&[], 512, 2).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_row_before_a_token_predicts_it() {
+        let batch = [
+            Sequence { tokens: vec![1, 2, 3, 4], response_start: 2 },
+            Sequence { tokens: vec![5], response_start: 1 },
+            Sequence { tokens: vec![6, 7], response_start: 1 },
+        ];
+        let packs = pack(&batch, 100, 8).unwrap();
+        assert_eq!(packs[0].ids, [1, 2, 3, 6]);
+        assert_eq!(packs[0].lengths, [3, 1]);
+        assert_eq!(packs[0].picks, [1, 2, 3]);
+        assert_eq!(packs[0].targets, [3, 4, 7]);
+    }
 }

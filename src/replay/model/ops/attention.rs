@@ -62,7 +62,7 @@ impl Block<'_> {
 impl Place {
     /// Attention probabilities: [key head, query × head, keys].
     pub(in super::super) fn probabilities(&self, block: &Block<'_>) -> Tensor<3> {
-        let scores = block.q.clone().matmul(block.seen(block.k).swap_dims(1, 2));
+        let scores = self.product(block.q.clone(), block.seen(block.k).swap_dims(1, 2));
         let causal = block.causal();
         if self.host {
             let mut scores = Buffer::take(scores);
@@ -80,7 +80,7 @@ impl Place {
 
     /// What the queries of a block take from the values.
     pub(in super::super) fn attend(&self, block: &Block<'_>, probabilities: Tensor<3>) -> Tensor<3> {
-        probabilities.matmul(block.seen(block.v))
+        self.product(probabilities, block.seen(block.v))
     }
 
     /// Gradients with respect to the block's queries, and to the keys and values it saw.
@@ -90,8 +90,8 @@ impl Place {
         probabilities: Tensor<3>,
         d_out: Tensor<3>,
     ) -> [Tensor<3>; 3] {
-        let dv = probabilities.clone().swap_dims(1, 2).matmul(d_out.clone());
-        let dp = d_out.matmul(block.seen(block.v).swap_dims(1, 2));
+        let dv = self.product(probabilities.clone().swap_dims(1, 2), d_out.clone());
+        let dp = self.product(d_out, block.seen(block.v).swap_dims(1, 2));
         let ds = if self.host {
             let (mut dp, p) = (Buffer::take(dp), Buffer::take(probabilities));
             fused::backward(&mut dp, &p, block.causal(), block.scale as f32);
@@ -100,8 +100,8 @@ impl Place {
             let mean = (dp.clone() * probabilities.clone()).sum_dim(2);
             (dp - mean) * probabilities.mul_scalar(block.scale)
         };
-        let dq = ds.clone().matmul(block.seen(block.k));
-        let dk = ds.swap_dims(1, 2).matmul(block.q.clone());
+        let dq = self.product(ds.clone(), block.seen(block.k));
+        let dk = self.product(ds.swap_dims(1, 2), block.q.clone());
         [dq, dk, dv]
     }
 
