@@ -1,8 +1,8 @@
 //! Replay training: logged batches through a real policy, once per objective from the same start.
 //!
-//! The log is surveyed once, then read a few steps at a time ([`log`]). Every arm (an [`objective`]
-//! with a seed) trains the same starting policy on the same batches; only its rule differs. Arms
-//! come one after another, with a checkpoint now and then ([`state`]).
+//! The log is surveyed once, then read a few steps at a time (`log`). Every arm (an [`objective`]
+//! with a seed) trains the same starting policy ([`model`]) on the same batches; only its rule
+//! differs. Arms come one after another (`arm`), with a checkpoint now and then (`state`).
 
 mod arm;
 mod assembled;
@@ -12,15 +12,15 @@ mod exact_json;
 mod explain;
 mod facts;
 mod holdout;
-pub mod log;
+mod log;
 pub mod model;
 pub mod objective;
-pub mod random;
+mod random;
 pub mod result;
 mod run;
 mod settings;
 mod stage;
-pub mod state;
+mod state;
 mod summary;
 mod surrogate;
 mod token_log;

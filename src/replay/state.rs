@@ -58,6 +58,7 @@ impl State {
                     hint: "give the options it was started with, or leave --resume out to start anew".into(),
                 });
             }
+            remove_litter(output);
             return Ok(Self { folder });
         }
         remove(&folder)?;
@@ -81,6 +82,9 @@ impl State {
     }
 }
 
+/// An arm's record, with its policy and optimizer where it is not finished.
+pub type Loaded = (ArmRecord, Option<(Policy, AdamW)>);
+
 /// Checkpoints of one arm.
 pub struct ArmState {
     folder: PathBuf,
@@ -99,11 +103,7 @@ impl ArmState {
     }
 
     /// The last complete checkpoint, where there is one.
-    pub fn load(
-        &self,
-        start: &Policy,
-        settings: AdamWSettings,
-    ) -> Result<Option<(ArmRecord, Option<(Policy, AdamW)>)>> {
+    pub fn load(&self, start: &Policy, settings: AdamWSettings) -> Result<Option<Loaded>> {
         let Some(folder) = self.checkpoints()?.pop() else { return Ok(None) };
         let path = folder.join("record.json");
         let text = std::fs::read_to_string(&path).map_err(|e| Error::read(&path, e))?;
@@ -164,6 +164,17 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(|e| Error::write(path, e))?;
     file.commit()
+}
+
+/// Removes temporary files that a killed start has left; what cannot be removed does no harm.
+fn remove_litter(output: &Path) {
+    for entry in std::fs::read_dir(output).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".stapo-") && name.ends_with(".tmp") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn remove(folder: &Path) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What the data supports, in plain words; "no difference" is a finding.
 
 use super::result::{Difference, ReplayResult, Verdict};
-use crate::format::grouped;
+use crate::format::{grouped, number};
 
 /// The sentences that a report begins with.
 pub fn verdict(result: &ReplayResult) -> Verdict {
@@ -72,8 +72,12 @@ fn detail(result: &ReplayResult, policy: &str) -> String {
         if result.training.seeds == 1 { "seed" } else { "seeds" }
     );
     if let Some((first, last)) = drift(result) {
+        let way = match data.steps {
+            1 => format!("was {}", number(first)),
+            _ => format!("went from {} to {}", number(first), number(last)),
+        };
         text.push_str(&format!(
-            " Its distance from the logged policy, mean |ln ρ| before a step’s first update, went from {first:.4} to {last:.4}",
+            " Its distance from the logged policy, mean |ln ρ| before a step’s first update, {way}",
         ));
         let recomputed = result.arms.iter().flat_map(|a| &a.steps).filter(|s| s.old == "recompute").count();
         let all = result.arms.iter().map(|a| a.steps.len()).sum::<usize>();

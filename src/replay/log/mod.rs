@@ -9,7 +9,7 @@ mod survey;
 mod window;
 
 pub use minibatches::{MINIBATCH, minibatches, order};
-pub use survey::{StepPlan, Survey, survey};
+pub use survey::{Survey, survey};
 pub use window::Windows;
 
 use crate::error::Result;
@@ -51,12 +51,6 @@ impl LoggedResponse {
     #[must_use]
     pub fn len(&self) -> usize {
         self.tokens.len() - self.response_start
-    }
-
-    /// Whether the response has no tokens.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Trained tokens.

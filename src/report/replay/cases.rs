@@ -26,9 +26,9 @@ pub fn write(out: &mut String, result: &ReplayResult) {
     );
     for (index, group) in result.cases.chunk_by(|a, b| a.step == b.step).enumerate() {
         let spurious = group.iter().filter(|c| c.spurious).count();
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"step cases\"{}><summary><b>Step {}</b> <span>◆ {spurious} spurious, ○ {} exploratory</span></summary><div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">kind</th><th scope=\"col\">token</th><th scope=\"col\">in its context</th><th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\">H</th><th scope=\"col\" class=\"n\">A</th><th scope=\"col\">alternatives</th></tr></thead><tbody>\n",
+            "<details class=\"step\"{}><summary><b>Step {}</b> <span>◆ {spurious} spurious, ○ {} exploratory</span></summary><div class=\"scroll cases\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">kind</th><th scope=\"col\">token</th><th scope=\"col\">in its context</th><th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\">H</th><th scope=\"col\" class=\"n\">A</th><th scope=\"col\">alternatives</th></tr></thead><tbody>",
             if index == 0 { " open" } else { "" },
             group[0].step,
             group.len() - spurious

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::series::visits;
 use crate::replay::result::{ArmSummary, Difference, Metric};
 use crate::replay::{ArmTiming, ReplayResult};
-use crate::report::numbers::{amount, count, none, number, number_or_dash, percent, percent_or_dash};
+use crate::report::numbers::{amount, count, none, number, number_or_dash, percent_or_dash};
 use crate::report::text::{escape_xml, prose};
 
 /// Updates of an arm that are listed at most.
@@ -60,13 +60,12 @@ pub fn arms(out: &mut String, result: &ReplayResult, timing: &[ArmTiming]) {
         "KL to start",
         "gradient norm",
         "tokens/s",
-        "<span class=\"wide\">what it does</span>",
     ];
     open(out, &columns);
     if let Some(start) = &result.start {
-        let mut cells = vec!["<i>before any update</i>".to_owned(), none(), "0".into(), none()];
+        let mut cells = vec!["<i>start</i>".to_owned(), none(), "0".into(), none()];
         cells.extend([start.auc, start.correct_logprob, start.wrong_logprob].map(number_or_dash));
-        cells.extend([number(start.entropy), "0".into(), none(), none(), String::new()]);
+        cells.extend([number(start.entropy), "0".into(), none(), none()]);
         row(out, &cells);
     }
     for summary in &result.summary {
@@ -95,7 +94,6 @@ pub fn arms(out: &mut String, result: &ReplayResult, timing: &[ArmTiming]) {
         ];
         cells.extend(Metric::ALL.map(|metric| cell(summary, metric)));
         cells.push(if speeds.is_empty() { none() } else { count(speed.round() as u64) });
-        cells.push(format!("<span class=\"wide\">{}</span>", escape_xml(&prose(&summary.rule))));
         row(out, &cells);
     }
     let interval =
@@ -106,7 +104,12 @@ pub fn arms(out: &mut String, result: &ReplayResult, timing: &[ArmTiming]) {
             "{interval}AUC, ln π and entropy are of the held-out responses at the end. The names link to the token logs, which <code>stapo-analyze</code> reads. Speed is of this start, with all measurements."
         ),
     );
-    out.push_str("</section>\n");
+    out.push_str("<dl class=\"facts\">\n");
+    for summary in &result.summary {
+        let (name, rule) = (escape_xml(&summary.objective), escape_xml(&prose(&summary.rule)));
+        let _ = writeln!(out, "<div><dt>{name}</dt><dd>{rule}</dd></div>");
+    }
+    out.push_str("</dl></section>\n");
 }
 
 /// What unfolds.
@@ -131,22 +134,18 @@ fn differences(out: &mut String, result: &ReplayResult) {
         return;
     }
     out.push_str("<details open><summary>Differences, paired by seed</summary>\n");
-    open(
-        out,
-        &["difference", "metric", "mean", "95 % interval", "p", "adjusted", "signed rank", "supported"],
-    );
+    open(out, &["difference", "mean", "95 % interval", "p", "adjusted", "signed rank", "supported"]);
     for d in &result.differences {
         row(
             out,
             &[
-                format!("{} − {}", escape_xml(&d.objective), escape_xml(&d.baseline)),
-                d.metric.label().into(),
+                format!("{} − {}: {}", escape_xml(&d.objective), escape_xml(&d.baseline), d.metric.label()),
                 number(d.mean),
                 interval(d),
                 number_or_dash(d.p_value),
                 number_or_dash(d.p_adjusted),
                 number_or_dash(d.p_signed_rank),
-                if d.supported { "yes" } else { "no" }.into(),
+                if d.supported { "<b>yes</b>" } else { "no" }.into(),
             ],
         );
     }
@@ -162,12 +161,13 @@ fn differences(out: &mut String, result: &ReplayResult) {
 }
 
 fn updates(out: &mut String, result: &ReplayResult) {
+    out.push_str("<details><summary>Updates of every arm</summary>\n");
     for arm in &result.arms {
         let all = visits(arm);
         let stride = all.len().div_ceil(UPDATES).max(1);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"table\"><summary>Updates of {}, seed {} <span>{}</span></summary>\n",
+            "<details class=\"table\"><summary>Updates of {}, seed {} <span>{}</span></summary>",
             escape_xml(&arm.objective),
             arm.seed,
             arm.stopped.as_ref().map_or_else(String::new, |s| format!("stopped at update {}", s.update))
@@ -228,6 +228,7 @@ fn updates(out: &mut String, result: &ReplayResult) {
         close(out, &note);
         out.push_str("</details>\n");
     }
+    out.push_str("</details>\n");
 }
 
 fn steps(out: &mut String, result: &ReplayResult) {
@@ -256,10 +257,7 @@ fn steps(out: &mut String, result: &ReplayResult) {
     }
     close(
         out,
-        &format!(
-            "Mean |ln ρ| before the step’s first update, and where old log-probabilities come from: the log, or the replayed policy at the step’s start (recompute). Silenced share of {}.",
-            percent(result.summary.iter().find_map(|s| s.silenced_share).unwrap_or(0.0))
-        ),
+        "Mean |ln ρ| before the step’s first update, and where old log-probabilities come from: the log, or the replayed policy at the step’s start (recompute).",
     );
     out.push_str("</details>\n");
 }
