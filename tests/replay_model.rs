@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use burn::tensor::Device;
 use serde_json::Value;
 use stapo_analyze::replay::device::parse_device;
 use stapo_analyze::replay::model::{
@@ -20,6 +21,11 @@ struct Reference {
     values: Value,
 }
 
+/// The processor, or the device under test (examples/replay/parity_on_wgpu.sh).
+fn device() -> Device {
+    parse_device(&std::env::var("STAPO_REPLAY_DEVICE").unwrap_or("cpu".into())).unwrap()
+}
+
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/replay").join(name)
 }
@@ -32,7 +38,7 @@ fn reference(name: &str) -> Reference {
         response_start: s["response_start"].as_u64().unwrap() as usize,
     };
     Reference {
-        policy: Policy::load(&folder(name), &parse_device("cpu").unwrap()).unwrap(),
+        policy: Policy::load(&folder(name), &device()).unwrap(),
         sequences: values["sequences"].as_array().unwrap().iter().map(sequence).collect(),
         weights: values["weights"].as_array().unwrap().iter().map(floats).collect(),
         values,
@@ -44,7 +50,7 @@ fn floats(list: &Value) -> Vec<f32> {
 }
 
 fn engine(change: impl FnOnce(&mut EngineSettings)) -> Engine {
-    let mut settings = EngineSettings::new(&parse_device("cpu").unwrap());
+    let mut settings = EngineSettings::new(&device());
     settings.threads = 2;
     change(&mut settings);
     Engine::new(&settings).unwrap()
@@ -267,7 +273,7 @@ fn a_random_policy_learns_a_sequence() {
         output_bias: false,
         mlp_bias: false,
     };
-    let device = parse_device("cpu").unwrap();
+    let device = device();
     let mut policy = Policy::random(config.clone(), 3, &device);
     let sequence = Sequence { tokens: (0..30).map(|i| (i * 7 + i * i) % 50).collect(), response_start: 2 };
     let batch = vec![sequence];

@@ -220,3 +220,42 @@ fn check_shape(stats: &[TokenStats], weights: &[Vec<f32>]) -> Result<()> {
         hint: "this is a mistake in the objective: please report it".into(),
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// What devices with memory of their own compute, on the processor: the whole model by tensor
+    /// operations, against the fused loops.
+    #[test]
+    fn tensor_operations_alone_give_the_same_model() {
+        let device = Device::flex();
+        let fused = Engine::new(&EngineSettings::new(&device)).unwrap();
+        let mut tensors = Engine::new(&EngineSettings::new(&device)).unwrap();
+        tensors.place = Place::without_host_loops(&device);
+        let batch: Vec<Sequence> = [90, 7]
+            .map(|n| Sequence { tokens: (0..n).map(|i| i * i % 96).collect(), response_start: 3 })
+            .to_vec();
+        let weigh = |stats: &[TokenStats]| {
+            Ok(stats.iter().map(|s| s.logprob.iter().map(|l| l.sin()).collect()).collect())
+        };
+        for name in ["qwen2", "qwen3", "llama"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/replay").join(name);
+            let policy = Policy::load(&folder, &device).unwrap();
+            let (stats, gradients) = fused.differentiate(&policy, &batch, weigh).unwrap();
+            let (stats_again, gradients_again) = tensors.differentiate(&policy, &batch, weigh).unwrap();
+            for (a, b) in stats.iter().zip(&stats_again) {
+                assert!(a.logprob.iter().zip(&b.logprob).all(|(a, b)| (a - b).abs() < 1e-5), "{name}");
+            }
+            let again = gradients_again.by_name(&policy);
+            for (key, values) in gradients.by_name(&policy) {
+                let largest = values.iter().fold(0.0f32, |a, b| a.max(b.abs()));
+                let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 2e-5 * largest;
+                assert!(values.iter().zip(&again[&key]).all(near), "{name} {key}");
+            }
+        }
+    }
+}

@@ -84,3 +84,48 @@ impl Workers {
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use burn::tensor::{Device, Tensor, TensorData};
+
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_from_any_number_of_workers() {
+        for count in [1, 2, 5] {
+            let workers = Workers::new(count, 1).unwrap();
+            let squares = workers.map((0..50u64).collect(), |i| i * i);
+            assert_eq!(squares, (0..50).map(|i| i * i).collect::<Vec<_>>());
+            // Not commutative: only the order of the items gives this text.
+            let text = workers.fold(
+                (0..12).collect(),
+                String::new(),
+                |i: u64| {
+                    std::thread::sleep(std::time::Duration::from_millis(12 - i));
+                    i.to_string()
+                },
+                |all, part| all.push_str(&part),
+            );
+            assert_eq!(text, "01234567891011");
+        }
+        assert!(Workers::new(2, 1).unwrap().map(Vec::<u8>::new(), |i| i).is_empty());
+    }
+
+    /// Large models have all threads work on one pack: the products must not depend on how many.
+    #[test]
+    fn products_have_the_same_bits_on_any_number_of_threads() {
+        let values = |n: usize| (0..n).map(|i| ((i * 7919) % 1013) as f32 / 500.0 - 1.0).collect::<Vec<_>>();
+        let matrix = |rows: usize, columns: usize| {
+            Tensor::<2>::from_data(TensorData::new(values(rows * columns), [rows, columns]), &Device::flex())
+        };
+        let product = |threads| {
+            let workers = Workers::new(1, threads).unwrap();
+            let work = vec![(matrix(317, 523), matrix(523, 411)), (matrix(640, 64), matrix(64, 1024))];
+            workers.map(work, |(a, b)| a.matmul(b).into_data())
+        };
+        assert_eq!(product(1), product(2));
+        assert_eq!(product(1), product(3));
+    }
+}
