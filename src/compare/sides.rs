@@ -8,9 +8,12 @@ use super::settings::StepAlignment;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cluster, ClusterSum, ClusterSums, StepRow};
 use crate::stats::bootstrap::Stratum;
+use crate::stats::serial::FEWEST_BLOCKS;
 
-/// Clusters of a side that are resampled at most; beyond, those of a step are taken together.
-const CLUSTERS: usize = 1 << 15;
+/// Clusters of a side that are resampled at most; beyond, those of a step are taken together. With
+/// many steps groups add little to what drawing steps already carries, so fewer will do.
+const CLUSTERS: usize = 1 << 12;
+const CLUSTERS_OF_FEW_STEPS: usize = 1 << 15;
 
 /// The runs of an arm.
 #[derive(Clone, Copy)]
@@ -89,7 +92,8 @@ impl Sides {
             rows: Vec::with_capacity(pairs.len()),
             alignment: Alignment { method: alignment.method, pairs: Vec::new() },
         };
-        let most = (CLUSTERS / pairs.len().max(1)).max(2);
+        let all = if pairs.len() < FEWEST_BLOCKS { CLUSTERS_OF_FEW_STEPS } else { CLUSTERS };
+        let most = (all / pairs.len().max(1)).max(2);
         for (l, r) in pairs {
             let (l, r) = (steps[0][*l], steps[1][*r]);
             sides.rows.push([left.rows(l).cloned().collect(), right.rows(r).cloned().collect()]);
