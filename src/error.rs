@@ -168,6 +168,26 @@ pub enum Error {
         /// The system's word.
         message: String,
     },
+    /// A `config.json` of a model that cannot be followed.
+    #[error("{}: `{key}`: {message}", path.display())]
+    ModelConfig {
+        /// The file (or folder).
+        path: PathBuf,
+        /// The key in it.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A tensor of a checkpoint that is missing, not expected, or not as the configuration says.
+    #[error("{}: tensor `{tensor}`: {message}", path.display())]
+    ModelTensor {
+        /// The file (or folder).
+        path: PathBuf,
+        /// Name of the tensor.
+        tensor: String,
+        /// What is wrong.
+        message: String,
+    },
     /// Arguments that do not go together or are out of range.
     #[error("{message}")]
     Usage {
@@ -236,6 +256,12 @@ impl Error {
             ),
             Self::TooManyMissing { .. } => {
                 "check what was logged (stapo-analyze check); to go on all the same: --allow-missing".into()
+            }
+            Self::ModelConfig { .. } => {
+                "give a Hugging Face checkpoint of qwen3, qwen2 or llama: config.json with model.safetensors or its shards".into()
+            }
+            Self::ModelTensor { .. } => {
+                "config.json and weights have to be of the same model; download or save it again".into()
             }
             Self::Read { .. } => return None,
             Self::Write { .. } => {

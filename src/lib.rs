@@ -2,8 +2,9 @@
 //!
 //! The way data takes: [`ingest`] (any log → one token stream) → [`framework`] (the math of the
 //! STAPO paper) → [`analyze`] (one pass over the run → one result) → [`report`] (page, Markdown,
-//! charts). Beside it: [`compare`] (runs against each other), [`check`] (can a log be trusted), [`convert`] (any log → canonical Parquet),
-//! [`stats`], and [`cli`].
+//! charts). Beside it: [`compare`] (runs against each other), [`replay`] (logged batches through a
+//! policy, once per objective), [`check`] (can a log be trusted), [`convert`] (any log → canonical
+//! Parquet), [`stats`], and [`cli`].
 
 pub mod analyze;
 pub mod check;
@@ -15,6 +16,7 @@ pub mod format;
 pub mod framework;
 pub mod ingest;
 pub mod output;
+pub mod replay;
 pub mod report;
 mod simd;
 pub mod stats;

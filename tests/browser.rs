@@ -10,8 +10,9 @@ use report_support::{Spec, synthetic};
 use serde_json::{Value, json};
 use stapo_analyze::analyze::AnalyzeSettings;
 use stapo_analyze::analyze::result::RunAnalysis;
+use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
-use stapo_analyze::report::write_report;
+use stapo_analyze::report::{write_comparison, write_report};
 
 /// A browser that shows the report of an analysis.
 fn show(analysis: &RunAnalysis) -> Option<(Browser, tempfile::TempDir)> {
@@ -230,4 +231,58 @@ fn the_largest_page_opens_quickly() {
     let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
     assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
     assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+/// The page of a comparison of the sample runs.
+fn show_comparison() -> Option<(Browser, tempfile::TempDir)> {
+    let browser = Browser::start()?;
+    let folder = tempfile::tempdir().unwrap();
+    let settings = AnalyzeSettings { clusters: true, ..AnalyzeSettings::default() };
+    let runs: Vec<NamedRun> =
+        [("grpo", "grpo.parquet"), ("</h1><img src=x onerror=\"window.hacked=1\">", "stapo.parquet")]
+            .into_iter()
+            .map(|(name, file)| NamedRun {
+                name: name.into(),
+                arm: name.into(),
+                analysis: report_support::sample(file, &settings),
+            })
+            .collect();
+    let comparison = compare_runs(&runs, None, &CompareSettings::default());
+    let files = write_comparison(&comparison, folder.path()).unwrap();
+    browser.open(&files.html);
+    Some((browser, folder))
+}
+
+#[test]
+fn a_comparison_opens_inert_with_all_charts_in_light_and_dark_and_on_a_phone() {
+    let Some((browser, _folder)) = show_comparison() else { return };
+    assert_eq!(browser.console(), Vec::<String>::new());
+    let facts = browser.run(
+        "return {charts: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100 && s.querySelectorAll('path').length > 3),
+                 requests: performance.getEntriesByType('resource').length,
+                 verdict: document.querySelector('#verdict').getBoundingClientRect().bottom,
+                 rows: document.querySelectorAll('.metrics tr.yes').length > 0,
+                 hacked: window.hacked === undefined, images: document.images.length, scripts: document.scripts.length,
+                 shown: document.querySelector('h1').textContent.includes('</h1><img src=x')}",
+    );
+    assert_eq!(facts["charts"], json!(vec![true; 10]));
+    assert_eq!((&facts["requests"], &facts["images"], &facts["scripts"]), (&json!(0), &json!(0), &json!(0)));
+    assert_eq!(
+        (&facts["hacked"], &facts["shown"], &facts["rows"]),
+        (&json!(true), &json!(true), &json!(true))
+    );
+    assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
+    let light = browser.run("return getComputedStyle(document.body).backgroundColor");
+    browser.devtools(
+        "Emulation.setEmulatedMedia",
+        json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
+    );
+    assert_ne!(browser.run("return getComputedStyle(document.body).backgroundColor"), light);
+    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": true});
+    browser.devtools("Emulation.setDeviceMetricsOverride", phone);
+    let wide = browser.run("return document.documentElement.scrollWidth - innerWidth");
+    assert!(wide.as_f64().unwrap() <= 0.0, "the page is {wide} px too wide for a phone");
+    browser.run("const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
+    let refused = browser.console();
+    assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
 }

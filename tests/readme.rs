@@ -40,9 +40,11 @@ fn workplace() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let data = root().join("notebooks-data");
     std::os::unix::fs::symlink(&data, folder.path().join("notebooks-data")).unwrap();
-    for (name, sample) in
-        [("run.parquet", "grpo.parquet"), ("grpo.parquet", "grpo.parquet"), ("stapo.parquet", "stapo.parquet")]
-    {
+    for (name, sample) in [
+        ("run.parquet", "grpo.parquet"),
+        ("grpo.parquet", "grpo.parquet"),
+        ("stapo.parquet", "stapo.parquet"),
+    ] {
         std::os::unix::fs::symlink(data.join(sample), folder.path().join(name)).unwrap();
     }
     folder

@@ -12,7 +12,7 @@ mod gate;
 mod plan;
 pub mod result;
 mod settings;
-mod texts;
+pub(crate) mod texts;
 mod write;
 
 pub use gate::Gate;

@@ -1,11 +1,16 @@
 //! Raw command-line arguments; [`super::settings`] resolves them once.
 
+mod compare;
+
+pub use compare::{AlignStepsArg, CompareArgs};
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::demo::DemoArgs;
+pub use super::replay_args::ReplayArgs;
 use super::shell::{CompletionsArgs, ManArgs};
 use crate::ingest::Alignment;
 
@@ -48,7 +53,7 @@ pub enum Command {
     /// intervals from a cluster bootstrap (steps, then groups), paired tests where pairing is real,
     /// sizes of effect, and Holm's correction. One run a side speaks of these runs only: give
     /// several seeds as one arm (--arm) to speak of methods.
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
     /// Write a log as canonical Parquet
     ///
     /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
@@ -62,6 +67,13 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Train a policy on the logged batches, once per objective
+    ///
+    /// Same start, same data, same order; only the objective differs. A share of the prompts is
+    /// held out and tells what each objective keeps or loses. Without --model, a small surrogate
+    /// policy is fitted to the log first. Leaves replay.html, replay.md, replay.json and a token
+    /// log of every arm, which this program analyses in turn.
+    Replay(Box<ReplayArgs>),
 }
 
 /// Where the log is and how to read it.
@@ -237,82 +249,16 @@ fn number(text: &str, good: impl Fn(f64) -> bool, what: &str) -> Result<f64, Str
     }
 }
 
-fn probability(text: &str) -> Result<f64, String> {
+pub(super) fn probability(text: &str) -> Result<f64, String> {
     number(text, |v| (0.0..=1.0).contains(&v), "a number from 0 to 1")
 }
 
-fn non_negative(text: &str) -> Result<f64, String> {
+pub(super) fn non_negative(text: &str) -> Result<f64, String> {
     number(text, |v| v >= 0.0 && v.is_finite(), "a number of 0 or more")
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
-}
-
-/// Arguments of `compare`.
-#[derive(Debug, Args)]
-#[command(override_usage = "stapo-analyze compare [OPTIONS] <[NAME=]RUN>...")]
-pub struct CompareArgs {
-    /// Logs of runs, each a file, folder or quoted glob; the first is the baseline. Two of one name
-    /// are told apart by a suffix
-    #[arg(value_name = "[NAME=]RUN", required_unless_present = "arms")]
-    pub runs: Vec<String>,
-
-    /// Several runs (seeds) as one arm, separated by commas (repeatable; after all single runs)
-    #[arg(long = "arm", value_name = "NAME=RUN,RUN")]
-    pub arms: Vec<String>,
-
-    /// Trainer scalars to join: CSV with the columns run, step, and any numbers
-    #[arg(long, value_name = "FILE")]
-    pub metrics: Option<PathBuf>,
-
-    /// How steps are aligned [default: the strictest that aligns half of them]
-    #[arg(long, value_enum, value_name = "HOW", help_heading = "Statistics")]
-    pub align_steps: Option<AlignStepsArg>,
-
-    /// Draws of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = 1_000, help_heading = "Statistics")]
-    pub draws: usize,
-
-    /// Level of intervals; what is called different has a corrected p of at most 1 minus it
-    #[arg(long, value_name = "LEVEL", default_value_t = 0.95, help_heading = "Statistics")]
-    pub confidence: f64,
-
-    /// Seed of all draws
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Statistics")]
-    pub seed: u64,
-
-    /// Write compare.html, compare.md, charts, compare.json and tables into DIR
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub report: Option<PathBuf>,
-
-    /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
-
-    /// Exit with 1 when a number of compare.json meets CONDITION, such as
-    /// "metrics.reward.ci_high<0" (repeatable)
-    #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
-    pub fail_on: Vec<String>,
-
-    /// How to read the logs.
-    #[command(flatten)]
-    pub reading: ReadingArgs,
-
-    /// What is computed.
-    #[command(flatten)]
-    pub options: MaskArgs,
-}
-
-/// How steps are aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AlignStepsArg {
-    /// Steps of the same number
-    Exact,
-    /// The nearest step
-    Nearest,
-    /// Steps at the same part of each run
-    Progress,
 }
 
 /// Arguments of `check`.

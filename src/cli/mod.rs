@@ -7,6 +7,8 @@ mod compare;
 mod convert;
 mod demo;
 mod progress;
+mod replay;
+mod replay_args;
 mod settings;
 mod shell;
 mod terminal;
@@ -44,6 +46,9 @@ pub fn main() -> ExitCode {
         Some(Command::Completions(arguments)) => shell::completions(arguments, &mut io::stdout().lock()),
         Some(Command::Man(arguments)) => shell::man(arguments, &mut io::stdout().lock()),
         Some(Command::Convert(arguments)) => convert::run(arguments, &mut io::stderr().lock()),
+        Some(Command::Replay(arguments)) => {
+            replay::run(arguments, &mut io::stdout().lock(), &mut io::stderr())
+        }
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

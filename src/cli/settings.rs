@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::args::{
     AlignStepsArg, CompareArgs, EntropyUnit, MaskArgs, PerArg, PopulationArg, PresetArg, ReadingArgs,
+    ReplayArgs,
 };
+use super::replay_args::{OldArg, RandomFromArg};
 use crate::analyze::{AnalyzeSettings, BatchUnit};
 use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment};
 use crate::error::{Error, Result};
 use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::ingest::{IngestSettings, UserMap};
+use crate::replay::objective::{ObjectiveSettings, RandomFrom};
+use crate::replay::{OldPolicy, OptimizerSettings, ReplaySettings};
 
 /// Resolves how to read a log.
 pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
@@ -57,6 +61,65 @@ pub fn analyze(arguments: &MaskArgs) -> AnalyzeSettings {
         clip: arguments.clip_low.zip(arguments.clip_high).map(|(low, high)| ClipRange { low, high }),
         temperature: arguments.temperature,
         ..AnalyzeSettings::default()
+    }
+}
+
+/// Resolves how to train.
+pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let s2t = S2tSettings {
+        tau_p: arguments.tau_p,
+        entropy: EntropyCut::Quantile(arguments.entropy_quantile),
+        ..S2tSettings::v5()
+    };
+    ReplaySettings {
+        objectives: arguments.objective.clone(),
+        objective: ObjectiveSettings {
+            s2t,
+            clip: arguments.clip_low.zip(arguments.clip_high),
+            dual_clip: arguments.dual_clip,
+            stare_target: arguments.stare_target,
+            random_from: match arguments.random_from {
+                RandomFromArg::All => RandomFrom::All,
+                RandomFromArg::Positive => RandomFrom::Positive,
+                RandomFromArg::Candidates => RandomFrom::Candidates,
+            },
+            constant_length: arguments.constant_length.map_or(0, size),
+        },
+        tau_p: arguments.tau_p,
+        entropy_quantile: arguments.entropy_quantile,
+        model: arguments.model.clone(),
+        device: arguments.device.clone(),
+        tokens_per_microbatch: arguments.tokens_per_microbatch.map(size),
+        gradient_checkpointing: arguments.gradient_checkpointing,
+        threads: arguments.input.reading.threads,
+        responses: arguments.responses,
+        steps: arguments.steps,
+        minibatch: arguments.minibatch,
+        epochs: arguments.epochs,
+        optimizer: OptimizerSettings {
+            learning_rate: arguments.lr,
+            betas: arguments.betas,
+            eps: arguments.eps,
+            weight_decay: arguments.weight_decay,
+            warmup: arguments.warmup,
+            max_grad_norm: arguments.max_grad_norm,
+        },
+        kl_beta: arguments.kl_beta,
+        seeds: arguments.seeds,
+        shuffle: !arguments.no_shuffle,
+        holdout: arguments.holdout,
+        old: match arguments.old {
+            OldArg::Log => OldPolicy::Log,
+            OldArg::Recompute => OldPolicy::Recompute,
+            OldArg::Auto => OldPolicy::Auto,
+        },
+        drift_limit: arguments.drift_limit,
+        surrogate_updates: arguments.surrogate_updates,
+        explain: arguments.explain,
+        checkpoint_seconds: arguments.checkpoint_seconds,
+        save: arguments.save.clone(),
+        ..ReplaySettings::default()
     }
 }
 

@@ -133,10 +133,10 @@ fn distance<K: Sync>(table: &Table<K>, seed: u64) -> Option<Distance> {
     let swapped = |swap: u64| {
         let one = |(_, counts): &(K, Counts)| {
             let mut sums = [0, 0];
-            for r in 0..REPLICATES {
+            for (r, (left, right)) in counts[0].iter().zip(&counts[1]).enumerate() {
                 let side = usize::from(swap >> r & 1 == 1);
-                sums[side] += counts[0][r];
-                sums[1 - side] += counts[1][r];
+                sums[side] += left;
+                sums[1 - side] += right;
             }
             (sums[0] as f64, sums[1] as f64)
         };

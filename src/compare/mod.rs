@@ -265,7 +265,7 @@ fn statements(settings: &CompareSettings) -> Vec<String> {
             crate::format::grouped(settings.draws as u64),
             settings.seed
         ),
-        "Tests are two-sided: Wilcoxon's signed ranks of the differences at aligned steps (of prompts where fewer than 6 steps are aligned), Mann–Whitney where nothing is paired. They ask whether these runs differ at these steps by more than the sampling of prompts and responses.".into(),
+        "Tests are two-sided: Wilcoxon's signed ranks of the differences at aligned steps (of prompts where fewer than 9 steps are aligned and prompts are logged), Mann–Whitney where nothing is paired. They ask whether these runs differ at these steps by more than the sampling of prompts and responses.".into(),
         "Where neighbouring steps differ alike (correlation about the straight trend of the difference), blocks of steps are counted in test and interval. A steady drift of one run away from the other counts as a difference of these runs; whether the next pair of runs would drift apart the same way, only more seeds can tell.".into(),
         format!(
             "p-values are corrected after Holm within each family (metrics of the framework, shares of classes, trainer scalars), over all runs. Called different is what stays at or below {}.",

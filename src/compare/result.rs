@@ -1,8 +1,12 @@
 //! What a comparison found: the one struct that `compare.json`, tables and reports read.
 
-use std::collections::BTreeMap;
+mod distributions;
+mod warnings;
 
 use serde::Serialize;
+
+pub use distributions::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
+pub use warnings::{CompareCode, CompareWarning};
 
 /// Version of `compare.json`; raised when a field changes its meaning.
 pub const COMPARE_VERSION: u32 = 1;
@@ -206,93 +210,6 @@ pub struct MetricRow {
     pub effective_steps: Option<f64>,
 }
 
-/// How the tokens of an arm are distributed against the baseline's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct DistributionChange {
-    /// The arm.
-    pub run: String,
-    /// Over the probability × entropy plane.
-    pub plane: Option<Distance>,
-    /// Over token ids.
-    pub vocabulary: Option<Distance>,
-    /// Regions of the plane that gained or lost most.
-    pub regions: Vec<RegionChange>,
-    /// Token ids that gained or lost most.
-    pub tokens: Vec<TokenChange>,
-    /// Every region (in `tables/compare_regions.parquet`).
-    #[serde(skip)]
-    pub all_regions: Vec<RegionChange>,
-    /// Every id (in `tables/compare_tokens.parquet`).
-    #[serde(skip)]
-    pub all_tokens: Vec<TokenChange>,
-}
-
-/// A distance between two distributions and what noise alone would give.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Distance {
-    /// Jensen–Shannon distance, from 0 to 1.
-    pub distance: f64,
-    /// Its median where labels of random groups of prompts are swapped at random.
-    pub noise: f64,
-    /// Its 0.95 quantile there.
-    pub noise_high: f64,
-    /// Share of swaps with at least this distance.
-    pub p_value: f64,
-}
-
-/// A region of the plane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct RegionChange {
-    /// log10 p: from, to.
-    pub log10_prob: [f64; 2],
-    /// Entropy: from, to.
-    pub entropy: [f64; 2],
-    /// Share of the baseline's tokens.
-    pub baseline: f64,
-    /// Share of the arm's tokens.
-    pub other: f64,
-    /// `other` − `baseline`.
-    pub difference: f64,
-    /// Interval of the difference.
-    pub ci_low: f64,
-    /// Interval of the difference.
-    pub ci_high: f64,
-}
-
-/// A token id.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TokenChange {
-    /// Id.
-    pub token_id: i64,
-    /// Text, where known.
-    pub token: Option<String>,
-    /// Share of the baseline's tokens.
-    pub baseline: f64,
-    /// Share of the arm's tokens.
-    pub other: f64,
-    /// `other` − `baseline`.
-    pub difference: f64,
-    /// Interval of the difference.
-    pub ci_low: f64,
-    /// Interval of the difference.
-    pub ci_high: f64,
-}
-
-/// A token id that is silenced in some arm.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SpuriousToken {
-    /// Id.
-    pub token_id: i64,
-    /// Text, where known.
-    pub token: Option<String>,
-    /// Silenced occurrences, by arm in the order of `arms`.
-    pub silenced: Vec<u64>,
-    /// Kept candidates, by arm.
-    pub exploratory: Vec<u64>,
-    /// Occurrences, by arm.
-    pub occurrences: Vec<u64>,
-}
-
 /// Values of one run over steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
@@ -302,68 +219,4 @@ pub struct Series {
     pub metric: String,
     /// Step and value.
     pub points: Vec<(i64, f64)>,
-}
-
-/// The kinds of warnings, the most serious first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CompareCode {
-    /// A run has collapsed.
-    RunInTrouble,
-    /// The runs were not logged or analysed alike.
-    NotAlike,
-    /// Too few steps are aligned for a test over steps.
-    FewSteps,
-    /// Steps hang together more than blocks can undo.
-    SerialCorrelation,
-    /// Steps without a partner.
-    UnalignedSteps,
-    /// Prompts differ or are not logged.
-    UnpairedPrompts,
-    /// A metric that one side has no data for.
-    MissingMetric,
-    /// One run each.
-    OneSeed,
-    /// Gradient norms are estimated.
-    EstimatedGradients,
-    /// Groups are so many that several share a cluster, or not logged.
-    CoarseClusters,
-    /// Two runs had the same name.
-    RenamedRun,
-    /// Rows or columns of the trainer's scalars that were not used.
-    TrainerRows,
-}
-
-impl CompareCode {
-    /// The name in `compare.json`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RunInTrouble => "run_in_trouble",
-            Self::NotAlike => "not_alike",
-            Self::FewSteps => "few_steps",
-            Self::SerialCorrelation => "serial_correlation",
-            Self::UnalignedSteps => "unaligned_steps",
-            Self::UnpairedPrompts => "unpaired_prompts",
-            Self::MissingMetric => "missing_metric",
-            Self::OneSeed => "one_seed",
-            Self::EstimatedGradients => "estimated_gradients",
-            Self::CoarseClusters => "coarse_clusters",
-            Self::RenamedRun => "renamed_run",
-            Self::TrainerRows => "trainer_rows",
-        }
-    }
-}
-
-/// One warning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CompareWarning {
-    /// What kind.
-    pub code: CompareCode,
-    /// What was found, with numbers.
-    pub message: String,
-    /// What to do next.
-    pub hint: String,
-    /// Numbers behind it, by name.
-    pub evidence: BTreeMap<String, f64>,
 }

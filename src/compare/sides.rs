@@ -1,6 +1,6 @@
 //! Two arms at their aligned steps.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::align::Alignment;
 use super::quantities::{Fraction, Metric};
@@ -8,9 +8,12 @@ use super::settings::StepAlignment;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cluster, ClusterSum, ClusterSums, StepRow};
 use crate::stats::bootstrap::Stratum;
+use crate::stats::serial::FEWEST_BLOCKS;
 
-/// Clusters of a side that are resampled at most; beyond, those of a step are taken together.
-const CLUSTERS: usize = 1 << 15;
+/// Clusters of a side that are resampled at most; beyond, those of a step are taken together. With
+/// many steps groups add little to what drawing steps already carries, so fewer will do.
+const CLUSTERS: usize = 1 << 12;
+const CLUSTERS_OF_FEW_STEPS: usize = 1 << 15;
 
 /// The runs of an arm.
 #[derive(Clone, Copy)]
@@ -89,11 +92,12 @@ impl Sides {
             rows: Vec::with_capacity(pairs.len()),
             alignment: Alignment { method: alignment.method, pairs: Vec::new() },
         };
-        let most = (CLUSTERS / pairs.len().max(1)).max(2);
+        let all = if pairs.len() < FEWEST_BLOCKS { CLUSTERS_OF_FEW_STEPS } else { CLUSTERS };
+        let most = (all / pairs.len().max(1)).max(2);
         for (l, r) in pairs {
             let (l, r) = (steps[0][*l], steps[1][*r]);
             sides.rows.push([left.rows(l).cloned().collect(), right.rows(r).cloned().collect()]);
-            let stratum = sides.pair(left.clusters(l), right.clusters(r));
+            let stratum = sides.pair(&left.clusters(l), &right.clusters(r));
             sides.strata.push(coarser(stratum, most));
         }
         sides.alignment = alignment;
@@ -101,29 +105,25 @@ impl Sides {
     }
 
     /// The clusters of a pair of steps, those of the same prompt side by side where all have one.
-    fn pair(&mut self, left: Vec<&Cluster>, right: Vec<&Cluster>) -> Stratum<{ ClusterSum::COUNT }> {
-        let mut partners: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (i, cluster) in right.iter().enumerate().rev() {
-            if let Some(prompt) = cluster.prompt {
-                partners.entry(prompt).or_default().push(i);
-            }
+    fn pair(&mut self, left: &[&Cluster], right: &[&Cluster]) -> Stratum<{ ClusterSum::COUNT }> {
+        let prompts = [by_prompt(left), by_prompt(right)];
+        let both = prompts[0].iter().filter_map(|(key, l)| Some([*l, *prompts[1].get(key)?]));
+        let paired: Vec<[ClusterSums; 2]> = both.collect();
+        self.prompts.paired += paired.len();
+        let unpaired = [0, 1].map(|side| {
+            let unknown = [left, right][side].iter().filter(|c| c.prompt.is_none()).count();
+            prompts[side].len() - paired.len() + unknown
+        });
+        self.prompts.unpaired.iter_mut().zip(unpaired).for_each(|(all, here)| *all += here);
+        self.prompt_pairs.extend(&paired);
+        if unpaired == [0, 0] && !paired.is_empty() {
+            return Stratum {
+                sides: [0, 1].map(|side| paired.iter().map(|p| p[side]).collect()),
+                paired: true,
+            };
         }
-        let partner = |c: &&Cluster| partners.get_mut(&c.prompt?)?.pop();
-        let found: Vec<Option<usize>> = left.iter().map(partner).collect();
-        let paired = found.iter().flatten().count();
-        self.prompts.paired += paired;
-        self.prompts.unpaired[0] += left.len() - paired;
-        self.prompts.unpaired[1] += right.len() - paired;
-        for (cluster, partner) in left.iter().zip(&found) {
-            if let Some(partner) = partner {
-                self.prompt_pairs.push([cluster.sums, right[*partner].sums]);
-            }
-        }
-        let all_paired = paired == left.len() && paired == right.len();
-        let sums = |clusters: &[&Cluster]| clusters.iter().map(|c| c.sums).collect::<Vec<_>>();
-        let right =
-            if all_paired { found.iter().flatten().map(|i| right[*i].sums).collect() } else { sums(&right) };
-        Stratum { sides: [sums(&left), right], paired: all_paired }
+        let sums = |clusters: &[&Cluster]| clusters.iter().map(|c| c.sums).collect();
+        Stratum { sides: [sums(left), sums(right)], paired: false }
     }
 
     /// Number of pairs of steps.
@@ -146,6 +146,18 @@ impl Sides {
         };
         self.strata.iter().zip(&self.rows).map(at).collect()
     }
+}
+
+/// The clusters of every prompt together: runs of one arm answer the same ones.
+fn by_prompt(clusters: &[&Cluster]) -> BTreeMap<u64, ClusterSums> {
+    let mut prompts: BTreeMap<u64, ClusterSums> = BTreeMap::new();
+    for cluster in clusters {
+        if let Some(prompt) = cluster.prompt {
+            let sums = prompts.entry(prompt).or_insert([0.0; ClusterSum::COUNT]);
+            sums.iter_mut().zip(cluster.sums).for_each(|(a, b)| *a += b);
+        }
+    }
+    prompts
 }
 
 fn logs_prompts(side: Side<'_>) -> bool {

@@ -106,6 +106,15 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
     }
 }
 
+/// The unit of a difference, after its numbers.
+fn unit(row: &MetricRow) -> &'static str {
+    match row.unit.as_str() {
+        "share" => " points",
+        "nats" => " nats",
+        _ => "",
+    }
+}
+
 /// What does not differ, with how much it could.
 fn alike(rows: &[MetricRow], run: &str) -> Option<String> {
     let of_run = |row: &&MetricRow| row.run == run && !row.significant && row.p_value.is_some();
@@ -115,7 +124,7 @@ fn alike(rows: &[MetricRow], run: &str) -> Option<String> {
         Some(_) if row.difference == 0.0 && row.ci_low == Some(0.0) && row.ci_high == Some(0.0) => {
             format!("{} (equal)", row.label)
         }
-        Some(text) => format!("{} ({text})", row.label),
+        Some(text) => format!("{} ({text}{})", row.label, unit(row)),
         None => row.label.clone(),
     };
     let parts: Vec<String> = known.iter().map(one).collect();

@@ -13,6 +13,7 @@ pub mod fast_math;
 pub mod feasible;
 pub mod norm;
 pub mod risk;
+pub mod rules;
 pub mod s2t;
 pub mod taxonomy;
 pub mod token;

@@ -8,9 +8,11 @@ pub mod draw;
 pub mod html;
 pub mod markdown;
 pub mod numbers;
+mod replay;
 pub mod text;
 
 pub use compare::write_comparison;
+pub use replay::write_replay;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

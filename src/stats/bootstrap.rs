@@ -105,6 +105,9 @@ fn drawn_groups<const K: usize>(
 ) -> [[f64; K]; 2] {
     let mut sums = [[0.0; K]; 2];
     let [left, right] = &stratum.sides;
+    if left.len() == 1 && right.len() == 1 {
+        return [left[0], right[0]];
+    }
     if stratum.paired && taken == [true; 2] {
         for _ in 0..left.len() {
             let group = random.below(left.len());

@@ -10,6 +10,8 @@ mod reference;
 mod schema;
 mod synthetic;
 
+#[path = "../schema_support/mod.rs"]
+mod schema_support;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -4,8 +4,11 @@
 //! so that several groups of a step share a cluster. How many bits depends on the groups alone, not
 //! on the order of their responses.
 
+mod tally;
+
 use std::collections::{BTreeMap, HashMap};
 
+use self::tally::{ClusterTally, Prompt, prompt_of, to_units};
 use super::columns::Columns;
 use super::hash::Mixer;
 use super::plane;
@@ -13,7 +16,7 @@ use super::tally::{Counts, Quantity, ResponseSums};
 use crate::analyze::result::clusters::{
     Cluster, ClusterSum, ClusterSums, ClusterUnit, REPLICATES, RunClusters, StepClusters,
 };
-use crate::ingest::{Column, Id, TokenBatch};
+use crate::ingest::{Id, TokenBatch};
 
 /// Clusters that are kept at most.
 const LIMIT: usize = 1 << 19;
@@ -21,10 +24,6 @@ const LIMIT: usize = 1 << 19;
 const BITS: [u32; 8] = [64, 16, 13, 10, 7, 5, 3, 0];
 /// Ids that are counted at most (no vocabulary is that large).
 const IDS: usize = 1 << 20;
-/// Sums are whole multiples of this, so that they add up in any order.
-const UNIT: f64 = 1.0 / ((1_u64 << 60) as f64);
-/// A response's sum is at most this.
-const LARGEST: f64 = (1_u64 << 60) as f64;
 
 /// The hash of what a response is clustered by: its group, else itself.
 pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64 {
@@ -33,51 +32,6 @@ pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64
         (Id::Missing, Id::Missing) => mixer.with(u64::from(place.0)).with(place.1).word(),
         (Id::Missing, sample) => mixer.with(3).with_id(Some(sample)).word(),
         (group, _) => mixer.with_id(Some(group)).word(),
-    }
-}
-
-/// The prompt of a cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Prompt {
-    #[default]
-    Unknown,
-    One(u64),
-    Several,
-}
-
-impl Prompt {
-    fn merge(&mut self, other: Self) {
-        *self = match (*self, other) {
-            (Self::Unknown, any) | (any, Self::Unknown) => any,
-            (Self::One(a), Self::One(b)) if a == b => Self::One(a),
-            _ => Self::Several,
-        };
-    }
-}
-
-/// Counts and sums of one cluster.
-#[derive(Clone, Debug, Default)]
-struct ClusterTally {
-    prompt: Prompt,
-    counts: [u64; 7],
-    sums: [i128; 5],
-}
-
-impl ClusterTally {
-    fn merge(&mut self, other: &Self) {
-        self.prompt.merge(other.prompt);
-        self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
-        self.sums.iter_mut().zip(other.sums).for_each(|(a, b)| *a = a.saturating_add(b));
-    }
-
-    fn finish(&self) -> ClusterSums {
-        use ClusterSum as S;
-        let mut sums = [0.0; S::COUNT];
-        let counts = [S::Responses, S::Rewarded, S::Tokens, S::Complete, S::Positive, S::Zero, S::Clipped];
-        counts.iter().zip(self.counts).for_each(|(sum, count)| sums[*sum as usize] = count as f64);
-        let parts = [S::Reward, S::Entropy, S::PositiveEnergy, S::NegativeEnergy, S::Risk];
-        parts.iter().zip(self.sums).for_each(|(sum, units)| sums[*sum as usize] = units as f64 * UNIT);
-        sums
     }
 }
 
@@ -92,6 +46,8 @@ pub struct Clusters {
     /// Tokens of every cell and of every id, by random group.
     plane: [Vec<u32>; REPLICATES],
     ids: [Vec<u32>; REPLICATES],
+    /// Responses of a group follow each other: it is looked up once.
+    open: Option<(Key, ClusterTally)>,
     /// The response that is being added.
     key: Key,
     replicate: usize,
@@ -107,6 +63,7 @@ impl Default for Clusters {
             grouped: false,
             plane: std::array::from_fn(|_| vec![0; plane::CELLS]),
             ids: Default::default(),
+            open: None,
             key: (0, 0),
             replicate: 0,
             before: Counts::default(),
@@ -149,8 +106,10 @@ impl Clusters {
         let old = &self.before;
         let (positive, negative) = (counts.positive - old.positive, counts.negative - old.negative);
         let zero = counts.zero - old.zero;
+        let known = self.open.as_ref().is_some_and(|(key, _)| *key == self.key);
+        let prompt = if known { None } else { prompt_of(source, index) };
         let one = ClusterTally {
-            prompt: prompt_of(source, index).map_or(Prompt::Unknown, Prompt::One),
+            prompt: prompt.map_or(Prompt::Unknown, Prompt::One),
             counts: [
                 counts.responses - old.responses,
                 counts.rewarded - old.rewarded,
@@ -169,7 +128,19 @@ impl Clusters {
             ]
             .map(to_units),
         };
-        self.add(self.key, &one);
+        match &mut self.open {
+            Some((_, open)) if known => open.merge(&one),
+            _ => {
+                self.close();
+                self.open = Some((self.key, one));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((key, tally)) = self.open.take() {
+            self.add(key, &tally);
+        }
     }
 
     fn add(&mut self, key: Key, tally: &ClusterTally) {
@@ -195,7 +166,9 @@ impl Clusters {
     }
 
     /// Adds what another worker collected.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, mut other: Self) {
+        self.close();
+        other.close();
         self.coarsen(other.level);
         other.table.iter().for_each(|(key, tally)| self.add(*key, tally));
         self.grouped |= other.grouped;
@@ -209,9 +182,10 @@ impl Clusters {
     /// The result. `candidates` calls back with the key of each candidate's cluster, whether it is
     /// silenced, and its energy.
     pub fn finish<E>(
-        self,
+        mut self,
         candidates: impl FnOnce(&mut dyn FnMut(i64, u64, bool, f64)) -> Result<(), E>,
     ) -> Result<RunClusters, E> {
+        self.close();
         let level = self.level;
         let ordered: BTreeMap<Key, ClusterTally> = self.table.into_iter().collect();
         let mut all: BTreeMap<Key, (Prompt, ClusterSums)> =
@@ -259,26 +233,6 @@ fn kept(hash: u64, level: usize) -> u64 {
         0 => 0,
         bits => hash >> (64 - bits),
     }
-}
-
-#[allow(clippy::cast_possible_truncation)]
-fn to_units(value: f64) -> i128 {
-    // NaN becomes 0.
-    (value.clamp(-LARGEST, LARGEST) / UNIT) as i128
-}
-
-/// A hash of the prompt, where logged.
-fn prompt_of(source: &TokenBatch, index: usize) -> Option<u64> {
-    let responses = &source.responses;
-    if let Some(ids) = responses.prompt_ids.as_ref().and_then(|prompts| prompts[index].as_ref()) {
-        let pairs = ids.chunks(2).map(|pair| {
-            let second = pair.get(1).map_or(0, |id| u64::from(id.cast_unsigned()) + 1);
-            (second << 32) | u64::from(pair[0].cast_unsigned())
-        });
-        return Some(pairs.fold(Mixer::new(ids.len() as u64), Mixer::with).word());
-    }
-    let text = responses.texts.get(Column::PromptText)?[index].clone()?;
-    Some(Mixer::new(1).with_id(Some(&Id::Text(text))).word())
 }
 
 const WIDTH: usize = 8;
@@ -332,18 +286,5 @@ mod tests {
         let responses =
             whole.steps.iter().flat_map(|s| &s.clusters).map(|c| c.sums[ClusterSum::Responses as usize]);
         assert_eq!(responses.sum::<f64>(), keys.len() as f64);
-    }
-
-    #[test]
-    fn sums_do_not_depend_on_order() {
-        let mut a = ClusterTally::default();
-        let mut b = ClusterTally::default();
-        let values = [1e9, 1e-9, -1e9, 0.3, 1e-7];
-        let one = |v: &f64| ClusterTally { sums: [to_units(*v); 5], ..ClusterTally::default() };
-        values.iter().for_each(|v| a.merge(&one(v)));
-        values.iter().rev().for_each(|v| b.merge(&one(v)));
-        assert_eq!(a.finish(), b.finish());
-        assert!((a.finish()[ClusterSum::Reward as usize] - 0.300_000_101).abs() < 1e-12);
-        assert_eq!(to_units(f64::NAN), 0);
     }
 }

@@ -104,7 +104,7 @@ fn write_verdict(out: &mut String, comparison: &Comparison) {
 fn write_numbers(out: &mut String, comparison: &Comparison) {
     let Some(arm) = comparison.arms.get(1) else { return };
     let row = |name: &&str| comparison.metrics.iter().find(|r| r.name == **name && r.run == arm.name);
-    let rows: Vec<&MetricRow> = FIRST.iter().filter_map(|name| row(&name)).collect();
+    let rows: Vec<&MetricRow> = FIRST.iter().filter_map(row).collect();
     if rows.is_empty() {
         return;
     }

@@ -29,15 +29,18 @@ pub fn metrics(out: &mut String, comparison: &Comparison) {
     out.push_str("<section id=\"metrics\"><h2>Metrics</h2>\n");
     for arm in comparison.arms.iter().skip(1).take(ARMS) {
         let (base, name) = (safe(&comparison.arms[0].name), safe(&arm.name));
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<h3>{name} against {base}</h3><div class=\"scroll\" tabindex=\"0\"><table class=\"metrics\"><thead><tr><th scope=\"col\">metric</th><th scope=\"col\" class=\"n\">{base}</th><th scope=\"col\" class=\"n\">{name}</th><th scope=\"col\" class=\"n\">difference</th><th scope=\"col\" class=\"n\">{confidence} % interval</th><th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\">p corrected</th><th scope=\"col\" class=\"n\">effect</th><th scope=\"col\">test</th></tr></thead><tbody>\n",
+            "<h3>{name} against {base}</h3><div class=\"scroll\" tabindex=\"0\"><table class=\"metrics\"><thead><tr><th scope=\"col\">metric</th><th scope=\"col\" class=\"n\">{base}</th><th scope=\"col\" class=\"n\">{name}</th><th scope=\"col\" class=\"n\">difference</th><th scope=\"col\" class=\"n\">{confidence} % interval</th><th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\">p corrected</th><th scope=\"col\" class=\"n\">effect</th><th scope=\"col\">test</th></tr></thead><tbody>",
         );
         for r in comparison.metrics.iter().filter(|r| r.run == arm.name && r.family != "classes") {
             metric(out, r);
         }
         out.push_str("</tbody></table></div>\n");
         classes(out, comparison, &arm.name);
+    }
+    if comparison.arms.len() > ARMS + 1 {
+        let _ = write!(out, "<p>{} more runs are in the files below.</p>", comparison.arms.len() - ARMS - 1);
     }
     out.push_str("<p class=\"note\">Shaded: differs beyond noise. Differences of shares are in percentage points. Effect: Cliff’s delta, from −1 (always lower) to 1 (always higher), within pairs where they are paired. <span class=\"files\"><a href=\"tables/compare_metrics.parquet\">All numbers (Parquet)</a> <a href=\"compare.json\">compare.json</a></span></p></section>\n");
 }
@@ -68,9 +71,9 @@ fn classes(out: &mut String, comparison: &Comparison, arm: &str) {
         return;
     }
     let differing = rows.iter().filter(|r| r.significant).count();
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<details><summary>Shares of the classes of tokens <span>{differing} of {} differ beyond noise</span></summary><div class=\"scroll\" tabindex=\"0\"><table class=\"metrics\"><tbody>\n",
+        "<details><summary>Shares of the classes of tokens <span>{differing} of {} differ beyond noise</span></summary><div class=\"scroll\" tabindex=\"0\"><table class=\"metrics\"><tbody>",
         rows.len()
     );
     rows.iter().for_each(|r| metric(out, r));

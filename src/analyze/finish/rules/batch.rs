@@ -2,17 +2,9 @@
 
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
+use crate::framework::rules::{STARE_SHARE, STARE_TARGET, covariance_picks, is_clip_covariance};
 use crate::framework::s2t::S2tSettings;
 use crate::stats::quantile::select_quantile;
-
-/// Share of tokens that `clip_cov` and `kl_cov` touch (arXiv 2505.22617).
-const COVARIANCE_SHARE: f64 = 2e-4;
-/// Covariances that `clip_cov` chooses from.
-const CLIP_COVARIANCES: (f64, f64) = (1.0, 5.0);
-/// Share of the rewarded tokens that `stare` boosts.
-const STARE_SHARE: f64 = 0.10;
-/// Mean entropy below which `stare` is active.
-const STARE_TARGET: f64 = 0.3;
 
 /// Thresholds and means of one batch.
 pub struct BatchContext {
@@ -46,7 +38,7 @@ impl BatchContext {
             held_back_from: f64::INFINITY,
             boosted_below: f32::NEG_INFINITY,
         };
-        let picks = (COVARIANCE_SHARE * complete as f64).floor().max(1.0);
+        let picks = covariance_picks(complete as usize) as f64;
         let eligible: f64 =
             tokens.iter().filter(|(t, _)| context.is_clip_eligible(t)).map(|(_, weight)| weight).sum();
         if eligible > 0.0 {
@@ -71,8 +63,7 @@ impl BatchContext {
 
     /// Whether `clip_cov` may pick the token.
     pub fn is_clip_eligible(&self, token: &SampledToken) -> bool {
-        let covariance = self.covariance(token);
-        covariance > CLIP_COVARIANCES.0 && covariance < CLIP_COVARIANCES.1
+        is_clip_covariance(self.covariance(token))
     }
 
     /// Whether `kl_cov` holds the token back.

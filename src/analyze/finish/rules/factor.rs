@@ -2,20 +2,8 @@
 
 use super::batch::BatchContext;
 use crate::analyze::collect::sample::SampledToken;
+use crate::framework::rules::{CISPO_CAP, GSPO_CLIP, KL_WEIGHT, STARE_BOOST, ar_factor, sapo_gate};
 use crate::framework::s2t::{DEFAULT_TAU_P, is_low_entropy};
-
-/// Weight of the probability in `ar` (arXiv 2505.12929).
-const AR_ALPHA: f64 = 0.2;
-/// What `stare` multiplies with (arXiv 2606.19236).
-const STARE_BOOST: f64 = 1.1;
-/// Upper clip of `cispo`.
-const CISPO_CAP: f64 = 1.2;
-/// Temperatures of `sapo` for A > 0 and else.
-const SAPO_TEMPERATURES: (f64, f64) = (1.0, 1.05);
-/// Clipping range of `gspo`.
-const GSPO_CLIP: (f64, f64) = (3e-4, 4e-4);
-/// Weight of `kl_cov`'s penalty.
-const KL_WEIGHT: f64 = 1.0;
 
 /// A rule of the literature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,12 +121,11 @@ impl Rule {
                 ((weight - penalty) / weight, 0.0)
             }
             Self::KlCov => (1.0, 0.0),
-            Self::Ar => (AR_ALPHA * p + 1.0 - AR_ALPHA, 0.0),
+            Self::Ar => (ar_factor(p), 0.0),
             Self::Stare => (if context.is_boosted(token) { STARE_BOOST } else { 1.0 }, 0.0),
             Self::Cispo => (ratio.min(CISPO_CAP) / ratio, 0.0),
             Self::Sapo => {
-                let temperature = if positive { SAPO_TEMPERATURES.0 } else { SAPO_TEMPERATURES.1 };
-                let gate = 1.0 / (1.0 + (-temperature * (ratio - 1.0)).exp());
+                let (gate, _) = sapo_gate(ratio, f64::from(token.advantage));
                 (4.0 * gate * (1.0 - gate), 0.0)
             }
             Self::Gspo => {

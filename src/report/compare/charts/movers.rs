@@ -3,6 +3,7 @@
 use super::label;
 use crate::compare::Comparison;
 use crate::compare::result::TokenChange;
+use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
 use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, font, ticks};
@@ -72,7 +73,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
             number(distance.distance),
             number(distance.noise),
             number(distance.noise_high),
-            number(distance.p_value)
+            shown_p(distance.p_value)
         ));
     }
     notes.push("Picked for their size: some of many would look like this by chance.".into());

@@ -3,6 +3,7 @@
 use super::label;
 use crate::compare::Comparison;
 use crate::compare::result::RegionChange;
+use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
 use crate::report::csv::Table;
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, ticks};
@@ -64,7 +65,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
             number(distance.distance),
             number(distance.noise),
             number(distance.noise_high),
-            number(distance.p_value)
+            shown_p(distance.p_value)
         ));
     }
     notes.push(format!("The strongest colour stands for {} of the tokens.", percent(largest)));

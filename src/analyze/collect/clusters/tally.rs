@@ -1,0 +1,102 @@
+//! Counts and sums of one cluster, which add up in any order.
+
+use crate::analyze::collect::hash::Mixer;
+use crate::analyze::result::clusters::{ClusterSum, ClusterSums};
+use crate::ingest::{Column, Id, TokenBatch};
+
+/// Sums are whole multiples of this, so that they add up in any order.
+const UNIT: f64 = 1.0 / ((1_u64 << 60) as f64);
+/// A response's sum is at most this.
+const LARGEST: f64 = (1_u64 << 60) as f64;
+
+/// The prompt of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Prompt {
+    /// Not logged.
+    #[default]
+    Unknown,
+    /// Its hash.
+    One(u64),
+    /// Responses to several share the cluster.
+    Several,
+}
+
+impl Prompt {
+    fn merge(&mut self, other: Self) {
+        *self = match (*self, other) {
+            (Self::Unknown, any) | (any, Self::Unknown) => any,
+            (Self::One(a), Self::One(b)) if a == b => Self::One(a),
+            _ => Self::Several,
+        };
+    }
+}
+
+/// Counts and sums of one cluster.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterTally {
+    /// Prompt.
+    pub prompt: Prompt,
+    /// Responses, rewarded ones, tokens, complete ones, A > 0, A = 0, clipped.
+    pub counts: [u64; 7],
+    /// Reward, entropy, energy where A > 0 and where A < 0, risk; in units.
+    pub sums: [i128; 5],
+}
+
+impl ClusterTally {
+    /// Adds another part of the cluster.
+    pub fn merge(&mut self, other: &Self) {
+        self.prompt.merge(other.prompt);
+        self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
+        self.sums.iter_mut().zip(other.sums).for_each(|(a, b)| *a = a.saturating_add(b));
+    }
+
+    /// The sums as numbers.
+    pub fn finish(&self) -> ClusterSums {
+        use ClusterSum as S;
+        let mut sums = [0.0; S::COUNT];
+        let counts = [S::Responses, S::Rewarded, S::Tokens, S::Complete, S::Positive, S::Zero, S::Clipped];
+        counts.iter().zip(self.counts).for_each(|(sum, count)| sums[*sum as usize] = count as f64);
+        let parts = [S::Reward, S::Entropy, S::PositiveEnergy, S::NegativeEnergy, S::Risk];
+        parts.iter().zip(self.sums).for_each(|(sum, units)| sums[*sum as usize] = units as f64 * UNIT);
+        sums
+    }
+}
+
+/// A sum in units.
+#[allow(clippy::cast_possible_truncation)]
+pub fn to_units(value: f64) -> i128 {
+    // NaN becomes 0.
+    (value.clamp(-LARGEST, LARGEST) / UNIT) as i128
+}
+
+/// A hash of the prompt, where logged.
+pub fn prompt_of(source: &TokenBatch, index: usize) -> Option<u64> {
+    let responses = &source.responses;
+    if let Some(ids) = responses.prompt_ids.as_ref().and_then(|prompts| prompts[index].as_ref()) {
+        let pairs = ids.chunks(2).map(|pair| {
+            let second = pair.get(1).map_or(0, |id| u64::from(id.cast_unsigned()) + 1);
+            (second << 32) | u64::from(pair[0].cast_unsigned())
+        });
+        return Some(pairs.fold(Mixer::new(ids.len() as u64), Mixer::with).word());
+    }
+    let text = responses.texts.get(Column::PromptText)?[index].clone()?;
+    Some(Mixer::new(1).with_id(Some(&Id::Text(text))).word())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_do_not_depend_on_order() {
+        let mut a = ClusterTally::default();
+        let mut b = ClusterTally::default();
+        let values = [1e9, 1e-9, -1e9, 0.3, 1e-7];
+        let one = |v: &f64| ClusterTally { sums: [to_units(*v); 5], ..ClusterTally::default() };
+        values.iter().for_each(|v| a.merge(&one(v)));
+        values.iter().rev().for_each(|v| b.merge(&one(v)));
+        assert_eq!(a.finish(), b.finish());
+        assert!((a.finish()[ClusterSum::Reward as usize] - 0.300_000_101).abs() < 1e-12);
+        assert_eq!(to_units(f64::NAN), 0);
+    }
+}

@@ -1,0 +1,77 @@
+//! `stapo-analyze replay`.
+
+use std::io::{self, Write};
+
+use super::args::{Format, ReplayArgs};
+use super::progress::ReplayBar;
+use super::terminal::{Table, visible};
+use super::{Outcome, settings};
+use crate::error::Result;
+use crate::ingest::Run;
+use crate::replay::result::{Metric, ReplayResult};
+use crate::replay::{Replayed, replay};
+use crate::report::numbers::{number, number_or_dash};
+use crate::report::write_replay;
+
+/// Runs the command.
+pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let settings = settings::replay(arguments);
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let bar = ReplayBar::new(arguments.input.reading.quiet);
+    let replayed = replay(&run, &settings, &arguments.report, arguments.resume, &bar);
+    bar.finish();
+    let Replayed { result, timing } = replayed?;
+    let report = write_replay(&result, &timing, &arguments.report)?;
+    super::stdout(match arguments.format {
+        Format::Json => serde_json::to_writer_pretty(&mut *out, &result)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(out)),
+        Format::Text => text(&result, out),
+    })?;
+    if !arguments.input.reading.quiet {
+        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn text(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}\n{}\n", visible(&result.verdict.headline), visible(&result.verdict.detail))?;
+    let mut table = Table::new(&[
+        "objective",
+        ">seeds",
+        ">updates",
+        ">silenced",
+        ">AUC",
+        ">ln p correct",
+        ">ln p wrong",
+        ">entropy",
+        ">KL",
+    ]);
+    for row in &result.summary {
+        let metric = |metric: Metric| {
+            let found = row.metrics.iter().find(|m| m.metric == metric);
+            found.map_or("–".into(), |m| match m.interval {
+                Some(interval) => format!("{} ± {}", number(m.mean), number(interval)),
+                None => number(m.mean),
+            })
+        };
+        let updates =
+            result.arms.iter().find(|a| a.objective == row.objective).map_or(0, |a| a.updates.len());
+        table.row(vec![
+            row.objective.clone(),
+            row.finished.to_string(),
+            updates.to_string(),
+            number_or_dash(row.silenced),
+            metric(Metric::Auc),
+            metric(Metric::CorrectLogprob),
+            metric(Metric::WrongLogprob),
+            metric(Metric::Entropy),
+            metric(Metric::KlToStart),
+        ]);
+    }
+    table.write(out)?;
+    for warning in &result.warnings {
+        writeln!(out, "\nwarning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What the user should know about a comparison.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The kinds of warnings, the most serious first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompareCode {
+    /// A run has collapsed.
+    RunInTrouble,
+    /// The runs were not logged or analysed alike.
+    NotAlike,
+    /// Too few steps are aligned for a test over steps.
+    FewSteps,
+    /// Steps hang together more than blocks can undo.
+    SerialCorrelation,
+    /// Steps without a partner.
+    UnalignedSteps,
+    /// Prompts differ or are not logged.
+    UnpairedPrompts,
+    /// A metric that one side has no data for.
+    MissingMetric,
+    /// One run each.
+    OneSeed,
+    /// Gradient norms are estimated.
+    EstimatedGradients,
+    /// Groups are so many that several share a cluster, or not logged.
+    CoarseClusters,
+    /// Two runs had the same name.
+    RenamedRun,
+    /// Rows or columns of the trainer's scalars that were not used.
+    TrainerRows,
+}
+
+impl CompareCode {
+    /// The name in `compare.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RunInTrouble => "run_in_trouble",
+            Self::NotAlike => "not_alike",
+            Self::FewSteps => "few_steps",
+            Self::SerialCorrelation => "serial_correlation",
+            Self::UnalignedSteps => "unaligned_steps",
+            Self::UnpairedPrompts => "unpaired_prompts",
+            Self::MissingMetric => "missing_metric",
+            Self::OneSeed => "one_seed",
+            Self::EstimatedGradients => "estimated_gradients",
+            Self::CoarseClusters => "coarse_clusters",
+            Self::RenamedRun => "renamed_run",
+            Self::TrainerRows => "trainer_rows",
+        }
+    }
+}
+
+/// One warning.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CompareWarning {
+    /// What kind.
+    pub code: CompareCode,
+    /// What was found, with numbers.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// Numbers behind it, by name.
+    pub evidence: BTreeMap<String, f64>,
+}

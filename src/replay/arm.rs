@@ -1,0 +1,265 @@
+//! One objective with one seed, from the start to the end of the log.
+
+use std::path::{Path, PathBuf};
+
+use super::assembled::Assembled;
+use super::drift::old_logprobs;
+use super::explain::Explainer;
+use super::log::{minibatches, order};
+use super::model::{AdamW, AdamWSettings, TokenStats};
+use super::objective::{GateState, Objective, build};
+use super::random::seed_of;
+use super::result::{ArmResult, Stop};
+use super::stage::{Stage, StepData};
+use super::state::{ArmRecord, ArmState};
+use super::token_log::{TokenLog, TrainedResponse};
+use super::told::{mean_entropy, stop, trained};
+use super::update::{Outcome, Place, Rules, Trainee, UpdateSpeed, Updated, update};
+use super::{ReplayProgress, ReplaySettings};
+use crate::error::{Error, Result};
+
+/// Evaluations on the hold-out along an arm at most.
+const EVALUATIONS: usize = 6;
+/// An objective with a seed.
+pub struct Arm {
+    objective: Box<dyn Objective>,
+    seed: u64,
+    explainer: Option<Explainer>,
+}
+
+/// Where an arm's files are.
+pub struct Files<'a> {
+    /// Checkpoints.
+    pub state: ArmState,
+    /// Parts of the token log.
+    pub tokens: TokenLog,
+    /// The token log.
+    pub target: &'a Path,
+    /// Keep the final policy here.
+    pub save: Option<PathBuf>,
+}
+
+/// Name of an arm's files: the objective's, with the seed beyond the first.
+#[must_use]
+pub fn file_stem(objective: &str, seed: u64) -> String {
+    if seed == 1 { objective.to_owned() } else { format!("{objective}.seed{seed}") }
+}
+
+/// What is left of a mini-batch to be told.
+enum Visited {
+    Trained(Vec<TrainedResponse>),
+    Stopped(Stop),
+}
+
+impl Arm {
+    /// The objective of this name; seeds are counted from 1.
+    pub fn new(
+        name: &str,
+        seed: u64,
+        settings: &ReplaySettings,
+        explainer: Option<Explainer>,
+    ) -> Result<Self> {
+        let objective = build(name, &settings.objective).ok_or_else(|| Error::Usage {
+            message: format!("--objective {name}: there is no such objective"),
+            hint: format!("known are {}", super::objective::NAMES.join(", ")),
+        })?;
+        Ok(Self { objective, seed, explainer })
+    }
+
+    /// Trains to the end, or takes up where a checkpoint left off; gives the speed of its updates
+    /// where this start did all of them.
+    pub fn run(
+        &self,
+        stage: &mut Stage<'_>,
+        mut files: Files<'_>,
+        progress: &dyn ReplayProgress,
+    ) -> Result<(ArmRecord, Option<Vec<UpdateSpeed>>)> {
+        let settings = stage.settings;
+        let o = settings.optimizer;
+        let adamw = AdamWSettings { betas: o.betas, eps: o.eps, weight_decay: o.weight_decay };
+        let (mut record, mut trainee) = match files.state.load(stage.start, adamw)? {
+            Some((record, None)) => {
+                progress.skipped(tokens_of(stage, stage.survey.steps.len()));
+                return Ok((record, None));
+            }
+            Some((record, Some((policy, optimizer)))) => {
+                let gate = record.gate;
+                (record, Trainee { policy, optimizer, gate, speeds: Vec::new() })
+            }
+            None => {
+                files.tokens.clear()?;
+                let trainee = Trainee {
+                    policy: stage.start.clone(),
+                    optimizer: AdamW::new(adamw),
+                    gate: GateState::default(),
+                    speeds: Vec::new(),
+                };
+                (self.new_record(), trainee)
+            }
+        };
+        let whole = record.steps_done == 0;
+        progress.skipped(tokens_of(stage, record.steps_done));
+        let steps = stage.survey.steps.len();
+        while record.steps_done < steps && record.result.stopped.is_none() {
+            let index = record.steps_done;
+            self.step(stage, index, &mut record, &mut trainee, &files.tokens, progress)?;
+            record.steps_done += 1;
+            record.gate = trainee.gate;
+            if record.result.stopped.is_none() && is_evaluated(index, steps) && !stage.holdout.is_empty() {
+                let done = record.result.updates.len() as u64;
+                let step = Some(stage.survey.steps[index].step);
+                let metrics = stage.holdout.evaluate(stage.engine, &trainee.policy, done, step)?;
+                record.result.holdout.push(metrics);
+            }
+            if files.state.age() >= settings.checkpoint_seconds && record.steps_done < steps {
+                files.state.save(&record, Some((&trainee.policy, &trainee.optimizer)))?;
+            }
+        }
+        files.tokens.join(record.steps_done, files.target)?;
+        if let Some(folder) = &files.save {
+            trainee.policy.save(folder)?;
+        }
+        record.finished = true;
+        files.state.save(&record, None)?;
+        files.tokens.clear()?;
+        Ok((record, whole.then_some(trainee.speeds)))
+    }
+
+    fn new_record(&self) -> ArmRecord {
+        let result = ArmResult {
+            objective: self.objective.name().into(),
+            rule: self.objective.rule(),
+            seed: self.seed,
+            token_log: format!("{}.parquet", file_stem(self.objective.name(), self.seed)),
+            stopped: None,
+            updates: Vec::new(),
+            steps: Vec::new(),
+            holdout: Vec::new(),
+        };
+        ArmRecord { result, cases: Vec::new(), gate: GateState::default(), steps_done: 0, finished: false }
+    }
+
+    fn step(
+        &self,
+        stage: &mut Stage<'_>,
+        index: usize,
+        record: &mut ArmRecord,
+        trainee: &mut Trainee,
+        tokens: &TokenLog,
+        progress: &dyn ReplayProgress,
+    ) -> Result<()> {
+        let number = stage.survey.steps[index].step;
+        let data = stage.step(index)?;
+        let (old, drift) = old_logprobs(stage.engine, &trainee.policy, &data, number, stage.settings)?;
+        record.result.steps.push(drift);
+        let batches = minibatches(&data.responses, stage.settings.minibatch);
+        let mut rows = Vec::with_capacity(data.responses.len());
+        for epoch in 0..stage.settings.epochs {
+            for which in order(batches.len(), stage.settings.shuffle, self.seed, number, epoch) {
+                let members = &batches[which];
+                let batch = Assembled::new(&data, members, &old);
+                let place = Place {
+                    update: record.result.updates.len() as u64,
+                    step: number,
+                    minibatch: which as u64,
+                    epoch,
+                    pass: 0,
+                    seed: seed_of(&[self.seed, 2, number.cast_unsigned(), epoch, which as u64]),
+                };
+                match self.visit(stage, &data, members, &batch, place, record, trainee)? {
+                    // A response is logged once: with its first epoch.
+                    Visited::Trained(trained) if epoch == 0 => rows.extend(trained),
+                    Visited::Trained(_) => {}
+                    Visited::Stopped(stop) => {
+                        record.result.stopped = Some(stop);
+                        return tokens.write(index, &data.responses, rows);
+                    }
+                }
+                progress.trained(batch.sequences.iter().map(|s| s.tokens.len() as u64).sum());
+            }
+        }
+        tokens.write(index, &data.responses, rows)
+    }
+
+    /// All of the objective's updates on one mini-batch.
+    #[allow(clippy::too_many_arguments)]
+    fn visit(
+        &self,
+        stage: &Stage<'_>,
+        data: &StepData,
+        members: &[usize],
+        batch: &Assembled,
+        mut place: Place,
+        record: &mut ArmRecord,
+        trainee: &mut Trainee,
+    ) -> Result<Visited> {
+        let rules = Rules {
+            engine: stage.engine,
+            start: stage.start,
+            objective: &*self.objective,
+            optimizer: &stage.settings.optimizer,
+            kl_beta: stage.settings.kl_beta,
+        };
+        let mut first: Option<(Vec<TokenStats>, Updated)> = None;
+        for pass in 0..self.objective.passes() {
+            place.pass = pass;
+            place.update = record.result.updates.len() as u64;
+            let explained = self.explainer.as_ref().filter(|_| pass == 0 && place.epoch == 0);
+            let explained = explained.map(|explainer| (explainer, trainee.policy.clone()));
+            let updated = match update(&rules, trainee, batch, place)? {
+                Outcome::Done(updated) => *updated,
+                Outcome::NotFinite { what, stats } => {
+                    return Ok(Visited::Stopped(stop(what, place, data, members, &stats)));
+                }
+            };
+            record.result.updates.push(updated.record.clone());
+            if let Some((explainer, policy)) = explained {
+                let known = &record.cases;
+                let cases = explainer.cases(stage.engine, &policy, data, members, &updated.before, known)?;
+                record.cases.extend(cases);
+            }
+            let goes_on = updated.goes_on;
+            if first.is_none() {
+                first = Some((updated.before.clone(), updated));
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        let Some((before, updated)) = first else { return Ok(Visited::Trained(Vec::new())) };
+        let after = stage.engine.measure(&trainee.policy, &batch.sequences)?;
+        if let Some(last) = record.result.updates.last_mut() {
+            last.mean_entropy_after = mean_entropy(&after, batch);
+        }
+        Ok(Visited::Trained(trained(members, place.minibatch, batch, &before, after, &updated)))
+    }
+}
+
+/// Tokens of the first steps, over all epochs.
+fn tokens_of(stage: &Stage<'_>, steps: usize) -> u64 {
+    stage.survey.steps[..steps].iter().map(|s| s.tokens).sum::<u64>() * stage.settings.epochs
+}
+
+/// Evenly spaced, and always after the last step.
+fn is_evaluated(index: usize, steps: usize) -> bool {
+    (index + 1) * EVALUATIONS / steps > index * EVALUATIONS / steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evaluations_are_few_and_end_with_the_last_step() {
+        for steps in [1, 2, 5, 6, 11, 500] {
+            let chosen: Vec<usize> = (0..steps).filter(|i| is_evaluated(*i, steps)).collect();
+            assert_eq!(chosen.len(), steps.min(EVALUATIONS));
+            assert_eq!(chosen.last(), Some(&(steps - 1)));
+        }
+    }
+
+    #[test]
+    fn further_seeds_have_files_of_their_own() {
+        assert_eq!((file_stem("stapo", 1), file_stem("stapo", 2)), ("stapo".into(), "stapo.seed2".into()));
+    }
+}

@@ -1,0 +1,88 @@
+//! Where tensors live. The only place that names a device of burn: everything else takes what it gets.
+
+use burn::tensor::Device;
+
+use crate::error::{Error, Result};
+
+/// The device that `--device` names: `cpu`, and behind the features of the same names `wgpu`,
+/// `wgpu:N`, `cuda`, `cuda:N`.
+pub fn parse_device(name: &str) -> Result<Device> {
+    let (kind, index) = match name.split_once(':') {
+        None => (name, None),
+        Some((kind, index)) => match index.parse::<usize>() {
+            Ok(index) => (kind, Some(index)),
+            Err(_) => return Err(unknown(name, "the number after the colon is not one")),
+        },
+    };
+    match (kind, index) {
+        ("cpu", None) => Ok(Device::flex()),
+        ("cpu", Some(_)) => Err(unknown(name, "the processor has no number; --threads says how much of it")),
+        ("wgpu", index) => wgpu(name, index),
+        ("cuda", index) => cuda(name, index.unwrap_or(0)),
+        _ => Err(unknown(name, "not a device")),
+    }
+}
+
+/// Whether the tensors of a device lie in memory that the processor can read as it is, so that our
+/// own fused loops can work on them without a copy.
+pub fn shares_host_memory(device: &Device) -> bool {
+    *device == Device::flex()
+}
+
+#[cfg(feature = "wgpu")]
+fn wgpu(_name: &str, index: Option<usize>) -> Result<Device> {
+    use burn::tensor::DeviceKind;
+    Ok(Device::wgpu(index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu)))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn wgpu(name: &str, _index: Option<usize>) -> Result<Device> {
+    Err(not_built(name, "wgpu"))
+}
+
+#[cfg(feature = "cuda")]
+fn cuda(_name: &str, index: usize) -> Result<Device> {
+    Ok(Device::cuda(index))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda(name: &str, _index: usize) -> Result<Device> {
+    Err(not_built(name, "cuda"))
+}
+
+#[cfg(not(all(feature = "wgpu", feature = "cuda")))]
+fn not_built(name: &str, feature: &str) -> Error {
+    Error::Usage {
+        message: format!("--device {name}: this program was built without it"),
+        hint: format!("build with --features {feature}, or use --device cpu"),
+    }
+}
+
+fn unknown(name: &str, why: &str) -> Error {
+    Error::Usage {
+        message: format!("--device {name}: {why}"),
+        hint: "give cpu, wgpu, wgpu:N, cuda or cuda:N".into(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_or_refused_with_a_way_out() {
+        assert!(shares_host_memory(&parse_device("cpu").unwrap()));
+        for (name, part) in [("cpu:1", "number"), ("gpu", "not a device"), ("cuda:x", "not one")] {
+            let error = parse_device(name).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(error.hint().unwrap().contains("cpu"));
+        }
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    #[test]
+    fn a_device_that_was_not_built_names_its_feature() {
+        assert!(parse_device("cuda:0").unwrap_err().hint().unwrap().contains("--features cuda"));
+    }
+}

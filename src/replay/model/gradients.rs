@@ -1,0 +1,87 @@
+//! Gradients of all parameters.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::Tensor;
+
+use super::host_values;
+use super::policy::Policy;
+
+/// A gradient for every parameter of a policy.
+#[derive(Debug, Clone)]
+pub struct Gradients {
+    /// In the order of the policy's parameters; nothing where nothing was added.
+    pub(super) tensors: Vec<Option<Tensor<2>>>,
+    head: usize,
+}
+
+impl Gradients {
+    /// No gradient yet.
+    pub(super) fn none(policy: &Policy) -> Self {
+        Self { tensors: vec![None; policy.parameters.len()], head: policy.layout.head }
+    }
+
+    /// Euclidean norm over all parameters, as trainers clip it.
+    pub fn global_norm(&self) -> f64 {
+        self.tensors.iter().flatten().map(sum_of_squares).fold(0.0, |a, b| a + b).sqrt()
+    }
+
+    /// Norm of the output matrix's gradient alone. With tied embeddings it has the embedding's share
+    /// too, as `lm_head.weight.grad` has in PyTorch.
+    pub fn norm_of_lm_head(&self) -> f64 {
+        self.tensors.get(self.head).and_then(Option::as_ref).map_or(0.0, sum_of_squares).sqrt()
+    }
+
+    /// Every gradient under the name its parameter has in a checkpoint, row by row.
+    pub fn by_name(&self, policy: &Policy) -> BTreeMap<String, Vec<f32>> {
+        let mut named = BTreeMap::new();
+        for (parameter, tensor) in policy.layout.parameters.iter().zip(&self.tensors) {
+            let values =
+                tensor.as_ref().map_or_else(|| vec![0.0; parameter.rows * parameter.columns], host_values);
+            let mut rest = values.as_slice();
+            for piece in &parameter.pieces {
+                let (part, after) = rest.split_at(piece.len());
+                named.insert(piece.name.clone(), part.to_vec());
+                rest = after;
+            }
+        }
+        named
+    }
+
+    /// Whether every number is one.
+    pub fn is_finite(&self) -> bool {
+        self.global_norm().is_finite()
+    }
+
+    /// Multiplies all gradients.
+    pub fn scale(&mut self, factor: f64) {
+        for tensor in self.tensors.iter_mut().flatten() {
+            tensor.inplace(|t| t.mul_scalar(factor));
+        }
+    }
+
+    /// Adds other gradients of the same policy.
+    pub fn add(&mut self, other: Self) {
+        for (slot, tensor) in other.tensors.into_iter().enumerate() {
+            if let Some(tensor) = tensor {
+                self.add_at(slot, tensor);
+            }
+        }
+    }
+
+    pub(super) fn add_at(&mut self, slot: usize, tensor: Tensor<2>) {
+        let sum = match self.tensors[slot].take() {
+            None => tensor,
+            Some(before) => before + tensor,
+        };
+        self.tensors[slot] = Some(sum);
+    }
+
+    pub(super) fn take_at(&mut self, slot: usize) -> Option<Tensor<2>> {
+        self.tensors[slot].take()
+    }
+}
+
+fn sum_of_squares(tensor: &Tensor<2>) -> f64 {
+    host_values(tensor).iter().fold(0.0, |sum, v| sum + f64::from(*v) * f64::from(*v))
+}

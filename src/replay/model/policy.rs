@@ -1,0 +1,116 @@
+//! A policy: a decoder's parameters on a device.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor, TensorData};
+use serde_json::Value;
+
+use super::checkpoint;
+use super::config::ModelConfig;
+use super::layout::Layout;
+use super::random::Normal;
+use crate::error::{Error, Result};
+
+/// A decoder with its parameters. Copies share them until one is trained.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    pub(super) config: Arc<ModelConfig>,
+    pub(super) layout: Arc<Layout>,
+    /// In the order of the layout; vectors are one row.
+    pub(super) parameters: Vec<Tensor<2>>,
+    pub(super) origin: Arc<Origin>,
+}
+
+/// Where a policy came from, for saving it as it was.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) config_json: Value,
+    pub(super) folder: Option<PathBuf>,
+}
+
+impl Policy {
+    /// Loads a Hugging Face checkpoint: `config.json` with `model.safetensors`, or shards with
+    /// `model.safetensors.index.json`.
+    pub fn load(folder: &Path, device: &Device) -> Result<Self> {
+        let (config, config_json) = checkpoint::read_config(folder)?;
+        let layout = Layout::new(&config);
+        let values = checkpoint::read_tensors(folder, &layout)?;
+        let origin = Origin { config_json, folder: Some(folder.to_owned()) };
+        Ok(Self::assemble(config, layout, values, origin, device))
+    }
+
+    /// A model that knows nothing yet, the same for a seed everywhere: normal weights of deviation
+    /// 0.02 (smaller where they write into the residual stream), norms of one, no biases.
+    pub fn random(config: ModelConfig, seed: u64, device: &Device) -> Self {
+        let layout = Layout::new(&config);
+        let mut normal = Normal::new(seed);
+        let into_residual = 0.02 / (2.0 * config.layers as f64).sqrt();
+        let values = layout.parameters.iter().map(|parameter| {
+            let size = parameter.rows * parameter.columns;
+            let name = parameter.pieces.first().map_or("", |p| p.name.as_str());
+            if name.ends_with("norm.weight") {
+                vec![1.0; size]
+            } else if name.ends_with(".bias") {
+                vec![0.0; size]
+            } else {
+                let writes = name.contains("o_proj") || name.contains("down_proj");
+                let deviation = if writes { into_residual } else { 0.02 };
+                (0..size).map(|_| (normal.draw() * deviation) as f32).collect()
+            }
+        });
+        let values = values.collect();
+        let origin = Origin { config_json: config.to_json(), folder: None };
+        Self::assemble(config, layout, values, origin, device)
+    }
+
+    fn assemble(
+        config: ModelConfig,
+        layout: Layout,
+        values: Vec<Vec<f32>>,
+        origin: Origin,
+        device: &Device,
+    ) -> Self {
+        let parameters = layout
+            .parameters
+            .iter()
+            .zip(values)
+            .map(|(p, v)| Tensor::from_data(TensorData::new(v, [p.rows, p.columns]), device))
+            .collect();
+        Self { config: Arc::new(config), layout: Arc::new(layout), parameters, origin: Arc::new(origin) }
+    }
+
+    /// Writes a checkpoint that Hugging Face transformers loads (float32), with the tokenizer of the
+    /// folder the policy was loaded from.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        checkpoint::write(self, folder)
+    }
+
+    /// Shape of the model.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// Numbers that are trained.
+    pub fn parameter_count(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// Where its parameters are.
+    pub fn device(&self) -> Device {
+        self.parameters.first().map(Tensor::device).unwrap_or_default()
+    }
+
+    /// Replaces all parameters; the shapes have to be the same.
+    pub(super) fn with_parameters(&self, parameters: Vec<Tensor<2>>) -> Result<Self> {
+        let fits = parameters.len() == self.parameters.len()
+            && parameters.iter().zip(&self.parameters).all(|(a, b)| a.dims() == b.dims());
+        if !fits {
+            return Err(Error::Usage {
+                message: "saved parameters do not fit the model".into(),
+                hint: "resume with the model the run was started with".into(),
+            });
+        }
+        Ok(Self { parameters, ..self.clone() })
+    }
+}

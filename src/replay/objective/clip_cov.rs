@@ -1,0 +1,42 @@
+//! Clip-Cov (arXiv 2505.22617): some tokens of high covariance get no gradient.
+
+use super::clipped::base;
+use super::covariance::covariances;
+use super::{MiniBatch, Objective, Term, Weighed};
+use crate::framework::rules::{covariance_picks, is_clip_covariance};
+use crate::framework::token::ClipRange;
+use crate::replay::random::draw;
+
+/// See the module.
+pub struct ClipCov {
+    /// Clipping.
+    pub clip: ClipRange,
+}
+
+impl Objective for ClipCov {
+    fn name(&self) -> &'static str {
+        "clip_cov"
+    }
+
+    fn rule(&self) -> String {
+        "dapo; a random 2e-4 of the tokens, of those with a covariance between 1 and 5, get no gradient"
+            .into()
+    }
+
+    /// The chosen tokens stay in the denominator.
+    fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
+        let mut weighed = base(batch, self.clip);
+        let covariance = covariances(batch);
+        let eligible = |t: &usize| is_clip_covariance(covariance[*t]) && !weighed.terms[*t].clipped;
+        let mut tokens: Vec<usize> = batch.trained_tokens().filter(eligible).collect();
+        let count = covariance_picks(batch.trained_tokens().count()).min(tokens.len());
+        draw(batch.seed, &mut tokens, count);
+        tokens[..count].iter().for_each(|t| weighed.terms[*t] = Term::default());
+        weighed.counts.silenced = Some(count as u64);
+        weighed
+    }
+
+    fn is_random(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,36 @@
+//! Dr. GRPO: advantages without the division by the group's spread, a constant denominator.
+
+use super::clipped::{base, surrogate};
+use super::{Mean, MiniBatch, Objective, Weighed};
+use crate::framework::token::ClipRange;
+
+/// See the module.
+pub struct DrGrpo {
+    /// Clipping.
+    pub clip: ClipRange,
+    /// Tokens of a response in the denominator.
+    pub length: usize,
+}
+
+impl Objective for DrGrpo {
+    fn name(&self) -> &'static str {
+        "dr_grpo"
+    }
+
+    fn rule(&self) -> String {
+        format!(
+            "A = R − group mean, clipped surrogate ({}/{}), sum over responses × {}",
+            self.clip.low, self.clip.high, self.length
+        )
+    }
+
+    fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
+        let Some(centred) = batch.centred_reward else { return base(batch, self.clip) };
+        let owner = batch.response_of_tokens();
+        Weighed::all(batch, |t| surrogate(batch.ratio(t), f64::from(centred[owner[t]]), self.clip))
+    }
+
+    fn mean(&self, _batch: &MiniBatch<'_>) -> Mean {
+        Mean::Constant(self.length)
+    }
+}

@@ -1,0 +1,34 @@
+//! The paper's ablation: the candidates of the highest entropy instead of the lowest.
+
+use super::clipped::base;
+use super::masks::S2tMask;
+use super::{MiniBatch, Objective, Weighed};
+use crate::framework::s2t::S2tSettings;
+use crate::framework::token::ClipRange;
+
+/// See the module.
+pub struct HighEntropy {
+    /// Clipping.
+    pub clip: ClipRange,
+    /// Defines candidates and how many.
+    pub s2t: S2tSettings,
+}
+
+impl Objective for HighEntropy {
+    fn name(&self) -> &'static str {
+        "high_entropy"
+    }
+
+    fn rule(&self) -> String {
+        "dapo without as many candidates of the highest entropy as S2T silences of the lowest".into()
+    }
+
+    fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
+        let mask = S2tMask::of(batch, &self.s2t);
+        let entropy = |t: usize| f64::from(batch.entropy[t]);
+        let chosen = batch.largest(mask.candidates.iter().copied(), mask.silenced.len(), entropy);
+        let mut weighed = base(batch, self.clip).without(&chosen);
+        weighed.counts = mask.counts(chosen.len());
+        weighed
+    }
+}

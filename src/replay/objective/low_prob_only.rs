@@ -1,0 +1,30 @@
+//! The paper's ablation: every improbable token, whatever its advantage and entropy.
+
+use super::clipped::base;
+use super::{MiniBatch, Objective, Weighed};
+use crate::framework::s2t::S2tSettings;
+use crate::framework::token::ClipRange;
+
+/// See the module.
+pub struct LowProbOnly {
+    /// Clipping.
+    pub clip: ClipRange,
+    /// Defines τ_p.
+    pub s2t: S2tSettings,
+}
+
+impl Objective for LowProbOnly {
+    fn name(&self) -> &'static str {
+        "low_prob_only"
+    }
+
+    fn rule(&self) -> String {
+        format!("dapo without every token of p < {}", self.s2t.tau_p)
+    }
+
+    fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
+        let rule = self.s2t.rule();
+        let rare: Vec<usize> = batch.trained_tokens().filter(|t| rule.is_rare(batch.logprob[*t])).collect();
+        base(batch, self.clip).without(&rare)
+    }
+}

@@ -1,0 +1,36 @@
+//! SAPO: a sigmoid of the ratio in place of a hard clip.
+
+use super::{Mean, MiniBatch, Objective, Term, Weighed};
+use crate::framework::rules::{SAPO_TEMPERATURES, sapo_gate};
+
+/// See the module.
+pub struct Sapo;
+
+impl Objective for Sapo {
+    fn name(&self) -> &'static str {
+        "sapo"
+    }
+
+    fn rule(&self) -> String {
+        format!(
+            "ℓ = −(4/τ)·sigmoid(τ(ρ−1))·A, τ {} for A > 0 and {} else, mean over responses",
+            SAPO_TEMPERATURES.0, SAPO_TEMPERATURES.1
+        )
+    }
+
+    fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
+        Weighed::all(batch, |t| {
+            let (ratio, advantage) = (batch.ratio(t), batch.advantage(t));
+            let (gate, temperature) = sapo_gate(ratio, advantage);
+            Term {
+                loss: -4.0 / temperature * gate * advantage,
+                slope: -4.0 * gate * (1.0 - gate) * ratio * advantage,
+                clipped: false,
+            }
+        })
+    }
+
+    fn mean(&self, _batch: &MiniBatch<'_>) -> Mean {
+        Mean::Sequence
+    }
+}

@@ -1,0 +1,158 @@
+//! What a replay found. Serialised, it is `replay.json`; the same numbers for the same inputs, so
+//! speeds are kept apart in `timing.json`.
+
+mod arm;
+mod cases;
+mod summary;
+mod warnings;
+
+pub use arm::{ArmResult, BadToken, HoldoutMetrics, StepDrift, Stop, Update};
+pub use cases::{Alternative, Case};
+pub use summary::{ArmSummary, Difference, Metric, MetricSummary};
+pub use warnings::{Warning, WarningCode};
+
+use serde::{Deserialize, Serialize};
+
+/// Version of `replay.json`.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything one replay found.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReplayResult {
+    /// Version of this format.
+    pub schema_version: u32,
+    /// What the data supports, in plain words.
+    pub verdict: Verdict,
+    /// What was replayed.
+    pub data: Data,
+    /// The policy that every arm started from.
+    pub model: Model,
+    /// How it was trained.
+    pub training: Training,
+    /// Hold-out metrics of the policy before any update.
+    pub start: Option<HoldoutMetrics>,
+    /// One an objective and seed.
+    pub arms: Vec<ArmResult>,
+    /// One an objective, over its seeds.
+    pub summary: Vec<ArmSummary>,
+    /// Differences between objectives, paired by seed.
+    pub differences: Vec<Difference>,
+    /// Flagged tokens with the policy's own alternatives, where asked for.
+    pub cases: Vec<Case>,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// What the data supports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The main finding.
+    pub headline: String,
+    /// How far it can be trusted: seeds, drift, share of silenced tokens.
+    pub detail: String,
+}
+
+/// The replayed part of a log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// The log's files.
+    pub files: Vec<String>,
+    /// Steps.
+    pub steps: u64,
+    /// Responses that are trained on.
+    pub responses: u64,
+    /// Tokens that are trained on, once an epoch.
+    pub tokens: u64,
+    /// Responses that no arm trains on.
+    pub holdout_responses: u64,
+    /// Their tokens.
+    pub holdout_tokens: u64,
+    /// Prompts among them.
+    pub holdout_prompts: u64,
+    /// Held-out responses beyond what is evaluated.
+    pub holdout_unused: u64,
+    /// Longest response of the log.
+    pub longest_response: u64,
+    /// Where advantages come from: `logged` or `rewards`.
+    pub advantages: String,
+    /// Responses that cannot be replayed, with the reason.
+    pub skipped: Vec<SkippedResponses>,
+    /// Trained tokens without an old log-probability or an advantage: they are not trained on.
+    pub incomplete_tokens: u64,
+}
+
+/// Responses that cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkippedResponses {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub responses: u64,
+}
+
+/// The starting policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Folder of the checkpoint; `None` for a surrogate.
+    pub path: Option<String>,
+    /// Whether it is a small policy fitted to the log, not the one that was trained.
+    pub surrogate: bool,
+    /// Parameters.
+    pub parameters: u64,
+    /// Size of the vocabulary.
+    pub vocab_size: u64,
+    /// How the surrogate was fitted.
+    pub fit: Option<SurrogateFit>,
+}
+
+/// How well a surrogate follows the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SurrogateFit {
+    /// Updates of the fit.
+    pub updates: u64,
+    /// Mean cross-entropy a token at its end.
+    pub cross_entropy: f64,
+    /// Pearson correlation of its log-probabilities with the logged ones.
+    pub correlation: Option<f64>,
+    /// Tokens that the correlation was taken over.
+    pub tokens: u64,
+    /// Whether the correlation reached what was asked for.
+    pub reached: bool,
+}
+
+/// How every arm was trained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Training {
+    /// Responses of a mini-batch; `None` where the log's own mini-batches were used.
+    pub minibatch: Option<u64>,
+    /// Passes over each step.
+    pub epochs: u64,
+    /// Learning rate.
+    pub learning_rate: f64,
+    /// AdamW's β₁ and β₂.
+    pub betas: (f64, f64),
+    /// AdamW's ε.
+    pub eps: f64,
+    /// AdamW's weight decay.
+    pub weight_decay: f64,
+    /// Updates of linear warm-up.
+    pub warmup: u64,
+    /// The gradient's global norm is clipped to this.
+    pub max_grad_norm: f64,
+    /// Weight of the divergence from the start.
+    pub kl_beta: f64,
+    /// Seeds of every objective.
+    pub seeds: u64,
+    /// Whether the order of mini-batches depends on the seed.
+    pub shuffled: bool,
+    /// τ_p of the masks.
+    pub tau_p: f64,
+    /// `log`, `recompute` or `auto`.
+    pub old: String,
+    /// Drift at which `auto` recomputes.
+    pub drift_limit: f64,
+    /// Share of the prompts that is held out.
+    pub holdout: f64,
+    /// The device.
+    pub device: String,
+}

@@ -1,0 +1,126 @@
+//! Where every objective ended, with intervals over seeds.
+
+use super::series::pen;
+use crate::replay::ReplayResult;
+use crate::replay::result::{Metric, MetricSummary};
+use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::csv::{Cell, Table};
+use crate::report::draw::{Anchor, Axis, Canvas, Dash, Ink, Mark, Pen, Plot, font, ticks};
+
+const TITLE: &str = "Where each objective ended, on the hold-out";
+const SHOWN: [(Metric, &str); 4] = [
+    (Metric::Auc, "AUC, correct over wrong"),
+    (Metric::CorrectLogprob, "ln π of correct responses"),
+    (Metric::WrongLogprob, "ln π of wrong responses"),
+    (Metric::Entropy, "entropy (nats)"),
+];
+const ROW: f64 = 24.0;
+const PANEL_TOP: f64 = 26.0;
+const PANEL_BOTTOM: f64 = 34.0;
+
+/// Draws it.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn draw(result: &ReplayResult) -> Drawn {
+    let shown: Vec<(Metric, &str)> =
+        SHOWN.into_iter().filter(|(metric, _)| !values(result, *metric).is_empty()).collect();
+    if shown.is_empty() {
+        return Err(Missing::new(TITLE, "responses that are held out (--holdout)"));
+    }
+    let rows = result.summary.len() as f64;
+    let panel = PANEL_TOP + rows * ROW + PANEL_BOTTOM;
+    let height = shown.len().div_ceil(2) as f64 * panel + 6.0;
+    let canvas = Canvas::new(WIDTH, height as u32, TITLE);
+    let names =
+        result.summary.iter().map(|row| font::width(&row.objective, 12.0, false)).fold(40.0, f64::max);
+    let width = (f64::from(WIDTH) - names - 30.0) / 2.0;
+    for (place, (metric, label)) in shown.iter().enumerate() {
+        let (column, line) = ((place % 2) as f64, (place / 2) as f64);
+        let left = names + 24.0 + column * width;
+        let top = canvas.top() + line * panel + PANEL_TOP;
+        let rect = [left, top, left + width - 22.0, top + rows * ROW];
+        draw_panel(&canvas, result, *metric, label, rect, column == 0.0);
+    }
+    let mut notes = vec!["The broken line is the policy before any update.".to_owned()];
+    notes.push(match result.training.seeds {
+        1 => "One seed: no interval can be given.".into(),
+        n => format!("Marks are means, bars 95 % intervals over {n} seeds, small dots the seeds."),
+    });
+    Ok(Chart {
+        name: "replay_final",
+        title: TITLE.into(),
+        reading: "Objectives whose bars overlap widely cannot be told apart by these seeds.".into(),
+        notes,
+        scene: canvas.finish(),
+        table: table(result),
+    })
+}
+
+fn values(result: &ReplayResult, metric: Metric) -> Vec<(usize, &MetricSummary)> {
+    let rows = result.summary.iter().enumerate();
+    rows.filter_map(|(place, row)| Some((place, row.metrics.iter().find(|m| m.metric == metric)?))).collect()
+}
+
+fn draw_panel(
+    canvas: &Canvas,
+    result: &ReplayResult,
+    metric: Metric,
+    label: &str,
+    rect: [f64; 4],
+    named: bool,
+) {
+    let found = values(result, metric);
+    let start = result.start.as_ref().and_then(|s| match metric {
+        Metric::Auc => s.auc,
+        Metric::CorrectLogprob => s.correct_logprob,
+        Metric::WrongLogprob => s.wrong_logprob,
+        Metric::Entropy => Some(s.entropy),
+        Metric::KlToStart | Metric::GradNorm => None,
+    });
+    let ends = found.iter().flat_map(|(_, m)| {
+        let half = m.interval.unwrap_or(0.0);
+        m.values.iter().copied().chain([m.mean - half, m.mean + half])
+    });
+    let (low, high) =
+        ends.chain(start).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+    let margin = ((high - low) * 0.12).max(high.abs() * 1e-3).max(1e-9);
+    let (low, high) = (low - margin, high + margin);
+    let x = Axis::new(label, low..high, ticks::linear(low, high, 4));
+    let count = result.summary.len();
+    let y = Axis::new("", 0.0..count as f64, Vec::new());
+    let plot = Plot::inside(canvas, rect, &x, &y);
+    canvas.strong(label, (rect[0], rect[1] - 12.0), Anchor::Left, Ink::Text);
+    if let Some(start) = start {
+        plot.upright(start, Pen::new(Ink::Muted).dash(Dash::Short));
+    }
+    for (place, row) in result.summary.iter().enumerate() {
+        let level = (count - place) as f64 - 0.5;
+        if named {
+            let (_, y) = plot.pixel(low, level);
+            canvas.text(&row.objective, (rect[0] - 10.0, y), Anchor::Right, Ink::Text);
+        }
+        let Some((_, m)) = found.iter().find(|(p, _)| *p == place) else { continue };
+        let (pen, mark) = pen(place);
+        let pen = pen.dash(Dash::Solid);
+        if let Some(half) = m.interval {
+            plot.line(&[(m.mean - half, level), (m.mean + half, level)], pen.width(2.4));
+            m.values.iter().for_each(|v| plot.mark(*v, level + 0.28, Mark::Dot, 1.8, pen.alpha(0.6)));
+        }
+        plot.mark(m.mean, level, mark, 4.6, pen);
+    }
+}
+
+fn table(result: &ReplayResult) -> Table {
+    let mut table = Table::new(&["objective", "metric", "mean", "interval", "seeds"]);
+    for row in &result.summary {
+        for m in &row.metrics {
+            table.push(vec![
+                Cell::from(row.objective.as_str()),
+                m.metric.label().into(),
+                m.mean.into(),
+                m.interval.into(),
+                (m.values.len() as u64).into(),
+            ]);
+        }
+    }
+    table
+}

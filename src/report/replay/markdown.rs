@@ -1,0 +1,132 @@
+//! `replay.md`: the finding and the tables, for a terminal or a pull request.
+
+use std::fmt::Write as _;
+
+use super::cases::shown;
+use super::html::{name, policy, statements};
+use super::tables::{cell, interval};
+use crate::replay::ReplayResult;
+use crate::replay::result::Metric;
+use crate::report::charts::Drawn;
+use crate::report::numbers::{amount, count, none, number, number_or_dash, percent};
+use crate::report::text::{markdown_code, markdown_prose, prose};
+
+/// Cases that are listed at most.
+const CASES: usize = 12;
+
+/// The report.
+pub fn render(result: &ReplayResult, charts: &[Drawn]) -> String {
+    let mut out = format!(
+        "# {}\n\n{}\n\nReplay of {} on {}; {} held-out responses.\n\n",
+        markdown_prose(&prose(&result.verdict.headline)),
+        markdown_prose(&prose(&result.verdict.detail)),
+        markdown_code(&name(result)),
+        markdown_prose(&policy(result)),
+        count(result.data.holdout_responses)
+    );
+    if !result.warnings.is_empty() {
+        out.push_str("## Warnings\n\n");
+        for w in &result.warnings {
+            let (message, hint) = (markdown_prose(&prose(&w.message)), markdown_prose(&prose(&w.hint)));
+            let _ = writeln!(out, "- **{}** {message}\n  - Next: {hint}", w.code.label());
+        }
+        out.push('\n');
+    }
+    arms(&mut out, result);
+    differences(&mut out, result);
+    cases(&mut out, result);
+    out.push_str("## What this replay cannot know\n\n");
+    for statement in statements(result) {
+        let _ = writeln!(out, "- {}", markdown_prose(&statement));
+    }
+    out.push_str("\n## Files\n\n`replay.html` has the charts; `replay.json` every update; each arm’s tokens are in the Parquet file of its name.\n");
+    let names: Vec<_> = charts
+        .iter()
+        .filter_map(|c| c.as_ref().ok())
+        .map(|c| format!("[{0}](charts/{0}.svg)", c.name))
+        .collect();
+    let _ = writeln!(out, "Charts (SVG, PNG, CSV): {}.", names.join(", "));
+    for missing in charts.iter().filter_map(|c| c.as_ref().err()) {
+        let _ = writeln!(out, "Left out: {}, which needs {}.", missing.title, missing.needs);
+    }
+    out
+}
+
+fn arms(out: &mut String, result: &ReplayResult) {
+    out.push_str("## Objectives\n\n| objective | seeds | silenced | AUC | ln π correct | ln π wrong | entropy | KL to start | gradient norm |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    if let Some(s) = &result.start {
+        let _ = writeln!(
+            out,
+            "| before any update | – | – | {} | {} | {} | {} | 0 | – |",
+            number_or_dash(s.auc),
+            number_or_dash(s.correct_logprob),
+            number_or_dash(s.wrong_logprob),
+            number(s.entropy)
+        );
+    }
+    for s in &result.summary {
+        let metrics: Vec<String> = Metric::ALL.map(|m| cell(s, m)).to_vec();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            s.objective,
+            s.finished,
+            s.silenced.map_or_else(none, amount),
+            metrics.join(" | ")
+        );
+    }
+    out.push('\n');
+}
+
+fn differences(out: &mut String, result: &ReplayResult) {
+    if result.differences.is_empty() {
+        return;
+    }
+    out.push_str("## Differences, paired by seed\n\n| difference | metric | mean | 95 % interval | adjusted p | supported |\n|---|---|---:|---:|---:|---|\n");
+    for d in &result.differences {
+        let _ = writeln!(
+            out,
+            "| {} − {} | {} | {} | {} | {} | {} |",
+            d.objective,
+            d.baseline,
+            d.metric.label(),
+            number(d.mean),
+            interval(d),
+            number_or_dash(d.p_adjusted),
+            if d.supported { "yes" } else { "no" }
+        );
+    }
+    out.push('\n');
+}
+
+fn cases(out: &mut String, result: &ReplayResult) {
+    if result.cases.is_empty() {
+        return;
+    }
+    out.push_str("## What the policy would rather have said\n\n| step | token | context | p | H | alternatives |\n|---:|---|---|---:|---:|---|\n");
+    for c in result.cases.iter().filter(|c| c.spurious).take(CASES) {
+        let tail: String = c.before.chars().skip(c.before.chars().count().saturating_sub(32)).collect();
+        let alternatives: Vec<String> = c
+            .alternatives
+            .iter()
+            .map(|a| {
+                format!(
+                    "{} {}",
+                    markdown_code(&shown(a.token.as_deref(), a.token_id)),
+                    percent(a.probability)
+                )
+            })
+            .collect();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} |",
+            c.step,
+            markdown_code(&shown(c.token.as_deref(), c.token_id)),
+            markdown_code(&prose(&format!("…{tail}"))),
+            number(c.probability),
+            number(c.entropy),
+            alternatives.join(" ")
+        );
+    }
+    out.push('\n');
+}

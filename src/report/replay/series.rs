@@ -1,0 +1,71 @@
+//! Values along the arms of a replay, over their seeds.
+
+use crate::replay::ReplayResult;
+use crate::replay::result::{ArmResult, Update};
+use crate::report::draw::{Dash, Ink, Mark, Pen};
+
+/// Points of a line at most; longer replays are averaged.
+const POINTS: usize = 240;
+const INKS: [Ink; 6] = [Ink::Exploratory, Ink::Spurious, Ink::Green, Ink::Purple, Ink::Orange, Ink::Neutral];
+const MARKS: [Mark; 6] = [Mark::Dot, Mark::Diamond, Mark::Square, Mark::Up, Mark::Down, Mark::Cross];
+
+/// How objective number `place` is drawn everywhere.
+pub fn pen(place: usize) -> (Pen, Mark) {
+    let dash = Dash::ALL[(place + place / INKS.len()) % Dash::ALL.len()];
+    (Pen::new(INKS[place % INKS.len()]).width(1.9).dash(dash), MARKS[place % MARKS.len()])
+}
+
+/// A point: x, mean over seeds, smallest, largest.
+pub type Spread = (f64, f64, f64, f64);
+
+/// The arms of an objective that came to their end; all of them where none did.
+pub fn arms_of<'a>(result: &'a ReplayResult, objective: &str) -> Vec<&'a ArmResult> {
+    let mine: Vec<&ArmResult> = result.arms.iter().filter(|a| a.objective == objective).collect();
+    let finished: Vec<&ArmResult> = mine.iter().copied().filter(|a| a.stopped.is_none()).collect();
+    if finished.is_empty() { mine } else { finished }
+}
+
+/// The last update of every mini-batch, so that objectives with several updates a batch lie over
+/// the others.
+pub fn visits(arm: &ArmResult) -> Vec<&Update> {
+    let same = |a: &Update, b: &Update| (a.step, a.epoch, a.minibatch) == (b.step, b.epoch, b.minibatch);
+    arm.updates.chunk_by(same).filter_map(<[Update]>::last).collect()
+}
+
+/// A value over mini-batches.
+pub fn over_batches(
+    result: &ReplayResult,
+    objective: &str,
+    value: impl Fn(&Update) -> Option<f64>,
+) -> Vec<Spread> {
+    let lines: Vec<Vec<f64>> = arms_of(result, objective)
+        .iter()
+        .map(|arm| visits(arm).into_iter().map(|u| value(u).unwrap_or(f64::NAN)).collect())
+        .collect();
+    let length = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let stride = length.div_ceil(POINTS).max(1);
+    (0..length)
+        .step_by(stride)
+        .filter_map(|from| {
+            let means: Vec<f64> = lines
+                .iter()
+                .filter_map(|line| mean(line.get(from..(from + stride).min(line.len()))?))
+                .collect();
+            let x = from as f64 + 1.0 + (stride.min(length - from) - 1) as f64 / 2.0;
+            spread(x, &means)
+        })
+        .collect()
+}
+
+/// Mean, smallest and largest of the finite values.
+pub fn spread(x: f64, values: &[f64]) -> Option<Spread> {
+    let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    let low = finite.iter().copied().min_by(f64::total_cmp)?;
+    let high = finite.iter().copied().max_by(f64::total_cmp)?;
+    Some((x, mean(&finite)?, low, high))
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    (!finite.is_empty()).then(|| finite.iter().sum::<f64>() / finite.len() as f64)
+}

@@ -1,0 +1,122 @@
+//! What cannot be replayed is named, with a way out.
+
+use std::sync::Arc;
+
+use arrow_array::types::Float32Type;
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch};
+use serde_json::Value;
+
+use super::support::sample;
+use super::{command, done, result, small_log, with_model};
+
+fn without(batch: &RecordBatch, column: &str) -> RecordBatch {
+    let kept: Vec<(String, ArrayRef)> = (batch.schema().fields().iter())
+        .zip(batch.columns())
+        .filter(|(field, _)| field.name() != column)
+        .map(|(field, array)| (field.name().clone(), array.clone()))
+        .collect();
+    RecordBatch::try_from_iter(kept).unwrap()
+}
+
+fn replaced(batch: &RecordBatch, column: &str, array: ArrayRef) -> RecordBatch {
+    let mut columns: Vec<(String, ArrayRef)> = (batch.schema().fields().iter())
+        .zip(batch.columns())
+        .map(|(field, old)| {
+            (field.name().clone(), if field.name() == column { array.clone() } else { old.clone() })
+        })
+        .collect();
+    if !columns.iter().any(|(name, _)| name == column) {
+        columns.push((column.into(), array));
+    }
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+/// A token column, changed value by value: (response, position, value).
+fn changed(batch: &RecordBatch, column: &str, change: impl Fn(usize, usize, f32) -> f32) -> ArrayRef {
+    let lists = batch.column_by_name(column).unwrap().as_any().downcast_ref::<ListArray>().unwrap().clone();
+    let rows = (0..lists.len()).map(|r| {
+        let values = lists.value(r);
+        let values = values.as_any().downcast_ref::<arrow_array::Float32Array>().unwrap();
+        Some(values.values().iter().enumerate().map(|(t, v)| Some(change(r, t, *v))).collect::<Vec<_>>())
+    });
+    Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(rows))
+}
+
+fn refused(mut command: std::process::Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn missing_columns_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (column, canonical) in [("prompt_ids", "prompt_ids"), ("token_ids", "token_id")] {
+        let log = small_log(folder.path(), 1, 8, |batch| without(&batch, column));
+        let message = refused(with_model(&log, &folder.path().join("out"), ""));
+        assert!(message.contains(&format!("`{canonical}`")) && message.contains("hint:"), "{message}");
+    }
+    let log = small_log(folder.path(), 1, 8, |batch| batch);
+    let message = refused(with_model(&log, &folder.path().join("out"), "--objective dasd"));
+    assert!(message.contains("`logprob_ref`"), "{message}");
+    let message = refused(with_model(&log, &folder.path().join("out"), "--objective ppo"));
+    assert!(message.contains("ppo") && message.contains("stapo"), "{message}");
+    let message = refused(with_model(&log, &folder.path().join("out"), "--objective dapo,dapo"));
+    assert!(message.contains("twice"), "{message}");
+}
+
+#[test]
+fn ids_beyond_the_vocabulary_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 1, 8, |batch| {
+        let rows = vec![Some(vec![Some(9), Some(4_000)]); batch.num_rows()];
+        let ids = ListArray::from_iter_primitive::<arrow_array::types::Int32Type, _, _>(rows);
+        replaced(&batch, "prompt_ids", Arc::new(ids))
+    });
+    let message = refused(with_model(&log, &folder.path().join("out"), "--objective dapo --holdout 0"));
+    assert!(message.contains("4000") && message.contains("256") && message.contains("--model"), "{message}");
+}
+
+/// An old log-probability of −1000 makes ρ infinite: clipping bounds the loss of `dapo`, nothing
+/// bounds that of `kl_cov`.
+#[test]
+fn an_arm_without_a_finite_loss_stops_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 1, 24, |batch| {
+        let rewarded: Vec<f32> = {
+            let array = batch.column_by_name("advantage").unwrap();
+            array.as_any().downcast_ref::<arrow_array::Float32Array>().unwrap().values().to_vec()
+        };
+        let row = rewarded.iter().position(|a| *a > 0.0).unwrap();
+        let old = changed(&batch, "logprob", |r, t, v| if (r, t) == (row, 3) { -1000.0 } else { v });
+        replaced(&batch, "logprob", old)
+    });
+    let out = folder.path().join("out");
+    let options = "--objective dapo,kl_cov,cispo --minibatch 8 --holdout 0 --old log --no-shuffle -q";
+    let output = done(with_model(&log, &out, options));
+    let result = result(&out);
+    let arm = |name: &str| {
+        let arms = result["arms"].as_array().unwrap();
+        arms.iter().find(|a| a["objective"] == name).unwrap().clone()
+    };
+    assert_eq!(
+        (&arm("dapo")["stopped"], arm("dapo")["updates"].as_array().unwrap().len()),
+        (&Value::Null, 3)
+    );
+    assert_eq!(arm("cispo")["stopped"], Value::Null);
+    let stopped = arm("kl_cov")["stopped"].clone();
+    assert!(stopped["reason"].as_str().unwrap().contains("loss"), "{stopped}");
+    assert_eq!(stopped["update"], stopped["minibatch"]);
+    assert!(!stopped["tokens"].as_array().unwrap().is_empty());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("kl_cov with seed 1 stopped at update"), "{text}");
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for options in ["--holdout 1", "--betas 0.9", "--lr x", "--minibatch 0", "--seeds 0", "--device gpu"] {
+        let message = refused(command(&sample("grpo.parquet"), folder.path(), options));
+        assert!(!message.is_empty(), "{options}");
+    }
+}

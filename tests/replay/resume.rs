@@ -1,0 +1,87 @@
+//! A replay that is killed goes on to the same bits.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{done, small_log, with_model};
+
+const OPTIONS: &str = "--objective random,dgg --seeds 2 --minibatch 8 --lr 1e-4 --tau-p 0.05 --holdout 0.25 --checkpoint-seconds 0 --explain -q";
+
+/// Everything that has to be the same.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_type().unwrap().is_file())
+        .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()))
+        // Speeds differ from start to start, and the page shows them.
+        .filter(|(name, _)| name != "timing.json" && name != "replay.html")
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn killed_at_any_moment_it_continues_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 3, 24, |batch| batch);
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    let begun = std::time::Instant::now();
+    done(with_model(&log, &whole, OPTIONS));
+    let length = begun.elapsed();
+    // Kills fall into every phase: reading, the first arm, checkpoints, later arms, the report.
+    let mut kills = 0;
+    for part in 1..=6 {
+        let mut child = with_model(&log, &killed, OPTIONS).arg("--resume").spawn().unwrap();
+        let wait = Duration::from_millis(40) + length.mul_f64(f64::from(part % 4 + 1) * 0.12);
+        std::thread::sleep(wait);
+        if child.try_wait().unwrap().is_none() {
+            kills += 1;
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+    }
+    assert!(kills > 2, "only {kills} kills");
+    done({
+        let mut last = with_model(&log, &killed, OPTIONS);
+        last.arg("--resume");
+        last
+    });
+    let (whole, killed) = (contents(&whole), contents(&killed));
+    let names = |files: &[(String, Vec<u8>)]| files.iter().map(|f| f.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&whole), names(&killed));
+    for (a, b) in whole.iter().zip(&killed) {
+        assert!(a.1 == b.1, "{} differs", a.0);
+    }
+    assert!(names(&whole).contains(&"random.seed2.parquet".into()));
+}
+
+#[test]
+fn another_replay_is_not_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 3, 16, |batch| batch);
+    let out = folder.path().join("out");
+    let mut child = with_model(&log, &out, OPTIONS).spawn().unwrap();
+    while !out.join(".replay-state/replay.json").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = with_model(&log, &out, OPTIONS).args(["--resume", "--kl-beta", "0.1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("another replay") && message.contains("kl_beta"), "{message}");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 1, 24, |batch| batch);
+    let run = |threads: &str| {
+        let out = folder.path().join(threads);
+        let options = "--objective stapo --minibatch 8 --lr 1e-4 --tau-p 0.05 --holdout 0.25 -q --threads";
+        done(with_model(&log, &out, &format!("{options} {threads}")));
+        contents(&out)
+    };
+    assert!(run("1") == run("3"));
+}
