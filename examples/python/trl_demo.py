@@ -53,6 +53,7 @@ def tokenizer():
 def train(folder, steps, seed=0, token_log=None, **settings):
     """Trains and logs under `folder`; the trainer is returned."""
     torch.manual_seed(seed)
+    torch.set_num_threads(1)  # the matrices are tiny: more threads only wait for each other
     arguments = {
         "output_dir": str(folder / "trainer"), "max_steps": steps, "per_device_train_batch_size": 64,
         "num_generations": 8, "max_completion_length": 200, "temperature": 1.0, "learning_rate": 1.5e-4,
