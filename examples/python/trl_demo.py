@@ -50,7 +50,7 @@ def tokenizer():
     )  # fmt: skip
 
 
-def train(folder, steps, seed=0, token_log=None, **settings):
+def train(folder, steps, seed=0, model=MODEL, token_log=None, **settings):
     """Trains and logs under `folder`; the trainer is returned."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # the matrices are tiny: more threads only wait for each other
@@ -61,7 +61,7 @@ def train(folder, steps, seed=0, token_log=None, **settings):
         "logging_steps": 1, "save_strategy": "no", "report_to": "none", "use_cpu": True, "bf16": False,
     } | settings  # fmt: skip
     trainer = Trainer(
-        model=AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32),
+        model=AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32),
         processing_class=tokenizer(), reward_funcs=exact_answer, args=GRPOConfig(**arguments),
         train_dataset=Dataset.from_list(list(problems(2000, seed))),
         token_log={"folder": folder / "token_log"} | (token_log or {}),
