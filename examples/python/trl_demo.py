@@ -85,7 +85,8 @@ def main():
         sys.exit(f"error: {log} is there already; remove it or choose another --folder")
     sampling = {"every": arguments.every, "responses": arguments.responses}
     train(arguments.folder, arguments.steps, token_log=sampling)
-    for command in (["check", str(log)], [str(log), "--report", str(arguments.folder / "report")]):
+    report = [str(log), "--tokenizer", str(MODEL / "tokenizer.json"), "--report", str(arguments.folder / "report")]
+    for command in (["check", str(log)], report):
         print("\n$ stapo-analyze", *command, flush=True)
         subprocess.run([arguments.stapo_analyze, *command, "-q"], check=True)
 
