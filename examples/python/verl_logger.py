@@ -44,9 +44,9 @@ class TokenLogV1:
 
         real = [i for i, tag in enumerate(batch.tags) if not tag.get("is_padding", False)]
         keys = [batch.keys[i] for i in real]
+        there = _present(tq, keys, batch.partition_id)
         for start in range(0, len(keys), 256):  # the queue holds the batch: no need to hold it twice
             part = keys[start : start + 256]
-            there = _present(tq, part, batch.partition_id)
             data = tq.kv_batch_get(keys=part, partition_id=batch.partition_id, select_fields=there)
             for row, key in zip(_rows({name: data[name] for name in there}, "entropy", "rm_scores"), part):
                 group, *_ = key.rsplit("_", 2)  # uid_session_index
