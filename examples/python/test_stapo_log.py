@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Tests of stapo_log.py: against brute force in double precision, against the sample run's exact
+figures, and by letting stapo-analyze read what was written.
+
+    python test_stapo_log.py          # needs numpy, pyarrow; torch where installed
+
+stapo-analyze is taken from $STAPO_ANALYZE or the PATH; without it those tests are skipped.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import tracemalloc
+import unittest
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from stapo_log import LogitStats, TokenLog, logit_stats
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+DATA = Path(__file__).resolve().parents[2] / "notebooks-data"
+PROGRAM = os.environ.get("STAPO_ANALYZE") or shutil.which("stapo-analyze")
+
+
+def brute_force(logits, tokens, temperature=1.0):
+    """The definitions, in extended precision where the machine has it."""
+    x = np.asarray(logits, np.longdouble) / temperature
+    x -= x.max(-1, keepdims=True)
+    pi = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+    log_pi = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    row = np.arange(len(tokens))
+    score = -pi
+    score[row, tokens] += 1
+    # 1 − π_k of a token that is nearly certain: what the others have.
+    others = pi.copy()
+    others[row, tokens] = 0
+    score[row, tokens] = others.sum(-1)
+    terms = np.where(pi > 0, pi * np.where(pi > 0, log_pi, 0), 0)
+    norm = np.sqrt((score**2).sum(-1))
+    return LogitStats(log_pi[row, tokens], -terms.sum(-1), (pi**2).sum(-1), (pi * terms).sum(-1), norm)
+
+
+def some_logits(rng, positions=400, vocab=1000):
+    """From flat to nearly certain, with tokens of all ranks."""
+    logits = rng.normal(size=(positions, vocab)) * np.geomspace(0.1, 8, positions)[:, None]
+    logits[::3, 7] += np.linspace(5, 60, len(logits[::3]))
+    tokens = rng.integers(0, vocab, positions)
+    tokens[::2] = logits[::2].argmax(-1)
+    return logits, tokens
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.dir = Path(holder.name)
+
+    def analyze(self, *arguments):
+        if not PROGRAM:
+            self.skipTest("stapo-analyze is not on the PATH")
+        done = subprocess.run([PROGRAM, *map(str, arguments), "-q"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+
+class Logits(Case):
+    def near(self, stats, exact, rtol, atol=1e-12):
+        for name, got, want in zip(LogitStats._fields, stats, exact):
+            if name == "sum_pi_sq":  # holds p² of the log-probability as stored, in single precision
+                rtol = max(rtol, 1e-6)
+            np.testing.assert_allclose(np.asarray(got, float), np.asarray(want, float), rtol, atol, err_msg=name)
+
+    def kinds(self):
+        yield np.asarray, np.asarray
+        if torch is not None:
+            yield torch.from_numpy, torch.from_numpy
+
+    def test_against_brute_force(self):
+        logits, tokens = some_logits(np.random.default_rng(0))
+        for make, make_ids in self.kinds():
+            for temperature in (1.0, 0.6):
+                exact = brute_force(logits, tokens, temperature)
+                self.near(logit_stats(make(logits), make_ids(tokens), temperature=temperature), exact, 1e-11)
+                exact = brute_force(logits.astype(np.float32), tokens, temperature)
+                single = logit_stats(make(logits.astype(np.float32)), make_ids(tokens), temperature=temperature)
+                self.near(single, exact, 3e-5)
+
+    def test_the_textbook_formula_would_cancel(self):
+        logits = np.zeros((1, 50), np.float32)
+        logits[0, 3] = 20
+        exact = brute_force(logits, [3])
+        p = np.exp(logits) / np.exp(logits).sum()
+        textbook = np.float32(1) - np.float32(2) * p[0, 3] + (p * p).sum()
+        self.assertTrue(textbook <= 0 or abs(np.sqrt(textbook) / exact.score_norm[0] - 1) > 0.1)
+        for make, make_ids in self.kinds():
+            stats = logit_stats(make(logits), make_ids(np.array([3])))
+            self.near(stats, exact, 1e-5, 0)
+
+    def test_chunks_change_nothing_and_shapes_are_kept(self):
+        logits, tokens = some_logits(np.random.default_rng(1), 60, 100)
+        for make, make_ids in self.kinds():
+            shaped = make(logits.reshape(4, 15, 100)), make_ids(tokens.reshape(4, 15))
+            whole, chunked = logit_stats(*shaped), logit_stats(*shaped, chunk_values=700)
+            for name, a, b in zip(LogitStats._fields, whole, chunked):
+                self.assertEqual(tuple(a.shape), (4, 15), name)
+                np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+    def test_impossible_tokens_and_no_positions(self):
+        logits = np.array([[0.0, -np.inf, 1.0]])
+        for make, make_ids in self.kinds():
+            stats = logit_stats(make(logits), make_ids(np.array([2])))
+            self.near(stats, brute_force(logits[:, [0, 2]], [1]), 1e-12)
+            self.assertEqual(float(logit_stats(make(logits), make_ids(np.array([1]))).logprob[0]), -np.inf)
+            self.assertEqual(len(logit_stats(make(logits[:0]), make_ids(np.array([], int))).entropy), 0)
+
+    def test_memory_is_bounded(self):
+        logits = np.random.default_rng(2).normal(size=(4000, 2000)).astype(np.float32)
+        tokens = np.zeros(4000, int)
+        tracemalloc.start()
+        logit_stats(logits, tokens, chunk_values=200_000)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        self.assertLess(peak, 6 * 4 * 200_000)
+
+    def test_half_precision_logits(self):
+        if torch is None:
+            self.skipTest("torch is not installed")
+        logits, tokens = some_logits(np.random.default_rng(3), 50, 300)
+        halved = torch.from_numpy(logits).bfloat16()
+        stats = logit_stats(halved, torch.from_numpy(tokens))
+        self.assertEqual(stats.logprob.dtype, torch.float32)
+        self.near(stats, brute_force(halved.double().numpy(), tokens), 3e-5)
+
+    def test_the_model_gives_the_figures_of_the_sample_run(self):
+        """notebooks-data/reference/exact.parquet; transformers keeps positions in single precision."""
+        try:
+            from transformers import AutoModelForCausalLM
+        except ImportError:
+            self.skipTest("transformers is not installed")
+        model = AutoModelForCausalLM.from_pretrained(DATA / "model", dtype=torch.float64)
+        rows = pq.read_table(DATA / "reference/exact.parquet").slice(0, 8).to_pylist()
+        for row in rows:
+            ids = torch.tensor([row["prompt_ids"] + row["token_ids"]])
+            with torch.no_grad():
+                logits = model(ids).logits[0, len(row["prompt_ids"]) - 1 : -1]
+            for precision, rtol in ((torch.float64, 1e-5), (torch.float32, 1e-4)):
+                stats = logit_stats(logits.to(precision), torch.tensor(row["token_ids"]))
+                for name in ("logprob", "entropy", "sum_pi_sq", "sum_pi_sq_log_pi"):
+                    np.testing.assert_allclose(getattr(stats, name).double(), row[name], rtol, 1e-7, err_msg=name)
+                norm = stats.score_norm.double() * abs(row["advantage"])
+                np.testing.assert_allclose(norm, row["grad_norm"], rtol, 1e-7)
+
+
+class Writing(Case):
+    def log(self, **settings):
+        known = dict(vocab_size=256, temperature=1.0, top_p=1.0, algorithm="grpo", framework="test")
+        return TokenLog(self.dir, **(known | settings))
+
+    def files(self):
+        return sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
+
+    def fill(self, log, step, groups=4, size=3, width=5, start=0):
+        for g in range(start, start + groups):
+            ids = np.arange(size * width).reshape(size, width)
+            log.add_batch(
+                step, length=np.arange(size) + 2, group_id=np.full(size, g), sample_id=np.arange(size),
+                reward=np.arange(size) % 2, advantage=np.linspace(-1, 1, size), token_id=ids,
+                logprob=-ids / 10, entropy=ids / 10, mask=np.ones((size, width), int),
+            )  # fmt: skip
+
+    def test_rows_types_and_metadata(self):
+        with self.log(clip_low=0.2) as log:
+            self.fill(log, 7, groups=1)
+        self.assertEqual(self.files(), [f"step_00000007/{n}" for n in (".rank_00000.done", "STABLE", "rank_00000.parquet")])
+        table = pq.read_table(self.dir / "step_00000007/rank_00000.parquet")
+        row = table.to_pylist()[1]
+        self.assertEqual((row["step"], row["group_id"], row["sample_id"], row["reward"]), (7, "0", "1", 1.0))
+        self.assertEqual((row["token_id"], row["mask"], row["advantage_seq"]), ([5, 6, 7], [True] * 3, 0.0))
+        np.testing.assert_allclose(row["logprob"], [-0.5, -0.6, -0.7], rtol=1e-6)
+        self.assertEqual(table.schema.field("logprob").type.value_type, pa.float32())
+        metadata = {k.decode(): v.decode() for k, v in table.schema.metadata.items()}
+        expected = {"vocab_size": "256", "temperature": "1.0", "top_p": "1.0", "algorithm": "grpo", "clip_low": "0.2"}
+        self.assertLessEqual((expected | {"schema_version": "1", "framework": "test"}).items(), metadata.items())
+        footer = pq.read_metadata(self.dir / "step_00000007/rank_00000.parquet").metadata
+        self.assertEqual(footer[b"responses_seen"], b"3")
+
+    def test_every(self):
+        with self.log(every=10) as log:
+            for step in range(25):
+                self.assertEqual(log.wants(step), step in (0, 10, 20))
+                self.fill(log, step)
+        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), [f"step_{s:08}" for s in (0, 10, 20)])
+
+    def test_chosen_responses_are_whole_groups_in_any_order(self):
+        def chosen(order):
+            with self.log(responses=10) as log:
+                for g in order:
+                    self.fill(log, 3, groups=1, start=g)
+            return pq.read_table(self.dir / "step_00000003/rank_00000.parquet").column("group_id").to_pylist()
+
+        first = chosen(range(50))
+        self.assertEqual(len(first), 9)
+        self.assertEqual({g: first.count(g) for g in first}, {g: 3 for g in set(first)})
+        self.assertEqual(sorted(chosen(reversed(range(50)))), sorted(first))
+        with self.log(responses=10) as log:
+            for _ in range(3):
+                for g in np.random.default_rng(5).permutation(50):
+                    log.add(3, group_id=g, token_id=[1], logprob=[-0.1])
+        rows = pq.read_table(self.dir / "step_00000003/rank_00000.parquet").column("group_id").to_pylist()
+        self.assertEqual(sorted(rows), sorted(first))
+
+    def test_the_last_rank_marks_the_step(self):
+        ranks = [self.log(rank=r, ranks=3) for r in range(3)]
+        for r, log in enumerate(ranks):
+            if r != 1:  # a rank without responses has no file
+                self.fill(log, 4, start=10 * r)
+            log.finish(4)
+            self.assertEqual((self.dir / "step_00000004/STABLE").exists(), r == 2)
+        self.assertEqual([f for f in self.files() if f.endswith("parquet")], [f"step_00000004/rank_0000{r}.parquet" for r in (0, 2)])
+        log = self.log(rank=0, ranks=3)
+        self.fill(log, 4)  # a resumed run logs the step again
+        self.assertFalse((self.dir / "step_00000004/STABLE").exists())
+        log.finish()
+        self.assertTrue((self.dir / "step_00000004/STABLE").exists())
+
+    def test_nothing_half_written_stays(self):
+        with self.assertRaisesRegex(ValueError, "logprob has shape"), self.log(buffer_tokens=1) as log:
+            self.fill(log, 1)
+            log.add(1, token_id=[1, 2], logprob=[-0.5])
+        self.assertEqual(self.files(), [])
+
+    def test_mistakes_are_named(self):
+        log = self.log()
+        for columns, words in (
+            ({"token_id": [1], "logprobs": [-1.0]}, "unknown columns: .'logprobs'"),
+            ({"logprob": [-1.0]}, "token_id is needed"),
+        ):
+            with self.assertRaisesRegex(ValueError, words):
+                log.add(1, **columns)
+        with self.assertRaisesRegex(ValueError, "not as many rows"):
+            log.add_batch(1, length=[1, 1], token_id=[[1], [2]], reward=[1.0])
+        with self.assertRaisesRegex(ValueError, "impossible"):
+            self.log(every=0)
+
+    def test_memory_is_bounded(self):
+        columns = {"logprob": np.full(1000, -0.5), "entropy": np.full(1000, 0.5), "token_id": np.arange(1000)}
+        for settings in ({"buffer_tokens": 50_000}, {"responses": 40}):
+            tracemalloc.start()
+            with self.log(**settings) as log:
+                for i in range(2000):
+                    wide = {name: np.tile(values, (1, 20)) for name, values in columns.items()}
+                    log.add_batch(1, length=[1000], group_id=[i], **wide)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            # 2 M tokens are 24 MB; 50,000 are 0.6 MB.
+            self.assertLess(peak, 6e6, settings)
+
+    def test_tensors(self):
+        if torch is None:
+            self.skipTest("torch is not installed")
+        with self.log() as log:
+            log.add_batch(
+                2, length=torch.tensor([1, 2]), token_id=torch.tensor([[1, 0], [2, 3]]), reward=torch.tensor([0.0, 1.0]),
+                logprob=torch.full((2, 2), -0.5).bfloat16().requires_grad_(), prompt_ids=[[1], [1, 2]],
+            )  # fmt: skip
+            log.add(2, token_id=torch.tensor([4]), logprob=torch.tensor([-0.25]), reward=torch.tensor(0.5))
+        rows = pq.read_table(self.dir / "step_00000002/rank_00000.parquet").to_pylist()
+        self.assertEqual([row["logprob"] for row in rows], [[-0.5], [-0.5, -0.5], [-0.25]])
+        self.assertEqual([row["prompt_ids"] for row in rows], [[1], [1, 2], None])
+
+    def test_the_program_reads_the_sample_run_the_same(self):
+        """The sample run, written again by TokenLog in two ranks: the same summary."""
+        original = DATA / "grpo.parquet"
+        logs = [self.log(rank=r, ranks=2, clip_low=0.2, clip_high=0.28, algorithm="grpo") for r in range(2)]
+        for batch in pq.ParquetFile(original).iter_batches(64):
+            for row in batch.to_pylist():
+                row["token_id"] = row.pop("token_ids")
+                logs[row["group_id"] % 2].add(**row)
+        for log in logs:
+            log.finish()
+        self.assertEqual(json.loads(self.analyze("check", self.dir, "--format", "json"))["tokens"], 612_395)
+        ours = json.loads(self.analyze(self.dir, "--format", "json"))
+        theirs = json.loads(self.analyze(original, "--format", "json"))
+        for part in ("s2t", "verdict", "totals"):
+            for name, value in theirs[part].items():
+                if isinstance(value, float):
+                    self.assertAlmostEqual(ours[part][name], value, 9, name)
+                elif isinstance(value, (int, str)):
+                    self.assertEqual(ours[part][name], value, name)
+
+    def test_the_program_finds_exact_norms(self):
+        """Σπ² as logit_stats gives it leads to the norms as they are, near p = 1 too."""
+        logits, tokens = some_logits(np.random.default_rng(8), 2000, 500)
+        logits = logits.astype(np.float32)
+        stats, exact = logit_stats(logits, tokens), brute_force(logits, tokens)
+        with TokenLog(self.dir, vocab_size=500, temperature=1.0) as log:
+            for i in range(0, 2000, 50):
+                at = slice(i, i + 50)
+                log.add(
+                    0, group_id=i, reward=1.0, advantage=1.0, token_id=tokens[at], logprob=stats.logprob[at],
+                    entropy=stats.entropy[at], sum_pi_sq=stats.sum_pi_sq[at], sum_pi_sq_log_pi=stats.sum_pi_sq_log_pi[at],
+                )  # fmt: skip
+        summary = json.loads(self.analyze(self.dir, "--format", "json"))
+        energy = sum(c["energy"] for c in summary["taxonomy"])
+        np.testing.assert_allclose(energy, float((exact.score_norm**2).sum()), 1e-5)
+        self.assertEqual(summary["entropy_change"]["exact"], 2000)
+        self.assertEqual(summary["totals"]["infeasible"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
