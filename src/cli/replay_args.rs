@@ -95,6 +95,10 @@ pub struct ReplayArgs {
     #[arg(long, help_heading = "Policy")]
     pub gradient_checkpointing: bool,
 
+    /// Matrix products in bfloat16 where the device can; weights stay in single precision
+    #[arg(long, help_heading = "Policy")]
+    pub bf16: bool,
+
     /// Updates of the surrogate's fit at most
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
     pub surrogate_updates: u64,

@@ -92,6 +92,7 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         device: arguments.device.clone(),
         tokens_per_microbatch: arguments.tokens_per_microbatch.map(size),
         gradient_checkpointing: arguments.gradient_checkpointing,
+        half_products: arguments.bf16,
         threads: arguments.input.reading.threads,
         responses: arguments.responses,
         steps: arguments.steps,

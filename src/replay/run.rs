@@ -74,6 +74,7 @@ pub fn replay(
     let device = parse_device(&settings.device)?;
     let mut engine = EngineSettings::new(&device);
     engine.gradient_checkpointing = settings.gradient_checkpointing;
+    engine.half_products = settings.half_products;
     if let Some(tokens) = settings.tokens_per_microbatch {
         engine.tokens_per_microbatch = tokens;
     }

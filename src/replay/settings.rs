@@ -89,6 +89,8 @@ pub struct ReplaySettings {
     pub tokens_per_microbatch: Option<usize>,
     /// Recompute activations in the backward pass.
     pub gradient_checkpointing: bool,
+    /// Matrix products in bfloat16, where the device can.
+    pub half_products: bool,
     /// Worker threads of the engine; 0 is one a core. The result does not depend on them.
     #[serde(skip)]
     pub threads: usize,
@@ -139,6 +141,7 @@ impl Default for ReplaySettings {
             device: "cpu".into(),
             tokens_per_microbatch: None,
             gradient_checkpointing: false,
+            half_products: false,
             threads: 0,
             responses: None,
             steps: None,
