@@ -1,6 +1,7 @@
 #!/bin/sh
 # The model's checks against PyTorch values on a graphics device, or on Mesa's software Vulkan where there is
-# none (Debian: apt install mesa-vulkan-drivers). Run from the repository; needs no PyTorch.
+# none (Debian: apt install mesa-vulkan-drivers). Run from the repository; needs no PyTorch. The feature
+# `wgpu` has not been built by us yet: what is checked so far is the same tensor operations on the processor.
 #
 #     sh examples/replay/parity_on_wgpu.sh
 set -eu
