@@ -9,7 +9,9 @@ mod tally;
 use std::collections::{BTreeMap, HashMap};
 
 use self::tally::{ClusterTally, Prompt, prompt_of, to_units};
+use super::block::BlockSign;
 use super::columns::Columns;
+use super::energy::Sign;
 use super::hash::Mixer;
 use super::plane;
 use super::tally::{Counts, Quantity, ResponseSums};
@@ -84,7 +86,7 @@ impl Clusters {
     }
 
     /// Adds a block of its tokens.
-    pub fn add_block(&mut self, cells: &[u32], columns: &Columns<'_>) {
+    pub fn add_block(&mut self, cells: &[u32], columns: &Columns<'_>, sign: BlockSign) {
         let counts = &mut self.plane[self.replicate];
         cells.iter().for_each(|cell| counts[*cell as usize] += 1);
         let counts = &mut self.ids[self.replicate];
@@ -98,7 +100,10 @@ impl Clusters {
                 *count += 1;
             }
         }
-        self.risk += risk(columns);
+        // Only tokens with A > 0 carry risk.
+        if !matches!(sign, BlockSign::Uniform(Sign::Zero | Sign::Negative)) {
+            self.risk += risk(columns);
+        }
     }
 
     /// Ends the response; `counts` are those of its batch with it.
