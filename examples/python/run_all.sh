@@ -48,6 +48,7 @@ for name in ("numpy", "pyarrow", "torch", "transformers", "trl", "accelerate", "
 PY
 
 cd "$here"
+run "$python" test_logit_stats.py
 run "$python" test_stapo_log.py
 run "$python" test_s2t_mask.py
 if [ -n "$verl" ]; then

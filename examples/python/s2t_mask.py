@@ -25,7 +25,9 @@ import torch
 PRESETS = {"v5": ("candidates", 0.75), "v1": ("all", 0.80)}
 
 
-def s2t_mask(logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=0.002, quantile=None, tau_h=None, gather=None):
+def s2t_mask(
+    logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=0.002, quantile=None, tau_h=None, gather=None
+):
     """True where a token is silenced; shape of `logprob`.
 
     advantage  a token, or (B,) a response; mask: trained tokens, all if None

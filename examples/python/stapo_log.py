@@ -12,8 +12,7 @@
 
 A row is a response, token columns are lists. Every rank of a step writes its own file,
 `token_log/step_00000010/rank_00000.parquet`, under a temporary name first; the last rank adds
-`STABLE`, without which stapo-analyze leaves the step alone. Needs pyarrow and numpy; torch only if
-you pass tensors. Tested by test_stapo_log.py.
+`STABLE`, without which stapo-analyze leaves the step alone. Needs pyarrow and numpy; torch only for tensors.
 """
 
 import hashlib
@@ -46,14 +45,12 @@ SCHEMA_VERSION = "1"
 class TokenLog:
     """Writes `folder/step_N/rank_R.parquet`, one step after the other.
 
-    every       log the steps that it divides
-    responses   log about that many responses a step, over all ranks: whole groups, chosen by a
-                hash of step and group, the same on every rank and in every run. A group that is
-                spread over ranks can be cut where ranks end their share.
-    rank, ranks this process and how many write into `folder`
-    buffer_tokens  what is kept in memory before it goes to disk. With `responses`, a step is kept
-                until it is finished: at most that many responses and one group more.
-    metadata    anything else worth knowing: clip_low, clip_high, tokenizer, loss_type, …
+    every          log the steps that it divides
+    responses      log about that many responses a step, over all ranks: whole groups, by a hash of step and
+                   group. Where a group is spread over ranks, it can be cut at the end of a rank's share.
+    rank, ranks    this process, and how many write into `folder`
+    buffer_tokens  kept in memory before they go to disk; with `responses`, the chosen ones are kept instead
+    metadata       anything else worth knowing: clip_low, clip_high, tokenizer, loss_type, …
     """
 
     def __init__(self, folder, *, vocab_size, temperature, top_p=1.0, algorithm="grpo", framework="",
@@ -61,9 +58,8 @@ class TokenLog:
         if every < 1 or (responses is not None and responses < 1) or not 0 <= rank < ranks:
             raise ValueError(f"every={every}, responses={responses}, rank={rank} of {ranks}: impossible")
         self.folder, self.every, self.rank, self.ranks = Path(folder), every, rank, ranks
-        self.share = None if responses is None else max(1, responses // ranks)
-        self.buffer_tokens = buffer_tokens
-        known = dict(vocab_size=vocab_size, temperature=temperature, top_p=top_p, algorithm=algorithm)
+        self.buffer_tokens, self.share = buffer_tokens, None if responses is None else max(1, responses // ranks)
+        known = {"vocab_size": vocab_size, "temperature": temperature, "top_p": top_p, "algorithm": algorithm}
         known |= {"framework": framework, "schema_version": SCHEMA_VERSION} | metadata
         self.metadata = {name: str(value) for name, value in known.items() if value not in (None, "")}
         self._reset()
@@ -90,12 +86,10 @@ class TokenLog:
             raise ValueError(f"step {step}: {', '.join(wrong)}: not as many rows as lengths ({len(length)})")
         for i, n in enumerate(length):
             row = {name: values[i] for name, values in arrays.items()}
-            self._keep(_row(step, {name: v[:n] if _is_list(name, v) else v for name, v in row.items()}))
+            self._keep(_row(step, {name: v[:n] if name in TOKEN and np.ndim(v) else v for name, v in row.items()}))
 
     def finish(self, step=None):
-        """Gives the step's file its name; the last rank to do so marks the step as complete.
-
-        With `step`, a rank that had no response in it says so too."""
+        """Gives the step's file its name; the last rank to finish (with or without responses) marks the step."""
         if step is not None and self.wants(step):
             self._begin(step)
         if self.step is None:
@@ -190,14 +184,10 @@ def _array(values):
     return np.asarray(values)
 
 
-def _is_list(name, value):
-    return name in TOKEN and np.ndim(value) > 0
-
-
 def _row(step, columns):
     """A row whose token columns all have one value a token."""
     row = {"step": int(step)} | {name: value for name, value in columns.items() if value is not None}
-    if "advantage" in row and not _is_list("advantage", row["advantage"]):
+    if np.ndim(row.get("advantage", [])) == 0:  # one for the whole response
         row["advantage_seq"] = row.pop("advantage")
     unknown = [n for n in row if n != "step" and n not in RESPONSE and n not in TOKEN and not n.startswith("reward/")]
     if unknown or "token_id" not in row:
@@ -241,30 +231,29 @@ def logit_stats(logits, token_ids, *, temperature=1.0, chunk_values=1 << 24):
     """What the log needs of logits (…, V) at the tokens (…), torch or numpy.
 
     Works through `chunk_values` logits at a time, in single precision (double if the logits are),
-    with four temporaries of that size: 256 MB at the default, whatever the batch. Nothing here
-    cancels: the largest probability is taken as 1/(1 + rest), and the squares of the *other*
-    tokens are summed as they are, since 1 − 2p + Σπ² is noise in single precision.
+    with four temporaries of that size: 256 MB at the default, whatever the batch. Nothing cancels:
+    the largest probability is 1/(1 + rest), and the *other* tokens' squares are summed directly,
+    since 1 − 2p + Σπ² is noise in single precision.
     """
-    in_torch = hasattr(logits, "detach")
-    flat = logits.detach().reshape(-1, logits.shape[-1]) if in_torch else np.reshape(logits, (-1, np.shape(logits)[-1]))
-    tokens = token_ids.reshape(-1).long() if in_torch else np.reshape(token_ids, -1).astype(np.int64)
+    if hasattr(logits, "detach"):
+        from torch import cat
+
+        one, tokens = _chunk_in_torch, token_ids.reshape(-1).long()
+    else:
+        one, cat, logits, tokens = _chunk_in_numpy, np.concatenate, np.asarray(logits), np.ravel(token_ids).astype(int)
+    flat = logits.reshape(-1, logits.shape[-1])
     if len(tokens) != len(flat):
         raise ValueError(f"{len(tokens)} tokens for {len(flat)} positions of logits")
     rows = max(1, chunk_values // flat.shape[-1])
-    one = _chunk_in_torch if in_torch else _chunk_in_numpy
     parts = [one(flat[i : i + rows], tokens[i : i + rows], temperature) for i in range(0, max(1, len(flat)), rows)]
-    if in_torch:
-        import torch
-
-        return LogitStats(*(torch.cat(p).reshape(token_ids.shape) for p in zip(*parts)))
-    return LogitStats(*(np.concatenate(p).reshape(np.shape(token_ids)) for p in zip(*parts)))
+    return LogitStats(*(cat(part).reshape(np.shape(token_ids)) for part in zip(*parts)))
 
 
 def _chunk_in_torch(logits, tokens, temperature):
     import torch
 
     with torch.no_grad():
-        x = logits.to(torch.promote_types(logits.dtype, torch.float32), copy=True).div_(temperature)
+        x = logits.detach().to(torch.promote_types(logits.dtype, torch.float32), copy=True).div_(temperature)
         double = x.dtype if x.device.type == "mps" else torch.float64  # MPS has no double precision
         k = tokens.unsqueeze(-1)
         top, mode = x.max(-1, keepdim=True)
@@ -287,7 +276,7 @@ def _chunk_in_torch(logits, tokens, temperature):
 
 
 def _chunk_in_numpy(logits, tokens, temperature):
-    dtype = np.promote_types(np.asarray(logits).dtype, np.float32)
+    dtype = np.promote_types(logits.dtype, np.float32)
     x = np.array(logits, dtype) / dtype.type(temperature)
     row = np.arange(len(x))
     mode = x.argmax(-1)

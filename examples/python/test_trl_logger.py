@@ -58,7 +58,9 @@ class Case(unittest.TestCase):
             self.assertEqual(len({tuple(r["prompt_ids"]) for r in group}), 1)
             rewards = np.array([r["reward"] for r in group])
             std = rewards.std(ddof=1)
-            np.testing.assert_allclose([r["advantage_seq"] for r in group], (rewards - rewards.mean()) / (std + 1e-4), 1e-3, 1e-5)
+            np.testing.assert_allclose(
+                [r["advantage_seq"] for r in group], (rewards - rewards.mean()) / (std + 1e-4), 1e-3, 1e-5
+            )
         return groups
 
 

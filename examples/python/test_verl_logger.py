@@ -30,7 +30,9 @@ SCORES = [1.0, 0.5, 0.0]
 def value(name, row):
     """A number for each token of a response, different for each column."""
     ramp = 0.1 * (row + 1) + 0.01 * np.arange(len(RESPONSES[row]))
-    return {"old_log_probs": -ramp, "entropy": 2 * ramp, "rollout_log_probs": -ramp - 0.001, "advantages": ramp - 0.2}[name]
+    return {"old_log_probs": -ramp, "entropy": 2 * ramp, "rollout_log_probs": -ramp - 0.001, "advantages": ramp - 0.2}[
+        name
+    ]
 
 
 class Tokenizer:
@@ -79,7 +81,12 @@ class Case(unittest.TestCase):
         self.assertEqual([row["mask"] for row in rows], [[bool(v) for v in m] for m in MASKS])
         self.assertEqual([row["reward"] for row in rows], SCORES)
         self.assertEqual([row["group_id"] for row in rows], ["u0", "u1", "u1"])
-        names = {"logprob": "old_log_probs", "entropy": "entropy", "logprob_rollout": "rollout_log_probs", "advantage": "advantages"}
+        names = {
+            "logprob": "old_log_probs",
+            "entropy": "entropy",
+            "logprob_rollout": "rollout_log_probs",
+            "advantage": "advantages",
+        }
         for i, row in enumerate(rows):
             for name, raw in names.items():
                 np.testing.assert_allclose(row[name], value(raw, i), 1e-6, err_msg=f"{name} of {i}")
@@ -156,7 +163,10 @@ class V1(Case):
         from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
         def jagged(rows):
-            rows = [torch.as_tensor(row).float() if np.asarray(row).dtype.kind == "f" else torch.as_tensor(row) for row in rows]
+            rows = [
+                torch.as_tensor(row).float() if np.asarray(row).dtype.kind == "f" else torch.as_tensor(row)
+                for row in rows
+            ]
             return torch.nested.as_nested_tensor(rows, layout=torch.jagged)
 
         order = [0, 1, 2, 0]  # the last one is padding, which verl adds to divide the batch

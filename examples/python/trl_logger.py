@@ -40,7 +40,7 @@ class TokenLogMixin:
     def __init__(self, *args, token_log, **kwargs):
         super().__init__(*args, **kwargs)
         settings = dict(token_log) if isinstance(token_log, dict) else {"folder": token_log}
-        model = self._logged_model()
+        model = self._innermost(self.model)
         self._generated = 0  # responses of all ranks so far: their ids
         self._scored = None  # what the calls while scoring found, see below
         self.token_log = TokenLog(**({
@@ -56,8 +56,9 @@ class TokenLogMixin:
             add_head(model, temperature=self.temperature, cast_lm_head_to_fp32=self.args.cast_lm_head_to_fp32,
                      outputs=("log_probs", "entropy", "log_sum_sq_probs"))  # fmt: skip
 
-    def _logged_model(self):
-        model = self.accelerator.unwrap_model(self.model)
+    def _innermost(self, model):
+        """Below accelerate's wrappers and PEFT's: the module whose forward TRL has replaced."""
+        model = self.accelerator.unwrap_model(model)
         return model.get_base_model() if hasattr(model, "get_base_model") else model
 
     def _wanted(self):
@@ -104,8 +105,7 @@ class TokenLogMixin:
             parts.append(_found(output, ids, self.temperature))
             done += rows
 
-        hook = self.accelerator.unwrap_model(model)
-        hook = (hook.get_base_model() if hasattr(hook, "get_base_model") else hook).register_forward_hook(listen)
+        hook = self._innermost(model).register_forward_hook(listen)
         try:
             result = super()._get_per_token_logps_and_entropies(
                 model, input_ids, attention_mask, logits_to_keep, *args, **kwargs
