@@ -1,12 +1,13 @@
 """Whole training updates of the sample model: this program beside PyTorch, alternating in one run.
 
     pip install torch transformers pyarrow
-    cargo bench --bench replay --no-run && python benches/replay_against_pytorch.py [rounds] [updates]
+    cargo bench --bench replay --no-run && python benches/replay_against_pytorch.py [rounds] [updates] [threads]
 
 Both take mini-batches of sixteen responses from notebooks-data/grpo.parquet, compute the `dapo` loss, its
-gradient, the global clip and an AdamW step, on two threads, and count response tokens (prompt tokens and
+gradient, the global clip and an AdamW step, on as many threads (two), and count response tokens (prompt tokens and
 padding are not counted for either). PyTorch runs eagerly on padded batches, with transformers' Qwen3, as
-trainers do it; log-probabilities come from logits of the response positions only.
+trainers do it. On a machine that has other work, compare with one thread and by processor seconds: PyTorch's
+threads wait for each other in a loop, and such waiting counts as work.
 """
 
 import json
@@ -21,7 +22,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 ROOT = Path(__file__).resolve().parent.parent
-RESPONSES, MINIBATCHES, THREADS = 16, 32, 2
+RESPONSES, MINIBATCHES = 16, 32
 
 
 def read():
@@ -68,8 +69,8 @@ def pytorch(model, optimizer, batches, updates):
     return tokens / seconds, tokens / (time.process_time() - processor)
 
 
-def ours(updates):
-    command = ["cargo", "bench", "--quiet", "--bench", "replay", "--", str(updates), str(THREADS)]
+def ours(updates, threads):
+    command = ["cargo", "bench", "--quiet", "--bench", "replay", "--", str(updates), str(threads)]
     out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     result = json.loads(out.strip().splitlines()[-1])
     share = result["update_seconds"] / result["processor_seconds"]
@@ -79,18 +80,19 @@ def ours(updates):
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     updates = int(sys.argv[2]) if len(sys.argv) > 2 else 64
-    torch.set_num_threads(THREADS)
+    threads = int(sys.argv[3]) if len(sys.argv) > 3 else 2
+    torch.set_num_threads(threads)
     model = AutoModelForCausalLM.from_pretrained(ROOT / "notebooks-data/model", dtype=torch.float32)
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, weight_decay=0.0)
     batches = read()
     pytorch(model, optimizer, batches, 2)
-    print(f"torch {torch.__version__}, {THREADS} threads, {updates} updates a round; response tokens/s")
+    print(f"torch {torch.__version__}, {threads} threads, {updates} updates a round; response tokens/s")
     print("| round | PyTorch | this program | ratio | ratio per processor second |")
     print("|---|---|---|---|---|")
     ratios = []
     for index in range(rounds):
-        theirs, mine = pytorch(model, optimizer, batches, updates), ours(updates)
+        theirs, mine = pytorch(model, optimizer, batches, updates), ours(updates, threads)
         ratios.append((mine[0] / theirs[0], mine[1] / theirs[1]))
         print(
             f"| {index + 1} | {theirs[0]:,.0f} | {mine[0]:,.0f} | {ratios[-1][0]:.2f} | {ratios[-1][1]:.2f} |",

@@ -27,7 +27,7 @@ pub(super) struct Tape {
 }
 
 enum Kept {
-    Input(Tensor<2>),
+    Input(Box<Tensor<2>>),
     Tape(Box<LayerTape>),
 }
 
@@ -69,7 +69,7 @@ impl<'a> Body<'a> {
         for (slots, kept) in self.policy.layout.layers.iter().zip(tape.layers).rev() {
             let tape = match kept {
                 Kept::Tape(tape) => Some(*tape),
-                Kept::Input(x) => scene.forward(slots, x, true).1,
+                Kept::Input(x) => scene.forward(slots, *x, true).1,
             };
             if let Some(tape) = tape {
                 d = scene.backward(slots, tape, d, &mut gradients);
@@ -88,7 +88,7 @@ impl<'a> Body<'a> {
         let mut x = self.policy.parameters[self.policy.layout.embedding].clone().select(0, self.ids(pack));
         for slots in &self.policy.layout.layers {
             if keep == Keep::Inputs {
-                layers.push(Kept::Input(x.clone()));
+                layers.push(Kept::Input(Box::new(x.clone())));
             }
             let (next, tape) = scene.forward(slots, x, keep == Keep::Everything);
             layers.extend(tape.map(|tape| Kept::Tape(Box::new(tape))));

@@ -93,7 +93,7 @@ pub(super) fn exp(x: f32) -> f32 {
     let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
     // ln 2 in two parts, so that the difference is exact.
-    let r = n.mul_add(-0.693_359_375, x);
+    let r = n.mul_add(-0.693_359_4, x);
     let r = n.mul_add(2.121_944_4e-4, r);
     let p = 1.987_569_1e-4_f32;
     let p = p.mul_add(r, 1.398_199_9e-3);
