@@ -12,7 +12,7 @@ use crate::stats::serial::FEWEST_BLOCKS;
 
 /// Clusters of a side that are resampled at most; beyond, those of a step are taken together. With
 /// many steps groups add little to what drawing steps already carries, so fewer will do.
-const CLUSTERS: usize = 1 << 12;
+const CLUSTERS: usize = 1 << 10;
 const CLUSTERS_OF_FEW_STEPS: usize = 1 << 15;
 
 /// The runs of an arm.
