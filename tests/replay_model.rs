@@ -140,7 +140,8 @@ fn the_result_does_not_depend_on_how_it_is_computed() {
     let r = reference("qwen3");
     let (stats, plain) = gradients(&engine(|s| s.tokens_per_microbatch = 40), &r);
     let plain = plain.by_name(&r.policy);
-    let same: [(&str, fn(&mut EngineSettings)); 3] = [
+    type Change = fn(&mut EngineSettings);
+    let same: [(&str, Change); 3] = [
         ("one thread", |s| s.threads = 1),
         ("checkpointing", |s| s.gradient_checkpointing = true),
         ("no tapes kept", |s| s.tape_bytes = 0),
