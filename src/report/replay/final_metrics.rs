@@ -48,7 +48,7 @@ pub fn draw(result: &ReplayResult) -> Drawn {
     Ok(Chart {
         name: "replay_final",
         title: TITLE.into(),
-        reading: "Objectives whose bars overlap widely cannot be told apart by these seeds.".into(),
+        reading: "Arms of one seed share their mini-batches: small differences can hold although bars overlap. The table of paired differences decides.".into(),
         notes,
         scene: canvas.finish(),
         table: table(result),

@@ -65,7 +65,7 @@ fn verdict(out: &mut String, result: &ReplayResult) {
     let (state, sign, word) = match (tested, supported) {
         (0, _) => ("unknown", "?", "Cannot say"),
         (_, 0) => ("unknown", "=", "No difference"),
-        _ => ("healthy", "✓", "A difference"),
+        _ => ("differs", "≠", "A difference"),
     };
     let _ = write!(
         out,
