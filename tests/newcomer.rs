@@ -124,3 +124,15 @@ fn a_vocabulary_that_is_too_small() {
     assert!(text.contains("the vocabulary is said to have 50 tokens"), "{text}");
     assert!(text.contains("give the model's vocabulary size with --vocab-size"), "{text}");
 }
+
+#[test]
+#[cfg(not(feature = "cuda"))]
+fn a_device_that_is_not_built_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program();
+    command.arg("replay").arg(sample("grpo.parquet")).arg("--model").arg(sample("model"));
+    command.args(["--device", "cuda:0", "--report"]).arg(folder.path().join("out"));
+    let (error, hint) = failure(&mut command);
+    assert!(error.contains("cuda:0"), "{error}");
+    assert!(hint.contains("--features cuda"), "{hint}");
+}

@@ -15,6 +15,7 @@ struct Shown {
 fn commands(page: &str) -> Vec<Shown> {
     let mut shown = Vec::new();
     let mut block: Option<&str> = None;
+    let page = page.replace("\\\n", " ");
     for line in page.lines() {
         if let Some(kind) = line.trim_start().strip_prefix("```") {
             block = if block.is_some() { None } else { Some(kind) };
@@ -27,7 +28,7 @@ fn commands(page: &str) -> Vec<Shown> {
         };
         let (command, comment) = typed.split_once(" #").unwrap_or((typed, ""));
         let command = command.trim().replace("cargo run --release -- ", "stapo-analyze ");
-        if command.starts_with("stapo-analyze ") {
+        if ["stapo-analyze ", "source <(stapo-analyze "].iter().any(|start| command.starts_with(start)) {
             let code = i32::from(comment.contains("exit code 1"));
             shown.push(Shown { command, code });
         }
@@ -80,7 +81,7 @@ fn every_command_of_the_readme_runs() {
 #[test]
 fn commands_are_found_in_blocks_only() {
     let page = "stapo-analyze a\n```sh\nstapo-analyze b  # exit code 1 when c\ncargo build\n```\n\
-                ```text\n$ stapo-analyze d\nstapo-analyze e\n```\n";
+                ```text\n$ stapo-analyze d \\\n  --quiet\nstapo-analyze e\n```\n";
     let found: Vec<(String, i32)> = commands(page).into_iter().map(|s| (s.command, s.code)).collect();
-    assert_eq!(found, [("stapo-analyze b".to_owned(), 1), ("stapo-analyze d".to_owned(), 0)]);
+    assert_eq!(found, [("stapo-analyze b".to_owned(), 1), ("stapo-analyze d    --quiet".to_owned(), 0)]);
 }
