@@ -17,9 +17,9 @@ versions: from the logits), `logprob_new` where TRL tells old and new apart, `lo
 `is_weight` with vLLM, `logprob_ref` with beta ≠ 0, `mask` with tools. Nothing is computed twice;
 the cost is Σπ² in the fused head and a copy of the tensors to the host in logged steps.
 
-Not with unsloth, which replaces the methods that this one listens to. Run with TRL 1.16.0,
-transformers 5.22.2, torch 2.15.0, accelerate 1.15.0 on a CPU by trl_demo.py and test_trl_logger.py.
-Needs stapo_log.py beside it.
+Not with unsloth, which replaces the methods that this one listens to. Run with TRL 1.16.0 (and 1.9.0,
+before the fused head), transformers 5.22.2, torch 2.15.0, accelerate 1.15.0 on a CPU by trl_demo.py
+and test_trl_logger.py; vLLM, tools and several ranks were not. Needs stapo_log.py beside it.
 """
 
 import math
