@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{done, small_log, with_model};
 
-const OPTIONS: &str = "--objective random,dgg --seeds 2 --minibatch 8 --lr 1e-4 --tau-p 0.05 --holdout 0.25 --checkpoint-seconds 0 --explain -q";
+const OPTIONS: &str = "--objective random,dgg --seeds 2 --minibatch 4 --lr 1e-4 --tau-p 0.05 --holdout 0.25 --checkpoint-seconds 0 --explain -q";
 
 /// Everything that has to be the same.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -24,7 +24,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn killed_at_any_moment_it_continues_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
-    let log = small_log(folder.path(), 3, 24, |batch| batch);
+    let log = small_log(folder.path(), 3, 10, |batch| batch);
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     let begun = std::time::Instant::now();
     done(with_model(&log, &whole, OPTIONS));
@@ -35,10 +35,11 @@ fn killed_at_any_moment_it_continues_to_the_same_bits() {
         let mut child = with_model(&log, &killed, OPTIONS).arg("--resume").spawn().unwrap();
         let wait = Duration::from_millis(40) + length.mul_f64(f64::from(part % 4 + 1) * 0.12);
         std::thread::sleep(wait);
-        if child.try_wait().unwrap().is_none() {
-            kills += 1;
-            child.kill().unwrap();
+        if child.try_wait().unwrap().is_some() {
+            break;
         }
+        kills += 1;
+        child.kill().unwrap();
         child.wait().unwrap();
     }
     assert!(kills > 2, "only {kills} kills");
