@@ -98,3 +98,12 @@ fn impossible_entropies_are_counted() {
     assert!(codes(&analysis).contains(&WarningCode::Infeasible));
     assert!(analysis.totals.infeasible > 0);
 }
+
+#[test]
+fn one_step_tells_no_trend() {
+    let one = run(1, |step| Step { entropy: 20.0, rare: None, ..healthy(step) });
+    assert_eq!(one.verdict.state, VerdictState::Suspicious);
+    let start = "1 step is too few to tell a trend (";
+    assert!(one.verdict.health.starts_with(start), "{}", one.verdict.health);
+    assert!(one.verdict.health.ends_with(", but see the warnings."), "{}", one.verdict.health);
+}

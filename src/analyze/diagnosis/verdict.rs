@@ -55,15 +55,13 @@ fn health(analysis: &RunAnalysis, state: VerdictState, serious: Option<&Warning>
     let courses = [course("entropy", &entropy, " nats"), course("reward", &reward, "")];
     let courses: Vec<String> = courses.into_iter().flatten().collect();
     let steps = analysis.steps.len();
-    match state {
-        VerdictState::Unknown => {
-            format!("{steps} steps are too few to tell a trend ({}).", courses.join(", "))
-        }
-        VerdictState::Suspicious => {
-            format!("No collapse over {steps} steps ({}), but see the warnings.", courses.join(", "))
-        }
-        _ => format!("No collapse over {steps} steps ({}).", courses.join(", ")),
-    }
+    let trend = match steps {
+        1 => "1 step is too few to tell a trend".to_owned(),
+        n if n < FEWEST_STEPS => format!("{n} steps are too few to tell a trend"),
+        n => format!("No collapse over {n} steps"),
+    };
+    let warned = if state == VerdictState::Suspicious { ", but see the warnings" } else { "" };
+    format!("{trend} ({}){warned}.", courses.join(", "))
 }
 
 fn spurious(analysis: &RunAnalysis) -> String {

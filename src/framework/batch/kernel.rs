@@ -301,7 +301,7 @@ fn use_measured_norms(grad_norm: &[f32], block: &mut TokenBlock) {
     fill(&mut block.scratch.p[..n], grad_norm);
     for i in 0..n {
         let norm = block.scratch.p[i];
-        let known = (norm >= 0.0) & (norm < f32::INFINITY) & (block.input.missing[i] == 0.0);
+        let known = (0.0..f32::INFINITY).contains(&norm) & (block.input.missing[i] == 0.0);
         block.scratch.p[i] = if known { norm } else { -1.0 };
         block.scratch.codes[i] = if known { f32::from(flags::MEASURED) } else { 0.0 };
     }
