@@ -9,7 +9,7 @@ mod tally;
 use std::collections::{BTreeMap, HashMap};
 
 use self::tally::{ClusterTally, Prompt, prompt_of, to_units};
-use super::block::BlockSign;
+use super::block::{Block, BlockSign};
 use super::columns::Columns;
 use super::energy::Sign;
 use super::hash::Mixer;
@@ -86,18 +86,30 @@ impl Clusters {
     }
 
     /// Adds a block of its tokens.
-    pub fn add_block(&mut self, cells: &[u32], columns: &Columns<'_>, sign: BlockSign) {
-        let counts = &mut self.plane[self.replicate];
-        cells.iter().for_each(|cell| counts[*cell as usize] += 1);
-        let counts = &mut self.ids[self.replicate];
-        let largest = columns.token_id.iter().copied().max().unwrap_or(-1);
-        if usize::try_from(largest).is_ok_and(|id| id >= counts.len() && id < IDS) {
-            let size = (largest.cast_unsigned() as usize + 1).next_power_of_two().max(1024);
-            counts.resize(size, 0);
+    pub fn add_block(&mut self, block: &Block, columns: &Columns<'_>, sign: BlockSign) {
+        let cells = &block.cell[..columns.len()];
+        let (plane, ids) = (&mut self.plane[self.replicate], &mut self.ids[self.replicate]);
+        let mut largest = block.largest_id as usize;
+        if largest >= IDS {
+            // Missing or absurd: the others count.
+            let known = columns.token_id.iter().filter_map(|id| usize::try_from(*id).ok());
+            largest = known.filter(|id| *id < IDS).max().unwrap_or(0);
         }
-        for id in columns.token_id {
-            if let Some(count) = counts.get_mut(id.cast_unsigned() as usize) {
-                *count += 1;
+        if largest >= ids.len() {
+            ids.resize((largest + 1).next_power_of_two().max(1024), 0);
+        }
+        if columns.token_id.len() == cells.len() && (block.largest_id as usize) < ids.len() {
+            // Side by side, since each waits for its own last addition.
+            for (cell, id) in cells.iter().zip(columns.token_id) {
+                plane[*cell as usize] += 1;
+                ids[id.cast_unsigned() as usize] += 1;
+            }
+        } else {
+            cells.iter().for_each(|cell| plane[*cell as usize] += 1);
+            for id in columns.token_id {
+                if let Some(count) = ids.get_mut(id.cast_unsigned() as usize) {
+                    *count += 1;
+                }
             }
         }
         // Only tokens with A > 0 carry risk.

@@ -170,7 +170,7 @@ impl Collector<'_> {
             let sign = self.add_block(response, columns, first, &mut sums);
             learns |= sign != BlockSign::Uniform(Sign::Zero);
             if let Some(clusters) = &mut self.clusters {
-                clusters.add_block(&self.block.cell[..columns.len()], columns, sign);
+                clusters.add_block(&self.block, columns, sign);
             }
             risk += self.add_rare(response, columns, whole, first, sign)?;
             first = end;
