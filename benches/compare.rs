@@ -8,15 +8,15 @@
 //! other groups in every copy.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
 use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
-use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
-use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, Run, Silent, read_all};
+use stapo_analyze::ingest::{Column, IngestSettings, Layout, Run, Silent};
+use support::{Enlarged, processor_seconds};
 
 const RUNS: usize = 5;
 const COLUMNS: &[Column] = &[
@@ -43,7 +43,10 @@ fn main() {
     println!("|---|---|---|---|---|---|");
     for millions in sizes {
         let folder = tempfile::tempdir().unwrap();
-        let paths = ["grpo", "stapo"].map(|name| enlarge(folder.path(), name, (millions * 1e6) as u64));
+        let tokens = (millions * 1e6) as u64;
+        let paths = ["grpo", "stapo"].map(|sample| {
+            Enlarged { sample, layout: Layout::Nested, columns: COLUMNS, tokens }.write(folder.path()).0
+        });
         report(&paths);
     }
 }
@@ -93,37 +96,4 @@ fn report(paths: &[PathBuf; 2]) {
 fn analysis(path: &Path, clusters: bool) -> RunAnalysis {
     let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
     analyze(&run, &AnalyzeSettings { clusters, ..AnalyzeSettings::default() }, &Silent).unwrap()
-}
-
-/// Processor time of this process, from Linux' clock ticks of 10 ms.
-fn processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
-}
-
-/// A sample run over and over, each time with groups and steps of its own.
-fn enlarge(folder: &Path, name: &str, tokens: u64) -> PathBuf {
-    let path = folder.join(format!("{name}.parquet"));
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("notebooks-data/{name}.parquet"));
-    let mut batches = read_all(&[sample], &IngestSettings::default()).unwrap();
-    let schema = OutputSchema::new(Layout::Nested, COLUMNS, &|_| false, &BTreeSet::new());
-    let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
-    let mut writer =
-        BatchWriter::new(File::create(&path).unwrap(), &path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
-    let mut written = 0;
-    while written < tokens {
-        for batch in &mut batches {
-            writer.write(batch).unwrap();
-            written += batch.token_count() as u64;
-            for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
-                if let Id::Int(id) = group {
-                    *id += 704;
-                }
-            }
-            batch.responses.step.iter_mut().for_each(|step| *step += 120);
-        }
-    }
-    writer.finish().unwrap();
-    path
 }

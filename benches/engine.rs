@@ -10,7 +10,8 @@
 //! later steps in every copy (200 M tokens take 5 GB).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod support;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,9 +23,9 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use stapo_analyze::analyze::{AnalyzeSettings, analyze};
-use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
 use stapo_analyze::framework::s2t::S2tSettings;
-use stapo_analyze::ingest::{BATCH_TOKENS, Column, Id, IngestSettings, Layout, Run, Silent, read_all};
+use stapo_analyze::ingest::{BATCH_TOKENS, Column, IngestSettings, Layout, Run, Silent};
+use support::{Enlarged, peak_megabytes, processor_seconds};
 
 const RUNS: usize = 5;
 /// What the sample has and the analysis reads.
@@ -61,7 +62,11 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     for argument in arguments {
         let path = match argument.parse::<f64>() {
-            Ok(millions) => enlarge(folder.path(), (millions * 1e6) as u64),
+            Ok(millions) => {
+                let tokens = (millions * 1e6) as u64;
+                let log = Enlarged { sample: "grpo", layout: Layout::Long, columns: COLUMNS, tokens };
+                log.write(folder.path()).0
+            }
             Err(_) => PathBuf::from(argument),
         };
         report(&path, threads);
@@ -112,13 +117,6 @@ fn report(path: &Path, threads: usize) {
     );
 }
 
-/// Processor time of this process, from Linux' clock ticks of 10 ms.
-fn processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
-}
-
 /// Everything that `--format json` computes and prints, but the printing.
 fn whole_analysis(path: &Path, s2t: S2tSettings) -> u64 {
     let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
@@ -164,37 +162,4 @@ fn bare_decode(path: &Path, threads: usize) {
             });
         }
     });
-}
-
-/// The sample run over and over, each time with groups and steps of its own.
-fn enlarge(folder: &Path, tokens: u64) -> PathBuf {
-    let path = folder.join("log.parquet");
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data/grpo.parquet");
-    let mut batches = read_all(&[sample], &IngestSettings::default()).unwrap();
-    let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| COLUMNS.contains(c)).collect();
-    let schema = OutputSchema::new(Layout::Long, &columns, &|_| false, &BTreeSet::new());
-    let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
-    let mut writer =
-        BatchWriter::new(File::create(&path).unwrap(), &path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
-    let mut written = 0;
-    while written < tokens {
-        for batch in &mut batches {
-            writer.write(batch).unwrap();
-            written += batch.token_count() as u64;
-            for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
-                if let Id::Int(id) = group {
-                    *id += 704;
-                }
-            }
-            batch.responses.step.iter_mut().for_each(|step| *step += 120);
-        }
-    }
-    writer.finish().unwrap();
-    path
-}
-
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
 }

@@ -7,7 +7,8 @@
 //! Files are made from notebooks-data/grpo.parquet in a temporary folder (200 M tokens take 5 GB).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod support;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,10 +20,10 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use stapo_analyze::Result;
-use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
 use stapo_analyze::ingest::{
-    BATCH_TOKENS, Column, Id, IngestSettings, Layout, Run, Silent, Sink, TokenBatch, read_all, scan,
+    BATCH_TOKENS, Column, IngestSettings, Layout, Run, Silent, Sink, TokenBatch, scan,
 };
+use support::{Enlarged, peak_megabytes};
 
 const COLUMNS: &[Column] = &[
     Column::Step,
@@ -73,8 +74,11 @@ fn main() {
     println!("|---|---|---|---|---|---|---|");
     for millions in sizes {
         for layout in [Layout::Nested, Layout::Long] {
-            let path = folder.path().join("log.parquet");
-            let tokens = enlarge(&path, (millions * 1e6) as u64, layout);
+            let position = (layout == Layout::Long).then_some(Column::Position);
+            let columns: Vec<Column> = COLUMNS.iter().copied().chain(position).collect();
+            let tokens = (millions * 1e6) as u64;
+            let log = Enlarged { sample: "grpo", layout, columns: &columns, tokens };
+            let (path, tokens) = log.write(folder.path());
             let (bare, ours) = alternate(&path, layout, threads, tokens);
             let peak = peak_of_child(&path);
             let rate = |seconds: f64| tokens as f64 / seconds / 1e6;
@@ -93,35 +97,6 @@ fn main() {
 
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
-}
-
-/// The sample run over and over, each time with groups of its own.
-fn enlarge(path: &Path, tokens: u64, layout: Layout) -> u64 {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data/grpo.parquet");
-    let mut batches = read_all(&[sample], &IngestSettings::default()).unwrap();
-    let columns: Vec<Column> =
-        COLUMNS.iter().copied().chain((layout == Layout::Long).then_some(Column::Position)).collect();
-    let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| columns.contains(c)).collect();
-    let schema = OutputSchema::new(layout, &columns, &|_| false, &BTreeSet::new());
-    let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
-    let mut writer =
-        BatchWriter::new(File::create(path).unwrap(), path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
-    let mut written = 0;
-    loop {
-        for batch in &mut batches {
-            writer.write(batch).unwrap();
-            written += batch.token_count() as u64;
-            for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
-                if let Id::Int(id) = group {
-                    *id += 704;
-                }
-            }
-            if written >= tokens {
-                writer.finish().unwrap();
-                return written;
-            }
-        }
-    }
 }
 
 fn alternate(path: &Path, layout: Layout, threads: usize, tokens: u64) -> (f64, f64) {
@@ -183,12 +158,4 @@ fn peak_of_child(path: &Path) -> String {
     let program: PathBuf = std::env::current_exe().unwrap();
     let output = Command::new(program).arg("--stream").arg(path).output().unwrap();
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-/// Peak resident memory of this process, where the system tells.
-fn peak_megabytes() -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"));
-    let kilobytes = line.and_then(|l| l.split_whitespace().nth(1)?.parse::<f64>().ok());
-    kilobytes.map_or("?".into(), |k| format!("{:.0}", k / 1024.0))
 }

@@ -8,6 +8,8 @@
 //! update, processor seconds per update, and memory after a tenth of the updates and at the end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
+mod support;
+
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
@@ -18,6 +20,7 @@ use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use stapo_analyze::replay::device::parse_device;
 use stapo_analyze::replay::model::{AdamW, AdamWSettings, Engine, EngineSettings, Policy, Sequence};
+use support::processor_seconds;
 
 const RESPONSES: usize = 16;
 /// Mini-batches of the log that are used, again and again.
@@ -131,13 +134,6 @@ fn floats(array: &dyn Array) -> Vec<f32> {
         return values.values().to_vec();
     }
     array.as_primitive::<Float64Type>().values().iter().map(|v| *v as f32).collect()
-}
-
-fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
 }
 
 fn resident_megabytes() -> f64 {

@@ -178,10 +178,7 @@ fn hostile_tokens_are_inert() {
     assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
 }
 
-#[test]
-fn works_without_scripts_on_a_phone_and_in_the_dark() {
-    let Some((browser, folder)) = show(&sample()) else { return };
-    let page = folder.path().join("report.html");
+fn turns_dark_and_fits_a_phone(browser: &Browser) {
     let light = browser.run("return getComputedStyle(document.body).backgroundColor");
     browser.devtools(
         "Emulation.setEmulatedMedia",
@@ -192,6 +189,13 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
     browser.devtools("Emulation.setDeviceMetricsOverride", phone);
     let wide = browser.run("return document.documentElement.scrollWidth - innerWidth");
     assert!(wide.as_f64().unwrap() <= 0.0, "the page is {wide} px too wide for a phone");
+}
+
+#[test]
+fn works_without_scripts_on_a_phone_and_in_the_dark() {
+    let Some((browser, folder)) = show(&sample()) else { return };
+    let page = folder.path().join("report.html");
+    turns_dark_and_fits_a_phone(&browser);
     let shade = "return getComputedStyle(document.querySelector('.view .g7')).backgroundColor";
     let before = browser.run(shade);
     browser.run("document.getElementById('heat-g').click()");
@@ -272,16 +276,7 @@ fn a_comparison_opens_inert_with_all_charts_in_light_and_dark_and_on_a_phone() {
         (&json!(true), &json!(true), &json!(true))
     );
     assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
-    let light = browser.run("return getComputedStyle(document.body).backgroundColor");
-    browser.devtools(
-        "Emulation.setEmulatedMedia",
-        json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
-    );
-    assert_ne!(browser.run("return getComputedStyle(document.body).backgroundColor"), light);
-    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": true});
-    browser.devtools("Emulation.setDeviceMetricsOverride", phone);
-    let wide = browser.run("return document.documentElement.scrollWidth - innerWidth");
-    assert!(wide.as_f64().unwrap() <= 0.0, "the page is {wide} px too wide for a phone");
+    turns_dark_and_fits_a_phone(&browser);
     browser.run("const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
     let refused = browser.console();
     assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");

@@ -30,6 +30,12 @@ pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
         let _ = writeln!(out, "- {}", markdown_prose(&statement));
     }
     out.push_str("\n## Files\n\n`report.html` has the charts, live thresholds and every case that fits; `summary.json` and `tables/*.parquet` the numbers.\n");
+    list_charts(&mut out, charts);
+    out
+}
+
+/// Lists the charts of a report, and those that the log holds no data for.
+pub fn list_charts(out: &mut String, charts: &[Drawn]) {
     let names: Vec<_> = charts
         .iter()
         .filter_map(|c| c.as_ref().ok())
@@ -39,7 +45,6 @@ pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
     for missing in charts.iter().filter_map(|c| c.as_ref().err()) {
         let _ = writeln!(out, "Left out: {}, which needs {}.", missing.title, missing.needs);
     }
-    out
 }
 
 fn verdict(out: &mut String, analysis: &RunAnalysis) {

@@ -6,6 +6,7 @@ use super::tables::test_name;
 use crate::compare::Comparison;
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
 use crate::report::charts::Drawn;
+use crate::report::markdown::list_charts;
 use crate::report::numbers::{count, none, number, number_or_dash, percent};
 use crate::report::text::{markdown_code, markdown_prose, prose, token_label};
 
@@ -41,15 +42,7 @@ pub fn render(comparison: &Comparison, charts: &[Drawn]) -> String {
         let _ = writeln!(out, "- {}", safe(statement));
     }
     out.push_str("\n## Files\n\n`compare.html` has the charts; `compare.json` and `tables/compare_*.parquet` the numbers.\n");
-    let names: Vec<_> = charts
-        .iter()
-        .filter_map(|c| c.as_ref().ok())
-        .map(|c| format!("[{0}](charts/{0}.svg)", c.name))
-        .collect();
-    let _ = writeln!(out, "Charts (SVG, PNG, CSV): {}.", names.join(", "));
-    for missing in charts.iter().filter_map(|c| c.as_ref().err()) {
-        let _ = writeln!(out, "Left out: {}, which needs {}.", missing.title, missing.needs);
-    }
+    list_charts(&mut out, charts);
     out
 }
 

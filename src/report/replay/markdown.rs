@@ -8,6 +8,7 @@ use super::tables::{cell, interval};
 use crate::replay::ReplayResult;
 use crate::replay::result::Metric;
 use crate::report::charts::Drawn;
+use crate::report::markdown::list_charts;
 use crate::report::numbers::{amount, count, none, number, number_or_dash, percent};
 use crate::report::text::{markdown_code, markdown_prose, prose};
 
@@ -40,15 +41,7 @@ pub fn render(result: &ReplayResult, charts: &[Drawn]) -> String {
         let _ = writeln!(out, "- {}", markdown_prose(&statement));
     }
     out.push_str("\n## Files\n\n`replay.html` has the charts; `replay.json` every update; each arm’s tokens are in the Parquet file of its name.\n");
-    let names: Vec<_> = charts
-        .iter()
-        .filter_map(|c| c.as_ref().ok())
-        .map(|c| format!("[{0}](charts/{0}.svg)", c.name))
-        .collect();
-    let _ = writeln!(out, "Charts (SVG, PNG, CSV): {}.", names.join(", "));
-    for missing in charts.iter().filter_map(|c| c.as_ref().err()) {
-        let _ = writeln!(out, "Left out: {}, which needs {}.", missing.title, missing.needs);
-    }
+    list_charts(&mut out, charts);
     out
 }
 

@@ -1,0 +1,65 @@
+//! What the benchmarks share: logs of any size made from the sample runs, and what a run costs.
+#![allow(dead_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
+use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, read_all};
+
+/// A log to be made.
+pub struct Enlarged<'a> {
+    /// Name of the sample run.
+    pub sample: &'a str,
+    /// Layout.
+    pub layout: Layout,
+    /// Columns.
+    pub columns: &'a [Column],
+    /// Tokens, at least.
+    pub tokens: u64,
+}
+
+impl Enlarged<'_> {
+    /// Writes the sample over and over, each time with groups and steps of its own, into
+    /// `<sample>.parquet`; says where, and how many tokens it has.
+    pub fn write(&self, folder: &Path) -> (PathBuf, u64) {
+        let name = format!("{}.parquet", self.sample);
+        let (path, data) = (folder.join(&name), Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data"));
+        let mut batches = read_all(&[data.join(name)], &IngestSettings::default()).unwrap();
+        let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| self.columns.contains(c)).collect();
+        let schema = OutputSchema::new(self.layout, &columns, &|_| false, &BTreeSet::new());
+        let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
+        let file = File::create(&path).unwrap();
+        let mut writer = BatchWriter::new(file, &path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
+        let mut written = 0;
+        while written < self.tokens {
+            for batch in &mut batches {
+                writer.write(batch).unwrap();
+                written += batch.token_count() as u64;
+                for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
+                    if let Id::Int(id) = group {
+                        *id += 704;
+                    }
+                }
+                batch.responses.step.iter_mut().for_each(|step| *step += 120);
+            }
+        }
+        writer.finish().unwrap();
+        (path, written)
+    }
+}
+
+/// Processor time of this process, from Linux' clock ticks of 10 ms.
+pub fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// Peak resident memory of this process in MB, where the system tells.
+pub fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
