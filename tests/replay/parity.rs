@@ -22,8 +22,10 @@ fn losses_gradients_and_masks_are_those_of_pytorch() {
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("policies");
     let mut command = with_model(&sample("grpo.parquet"), folder.path(), OPTIONS);
+    // The processor, or the device under test (examples/replay/parity_on_wgpu.sh).
+    let device = std::env::var("STAPO_REPLAY_DEVICE").unwrap_or("cpu".into());
     done({
-        command.arg("--objective").arg(names.join(",")).arg("--save").arg(&saved);
+        command.arg("--device").arg(device).arg("--objective").arg(names.join(",")).arg("--save").arg(&saved);
         command
     });
     let result = result(folder.path());

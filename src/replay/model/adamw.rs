@@ -55,12 +55,18 @@ impl AdamW {
         let Policy { config, layout, parameters, origin } = policy;
         let moments = std::mem::take(&mut self.moments);
         let work: Vec<_> = parameters.into_iter().zip(gradients.tensors).zip(moments).collect();
-        let done = work.into_par_iter().map(|((w, g), [m, v])| {
+        let update = |((w, g), [m, v]): ((Tensor<2>, Option<Tensor<2>>), [Tensor<2>; 2])| {
             let g = g.unwrap_or_else(|| w.zeros_like());
             let [w, m, v] = place.adamw(w, g, m, v, rule);
             (w, [m, v])
-        });
-        let (parameters, moments) = done.unzip();
+        };
+        // Another device has a queue for every thread, and burn's do not wait for each other where
+        // one updates in place what another still reads: one thread only.
+        let (parameters, moments) = if place.is_host() {
+            work.into_par_iter().map(update).unzip()
+        } else {
+            work.into_iter().map(update).unzip()
+        };
         self.moments = moments;
         Policy { config, layout, parameters, origin }
     }

@@ -36,6 +36,11 @@ impl Place {
         Self { device: device.clone(), host: shares_host_memory(device), half: false }
     }
 
+    /// Whether tensors are in the processor's own memory.
+    pub(super) fn is_host(&self) -> bool {
+        self.host
+    }
+
     /// Products of the layers in bfloat16; parameters, sums and everything else stay in float32.
     pub(super) fn with_half_products(self) -> Self {
         Self { half: true, ..self }
