@@ -1,5 +1,6 @@
 //! Comparing two logs beside analysing both, and what the statistics alone take: same files, same
-//! threads, alternating runs, best of each.
+//! threads, in rounds that begin with either in turn. Since a machine's speed changes from second to
+//! second, the ratio is given twice: of the sums over all rounds, and of the shortest times.
 //!
 //!     cargo bench --bench compare               # 2 M tokens a run
 //!     cargo bench --bench compare -- 10 20      # millions of tokens a run
@@ -18,7 +19,7 @@ use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 use stapo_analyze::ingest::{Column, IngestSettings, Layout, Run, Silent};
 use support::{Enlarged, processor_seconds};
 
-const RUNS: usize = 5;
+const ROUNDS: usize = 31;
 const COLUMNS: &[Column] = &[
     Column::Step,
     Column::GroupId,
@@ -36,11 +37,11 @@ const COLUMNS: &[Column] = &[
 fn main() {
     let sizes: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![2.0] } else { sizes };
-    println!("the best of {RUNS} alternating runs, in seconds (processor)");
+    println!("means of {ROUNDS} rounds, in seconds (of the processor)");
     println!(
-        "| tokens a run | steps | analysing both | comparing | ratio | 1,000 draws and all tests alone |"
+        "| tokens a run | steps | analysing both | comparing | ratio | ratio of the shortest | 1,000 draws and all tests alone |"
     );
-    println!("|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for millions in sizes {
         let folder = tempfile::tempdir().unwrap();
         let tokens = (millions * 1e6) as u64;
@@ -51,49 +52,60 @@ fn main() {
     }
 }
 
+/// Seconds by the clock and of the processor.
+type Seconds = [f64; 2];
+
 fn report(paths: &[PathBuf; 2]) {
-    let settings = CompareSettings::default();
-    let mut best = [[f64::INFINITY; 2]; 3];
-    let mut note = |which: usize, start: (Instant, f64)| {
-        let spent = [start.0.elapsed().as_secs_f64(), processor_seconds() - start.1];
-        best[which].iter_mut().zip(spent).for_each(|(a, b)| *a = a.min(b));
-    };
-    let now = || (Instant::now(), processor_seconds());
-    let (mut tokens, mut steps) = (0, 0);
-    for _ in 0..RUNS {
-        let start = now();
-        paths.iter().for_each(|path| assert!(analysis(path, false).totals.tokens > 0));
-        note(0, start);
-        let start = now();
-        let runs: Vec<NamedRun> = paths
-            .iter()
-            .zip(["grpo", "stapo"])
-            .map(|(path, name)| NamedRun {
+    let (mut apart, mut together, mut statistics) = (Vec::new(), Vec::new(), Vec::new());
+    let mut shown = (0, 0);
+    for round in 0..ROUNDS {
+        let mut analyse =
+            || apart.push(timed(|| paths.iter().for_each(|path| drop(analysis(path, false)))).1);
+        if round % 2 == 0 {
+            analyse();
+        }
+        let (comparison, seconds) = timed(|| {
+            let named = |(path, name): (&PathBuf, &str)| NamedRun {
                 name: name.into(),
                 arm: name.into(),
                 analysis: analysis(path, true),
-            })
-            .collect();
-        let statistics = now();
-        let comparison = compare_runs(&runs, None, &settings);
-        note(2, statistics);
-        note(1, start);
+            };
+            let runs: Vec<NamedRun> = paths.iter().zip(["grpo", "stapo"]).map(named).collect();
+            let (comparison, seconds) = timed(|| compare_runs(&runs, None, &CompareSettings::default()));
+            statistics.push(seconds);
+            comparison
+        });
+        together.push(seconds);
+        if round % 2 == 1 {
+            analyse();
+        }
         assert!(comparison.metrics.len() > 20);
-        (tokens, steps) = (comparison.runs[0].tokens, comparison.runs[0].steps);
+        shown = (comparison.runs[0].tokens, comparison.runs[0].steps);
     }
-    let shown = |[clock, processor]: [f64; 2]| format!("{clock:.2} ({processor:.2})");
+    let mean = |times: &[Seconds]| [0, 1].map(|of| times.iter().map(|t| t[of]).sum::<f64>() / ROUNDS as f64);
+    let least =
+        |times: &[Seconds]| [0, 1].map(|of| times.iter().map(|t| t[of]).fold(f64::INFINITY, f64::min));
+    let ratio = |above: Seconds, below: Seconds| [above[0] / below[0], above[1] / below[1]];
+    let pair = |[clock, processor]: Seconds| format!("{clock:.2} ({processor:.2})");
     println!(
-        "| {:.1} M | {steps} | {} | {} | {:.2} ({:.2}) | {} |",
-        tokens as f64 / 1e6,
-        shown(best[0]),
-        shown(best[1]),
-        best[1][0] / best[0][0],
-        best[1][1] / best[0][1],
-        shown(best[2]),
+        "| {:.1} M | {} | {} | {} | {} | {} | {} |",
+        shown.0 as f64 / 1e6,
+        shown.1,
+        pair(mean(&apart)),
+        pair(mean(&together)),
+        pair(ratio(mean(&together), mean(&apart))),
+        pair(ratio(least(&together), least(&apart))),
+        pair(mean(&statistics)),
     );
 }
 
-fn analysis(path: &Path, clusters: bool) -> RunAnalysis {
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Seconds) {
+    let (clock, processor) = (Instant::now(), processor_seconds());
+    let done = work();
+    (done, [clock.elapsed().as_secs_f64(), processor_seconds() - processor])
+}
+
+fn analysis(path: &Path, for_comparison: bool) -> RunAnalysis {
     let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
-    analyze(&run, &AnalyzeSettings { clusters, ..AnalyzeSettings::default() }, &Silent).unwrap()
+    analyze(&run, &AnalyzeSettings { for_comparison, ..AnalyzeSettings::default() }, &Silent).unwrap()
 }

@@ -241,7 +241,7 @@ fn the_largest_page_opens_quickly() {
 fn show_comparison() -> Option<(Browser, tempfile::TempDir)> {
     let browser = Browser::start()?;
     let folder = tempfile::tempdir().unwrap();
-    let settings = AnalyzeSettings { clusters: true, ..AnalyzeSettings::default() };
+    let settings = AnalyzeSettings { for_comparison: true, ..AnalyzeSettings::default() };
     let runs: Vec<NamedRun> =
         [("grpo", "grpo.parquet"), ("</h1><img src=x onerror=\"window.hacked=1\">", "stapo.parquet")]
             .into_iter()

@@ -128,7 +128,7 @@ fn the_sample_runs_differ_in_entropy_and_in_little_else() {
 
 fn analysis(path: &Path) -> stapo_analyze::analyze::RunAnalysis {
     let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
-    let settings = AnalyzeSettings { clusters: true, ..AnalyzeSettings::default() };
+    let settings = AnalyzeSettings { for_comparison: true, ..AnalyzeSettings::default() };
     analyze(&run, &settings, &Silent).unwrap()
 }
 

@@ -21,7 +21,7 @@ pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
 pub(crate) use write::{TABLES, Table};
 
 use crate::error::Result;
-use crate::ingest::{Column, Progress, Run, scan};
+use crate::ingest::{Column, Progress, Run, Wanted, scan};
 use collect::{Collected, Collector, Gates};
 use finish::Scan;
 use plan::Plan;
@@ -34,7 +34,9 @@ pub fn analyze(run: &Run, settings: &AnalyzeSettings, progress: &dyn Progress) -
     let plan = Plan::new(run, settings)?;
     let gates = Gates::new(&plan);
     let workers = run.settings.worker_count();
-    let scanned = scan(run, &plan.columns, progress, || Collector::new(&plan, &gates, workers))?;
+    // Sums by group need each group's prompt once.
+    let wanted = Wanted { columns: &plan.columns, prompts_by_group: true };
+    let scanned = scan(run, wanted, progress, || Collector::new(&plan, &gates, workers))?;
     if !run.settings.allow_missing {
         let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
         scanned.quality.check(&needed, |file| run.file_name(file))?;

@@ -65,8 +65,8 @@ pub struct Plan {
     pub context: usize,
     /// Memory.
     pub limits: MemoryLimits,
-    /// Whether sums by group are collected.
-    pub clusters: bool,
+    /// Whether sums by group are collected, and what only a report shows is left out.
+    pub for_comparison: bool,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
 }
@@ -94,7 +94,7 @@ impl Plan {
         if tokenizer.is_none() {
             columns.push(Column::TokenText);
         }
-        if settings.clusters {
+        if settings.for_comparison {
             let logged = [Column::PromptIds, Column::PromptText].into_iter().find(|c| run.has(*c));
             columns.extend(logged);
         }
@@ -114,7 +114,7 @@ impl Plan {
             temperature,
             context: settings.context,
             limits: settings.limits,
-            clusters: settings.clusters,
+            for_comparison: settings.for_comparison,
             tokenizer,
         })
     }

@@ -65,8 +65,9 @@ pub struct AnalyzeSettings {
     pub context: usize,
     /// How much may be held in memory.
     pub limits: MemoryLimits,
-    /// Collect sums by group, too: what comparisons resample.
-    pub clusters: bool,
+    /// Collect sums by group, which comparisons resample, and leave out what only a run's own report
+    /// shows: rules, correlations, sweep, strategies, candidates and responses.
+    pub for_comparison: bool,
 }
 
 impl Default for AnalyzeSettings {
@@ -80,7 +81,7 @@ impl Default for AnalyzeSettings {
             temperature: None,
             context: CONTEXT_TOKENS,
             limits: MemoryLimits::default(),
-            clusters: false,
+            for_comparison: false,
         }
     }
 }

@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::quantities::{Fraction, Metric, value};
 use super::result::MetricRow;
 use super::settings::CompareSettings;
 use super::sides::{Side, Sides, run_values};
 use crate::analyze::result::ClusterSum;
-use crate::stats::bootstrap::{Stratum, Units, interval, resample, welch_interval, widened};
+use crate::stats::bootstrap::{DrawnSteps, Stratum, Units, interval, resample, welch_interval, widened};
 use crate::stats::effect;
 use crate::stats::mann_whitney::rank_sum;
 use crate::stats::serial::{FEWEST_BLOCKS, Serial, block_means, serial};
@@ -31,12 +33,13 @@ pub struct Judge<'a> {
     settings: &'a CompareSettings,
     /// Draws by length of blocks; 0 where groups are drawn.
     draws: BTreeMap<usize, Draws>,
+    drawn_steps: Option<DrawnSteps<{ ClusterSum::COUNT }>>,
 }
 
 impl<'a> Judge<'a> {
     /// A judge.
     pub fn new(sides: &'a Sides, arms: [Side<'a>; 2], settings: &'a CompareSettings) -> Self {
-        Self { sides, arms, settings, draws: BTreeMap::new() }
+        Self { sides, arms, settings, draws: BTreeMap::new(), drawn_steps: None }
     }
 
     /// Whether enough steps are aligned to draw steps.
@@ -49,28 +52,43 @@ impl<'a> Judge<'a> {
         self.arms.iter().all(|arm| arm.runs.len() > 1)
     }
 
-    /// A metric of the framework; `None` where a side has no data for it.
-    pub fn metric(&mut self, metric: &Metric) -> Option<MetricRow> {
+    /// Metrics of the framework; `None` where a side has no data for one.
+    pub fn metrics(&mut self, metrics: &[&Metric]) -> Vec<Option<MetricRow>> {
+        // Tests side by side; then the intervals, whose draws are made side by side.
+        let tested: Vec<Option<Tested>> = metrics.par_iter().map(|metric| self.tested(metric)).collect();
+        let finished = tested.into_iter().zip(metrics).map(|(tested, metric)| {
+            let tested = tested?;
+            Some(if self.has_seeds() { tested.row } else { self.with_interval(metric, tested) })
+        });
+        finished.collect()
+    }
+
+    fn tested(&self, metric: &Metric) -> Option<Tested> {
         let fractions = self.sides.fractions(metric);
         let mut row = describe(metric, &fractions)?;
-        if self.has_seeds() {
-            self.over_seeds(metric, &mut row);
-            return Some(row);
-        }
         let found = differences(&fractions, self.sides.alignment.is_pairing());
         let serial = serial(&found.series);
-        self.test(metric, &found, &serial, &mut row);
+        if self.has_seeds() {
+            self.over_seeds(metric, &mut row);
+        } else {
+            self.test(metric, &found, &serial, &mut row);
+        }
+        Some(Tested { row, fractions, serial, paired: found.paired })
+    }
+
+    fn with_interval(&mut self, metric: &Metric, tested: Tested) -> MetricRow {
+        let Tested { mut row, fractions, serial, paired } = tested;
         let is_cluster = metric.of_cluster(&[0.0; ClusterSum::COUNT]).is_some();
         let bounds = if is_cluster {
             self.cluster_interval(metric, &serial, row.difference)
         } else {
-            step_interval(&fractions, &serial, self.settings, found.paired, row.difference)
+            step_interval(&fractions, &serial, self.settings, paired, row.difference)
         };
         if let Some((bounds, name)) = bounds {
             [row.ci_low, row.ci_high] = bounds.map(Some);
             row.interval = name.into();
         }
-        Some(row)
+        row
     }
 
     fn over_seeds(&self, metric: &Metric, row: &mut MetricRow) {
@@ -129,13 +147,17 @@ impl<'a> Judge<'a> {
         let block = if by_steps { serial.block } else { 0 };
         let settings = self.settings;
         let sides = self.sides;
-        let draws = self.draws.entry(block).or_insert_with(|| {
-            let units = match block {
-                0 => Units::Groups,
-                _ => Units::Steps { block, joint: sides.alignment.is_pairing() },
-            };
-            resample(&sides.strata, units, settings.draws, settings.seed)
-        });
+        let draws =
+            self.draws.entry(block).or_insert_with(|| {
+                let (draws, seed) = (settings.draws, settings.seed);
+                match block {
+                    0 => resample(&sides.strata, Units::Groups, draws, seed),
+                    _ => self
+                        .drawn_steps
+                        .get_or_insert_with(|| DrawnSteps::new(&sides.strata, seed))
+                        .resample(block, sides.alignment.is_pairing(), draws, seed),
+                }
+            });
         let one = |sums: &[[f64; ClusterSum::COUNT]; 2]| {
             let [left, right] = [0, 1].map(|side| metric.of_cluster(&sums[side]).and_then(value));
             right.zip(left).map_or(f64::NAN, |(right, left)| right - left)
@@ -151,6 +173,14 @@ impl<'a> Judge<'a> {
         let factor = if by_steps { serial.inflation } else { 1.0 };
         Some((widened(bounds, difference, factor), unit_name(by_steps, serial)))
     }
+}
+
+/// A metric with its test, before its interval.
+struct Tested {
+    row: MetricRow,
+    fractions: Vec<[Fraction; 2]>,
+    serial: Serial,
+    paired: bool,
 }
 
 /// Trainer scalars: one value a step.

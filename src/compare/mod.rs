@@ -21,7 +21,7 @@ mod write;
 pub use result::Comparison;
 pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment};
 
-use crate::analyze::result::{Candidates, Cases};
+use crate::analyze::result::Cases;
 use crate::analyze::{RunAnalysis, analyze};
 use crate::error::{Error, Result};
 use crate::ingest::{IngestSettings, Progress, Run};
@@ -96,13 +96,11 @@ fn check(arms: &[ArmInput], settings: &CompareSettings) -> Result<()> {
     Ok(())
 }
 
-/// The analysis of a run with sums by group, without what only its own report shows.
+/// The analysis of a run with sums by group, without its cases.
 fn analysis_of(run: &Run, settings: &CompareSettings, progress: &dyn Progress) -> Result<RunAnalysis> {
-    let own = crate::analyze::AnalyzeSettings { clusters: true, ..settings.analyze.clone() };
+    let own = crate::analyze::AnalyzeSettings { for_comparison: true, ..settings.analyze.clone() };
     let mut analysis = analyze(run, &own, progress)?;
     analysis.cases = Cases::default();
-    analysis.candidates = Candidates::default();
-    analysis.responses = Vec::new();
     Ok(analysis)
 }
 
@@ -188,17 +186,13 @@ impl Parts {
         let pair = runs.map(|runs| Side { runs });
         let sides = Sides::new(pair[0], pair[1], settings.alignment);
         let mut judge = Judge::new(&sides, pair, settings);
-        let mut rows = Vec::new();
-        for metric in all {
-            let known = runs.iter().all(|runs| runs.iter().all(|run| metric.is_known(run)));
-            match Some(metric).filter(|_| known).and_then(|metric| judge.metric(metric)) {
-                Some(row) => rows.push(row),
-                None => {
-                    let known_somewhere = runs.iter().any(|runs| runs.iter().any(|run| metric.is_known(run)));
-                    if known_somewhere && metric.family == "framework" {
-                        self.missing.push((metric.clone(), arms[1].name.clone()));
-                    }
-                }
+        let is_known = |metric: &&Metric| runs.iter().all(|runs| runs.iter().all(|run| metric.is_known(run)));
+        let known: Vec<&Metric> = all.iter().filter(is_known).collect();
+        let rows: Vec<MetricRow> = judge.metrics(&known).into_iter().flatten().collect();
+        for metric in all.iter().filter(|metric| rows.iter().all(|row| row.name != metric.name)) {
+            let known_somewhere = runs.iter().any(|runs| runs.iter().any(|run| metric.is_known(run)));
+            if known_somewhere && metric.family == "framework" {
+                self.missing.push((metric.clone(), arms[1].name.clone()));
             }
         }
         self.add_rows(rows, &arms[1].name);

@@ -46,6 +46,21 @@ pub fn starts(
     Ok(if changed { marked(&first) } else { found })
 }
 
+/// The rows at which a key changes or is null: whether two nulls mean the same no one knows.
+pub fn changes(rows: usize, keys: &[&ArrayRef]) -> Vec<usize> {
+    let mut first = vec![0u8; rows];
+    if let Some(row) = first.first_mut() {
+        *row = 1;
+    }
+    for key in keys {
+        mark_changes(key, &mut first, 0..rows);
+        if key.null_count() > 0 {
+            first.iter_mut().enumerate().for_each(|(i, row)| *row |= u8::from(key.is_null(i)));
+        }
+    }
+    marked(&first)
+}
+
 /// The indices of the marked rows; rows without a mark are passed over eight at a time.
 fn marked(rows: &[u8]) -> Vec<usize> {
     let mut found = Vec::new();
@@ -174,6 +189,7 @@ mod tests {
     fn nulls_equal_each_other() {
         let samples: ArrayRef = Arc::new(Int64Array::from(vec![None, None, Some(0), Some(0), None]));
         assert_eq!(starts(5, None, &[&samples]).unwrap(), [0, 2, 4]);
+        assert_eq!(changes(5, &[&samples]), [0, 1, 2, 4]);
         let positions: ArrayRef = Arc::new(Int32Array::from(vec![None, Some(0), Some(1), None, None]));
         assert_eq!(starts(5, Some(&positions), &[]).unwrap(), [0, 1, 3, 4]);
     }

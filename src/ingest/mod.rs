@@ -32,6 +32,7 @@ mod runs;
 mod sanitize;
 mod scan;
 mod scan_in_order;
+mod sparse_lists;
 mod stitch;
 mod tokens;
 mod units;
@@ -50,7 +51,7 @@ pub use opened::Source;
 pub use quality::{ColumnQuality, FAIL_SHARE, Place, Quality, WARN_SHARE};
 pub use row_index::RowIndex;
 pub use run::{IngestSettings, Run, RunFile};
-pub use scan::{BATCH_TOKENS, Progress, Scanned, Silent, Sink, scan};
+pub use scan::{BATCH_TOKENS, Progress, Scanned, Silent, Sink, Wanted, scan};
 pub use scan_in_order::scan_in_order;
 pub use user_map::UserMap;
 

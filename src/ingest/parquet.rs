@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -15,9 +15,11 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
 
+use super::boundaries;
 use super::dialect::{Primitive, RawField, Shape};
 use super::mapping::Layout;
 use super::runs::RunColumn;
+use super::sparse_lists::SparseLists;
 use crate::error::{Error, Result};
 
 /// What a Parquet file's footer says.
@@ -38,6 +40,10 @@ pub struct Projection<'a> {
     pub all: Vec<&'a str>,
     /// Those of them that repeat a value over many rows.
     pub repeating: Vec<&'a str>,
+    /// Lists that are null except on the first of several rows with the same `sparse_keys`.
+    pub sparse: Vec<&'a str>,
+    /// What has to be the same.
+    pub sparse_keys: Vec<&'a str>,
 }
 
 /// A row group, before it is decoded.
@@ -123,15 +129,31 @@ impl ParquetHead {
         let corrupt =
             move |message: String| Error::Corrupt { path: owned.clone(), place: place.clone(), message };
         let file = File::open(path).map_err(|e| Error::read(path, e))?;
-        let mut runs = self.run_columns(path, &row_groups, &columns.repeating)?;
-        let is_run = |name: &str| runs.iter().any(|column| column.field.name() == name);
+        let open = |names: &[&str]| self.own_columns(path, names);
+        let mut runs: Vec<RunColumn> = open(&columns.repeating)?
+            .iter()
+            .filter_map(|(file, field)| {
+                RunColumn::open(file, self.metadata.metadata(), row_groups.clone(), field)
+            })
+            .collect();
+        let mut sparse: Vec<SparseLists> = open(&columns.sparse)?
+            .iter()
+            .filter_map(|(file, field)| {
+                SparseLists::open(file, self.metadata.metadata(), row_groups.clone(), field)
+            })
+            .collect();
+        let keys: Vec<String> = columns.sparse_keys.iter().map(|key| (*key).to_owned()).collect();
+        let is_own = |name: &str| {
+            let mut fields = runs.iter().map(|c| &c.field).chain(sparse.iter().map(|c| &c.field));
+            fields.any(|field| field.name() == name)
+        };
         let metadata = match columns.layout {
             Layout::Long => self.with_dictionaries(),
             Layout::Nested => self.metadata.clone(),
         };
         let schema = metadata.metadata().file_metadata().schema_descr_ptr();
         let fields = schema.root_schema().get_fields();
-        let wanted = |name: &str| columns.all.contains(&name) && !is_run(name);
+        let wanted = |name: &str| columns.all.contains(&name) && !is_own(name);
         let roots = (0..fields.len()).filter(|i| wanted(fields[*i].name()));
         let projection = ProjectionMask::roots(&schema, roots);
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
@@ -142,19 +164,18 @@ impl ParquetHead {
             .map_err(|e| corrupt(e.to_string()))?;
         Ok(reader.map(move |batch| {
             let batch = batch.map_err(|e| corrupt(e.to_string()))?;
-            with_runs(&batch, &mut runs).map_err(|e| corrupt(e.to_string()))
+            with_own(&batch, &mut runs, &mut sparse, &keys).map_err(|e| corrupt(e.to_string()))
         }))
     }
 
-    /// The columns that can be read as runs.
-    fn run_columns(&self, path: &Path, row_groups: &Range<usize>, names: &[&str]) -> Result<Vec<RunColumn>> {
+    /// Columns that are not left to the Arrow reader, each with the file.
+    fn own_columns(&self, path: &Path, names: &[&str]) -> Result<Vec<(Arc<File>, Arc<Field>)>> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
         let file = Arc::new(File::open(path).map_err(|e| Error::read(path, e))?);
         let fields = self.metadata.schema().fields().iter().filter(|f| names.contains(&f.name().as_str()));
-        let open = |f: &Arc<Field>| RunColumn::open(&file, self.metadata.metadata(), row_groups.clone(), f);
-        Ok(fields.filter_map(open).collect())
+        Ok(fields.map(|field| (file.clone(), field.clone())).collect())
     }
 
     /// Texts of the long layout repeat on every row: kept as dictionaries they cost nothing.
@@ -174,16 +195,27 @@ impl ParquetHead {
     }
 }
 
-/// Adds the columns that are read as runs.
-fn with_runs(
+/// Adds the columns that the Arrow reader did not read.
+fn with_own(
     batch: &RecordBatch,
     runs: &mut [RunColumn],
+    sparse: &mut [SparseLists],
+    keys: &[String],
 ) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
     let mut fields = batch.schema().fields().to_vec();
     let mut columns = batch.columns().to_vec();
+    let rows = batch.num_rows();
     for column in runs {
         fields.push(column.field.clone());
-        columns.push(column.next_rows(batch.num_rows())?);
+        columns.push(column.next_rows(rows)?);
+    }
+    if !sparse.is_empty() {
+        let keys: Vec<&ArrayRef> = keys.iter().filter_map(|key| batch.column_by_name(key)).collect();
+        let wanted = boundaries::changes(rows, &keys);
+        for column in sparse {
+            fields.push(column.field.clone());
+            columns.push(column.next_rows(rows, &wanted)?);
+        }
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }

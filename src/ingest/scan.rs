@@ -10,7 +10,7 @@ use super::quality::Quality;
 use super::row_index::RowIndex;
 use super::run::Run;
 use super::stitch::{Ends, Stitcher};
-use super::units::{self, Piece, Unit};
+use super::units::{self, Piece, Selection, Unit};
 use crate::error::{Error, Result};
 
 /// Tokens of a batch, about: small enough for a cache, large enough to forget the overhead.
@@ -57,6 +57,28 @@ impl Watch<'_> {
     }
 }
 
+/// What a consumer of a scan wants.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The columns.
+    pub columns: &'a [Column],
+    /// Whether prompts are only wanted on the first response of several in a row that are of one
+    /// step and group: the others need not be decoded, and may have none.
+    pub prompts_by_group: bool,
+}
+
+impl<'a> From<&'a [Column]> for Wanted<'a> {
+    fn from(columns: &'a [Column]) -> Self {
+        Self { columns, prompts_by_group: false }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [Column; N]> for Wanted<'a> {
+    fn from(columns: &'a [Column; N]) -> Self {
+        Self { columns, prompts_by_group: false }
+    }
+}
+
 /// What a scan gives.
 pub struct Scanned<S> {
     /// The sinks of all workers.
@@ -71,7 +93,7 @@ pub struct Scanned<S> {
 pub(super) struct Shared<'a> {
     pub(super) run: &'a Run,
     pub(super) units: Vec<Unit>,
-    pub(super) mappings: Vec<super::mapping::Mapping>,
+    pub(super) selections: Vec<Selection>,
     next: AtomicUsize,
     pub(super) watch: Watch<'a>,
     stitcher: Mutex<Stitcher>,
@@ -80,12 +102,12 @@ pub(super) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(run: &'a Run, wanted: &[Column], progress: &'a dyn Progress) -> Self {
+    pub(super) fn new(run: &'a Run, wanted: Wanted<'_>, progress: &'a dyn Progress) -> Self {
         let units = units::units(run);
         Self {
             counts: Mutex::new(vec![0; units.len()]),
             units,
-            mappings: run.mappings.iter().map(|m| units::project(m, wanted)).collect(),
+            selections: run.mappings.iter().map(|m| Selection::new(m, wanted)).collect(),
             run,
             next: AtomicUsize::new(0),
             watch: Watch { stopped: AtomicBool::new(false), progress },
@@ -107,13 +129,13 @@ impl<'a> Shared<'a> {
         quality: &mut Quality,
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
-        let mapping = &self.mappings[self.run.files[unit.file].mapping];
+        let selection = &self.selections[self.run.files[unit.file].mapping];
         let path = &self.run.files[unit.file].context.path;
         let responses = guarded(
             path,
             || format!("row group {}", unit.row_groups.start),
             || {
-                units::decode(self.run, number, unit, mapping, quality, &self.watch, &mut |piece| {
+                units::decode(self.run, number, unit, selection, quality, &self.watch, &mut |piece| {
                     self.watch.progress.advance(piece.batch().token_count() as u64, 0);
                     emit(piece)
                 })
@@ -154,13 +176,13 @@ impl<'a> Shared<'a> {
 }
 
 /// Scans the whole run; every worker fills a sink of its own, made by `make`.
-pub fn scan<S: Sink>(
+pub fn scan<'w, S: Sink>(
     run: &Run,
-    wanted: &[Column],
+    wanted: impl Into<Wanted<'w>>,
     progress: &dyn Progress,
     make: impl Fn() -> S + Sync,
 ) -> Result<Scanned<S>> {
-    let shared = Shared::new(run, wanted, progress);
+    let shared = Shared::new(run, wanted.into(), progress);
     let workers = run.settings.worker_count().min(shared.units.len()).max(1);
     let mut results: Vec<(S, Quality)> = std::thread::scope(|scope| {
         let worker = || {

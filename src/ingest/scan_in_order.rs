@@ -23,7 +23,7 @@ pub fn scan_in_order(
     progress: &dyn Progress,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
 ) -> Result<Scanned<()>> {
-    let shared = Shared::new(run, wanted, progress);
+    let shared = Shared::new(run, wanted.into(), progress);
     let (senders, receivers): (Vec<_>, Vec<_>) =
         shared.units.iter().map(|_| sync_channel::<Piece>(WAITING_BATCHES)).unzip();
     let senders: Vec<Mutex<Option<SyncSender<Piece>>>> =

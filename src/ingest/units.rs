@@ -12,7 +12,7 @@ use super::opened::Source;
 use super::parquet::Projection;
 use super::quality::Quality;
 use super::run::{Run, RunFile};
-use super::scan::{BATCH_TOKENS, Watch};
+use super::scan::{BATCH_TOKENS, Wanted, Watch};
 use crate::error::Result;
 
 /// Fewer tokens than this are not worth a unit of their own.
@@ -98,30 +98,64 @@ const STRUCTURE: &[Column] = &[
 ];
 
 /// The part of a mapping that a consumer wants.
-pub fn project(mapping: &Mapping, wanted: &[Column]) -> Mapping {
-    let mut projected = mapping.clone();
-    let from_ratio = wanted.contains(&Column::LogprobNew) && !mapping.has(Column::LogprobNew);
-    let needed = |c: Column| match c {
-        Column::Ratio => from_ratio,
-        c => wanted.contains(&c) || STRUCTURE.contains(&c),
-    };
-    projected.columns.retain(|m| needed(m.column));
-    if !wanted.contains(&Column::Reward) {
-        projected.reward_parts.clear();
+pub struct Selection {
+    /// The mapping.
+    pub mapping: Mapping,
+    /// Whether prompts are read once for the responses of a group that follow each other.
+    prompts_by_group: bool,
+}
+
+impl Selection {
+    /// The part of `mapping` that is wanted.
+    pub fn new(mapping: &Mapping, wanted: Wanted<'_>) -> Self {
+        let mut projected = mapping.clone();
+        let wants = |column: Column| wanted.columns.contains(&column);
+        let from_ratio = wants(Column::LogprobNew) && !mapping.has(Column::LogprobNew);
+        let needed = |c: Column| match c {
+            Column::Ratio => from_ratio,
+            c => wants(c) || STRUCTURE.contains(&c),
+        };
+        projected.columns.retain(|m| needed(m.column));
+        if !wants(Column::Reward) {
+            projected.reward_parts.clear();
+        }
+        // Prompts are long: read only where asked for, or where they tell prompt from response.
+        let tells = projected.layout == Layout::Nested && mapping.has(Column::Mask);
+        if !wants(Column::PromptIds) && !tells {
+            projected.columns.retain(|m| m.column != Column::PromptIds);
+        }
+        let is_value = |m: &Mapped| m.column.level() == Level::Token && m.column != Column::Mask;
+        if !projected.columns.iter().any(is_value)
+            && let Some(first) = mapping.columns.iter().find(|m| m.column.level() == Level::Token)
+        {
+            projected.columns.push(first.clone());
+        }
+        Self { mapping: projected, prompts_by_group: wanted.prompts_by_group }
     }
-    // Prompts are long: read only where asked for, or where they tell prompt from response.
-    let tells = projected.layout == Layout::Nested && mapping.has(Column::Mask);
-    if !wanted.contains(&Column::PromptIds) && !tells {
-        projected.columns.retain(|m| m.column != Column::PromptIds);
+
+    /// What is read of a Parquet file.
+    fn projection(&self) -> Projection<'_> {
+        fn names(mapped: &Mapped) -> impl Iterator<Item = &str> {
+            mapped.sources.iter().map(|s| s.name.as_str())
+        }
+        let mapping = &self.mapping;
+        let parts = mapping.reward_parts.iter().map(|(raw, _)| raw.as_str());
+        // In the long layout, what belongs to a response stands on each of its tokens.
+        let of_responses = mapping.columns.iter().filter(|m| m.column.level() == Level::Response);
+        let columns = |c: Column| mapping.get(c).into_iter().flat_map(names);
+        let is_nested = mapping.layout == Layout::Nested;
+        let by_group = self.prompts_by_group && is_nested && mapping.has(Column::GroupId);
+        Projection {
+            layout: mapping.layout,
+            all: mapping.columns.iter().flat_map(names).chain(parts.clone()).collect(),
+            repeating: match mapping.layout {
+                Layout::Long => of_responses.flat_map(names).chain(parts).collect(),
+                Layout::Nested => Vec::new(),
+            },
+            sparse: columns(Column::PromptIds).filter(|_| by_group).collect(),
+            sparse_keys: columns(Column::Step).chain(columns(Column::GroupId)).collect(),
+        }
     }
-    let reference =
-        |m: &Mapping| m.columns.iter().any(|m| m.column.level() == Level::Token && m.column != Column::Mask);
-    if !reference(&projected)
-        && let Some(first) = mapping.columns.iter().find(|m| m.column.level() == Level::Token)
-    {
-        projected.columns.push(first.clone());
-    }
-    projected
 }
 
 /// What a unit gives, in order.
@@ -151,14 +185,14 @@ pub fn decode(
     run: &Run,
     number: usize,
     unit: &Unit,
-    mapping: &Mapping,
+    selection: &Selection,
     quality: &mut Quality,
     watch: &Watch<'_>,
     emit: &mut dyn FnMut(Piece) -> Result<()>,
 ) -> Result<u64> {
     let file = &run.files[unit.file];
     let mut origin = Origin { file: unit.file as u32, unit: number as u32, first_response: 0 };
-    let context = &file.context;
+    let (context, mapping) = (&file.context, &selection.mapping);
     match &file.source {
         Source::Json => {
             let mut read = 0;
@@ -178,7 +212,7 @@ pub fn decode(
             Ok(origin.first_response)
         }
         Source::Parquet(head) => {
-            let columns = projection(mapping);
+            let columns = selection.projection();
             let rows = head.batches(&context.path, unit.row_groups.clone(), &columns, unit.batch_rows)?;
             let responses = match mapping.layout {
                 Layout::Nested => {
@@ -239,21 +273,4 @@ fn split_first(
     }
     batch.drop_plain_positions();
     emit(Piece::Whole(batch))
-}
-
-fn projection(mapping: &Mapping) -> Projection<'_> {
-    fn names(mapped: &Mapped) -> impl Iterator<Item = &str> {
-        mapped.sources.iter().map(|s| s.name.as_str())
-    }
-    let parts = mapping.reward_parts.iter().map(|(raw, _)| raw.as_str());
-    // In the long layout, what belongs to a response stands on each of its tokens.
-    let of_responses = mapping.columns.iter().filter(|m| m.column.level() == Level::Response);
-    Projection {
-        layout: mapping.layout,
-        all: mapping.columns.iter().flat_map(names).chain(parts.clone()).collect(),
-        repeating: match mapping.layout {
-            Layout::Long => of_responses.flat_map(names).chain(parts).collect(),
-            Layout::Nested => Vec::new(),
-        },
-    }
 }

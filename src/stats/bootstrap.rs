@@ -11,6 +11,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::quantile::linear_quantile;
 use super::random::Random;
+use crate::simd::{Work, widest};
 
 /// The clusters of both sides at one step: `K` sums each.
 #[derive(Clone, Debug)]
@@ -54,61 +55,108 @@ pub fn resample<const K: usize>(
     draws: usize,
     seed: u64,
 ) -> Vec<[[f64; K]; 2]> {
-    let own: Vec<[[f64; K]; 2]> = strata.iter().map(|s| totals(std::slice::from_ref(s))).collect();
-    (0..draws as u64)
-        .into_par_iter()
-        .map(|draw| one_draw(strata, &own, units, &mut Random::new(seed, draw)))
-        .collect()
+    match units {
+        Units::Steps { block, joint } => DrawnSteps::new(strata, seed).resample(block, joint, draws, seed),
+        Units::Groups => (0..draws as u64)
+            .into_par_iter()
+            .map(|draw| {
+                let mut sums = [[0.0; K]; 2];
+                let mut random = Random::new(seed, draw);
+                for stratum in strata {
+                    let groups = drawn_groups(stratum, &mut random);
+                    sums.iter_mut().zip(&groups).for_each(|(sum, groups)| add(sum, groups, 1.0));
+                }
+                sums
+            })
+            .collect(),
+    }
 }
 
-fn one_draw<const K: usize>(
-    strata: &[Stratum<K>],
-    own: &[[[f64; K]; 2]],
-    units: Units,
-    random: &mut Random,
-) -> [[f64; K]; 2] {
-    let mut sums = [[0.0; K]; 2];
-    match units {
-        Units::Groups => {
-            for stratum in strata {
-                add_both(&mut sums, &drawn_groups(stratum, [true; 2], random), 1.0);
+/// Steps whose groups are drawn beforehand, so that drawing steps need not draw groups every time.
+pub struct DrawnSteps<const K: usize>(Vec<DrawnStep<K>>);
+
+struct DrawnStep<const K: usize> {
+    own: [[f64; K]; 2],
+    /// As many groups as the step has, drawn from them, several times.
+    groups: Vec<[[f64; K]; 2]>,
+}
+
+/// Groups are drawn so often over all steps: few times a step are enough where there are many.
+const GROUP_DRAWS: usize = 20_000;
+/// The fewest of one step.
+const FEWEST_GROUP_DRAWS: usize = 16;
+
+impl<const K: usize> DrawnSteps<K> {
+    /// Draws the groups.
+    #[must_use]
+    pub fn new(strata: &[Stratum<K>], seed: u64) -> Self {
+        let often = (GROUP_DRAWS / strata.len().max(1)).max(FEWEST_GROUP_DRAWS);
+        let drawn = strata.par_iter().enumerate().map(|(step, stratum)| {
+            let single = stratum.sides.iter().all(|clusters| clusters.len() < 2);
+            let draws = if single { 1 } else { often };
+            // Streams from the end, so that they are not those of the draws of steps.
+            let random = Random::new(seed, u64::MAX - step as u64);
+            widest(GroupDraws { stratum, draws, random })
+        });
+        Self(drawn.collect())
+    }
+
+    /// The sums of both sides in `draws` draws of blocks of steps.
+    #[must_use]
+    pub fn resample(&self, block: usize, joint: bool, draws: usize, seed: u64) -> Vec<[[f64; K]; 2]> {
+        let one = |draw: usize| self.draw(block, joint, &mut Random::new(seed, draw as u64));
+        (0..draws).into_par_iter().map(one).collect()
+    }
+
+    fn draw(&self, block: usize, joint: bool, random: &mut Random) -> [[f64; K]; 2] {
+        let steps = &self.0;
+        let mut sums = [[0.0; K]; 2];
+        let weight = (block as f64 / steps.len().max(1) as f64).min(1.0).sqrt();
+        let passes: &[&[usize]] = if joint { &[&[0, 1]] } else { &[&[0], &[1]] };
+        for sides in passes {
+            let mut left = steps.len();
+            while left > 0 {
+                let start = random.below(steps.len());
+                for offset in 0..block.clamp(1, left) {
+                    let step = &steps[(start + offset) % steps.len()];
+                    let groups = &step.groups[random.below(step.groups.len())];
+                    for side in *sides {
+                        add(&mut sums[*side], &step.own[*side], 1.0 - weight);
+                        add(&mut sums[*side], &groups[*side], weight);
+                    }
+                }
+                left -= block.clamp(1, left);
             }
         }
-        Units::Steps { block, joint } => {
-            let weight = (block as f64 / strata.len().max(1) as f64).min(1.0).sqrt();
-            let passes: &[[bool; 2]] = if joint { &[[true; 2]] } else { &[[true, false], [false, true]] };
-            for taken in passes {
-                let mut left = strata.len();
-                while left > 0 {
-                    let start = random.below(strata.len());
-                    for offset in 0..block.clamp(1, left) {
-                        let step = (start + offset) % strata.len();
-                        let groups = drawn_groups(&strata[step], *taken, random);
-                        for side in [0, 1].into_iter().filter(|side| taken[*side]) {
-                            add(&mut sums[side], &own[step][side], 1.0 - weight);
-                            add(&mut sums[side], &groups[side], weight);
-                        }
-                    }
-                    left -= block.clamp(1, left);
-                }
-            }
+        sums
+    }
+}
+
+/// Drawings of a step's groups, whose sums are added up in lanes.
+struct GroupDraws<'a, const K: usize> {
+    stratum: &'a Stratum<K>,
+    draws: usize,
+    random: Random,
+}
+
+impl<const K: usize> Work for GroupDraws<'_, K> {
+    type Output = DrawnStep<K>;
+
+    #[inline(always)]
+    fn call(mut self) -> DrawnStep<K> {
+        DrawnStep {
+            own: totals(std::slice::from_ref(self.stratum)),
+            groups: (0..self.draws).map(|_| drawn_groups(self.stratum, &mut self.random)).collect(),
         }
     }
-    sums
 }
 
 /// As many groups as the step has, drawn from them.
-fn drawn_groups<const K: usize>(
-    stratum: &Stratum<K>,
-    taken: [bool; 2],
-    random: &mut Random,
-) -> [[f64; K]; 2] {
+#[inline(always)]
+fn drawn_groups<const K: usize>(stratum: &Stratum<K>, random: &mut Random) -> [[f64; K]; 2] {
     let mut sums = [[0.0; K]; 2];
     let [left, right] = &stratum.sides;
-    if left.len() == 1 && right.len() == 1 {
-        return [left[0], right[0]];
-    }
-    if stratum.paired && taken == [true; 2] {
+    if stratum.paired {
         for _ in 0..left.len() {
             let group = random.below(left.len());
             add(&mut sums[0], &left[group], 1.0);
@@ -116,10 +164,9 @@ fn drawn_groups<const K: usize>(
         }
         return sums;
     }
-    for side in [0, 1].into_iter().filter(|side| taken[*side]) {
-        let clusters = &stratum.sides[side];
+    for (sum, clusters) in sums.iter_mut().zip(&stratum.sides) {
         for _ in 0..clusters.len() {
-            add(&mut sums[side], &clusters[random.below(clusters.len())], 1.0);
+            add(sum, &clusters[random.below(clusters.len())], 1.0);
         }
     }
     sums
@@ -130,10 +177,6 @@ fn add<const K: usize>(into: &mut [f64; K], from: &[f64; K], weight: f64) {
     for (a, b) in into.iter_mut().zip(from) {
         *a += weight * b;
     }
-}
-
-fn add_both<const K: usize>(into: &mut [[f64; K]; 2], from: &[[f64; K]; 2], weight: f64) {
-    into.iter_mut().zip(from).for_each(|(a, b)| add(a, b, weight));
 }
 
 /// The interval that `draws` of a statistic give at a level of confidence: percentiles, moved

@@ -6,7 +6,7 @@
 
 mod tally;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use self::tally::{ClusterTally, Prompt, prompt_of, to_units};
 use super::block::{Block, BlockSign};
@@ -15,17 +15,17 @@ use super::energy::Sign;
 use super::hash::Mixer;
 use super::plane;
 use super::tally::{Counts, Quantity, ResponseSums};
+use super::vocabulary::DENSE_IDS;
 use crate::analyze::result::clusters::{
     Cluster, ClusterSum, ClusterSums, ClusterUnit, REPLICATES, RunClusters, StepClusters,
 };
 use crate::ingest::{Id, TokenBatch};
+use crate::simd::{Work, widest};
 
 /// Clusters that are kept at most.
 const LIMIT: usize = 1 << 19;
 /// Bits of a group's hash that are kept, from all to none.
 const BITS: [u32; 8] = [64, 16, 13, 10, 7, 5, 3, 0];
-/// Ids that are counted at most (no vocabulary is that large).
-const IDS: usize = 1 << 20;
 
 /// The hash of what a response is clustered by: its group, else itself.
 pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64 {
@@ -90,10 +90,10 @@ impl Clusters {
         let cells = &block.cell[..columns.len()];
         let (plane, ids) = (&mut self.plane[self.replicate], &mut self.ids[self.replicate]);
         let mut largest = block.largest_id as usize;
-        if largest >= IDS {
+        if largest >= DENSE_IDS {
             // Missing or absurd: the others count.
             let known = columns.token_id.iter().filter_map(|id| usize::try_from(*id).ok());
-            largest = known.filter(|id| *id < IDS).max().unwrap_or(0);
+            largest = known.filter(|id| *id < DENSE_IDS).max().unwrap_or(0);
         }
         if largest >= ids.len() {
             ids.resize((largest + 1).next_power_of_two().max(1024), 0);
@@ -114,7 +114,7 @@ impl Clusters {
         }
         // Only tokens with A > 0 carry risk.
         if !matches!(sign, BlockSign::Uniform(Sign::Zero | Sign::Negative)) {
-            self.risk += risk(columns);
+            self.risk += widest(Risk(columns));
         }
     }
 
@@ -182,6 +182,16 @@ impl Clusters {
         }
     }
 
+    /// Tokens of every cell.
+    pub fn tokens_by_cell(&self) -> Vec<u64> {
+        added(&self.plane)
+    }
+
+    /// Tokens of every id.
+    pub fn tokens_by_id(&self) -> Vec<u64> {
+        added(&self.ids)
+    }
+
     /// Adds what another worker collected.
     pub fn merge(&mut self, mut other: Self) {
         self.close();
@@ -204,11 +214,13 @@ impl Clusters {
     ) -> Result<RunClusters, E> {
         self.close();
         let level = self.level;
-        let ordered: BTreeMap<Key, ClusterTally> = self.table.into_iter().collect();
-        let mut all: BTreeMap<Key, (Prompt, ClusterSums)> =
-            ordered.iter().map(|(key, tally)| (*key, (tally.prompt, tally.finish()))).collect();
+        let mut all: Vec<(Key, Prompt, ClusterSums)> =
+            self.table.iter().map(|(key, tally)| (*key, tally.prompt, tally.finish())).collect();
+        all.sort_unstable_by_key(|(key, ..)| *key);
         candidates(&mut |step, hash, silenced, energy| {
-            if let Some((_, sums)) = all.get_mut(&(step, kept(hash, level))) {
+            let cluster = (step, kept(hash, level));
+            if let Ok(at) = all.binary_search_by_key(&cluster, |(key, ..)| *key) {
+                let sums = &mut all[at].2;
                 sums[ClusterSum::Candidates as usize] += 1.0;
                 sums[ClusterSum::Silenced as usize] += f64::from(u8::from(silenced));
                 let kind = if silenced { ClusterSum::SilencedEnergy } else { ClusterSum::ExploratoryEnergy };
@@ -216,7 +228,7 @@ impl Clusters {
             }
         })?;
         let mut steps: Vec<StepClusters> = Vec::new();
-        for ((step, _), (prompt, sums)) in all {
+        for ((step, _), prompt, sums) in all {
             if steps.last().is_none_or(|last| last.step != step) {
                 steps.push(StepClusters { step, clusters: Vec::new() });
             }
@@ -238,6 +250,15 @@ impl Clusters {
     }
 }
 
+/// The counts of every place in all random groups.
+fn added(tables: &[Vec<u32>; REPLICATES]) -> Vec<u64> {
+    let mut sums = vec![0; tables.iter().map(Vec::len).max().unwrap_or(0)];
+    for table in tables {
+        sums.iter_mut().zip(table).for_each(|(sum, count)| *sum += u64::from(*count));
+    }
+    sums
+}
+
 /// The places that hold tokens, with their counts in each random group.
 fn occupied(tables: &[Vec<u32>; REPLICATES]) -> impl Iterator<Item = (usize, [u64; REPLICATES])> {
     let longest = tables.iter().map(Vec::len).max().unwrap_or(0);
@@ -252,27 +273,32 @@ fn kept(hash: u64, level: usize) -> u64 {
     }
 }
 
-const WIDTH: usize = 8;
-
 /// The risk of a block, in lanes that vectorise.
-fn risk(columns: &Columns<'_>) -> f64 {
-    let (logprob, entropy, advantage) = (columns.logprob, columns.entropy, columns.advantage);
-    let one = |l: f32, h: f32, a: f32| {
-        let excess = -l - h;
-        if a > 0.0 && excess > 0.0 { f64::from(excess) } else { 0.0 }
-    };
-    let mut lanes = [0.0; WIDTH];
-    let whole = logprob.len() / WIDTH * WIDTH;
-    let chunks = logprob[..whole].as_chunks::<WIDTH>().0.iter();
-    let others =
-        entropy[..whole].as_chunks::<WIDTH>().0.iter().zip(advantage[..whole].as_chunks::<WIDTH>().0);
-    for (l, (h, a)) in chunks.zip(others) {
-        for i in 0..WIDTH {
-            lanes[i] += one(l[i], h[i], a[i]);
+struct Risk<'a, 'b>(&'a Columns<'b>);
+
+impl Work for Risk<'_, '_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        const WIDTH: usize = 8;
+        let Columns { logprob, entropy, advantage, .. } = self.0;
+        let one = |l: f32, h: f32, a: f32| {
+            let excess = -l - h;
+            if a > 0.0 && excess > 0.0 { f64::from(excess) } else { 0.0 }
+        };
+        let (l, l_rest) = logprob.as_chunks::<WIDTH>();
+        let (h, h_rest) = entropy.as_chunks::<WIDTH>();
+        let (a, a_rest) = advantage.as_chunks::<WIDTH>();
+        let mut lanes = [0.0; WIDTH];
+        for (l, (h, a)) in l.iter().zip(h.iter().zip(a)) {
+            for i in 0..WIDTH {
+                lanes[i] += one(l[i], h[i], a[i]);
+            }
         }
+        let rest = l_rest.iter().zip(h_rest.iter().zip(a_rest)).map(|(l, (h, a))| one(*l, *h, *a));
+        lanes.iter().sum::<f64>() + rest.sum::<f64>()
     }
-    let rest = (whole..logprob.len()).map(|t| one(logprob[t], entropy[t], advantage[t])).sum::<f64>();
-    lanes.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

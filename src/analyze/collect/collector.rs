@@ -5,12 +5,13 @@ mod response;
 
 use super::batches::{BatchRegistry, BatchTable};
 use super::block::Block;
+use super::by_sign::BySign;
 use super::candidates::{CandidateBuffer, CandidateStore};
 use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
 use super::groups::GroupTable;
 use super::kept::KeptGate;
-use super::plane::PlaneCounts;
+use super::plane;
 use super::sample::{Sample, SampleBuffer, SampleGate};
 use super::tally::{BatchKey, BatchTally};
 use super::views::TopResponses;
@@ -49,7 +50,7 @@ pub struct Collector<'a> {
     gates: &'a Gates,
     batches: BatchTable,
     groups: GroupTable,
-    plane: PlaneCounts,
+    plane: BySign,
     vocabulary: VocabularyCounts,
     candidates: CandidateBuffer,
     rare: SampleBuffer,
@@ -72,13 +73,13 @@ impl<'a> Collector<'a> {
             gates,
             batches: BatchTable::default(),
             groups: GroupTable::default(),
-            plane: PlaneCounts::default(),
+            plane: BySign::new(plane::CELLS),
             vocabulary: VocabularyCounts::default(),
             candidates: CandidateBuffer::new(plan.limits.candidate_bytes / workers.max(1)),
             rare: SampleBuffer::default(),
             common: SampleBuffer::default(),
             views: TopResponses::default(),
-            clusters: plan.clusters.then(Clusters::default),
+            clusters: plan.for_comparison.then(Clusters::default),
             block: Box::default(),
             picks: Vec::new(),
             picked: PickedColumns::default(),
@@ -137,7 +138,7 @@ impl Collected {
     /// Merges what the workers collected.
     pub fn merge(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
         let mut groups = GroupTable::default();
-        let mut plane = PlaneCounts::default();
+        let mut plane = BySign::new(plane::CELLS);
         let mut vocabulary = VocabularyCounts::default();
         let mut views = TopResponses::default();
         let mut clusters: Option<Clusters> = None;
@@ -160,6 +161,10 @@ impl Collected {
             rare.push(collector.rare);
             common.push(collector.common);
         }
+        if let Some(clusters) = &clusters {
+            plane.set_zero(&clusters.tokens_by_cell());
+            vocabulary.dense().set_zero(&clusters.tokens_by_id());
+        }
         let keys: Vec<Vec<BatchKey>> = tables.iter().map(BatchTable::keys).collect();
         let batches = BatchTable::merge(tables);
         let number = |key: &BatchKey| batches.partition_point(|(known, _)| known < key) as u32;
@@ -169,7 +174,7 @@ impl Collected {
             kept_all: gates.kept.is_open(),
             sortable: gates.kept.is_open() && gates.kept.seen() <= plan.limits.kept_entropies,
             groups,
-            plane: plane.finish(),
+            plane: plane::finish(&plane),
             vocabulary,
             candidates: CandidateStore::merge(buffers),
             rare: Sample::merge(rare, &gates.rare, renumber),

@@ -2,6 +2,7 @@
 
 mod batches;
 mod block;
+mod by_sign;
 pub mod candidates;
 pub mod clusters;
 mod collector;

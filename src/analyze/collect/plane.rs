@@ -1,7 +1,6 @@
 //! Tokens and energy over the probability × entropy plane.
 
-use super::energy::Sign;
-use super::entropy_histogram::Bin;
+use super::by_sign::BySign;
 use crate::analyze::result::{AxisSpec, Plane, PlaneCell};
 
 const PROBABILITY_BINS: usize = 80;
@@ -40,61 +39,25 @@ fn floor_within(value: f32, bins: usize) -> u32 {
     (capped - HALF + ROUNDER).to_bits() - ROUNDER.to_bits()
 }
 
-/// Counts and energies of all cells.
-#[derive(Debug)]
-pub struct PlaneCounts {
-    signed: [Vec<Bin>; 2],
-    zero: Vec<u64>,
-}
-
-impl Default for PlaneCounts {
-    fn default() -> Self {
-        Self { signed: [vec![Bin::default(); CELLS], vec![Bin::default(); CELLS]], zero: vec![0; CELLS] }
-    }
-}
-
-impl PlaneCounts {
-    /// The cells of a sign other than zero, to add to.
-    #[inline]
-    pub fn signed(&mut self, sign: Sign) -> &mut [Bin] {
-        &mut self.signed[usize::from(sign == Sign::Negative)]
-    }
-
-    /// The counts of A = 0, to add to.
-    #[inline]
-    pub fn zero(&mut self) -> &mut [u64] {
-        &mut self.zero
-    }
-
-    /// Adds the tokens of another worker.
-    pub fn merge(&mut self, other: &Self) {
-        for (into, from) in self.signed.iter_mut().zip(&other.signed) {
-            into.iter_mut().zip(from).for_each(|(a, b)| a.merge(b));
-        }
-        self.zero.iter_mut().zip(&other.zero).for_each(|(a, b)| *a += b);
-    }
-
-    /// The cells that hold tokens.
-    pub fn finish(&self) -> Plane {
-        let cells = (0..CELLS).filter_map(|cell| {
-            let [positive, negative] = [self.signed[0][cell], self.signed[1][cell]];
-            let zero = self.zero[cell];
-            let (x, y) = place(cell);
-            (positive.count + negative.count + zero > 0).then(|| PlaneCell {
-                x,
-                y,
-                positive: positive.count,
-                negative: negative.count,
-                zero,
-                positive_energy: positive.energy(),
-                negative_energy: negative.energy(),
-            })
-        });
-        Plane {
-            log10_prob: AxisSpec { low: -f64::from(DECADES), high: 0.0, bins: PROBABILITY_BINS },
-            entropy: AxisSpec { low: 0.0, high: f64::from(LARGEST_ENTROPY), bins: ENTROPY_BINS },
-            cells: cells.collect(),
-        }
+/// The cells that hold tokens.
+pub fn finish(counts: &BySign) -> Plane {
+    let cells = (0..counts.len()).filter_map(|cell| {
+        let tally = counts.at(cell);
+        let (x, y) = place(cell);
+        (tally.count() > 0).then(|| PlaneCell {
+            x,
+            y,
+            positive: tally.positive.count,
+            negative: tally.negative.count,
+            zero: tally.zero,
+            positive_energy: tally.positive.energy(),
+            negative_energy: tally.negative.energy(),
+        })
+    });
+    Plane {
+        log10_prob: AxisSpec { low: -f64::from(DECADES), high: 0.0, bins: PROBABILITY_BINS },
+        entropy: AxisSpec { low: 0.0, high: f64::from(LARGEST_ENTROPY), bins: ENTROPY_BINS },
+        cells: cells.collect(),
     }
 }
 

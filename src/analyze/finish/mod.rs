@@ -70,17 +70,19 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         groups: std::mem::take(&mut collected.groups),
         texts,
     };
+    let reports = !plan.for_comparison;
     let (judged, (rules, relations)) = rayon::join(
         || Verdicts::judge(&source),
         || {
             rayon::join(
-                || rules::rules(&collected, &thresholds, totals.tokens, has_ratio),
-                || Relations::find(&tally, &collected),
+                || reports.then(|| rules::rules(&collected, &thresholds, totals.tokens, has_ratio)),
+                || reports.then(|| Relations::find(&tally, &collected)),
             )
         },
     );
     let verdicts = judged?;
-    let (rules, rule_overlap) = rules;
+    let (rules, rule_overlap) = rules.unwrap_or_default();
+    let relations = relations.unwrap_or_default();
     let verdict = verdicts.total();
     let negatives = rare_negatives(&collected.rare, &plan.rule, &thresholds.split);
     let classes: Vec<ClassTable> = (0..collected.batches.len())
@@ -92,6 +94,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         .collect();
     let mut all_classes = ClassTable::default();
     classes.iter().for_each(|table| all_classes.merge(table));
+    let groups = collected.clusters.take();
     let step_sources = StepSources {
         collected: &collected,
         plan: &plan,
@@ -104,21 +107,28 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
     let rare_zero = tally.counts.rare_zero;
     let tau_h = &thresholds.tau_h;
     let samples = (&collected.rare, &collected.common);
-    let ((steps, taxonomy), (sweep, strategies)) = rayon::join(
+    let ((steps, taxonomy), ((sweep, strategies), clusters)) = rayon::join(
         || {
             let taxonomy = taxonomy::taxonomy(&all_classes, samples, &thresholds.split, &plan, &totals);
             (steps::step_rows(&step_sources), taxonomy)
         },
         || {
-            let rare = RareTokens::new(&collected.rare, tau_h, &plan, &totals, verdict.silenced, rare_zero);
-            (rare.sweep(), rare.strategies())
+            let (rare, silenced) = (&collected.rare, verdict.silenced);
+            let rare = reports.then(|| RareTokens::new(rare, tau_h, &plan, &totals, silenced, rare_zero));
+            let swept = rare.map(|rare| (rare.sweep(), rare.strategies())).unwrap_or_default();
+            (swept, groups.map(|groups| clusters::clusters(groups, &source)).transpose())
         },
     );
-    let clusters = collected.clusters.take().map(|c| clusters::clusters(c, &source)).transpose()?;
     let s2t = totals::s2t_summary(scan.settings, &plan, &totals, &verdict, &thresholds);
     let statements = provenance::statements(&collected, &plan, &totals, &thresholds, &all_classes);
-    let candidates = views::candidate_points(&collected, &source, &plan)?;
-    let responses = views::response_views(&collected, &plan, &source);
+    let (candidates, responses) = if reports {
+        (
+            views::candidate_points(&collected, &source, &plan)?,
+            views::response_views(&collected, &plan, &source),
+        )
+    } else {
+        Default::default()
+    };
     let vocabulary = vocabulary::vocabulary(&collected.vocabulary, &verdicts, &source.texts);
     let token_text = source.texts.source();
     let mut analysis = RunAnalysis {
@@ -147,7 +157,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
             source: Some(Arc::new(source)),
         },
         responses,
-        clusters,
+        clusters: clusters?,
         warnings: Vec::new(),
         totals,
         s2t,
@@ -158,6 +168,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
 }
 
 /// Relations between quantities of a token.
+#[derive(Default)]
 struct Relations {
     entropy_change: EntropyChange,
     correlations: Vec<Correlation>,

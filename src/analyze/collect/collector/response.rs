@@ -41,8 +41,8 @@ impl Response<'_> {
     }
 
     /// An id, where logged.
-    pub fn id(&self, column: Column) -> Id {
-        self.source.ids(column).map_or(Id::Missing, |ids| ids[self.index].clone())
+    pub fn id(&self, column: Column) -> &Id {
+        self.source.ids(column).map_or(&Id::Missing, |ids| &ids[self.index])
     }
 
     /// Scan unit and ordinal in it.
@@ -88,7 +88,7 @@ impl Collector<'_> {
         let counts = &mut self.batches.tally(response.batch).counts;
         if let Some(clusters) = &mut self.clusters {
             let (group, sample) = (response.id(Column::GroupId), response.id(Column::SampleId));
-            clusters.begin(response.key.step, &group, &sample, response.place(), counts);
+            clusters.begin(response.key.step, group, sample, response.place(), counts);
         }
         counts.responses += 1;
         counts.tokens += in_training as u64;
@@ -222,11 +222,18 @@ impl Collector<'_> {
         let histogram = &mut self.batches.tally(batch).histogram;
         let (plane, vocabulary) = (&mut self.plane, &mut self.vocabulary);
         let ids = columns.token_id;
+        // By group, tokens of all signs are counted anyway, and those of A = 0 follow from them.
+        let by_group = self.clusters.is_some();
         let dense = vocabulary.reserve(block.largest_id) && ids.len() == n;
         match sign {
             // The three are counted side by side, since each waits for its own last addition.
+            BlockSign::Uniform(Sign::Zero) if dense && by_group => {
+                let histogram = histogram.zero();
+                bin.iter().for_each(|bin| histogram[*bin as usize] += 1);
+            }
             BlockSign::Uniform(Sign::Zero) if dense => {
-                let (histogram, plane, vocabulary) = (histogram.zero(), plane.zero(), vocabulary.zero());
+                let (histogram, plane) = (histogram.zero(), plane.zero());
+                let vocabulary = vocabulary.dense().zero();
                 for ((bin, cell), id) in bin.iter().zip(cell).zip(ids) {
                     histogram[*bin as usize] += 1;
                     plane[*cell as usize] += 1;
@@ -235,7 +242,7 @@ impl Collector<'_> {
             }
             BlockSign::Uniform(sign) if dense => {
                 let (histogram, plane) = (histogram.signed(sign), plane.signed(sign));
-                let vocabulary = vocabulary.signed(sign);
+                let vocabulary = vocabulary.dense().signed(sign);
                 for (((bin, cell), id), energy) in bin.iter().zip(cell).zip(ids).zip(energy) {
                     histogram[*bin as usize].add(*energy);
                     plane[*cell as usize].add(*energy);
