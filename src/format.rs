@@ -30,6 +30,12 @@ pub fn number(value: f64) -> String {
     significant(value, 3)
 }
 
+/// So many decimals, and a minus sign instead of a hyphen: `−0.4120`.
+#[must_use]
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if value.is_finite() { format!("{value:.decimals$}").replace('-', "−") } else { none() }
+}
+
 /// `0.027 %`, `4.8 %`, `62 %`: two significant digits below 10 %, at least.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -137,6 +143,8 @@ mod tests {
         assert_eq!(number(0.099_96), "0.100");
         assert_eq!(number(3.1e-6), "3.10·10⁻⁶");
         assert_eq!(number(f64::NAN), "–");
+        assert_eq!(fixed(-0.412, 4), "−0.4120");
+        assert_eq!(fixed(f64::NAN, 4), "–");
         assert_eq!(percent(0.000_274), "0.027 %");
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(1.0), "100 %");

@@ -1,6 +1,9 @@
 //! Where ticks go, and what is written beside them.
 
-use crate::format::power_of_ten;
+use crate::format::{fixed, power_of_ten};
+
+/// Axes that end below this are labelled in powers of ten.
+const SMALLEST: f64 = 1e-4;
 
 /// Round steps: about `count` ticks inside [low, high].
 #[must_use]
@@ -9,16 +12,32 @@ pub fn linear(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
     if !(step.is_finite() && step > 0.0 && low.is_finite() && high.is_finite()) {
         return Vec::new();
     }
-    let decimals = decimals_of(step);
     let first = (low / step - 1e-9).ceil();
-    (0..=count * 3)
+    let values: Vec<f64> = (0..=count * 3)
         .map(|i| (first + i as f64) * step)
         .take_while(|value| *value <= high + step * 1e-9)
-        .map(|value| {
-            let value = if value.abs() < step * 1e-9 { 0.0 } else { value };
-            (value, minus(&format!("{value:.decimals$}")))
-        })
-        .collect()
+        .map(|value| if value.abs() < step * 1e-9 { 0.0 } else { value })
+        .collect();
+    let largest = values.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+    // Rows of zeros behind the point cannot be read.
+    if largest > 0.0 && largest < SMALLEST {
+        return in_powers(values, largest, step);
+    }
+    let decimals = decimals_of(step);
+    values.into_iter().map(|value| (value, fixed(value, decimals))).collect()
+}
+
+/// Labels such as `1.5·10⁻⁸`, all with the power of the largest.
+#[allow(clippy::cast_possible_truncation)]
+fn in_powers(values: Vec<f64>, largest: f64, step: f64) -> Vec<(f64, String)> {
+    let exponent = largest.log10().floor() as i32;
+    let unit = 10_f64.powi(exponent);
+    let (decimals, power) = (decimals_of(step / unit), power_of_ten(exponent));
+    let label = |value: f64| match value {
+        0.0 => "0".into(),
+        _ => format!("{}·{power}", fixed(value / unit, decimals)),
+    };
+    values.into_iter().map(|value| (value, label(value))).collect()
 }
 
 /// Whole numbers only, for steps of a run.
@@ -33,7 +52,7 @@ fn linear_with_step(low: f64, high: f64, step: f64) -> Vec<(f64, String)> {
     (0..64)
         .map(|i| (first + f64::from(i)) * step)
         .take_while(|value| *value <= high + step * 1e-9)
-        .map(|value| (value, minus(&format!("{value:.0}"))))
+        .map(|value| (value, fixed(value, 0)))
         .collect()
 }
 
@@ -60,13 +79,11 @@ fn nice_step(rough: f64) -> f64 {
 /// Decimals that tell ticks of this step apart.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn decimals_of(step: f64) -> usize {
-    (0..12).find(|d| ((step * 10_f64.powi(*d)).round() - step * 10_f64.powi(*d)).abs() < 1e-6).unwrap_or(12)
-        as usize
-}
-
-/// With a minus sign instead of a hyphen.
-fn minus(text: &str) -> String {
-    text.replace('-', "−")
+    let whole = |d: &i32| {
+        let scaled = step * 10_f64.powi(*d);
+        scaled > 0.5 && (scaled.round() - scaled).abs() < 1e-6
+    };
+    (0..12).find(whole).unwrap_or(12) as usize
 }
 
 #[cfg(test)]
@@ -85,6 +102,13 @@ mod tests {
         assert_eq!(labels(whole(0.0, 120.0, 6)), ["0", "20", "40", "60", "80", "100", "120"]);
         assert_eq!(labels(decades(-5.2, -1.9, 6)), ["10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²"]);
         assert_eq!(linear(f64::NAN, 1.0, 5), []);
+    }
+
+    #[test]
+    fn small_values_are_told_apart() {
+        assert_eq!(labels(linear(0.0, 2.1e-8, 4)), ["0", "0.5·10⁻⁸", "1.0·10⁻⁸", "1.5·10⁻⁸", "2.0·10⁻⁸"]);
+        assert_eq!(labels(linear(-2e-5, 1e-5, 3)), ["−2·10⁻⁵", "−1·10⁻⁵", "0", "1·10⁻⁵"]);
+        assert_eq!(labels(linear(0.5, 0.500_000_3, 3)), ["0.5000000", "0.5000001", "0.5000002", "0.5000003"]);
     }
 
     #[test]
