@@ -1,6 +1,6 @@
 //! Curves over the replay, one line an objective: the mean of its seeds, and their range.
 
-use super::series::{Spread, arms_of, over_batches, pen, spread};
+use super::series::{Spread, arms_of, mean, over_batches, pen, spread};
 use crate::replay::ReplayResult;
 use crate::replay::result::{HoldoutMetrics, Update};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing, WIDTH};
@@ -39,7 +39,7 @@ pub fn entropy(result: &ReplayResult) -> Drawn {
         y: "entropy (nats)",
         from_zero: true,
     };
-    curves.draw(result, batch_lines(result, |u| Some(u.mean_entropy)))
+    curves.draw(result, batch_lines(result, |batch| Some(batch.first()?.mean_entropy)))
 }
 
 /// Gradient norms.
@@ -47,12 +47,13 @@ pub fn gradient(result: &ReplayResult) -> Drawn {
     let curves = Curves {
         name: "replay_gradient",
         title: "Gradient norm along the replay",
-        reading: "Global norm of the gradient before it is clipped. Objectives that average otherwise, or over fewer tokens, have another scale.",
+        reading: "Global norm of the gradient before it is clipped, the mean where a mini-batch has several updates. Objectives that average otherwise, or over fewer tokens, have another scale.",
         x: "mini-batch",
         y: "gradient norm",
         from_zero: true,
     };
-    curves.draw(result, batch_lines(result, |u| Some(u.grad_norm)))
+    let norm = |batch: &[Update]| mean(&batch.iter().map(|u| u.grad_norm).collect::<Vec<_>>());
+    curves.draw(result, batch_lines(result, norm))
 }
 
 /// Divergence from the start.
@@ -60,12 +61,12 @@ pub fn divergence(result: &ReplayResult) -> Drawn {
     let curves = Curves {
         name: "replay_divergence",
         title: "Divergence from the start",
-        reading: "An estimate (k3, over the logged tokens) of how far each arm has moved from the policy that all of them started from.",
+        reading: "An estimate (k3, over each mini-batch’s logged tokens, before it is trained on) of how far each arm has moved from the policy that all of them started from.",
         x: "mini-batch",
         y: "KL estimate (nats a token)",
         from_zero: true,
     };
-    curves.draw(result, batch_lines(result, |u| Some(u.kl_to_start)))
+    curves.draw(result, batch_lines(result, |batch| Some(batch.first()?.kl_to_start)))
 }
 
 /// Separation of correct from wrong responses on the hold-out.
@@ -102,7 +103,7 @@ pub fn likelihood(result: &ReplayResult) -> Drawn {
 
 type Side = (&'static str, fn(&HoldoutMetrics) -> Option<f64>);
 
-fn batch_lines(result: &ReplayResult, value: fn(&Update) -> Option<f64>) -> Vec<Line> {
+fn batch_lines(result: &ReplayResult, value: fn(&[Update]) -> Option<f64>) -> Vec<Line> {
     let one = |(place, row): (usize, &crate::replay::result::ArmSummary)| {
         let (pen, mark) = pen(place);
         let points = over_batches(result, &row.objective, value);
@@ -174,9 +175,11 @@ impl Curves {
         let key = |l: &Line| if marked { Key::Marked(l.pen, l.mark) } else { Key::Line(l.pen) };
         canvas.legend(&lines.iter().map(|l| Entry::new(key(l), l.label.as_str())).collect::<Vec<_>>());
         let plot = Plot::new(&canvas, &x, &y);
+        // Bands of many lines lie over each other: together they must not hide the lines.
+        let shade = (0.36 / lines.len() as f64).min(0.12);
         for line in lines.iter().filter(|_| result.training.seeds > 1) {
             let band: Vec<_> = line.points.iter().map(|p| (p.0, p.2, p.3)).collect();
-            plot.band(&band, line.pen.alpha(0.12));
+            plot.band(&band, line.pen.alpha(shade));
         }
         for line in &lines {
             let points: Vec<_> = line.points.iter().map(|p| (p.0, p.1)).collect();

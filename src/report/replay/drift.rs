@@ -16,6 +16,9 @@ pub fn draw(result: &ReplayResult) -> Drawn {
     if all().next().is_none() {
         return Err(Missing::new(TITLE, "the column `logprob`"));
     }
+    if lines.iter().all(|l| l.1.len() < 2) {
+        return Err(Missing::new(TITLE, "more than one step; the drift of this one is in the tables"));
+    }
     let high = all().map(|p| p.1).fold(result.training.drift_limit, f64::max).max(1e-6) * 1.08;
     let (first, last) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p.0), b.max(p.0)));
     let side = ((last - first) * 0.02).max(0.5);

@@ -1,5 +1,6 @@
 //! Where every objective ended, with intervals over seeds.
 
+use super::objectives::at_start;
 use super::series::pen;
 use crate::replay::ReplayResult;
 use crate::replay::result::{Metric, MetricSummary};
@@ -69,13 +70,7 @@ fn draw_panel(
     named: bool,
 ) {
     let found = values(result, metric);
-    let start = result.start.as_ref().and_then(|s| match metric {
-        Metric::Auc => s.auc,
-        Metric::CorrectLogprob => s.correct_logprob,
-        Metric::WrongLogprob => s.wrong_logprob,
-        Metric::Entropy => Some(s.entropy),
-        Metric::KlToStart | Metric::GradNorm => None,
-    });
+    let start = result.start.as_ref().and_then(|s| at_start(s, metric));
     let ends = found.iter().flat_map(|(_, m)| {
         let half = m.interval.unwrap_or(0.0);
         m.values.iter().copied().chain([m.mean - half, m.mean + half])
@@ -84,7 +79,7 @@ fn draw_panel(
         ends.chain(start).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
     let margin = ((high - low) * 0.12).max(high.abs() * 1e-3).max(1e-9);
     let (low, high) = (low - margin, high + margin);
-    let x = Axis::new(label, low..high, ticks::linear(low, high, 4));
+    let x = Axis::new(label, low..high, apart(low, high, rect[2] - rect[0]));
     let count = result.summary.len();
     let y = Axis::new("", 0.0..count as f64, Vec::new());
     let plot = Plot::inside(canvas, rect, &x, &y);
@@ -106,6 +101,19 @@ fn draw_panel(
             m.values.iter().for_each(|v| plot.mark(*v, level + 0.28, Mark::Dot, 1.8, pen.alpha(0.6)));
         }
         plot.mark(m.mean, level, mark, 4.6, pen);
+    }
+}
+
+/// As many ticks as the width has room for, up to four.
+fn apart(low: f64, high: f64, width: f64) -> Vec<(f64, String)> {
+    let mut count = 4;
+    loop {
+        let ticks = ticks::linear(low, high, count);
+        let widest = ticks.iter().map(|t| font::width(&t.1, 12.0, false)).fold(0.0, f64::max);
+        if count == 1 || (widest + 12.0) * ticks.len() as f64 <= width {
+            return ticks;
+        }
+        count -= 1;
     }
 }
 

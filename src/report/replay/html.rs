@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{cases, tables};
+use super::{cases, objectives, tables};
 use crate::replay::result::{Warning, WarningCode};
 use crate::replay::{ArmTiming, ReplayResult};
 use crate::report::charts::Drawn;
 use crate::report::html::{figures, write_head};
-use crate::report::numbers::{count, none, number, percent};
+use crate::report::numbers::{amount, count, none, number, percent};
 use crate::report::text::{escape_xml, prose};
 
 /// The page.
@@ -18,9 +18,9 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
     verdict(&mut out, result);
     out.push_str("<nav aria-label=\"Sections\"><a href=\"#warnings\">Warnings</a><a href=\"#arms\">Objectives</a><a href=\"#charts\">Charts</a><a href=\"#tables\">Tables</a><a href=\"#cases\">Cases</a><a href=\"#limits\">What this cannot know</a></nav>\n");
     warnings(&mut out, &result.warnings);
-    tables::arms(&mut out, result, timing);
+    objectives::write(&mut out, result, timing);
     figures::write(&mut out, charts);
-    tables::details(&mut out, result);
+    tables::write(&mut out, result);
     cases::write(&mut out, result);
     limits(&mut out, result);
     out.push_str("</main>\n</body>\n</html>\n");
@@ -48,15 +48,20 @@ fn header(out: &mut String, result: &ReplayResult) {
     let data = &result.data;
     let _ = write!(
         out,
-        "<a class=\"skip\" href=\"#warnings\">Skip to warnings</a>\n<header><p class=\"run\">{} – replay</p><p class=\"facts\">{} responses · {} tokens · {} {} · {} {}</p></header>\n<main>\n",
+        "<a class=\"skip\" href=\"#warnings\">Skip to warnings</a>\n<header><p class=\"run\">{} – replay</p><p class=\"facts\">{} · {} · {} · {} × {} = {}</p></header>\n<main>\n",
         escape_xml(&name(result)),
-        count(data.responses),
-        count(data.tokens),
-        count(data.steps),
-        if data.steps == 1 { "step" } else { "steps" },
-        count(result.arms.len() as u64),
-        if result.arms.len() == 1 { "arm" } else { "arms" }
+        counted(data.responses, "response"),
+        counted(data.tokens, "token"),
+        counted(data.steps, "step"),
+        counted(result.summary.len() as u64, "objective"),
+        counted(result.training.seeds, "seed"),
+        counted(result.arms.len() as u64, "arm")
     );
+}
+
+/// `1 step`, `2 steps`.
+fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn verdict(out: &mut String, result: &ReplayResult) {
@@ -76,17 +81,24 @@ fn verdict(out: &mut String, result: &ReplayResult) {
     let silencing = result.summary.iter().find(|s| s.silenced.is_some());
     let drift = result.arms.iter().flat_map(|a| &a.steps).filter_map(|s| s.drift).reduce(f64::max);
     let numbers = [
-        (
-            format!("{supported} of {tested}"),
-            "differences are supported",
-            "paired t-tests over seeds, adjusted by Holm, below 0.05".to_owned(),
-        ),
+        match tested {
+            0 => (
+                "0".into(),
+                "differences can be tested",
+                "a paired t-test needs two seeds or more".to_owned(),
+            ),
+            _ => (
+                format!("{supported} of {tested}"),
+                "differences are supported",
+                "paired t-tests over seeds, adjusted by Holm, below 0.05".to_owned(),
+            ),
+        },
         (
             silencing.and_then(|s| s.silenced_share).map_or_else(none, percent),
             "of the trained tokens are silenced",
             silencing.map_or_else(
                 || "no objective here silences tokens".into(),
-                |s| format!("{}: {} tokens a seed", s.objective, number(s.silenced.unwrap_or(0.0))),
+                |s| format!("{}: {} a seed", s.objective, amount(s.silenced.unwrap_or(0.0))),
             ),
         ),
         (
@@ -100,19 +112,24 @@ fn verdict(out: &mut String, result: &ReplayResult) {
     }
     let _ = write!(
         out,
-        "</dl>\n<dl class=\"answers\"><div><dt>Policy</dt><dd>{}</dd></div><div><dt>Training</dt><dd>AdamW, learning rate {:e}, {} a mini-batch, {} {}, gradient norm clipped to {}, on {}</dd></div><div><dt>Hold-out</dt><dd>{} responses of {} prompts, never trained on</dd></div></dl></section>\n",
+        "</dl>\n<dl class=\"answers\"><div><dt>Policy</dt><dd>{}</dd></div><div><dt>Training</dt><dd>AdamW, learning rate {:e}, {} a mini-batch, {}, gradient norm clipped to {}, on {}</dd></div><div><dt>Hold-out</dt><dd>{}</dd></div></dl></section>\n",
         escape_xml(&policy(result)),
         result.training.learning_rate,
         result
             .training
             .minibatch
-            .map_or_else(|| "the log’s own responses".into(), |n| format!("{n} responses")),
-        result.training.epochs,
-        if result.training.epochs == 1 { "epoch" } else { "epochs" },
-        number(result.training.max_grad_norm),
+            .map_or_else(|| "the log’s own responses".into(), |n| counted(n, "response")),
+        counted(result.training.epochs, "epoch"),
+        result.training.max_grad_norm,
         escape_xml(&result.training.device),
-        count(result.data.holdout_responses),
-        count(result.data.holdout_prompts)
+        match result.data.holdout_responses {
+            0 => "none".into(),
+            n => format!(
+                "{} of {}, never trained on",
+                counted(n, "response"),
+                counted(result.data.holdout_prompts, "prompt")
+            ),
+        }
     );
 }
 

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use super::cases::shown;
 use super::html::{name, policy, statements};
-use super::tables::{cell, interval};
+use super::objectives::{outcome, trained};
+use super::tables::differences;
 use crate::replay::ReplayResult;
-use crate::replay::result::Metric;
 use crate::report::charts::Drawn;
 use crate::report::markdown::list_charts;
-use crate::report::numbers::{amount, count, none, number, number_or_dash, percent};
+use crate::report::numbers::{count, number, percent};
 use crate::report::text::{markdown_code, markdown_prose, prose};
 
 /// Cases that are listed at most.
@@ -33,8 +33,14 @@ pub fn render(result: &ReplayResult, charts: &[Drawn]) -> String {
         }
         out.push('\n');
     }
-    arms(&mut out, result);
-    differences(&mut out, result);
+    out.push_str("## What was trained\n\n");
+    trained(result, &[]).markdown(&mut out);
+    out.push_str("## What came of it\n\n");
+    outcome(result).markdown(&mut out);
+    if !result.differences.is_empty() {
+        out.push_str("## Differences, paired by seed\n\n");
+        differences(result).markdown(&mut out);
+    }
     cases(&mut out, result);
     out.push_str("## What this replay cannot know\n\n");
     for statement in statements(result) {
@@ -43,53 +49,6 @@ pub fn render(result: &ReplayResult, charts: &[Drawn]) -> String {
     out.push_str("\n## Files\n\n`replay.html` has the charts; `replay.json` every update; each arm’s tokens are in the Parquet file of its name.\n");
     list_charts(&mut out, charts);
     out
-}
-
-fn arms(out: &mut String, result: &ReplayResult) {
-    out.push_str("## Objectives\n\n| objective | seeds | silenced | AUC | ln π correct | ln π wrong | entropy | KL to start | gradient norm |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
-    if let Some(s) = &result.start {
-        let _ = writeln!(
-            out,
-            "| before any update | – | – | {} | {} | {} | {} | 0 | – |",
-            number_or_dash(s.auc),
-            number_or_dash(s.correct_logprob),
-            number_or_dash(s.wrong_logprob),
-            number(s.entropy)
-        );
-    }
-    for s in &result.summary {
-        let metrics: Vec<String> = Metric::ALL.map(|m| cell(s, m)).to_vec();
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} |",
-            s.objective,
-            s.finished,
-            s.silenced.map_or_else(none, amount),
-            metrics.join(" | ")
-        );
-    }
-    out.push('\n');
-}
-
-fn differences(out: &mut String, result: &ReplayResult) {
-    if result.differences.is_empty() {
-        return;
-    }
-    out.push_str("## Differences, paired by seed\n\n| difference | metric | mean | 95 % interval | adjusted p | supported |\n|---|---|---:|---:|---:|---|\n");
-    for d in &result.differences {
-        let _ = writeln!(
-            out,
-            "| {} − {} | {} | {} | {} | {} | {} |",
-            d.objective,
-            d.baseline,
-            d.metric.label(),
-            number(d.mean),
-            interval(d),
-            number_or_dash(d.p_adjusted),
-            if d.supported { "yes" } else { "no" }
-        );
-    }
-    out.push('\n');
 }
 
 fn cases(out: &mut String, result: &ReplayResult) {

@@ -6,7 +6,9 @@ mod drift;
 mod final_metrics;
 mod html;
 mod markdown;
+mod objectives;
 mod series;
+mod sheet;
 mod tables;
 
 use std::path::Path;

@@ -25,22 +25,17 @@ pub fn arms_of<'a>(result: &'a ReplayResult, objective: &str) -> Vec<&'a ArmResu
     if finished.is_empty() { mine } else { finished }
 }
 
-/// The last update of every mini-batch, so that objectives with several updates a batch lie over
-/// the others.
-pub fn visits(arm: &ArmResult) -> Vec<&Update> {
-    let same = |a: &Update, b: &Update| (a.step, a.epoch, a.minibatch) == (b.step, b.epoch, b.minibatch);
-    arm.updates.chunk_by(same).filter_map(<[Update]>::last).collect()
-}
-
-/// A value over mini-batches.
+/// A value over mini-batches. It is taken of all updates that an objective makes of a mini-batch, so
+/// that objectives with several of them lie over the others.
 pub fn over_batches(
     result: &ReplayResult,
     objective: &str,
-    value: impl Fn(&Update) -> Option<f64>,
+    value: impl Fn(&[Update]) -> Option<f64>,
 ) -> Vec<Spread> {
+    let same = |a: &Update, b: &Update| (a.step, a.epoch, a.minibatch) == (b.step, b.epoch, b.minibatch);
     let lines: Vec<Vec<f64>> = arms_of(result, objective)
         .iter()
-        .map(|arm| visits(arm).into_iter().map(|u| value(u).unwrap_or(f64::NAN)).collect())
+        .map(|arm| arm.updates.chunk_by(same).map(|batch| value(batch).unwrap_or(f64::NAN)).collect())
         .collect();
     let length = lines.iter().map(Vec::len).max().unwrap_or(0);
     let stride = length.div_ceil(POINTS).max(1);
@@ -65,7 +60,8 @@ pub fn spread(x: f64, values: &[f64]) -> Option<Spread> {
     Some((x, mean(&finite)?, low, high))
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+/// Mean of the finite values.
+pub fn mean(values: &[f64]) -> Option<f64> {
     let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     (!finite.is_empty()).then(|| finite.iter().sum::<f64>() / finite.len() as f64)
 }
