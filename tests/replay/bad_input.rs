@@ -6,8 +6,8 @@ use arrow_array::types::Float32Type;
 use arrow_array::{Array, ArrayRef, ListArray, RecordBatch};
 use serde_json::Value;
 
-use super::support::sample;
-use super::{command, done, result, small_log, with_model};
+use super::support::{sample, small_log};
+use super::{command, done, result, with_model};
 
 fn without(batch: &RecordBatch, column: &str) -> RecordBatch {
     let kept: Vec<(String, ArrayRef)> = (batch.schema().fields().iter())

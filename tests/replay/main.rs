@@ -10,12 +10,9 @@ mod schema_support;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use arrow_array::RecordBatch;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 
 use support::sample;
@@ -42,34 +39,4 @@ fn done(mut command: Command) -> Output {
 
 fn result(folder: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("replay.json")).unwrap()).unwrap()
-}
-
-/// A small log: the first `responses` of each of the first `steps` of the sample run, changed.
-fn small_log(
-    folder: &Path,
-    steps: usize,
-    responses: usize,
-    change: impl Fn(RecordBatch) -> RecordBatch,
-) -> PathBuf {
-    let file = std::fs::File::open(sample("grpo.parquet")).unwrap();
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    let metadata = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
-    // 512 responses a step.
-    let reader = builder.with_batch_size(512).with_limit(512 * steps).build().unwrap();
-    let path = folder.join("small.parquet");
-    let mut writer: Option<ArrowWriter<std::fs::File>> = None;
-    for batch in reader {
-        let batch = change(batch.unwrap().slice(0, responses));
-        let file = || std::fs::File::create(&path).unwrap();
-        let writer =
-            writer.get_or_insert_with(|| ArrowWriter::try_new(file(), batch.schema(), None).unwrap());
-        writer.write(&batch).unwrap();
-    }
-    let mut writer = writer.unwrap();
-    metadata
-        .into_iter()
-        .filter(|pair| pair.key != "ARROW:schema" && pair.key != "tokenizer")
-        .for_each(|pair| writer.append_key_value_metadata(pair));
-    writer.close().unwrap();
-    path
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use stapo_analyze::ingest::Column;
 
 use super::schema_support::validate;
-use super::support::{read, sample};
-use super::{command, done, result, small_log, with_model};
+use super::support::{read, sample, small_log};
+use super::{command, done, result, with_model};
 
 fn schema() -> Value {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/replay.schema.json");
@@ -83,7 +83,13 @@ fn results_token_logs_and_reports() {
             report.contains("off-policy") && report.contains("mean |ln ρ|")
                 || report.contains("mean \\|ln ρ\\|")
         );
+        assert!(report.contains("What was trained") && report.contains("What came of it"));
     }
+    // Curves begin where all arms are the same, also where a mini-batch has two updates.
+    let curve = std::fs::read_to_string(out.join("charts/replay_divergence.csv")).unwrap();
+    let starts = curve.lines().filter(|l| l.contains(",1,")).collect::<Vec<_>>();
+    let expected = ["dapo", "stapo", "random", "lopti"].map(|name| format!("{name},{name},1,0,0,0"));
+    assert_eq!(starts, expected);
     let cases = result["cases"].as_array().unwrap();
     assert!(!cases.is_empty());
     for case in cases {

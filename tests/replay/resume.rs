@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{done, small_log, with_model};
+use super::support::small_log;
+use super::{done, with_model};
 
 const OPTIONS: &str = "--objective random,dgg --seeds 2 --minibatch 4 --lr 1e-4 --tau-p 0.05 --holdout 0.25 --checkpoint-seconds 0 --explain -q";
 

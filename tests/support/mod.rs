@@ -6,12 +6,43 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 use stapo_analyze::ingest::{Column, IngestSettings, TokenBatch, read_all};
 
 /// The repository's sample data.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data").join(name)
+}
+
+/// A small log: the first `responses` of each of the first `steps` of the sample run, changed.
+pub fn small_log(
+    folder: &Path,
+    steps: usize,
+    responses: usize,
+    change: impl Fn(RecordBatch) -> RecordBatch,
+) -> PathBuf {
+    let file = std::fs::File::open(sample("grpo.parquet")).unwrap();
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let metadata = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
+    // 512 responses a step.
+    let reader = builder.with_batch_size(512).with_limit(512 * steps).build().unwrap();
+    let path = folder.join("small.parquet");
+    let mut writer: Option<ArrowWriter<std::fs::File>> = None;
+    for batch in reader {
+        let batch = change(batch.unwrap().slice(0, responses));
+        let file = || std::fs::File::create(&path).unwrap();
+        let writer =
+            writer.get_or_insert_with(|| ArrowWriter::try_new(file(), batch.schema(), None).unwrap());
+        writer.write(&batch).unwrap();
+    }
+    let mut writer = writer.unwrap();
+    metadata
+        .into_iter()
+        .filter(|pair| pair.key != "ARROW:schema" && pair.key != "tokenizer")
+        .for_each(|pair| writer.append_key_value_metadata(pair));
+    writer.close().unwrap();
+    path
 }
 
 /// Writes columns as Parquet, `rows` a row group.

@@ -1,18 +1,22 @@
-//! The page in a real browser. Without one these tests say so and pass, unless
+//! The pages in a real browser. Without one these tests say so and pass, unless
 //! `CI_REQUIRE_BROWSER=1`.
 #![allow(clippy::unwrap_used)]
 
-mod browser_support;
+mod compare;
+mod driver;
+mod replay;
+#[path = "../report_support/mod.rs"]
 mod report_support;
+#[path = "../support/mod.rs"]
+mod support;
 
-use browser_support::Browser;
+use driver::Browser;
 use report_support::{Spec, synthetic};
 use serde_json::{Value, json};
 use stapo_analyze::analyze::AnalyzeSettings;
 use stapo_analyze::analyze::result::RunAnalysis;
-use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
-use stapo_analyze::report::{write_comparison, write_report};
+use stapo_analyze::report::write_report;
 
 /// A browser that shows the report of an analysis.
 fn show(analysis: &RunAnalysis) -> Option<(Browser, tempfile::TempDir)> {
@@ -42,20 +46,43 @@ fn number(browser: &Browser, id: &str) -> u64 {
     text(browser, id).replace(',', "").parse().unwrap()
 }
 
+/// No errors, no requests, the answer on the first screen, and so many charts that show something.
+fn opens_with_charts(browser: &Browser, charts: usize) {
+    assert_eq!(browser.console(), Vec::<String>::new());
+    let facts = browser.run(
+        "const shows = s => s.getBoundingClientRect().height > 100 && s.getBoundingClientRect().width > 300 && s.querySelectorAll('path').length > 3;
+         return {charts: [...document.querySelectorAll('figure svg')].map(shows),
+                 requests: performance.getEntriesByType('resource').length,
+                 verdict: document.querySelector('#verdict').getBoundingClientRect().bottom}",
+    );
+    assert_eq!(facts["charts"], json!(vec![true; charts]));
+    assert_eq!(facts["requests"], json!(0));
+    assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
+}
+
+/// What attacked the page did nothing, and is shown as it is where `place` selects.
+fn is_inert(browser: &Browser, scripts: usize, attack: &str, place: &str) {
+    assert_eq!(browser.console(), Vec::<String>::new());
+    let (attack, place) = (json!(attack), json!(place));
+    let facts = browser.run(&format!(
+        "return {{hacked: window.hacked !== undefined, images: document.images.length, scripts: document.scripts.length,
+                 shown: document.querySelector({place}).textContent.includes({attack})}}"
+    ));
+    assert_eq!(facts, json!({"hacked": false, "images": 0, "scripts": scripts, "shown": true}));
+}
+
+/// The page's policy lets nothing be loaded.
+fn loads_nothing(browser: &Browser) {
+    browser.run("const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
+    let refused = browser.console();
+    assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
+}
+
 #[test]
 fn opens_without_errors_with_all_charts_and_no_requests() {
     let Some((browser, _folder)) = show(&sample()) else { return };
-    assert_eq!(browser.console(), Vec::<String>::new());
-    let facts = browser.run(
-        "return {charts: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100 && s.querySelectorAll('path').length > 5),
-                 requests: performance.getEntriesByType('resource').length,
-                 verdict: document.querySelector('#verdict').getBoundingClientRect().bottom,
-                 scripted: document.documentElement.classList.contains('scripted')}",
-    );
-    assert_eq!(facts["charts"], json!(vec![true; 13]));
-    assert_eq!(facts["requests"], json!(0));
-    assert_eq!(facts["scripted"], json!(true));
-    assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
+    opens_with_charts(&browser, 13);
+    assert_eq!(browser.run("return document.documentElement.classList.contains('scripted')"), json!(true));
 }
 
 #[test]
@@ -166,16 +193,10 @@ fn hostile_tokens_are_inert() {
         return;
     };
     slide(&browser, "tau-p", 30);
-    assert_eq!(browser.console(), Vec::<String>::new());
-    let facts = browser.run(
-        "return {hacked: window.hacked === undefined, images: document.images.length, scripts: document.scripts.length,
-                 shown: document.body.textContent.includes('</script><img src=x onerror=\"window.hacked=1\">')}",
-    );
-    assert_eq!(facts, json!({"hacked": true, "images": 0, "scripts": 2, "shown": true}));
-    browser.run("const s = document.createElement('script'); s.textContent = 'window.injected = 1'; document.body.append(s); const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
+    is_inert(&browser, 2, report_support::HOSTILE[0], "body");
+    browser.run("const s = document.createElement('script'); s.textContent = 'window.injected = 1'; document.body.append(s);");
     assert_eq!(browser.run("return window.injected === undefined"), json!(true));
-    let refused = browser.console();
-    assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
+    loads_nothing(&browser);
 }
 
 fn turns_dark_and_fits_a_phone(browser: &Browser) {
@@ -235,49 +256,4 @@ fn the_largest_page_opens_quickly() {
     let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
     assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
     assert_eq!(browser.console(), Vec::<String>::new());
-}
-
-/// The page of a comparison of the sample runs.
-fn show_comparison() -> Option<(Browser, tempfile::TempDir)> {
-    let browser = Browser::start()?;
-    let folder = tempfile::tempdir().unwrap();
-    let settings = AnalyzeSettings { for_comparison: true, ..AnalyzeSettings::default() };
-    let runs: Vec<NamedRun> =
-        [("grpo", "grpo.parquet"), ("</h1><img src=x onerror=\"window.hacked=1\">", "stapo.parquet")]
-            .into_iter()
-            .map(|(name, file)| NamedRun {
-                name: name.into(),
-                arm: name.into(),
-                analysis: report_support::sample(file, &settings),
-            })
-            .collect();
-    let comparison = compare_runs(&runs, None, &CompareSettings::default());
-    let files = write_comparison(&comparison, folder.path()).unwrap();
-    browser.open(&files.html);
-    Some((browser, folder))
-}
-
-#[test]
-fn a_comparison_opens_inert_with_all_charts_in_light_and_dark_and_on_a_phone() {
-    let Some((browser, _folder)) = show_comparison() else { return };
-    assert_eq!(browser.console(), Vec::<String>::new());
-    let facts = browser.run(
-        "return {charts: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100 && s.querySelectorAll('path').length > 3),
-                 requests: performance.getEntriesByType('resource').length,
-                 verdict: document.querySelector('#verdict').getBoundingClientRect().bottom,
-                 rows: document.querySelectorAll('.metrics tr.yes').length > 0,
-                 hacked: window.hacked === undefined, images: document.images.length, scripts: document.scripts.length,
-                 shown: document.querySelector('h1').textContent.includes('</h1><img src=x')}",
-    );
-    assert_eq!(facts["charts"], json!(vec![true; 10]));
-    assert_eq!((&facts["requests"], &facts["images"], &facts["scripts"]), (&json!(0), &json!(0), &json!(0)));
-    assert_eq!(
-        (&facts["hacked"], &facts["shown"], &facts["rows"]),
-        (&json!(true), &json!(true), &json!(true))
-    );
-    assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
-    turns_dark_and_fits_a_phone(&browser);
-    browser.run("const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
-    let refused = browser.console();
-    assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
 }
