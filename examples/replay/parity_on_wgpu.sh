@@ -6,8 +6,6 @@
 #
 #     sh examples/replay/parity_on_wgpu.sh
 set -eu
-# Without a graphics card the software device is the only one; it has to be asked for.
-export CUBECL_WGPU_DEFAULT_DEVICE="${CUBECL_WGPU_DEFAULT_DEVICE:-Cpu}"
 export STAPO_REPLAY_DEVICE="${STAPO_REPLAY_DEVICE:-wgpu}"
 exec cargo test --release --features wgpu --test replay_model --test replay -- --test-threads 1 \
     forward_passes_match_transformers gradients_match_pytorch updates_match_torch_adamw_with_decay \

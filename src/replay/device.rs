@@ -30,9 +30,9 @@ pub fn shares_host_memory(device: &Device) -> bool {
 }
 
 #[cfg(feature = "wgpu")]
-fn wgpu(_name: &str, index: Option<usize>) -> Result<Device> {
+fn wgpu(name: &str, index: Option<usize>) -> Result<Device> {
     use burn::tensor::DeviceKind;
-    Ok(Device::wgpu(index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu)))
+    opened(name, Device::wgpu(index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu)))
 }
 
 #[cfg(not(feature = "wgpu"))]
@@ -41,13 +41,37 @@ fn wgpu(name: &str, _index: Option<usize>) -> Result<Device> {
 }
 
 #[cfg(feature = "cuda")]
-fn cuda(_name: &str, index: usize) -> Result<Device> {
-    Ok(Device::cuda(index))
+fn cuda(name: &str, index: usize) -> Result<Device> {
+    opened(name, Device::cuda(index))
 }
 
 #[cfg(not(feature = "cuda"))]
 fn cuda(name: &str, _index: usize) -> Result<Device> {
     Err(not_built(name, "cuda"))
+}
+
+/// The device, if it takes a tensor: burn panics where there is none, on a thread of its own first.
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+fn opened(name: &str, device: Device) -> Result<Device> {
+    use std::sync::{Arc, Mutex, PoisonError};
+    let said = Arc::new(Mutex::new(None));
+    let first = said.clone();
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| panic.payload_as_str().unwrap_or("it cannot be opened").to_owned());
+    }));
+    let tried = std::panic::catch_unwind(|| burn::tensor::Tensor::<1>::zeros([1], &device).into_data());
+    std::panic::set_hook(print);
+    if tried.is_ok() {
+        return Ok(device);
+    }
+    let said = said.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+    Err(Error::Usage {
+        message: format!("--device {name}: {}", said.chars().take(300).collect::<String>()),
+        hint: "give a device that this machine has (wgpu takes the best one it finds), or --device cpu"
+            .into(),
+    })
 }
 
 #[cfg(not(all(feature = "wgpu", feature = "cuda")))]
