@@ -99,8 +99,9 @@ pub struct ReplayArgs {
     #[arg(long, help_heading = "Policy")]
     pub bf16: bool,
 
-    /// Updates of the surrogate's fit at most
-    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
+    /// Updates of the surrogate's fit at most; it ends where its log-probabilities correlate with the
+    /// logged ones by 0.9
+    #[arg(long, value_name = "N", default_value_t = 2400, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
     pub surrogate_updates: u64,
 
     /// Only the first N responses of the log

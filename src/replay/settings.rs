@@ -154,7 +154,7 @@ impl Default for ReplaySettings {
             holdout: 0.2,
             old: OldPolicy::Auto,
             drift_limit: 0.05,
-            surrogate_updates: 600,
+            surrogate_updates: 2400,
             surrogate_correlation: 0.9,
             explain: false,
             checkpoint_seconds: 60.0,
