@@ -187,7 +187,7 @@ fn look(fit: &mut SurrogateFit, engine: &Engine, policy: &Policy, watched: &[Log
         for t in (0..stats.len()).filter(|t| response.trained[*t]) {
             loss -= f64::from(stats.logprob[t]);
             tokens += 1;
-            if let Some(logged) = response.old.get(t) {
+            if let Some(logged) = response.old.get(t).filter(|logged| logged.is_finite()) {
                 sums.add(f64::from(stats.logprob[t]), f64::from(*logged));
             }
         }
