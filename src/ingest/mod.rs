@@ -9,6 +9,7 @@ mod arrays;
 mod batch;
 mod batch_ops;
 mod boundaries;
+mod column_chunks;
 mod columns;
 mod context;
 mod dialect;

@@ -1,7 +1,6 @@
 //! A column of lists that is read on some rows only and passed over on the others: prompts, which
 //! all responses of a group repeat.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,9 +13,11 @@ use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type as stored;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
+
+use super::column_chunks::{Chunks, chunks_of};
 
 /// A column of lists of whole numbers.
 pub struct SparseLists {
@@ -27,7 +28,7 @@ pub struct SparseLists {
     descriptor: ColumnDescPtr,
     /// Levels of definition from which there is an item.
     present: i16,
-    chunks: VecDeque<(ColumnChunkMetaData, usize)>,
+    chunks: Chunks,
     chunk: Option<Chunk>,
     /// Rows left in the chunk.
     left: usize,
@@ -47,7 +48,6 @@ impl SparseLists {
         row_groups: Range<usize>,
         field: &Field,
     ) -> Option<Self> {
-        let groups = metadata.row_groups().get(row_groups)?;
         let leaves = metadata.file_metadata().schema_descr().columns();
         let leaf = leaves.iter().position(|c| c.path().parts().first() == Some(field.name()))?;
         let descriptor = leaves[leaf].clone();
@@ -60,9 +60,6 @@ impl SparseLists {
         if !known || !flat {
             return None;
         }
-        let chunk_of = |group: &parquet::file::metadata::RowGroupMetaData| {
-            Some((group.columns().get(leaf)?.clone(), usize::try_from(group.num_rows()).ok()?))
-        };
         let item = Arc::new(item.as_ref().clone().with_nullable(true));
         Some(Self {
             field: Arc::new(Field::new(field.name(), DataType::List(item.clone()), true)),
@@ -70,7 +67,7 @@ impl SparseLists {
             file: file.clone(),
             descriptor,
             present,
-            chunks: groups.iter().map(chunk_of).collect::<Option<_>>()?,
+            chunks: chunks_of(metadata, row_groups, leaf)?,
             chunk: None,
             left: 0,
         })

@@ -1,6 +1,5 @@
 //! A column of some row groups as run-end encoded arrays.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use super::super::column_chunks::{Chunks, chunks_of};
 use super::hybrid::{Run, bad};
 use super::page::{Bits, PageRuns, dictionary};
 
@@ -28,7 +28,7 @@ pub struct RunColumn {
     width: usize,
     nullable: bool,
     file: Arc<File>,
-    chunks: VecDeque<(ColumnChunkMetaData, usize)>,
+    chunks: Chunks,
     pages: Option<SerializedPageReader<File>>,
     dictionary: Vec<u64>,
     page: Option<PageRuns>,
@@ -43,7 +43,6 @@ impl RunColumn {
         row_groups: Range<usize>,
         field: &Field,
     ) -> Option<Self> {
-        let groups = metadata.row_groups().get(row_groups)?;
         let leaves = metadata.file_metadata().schema_descr().columns();
         let leaf = leaves.iter().position(|c| c.path().parts() == [field.name().as_str()])?;
         let descriptor = &leaves[leaf];
@@ -55,24 +54,19 @@ impl RunColumn {
             _ => return None,
         };
         let flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
-        let chunks: Option<VecDeque<_>> = groups
-            .iter()
-            .map(|group| {
-                let chunk = group.columns().get(leaf).filter(|chunk| is_readable(chunk))?;
-                Some((chunk.clone(), usize::try_from(group.num_rows()).ok()?))
-            })
-            .collect();
+        let chunks = chunks_of(metadata, row_groups, leaf)?;
+        let readable = chunks.iter().all(|(chunk, _)| is_readable(chunk));
         let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
         let values = Arc::new(Field::new("values", field.data_type().clone(), true));
         let runs = field.clone().with_data_type(DataType::RunEndEncoded(ends, values)).with_nullable(true);
-        flat.then_some(())?;
+        (flat && readable).then_some(())?;
         Some(Self {
             field: Arc::new(runs),
             values: field.data_type().clone(),
             width,
             nullable: descriptor.max_def_level() == 1,
             file: file.clone(),
-            chunks: chunks?,
+            chunks,
             pages: None,
             dictionary: Vec::new(),
             page: None,
