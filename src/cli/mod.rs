@@ -34,21 +34,18 @@ pub enum Outcome {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     crate::ingest::quieten_guarded_panics();
+    // stderr is never locked for a whole command: the progress bar draws on it from its own thread
+    // and would wait for the lock forever.
+    let (out, talk) = (&mut io::stdout().lock(), &mut io::stderr());
     let outcome = match &cli.command {
-        None => analyze::run(&cli.analyze, &mut io::stdout().lock(), &mut io::stderr().lock()),
-        Some(Command::Check(arguments)) => check::run(arguments, &mut io::stdout().lock()),
-        Some(Command::Compare(arguments)) => {
-            compare::run(arguments, &mut io::stdout().lock(), &mut io::stderr().lock())
-        }
-        Some(Command::Demo(arguments)) => {
-            demo::run(arguments, &mut io::stdout().lock(), &mut io::stderr().lock())
-        }
-        Some(Command::Completions(arguments)) => shell::completions(arguments, &mut io::stdout().lock()),
-        Some(Command::Man(arguments)) => shell::man(arguments, &mut io::stdout().lock()),
-        Some(Command::Convert(arguments)) => convert::run(arguments, &mut io::stderr().lock()),
-        Some(Command::Replay(arguments)) => {
-            replay::run(arguments, &mut io::stdout().lock(), &mut io::stderr())
-        }
+        None => analyze::run(&cli.analyze, out, talk),
+        Some(Command::Check(arguments)) => check::run(arguments, out),
+        Some(Command::Compare(arguments)) => compare::run(arguments, out, talk),
+        Some(Command::Demo(arguments)) => demo::run(arguments, out, talk),
+        Some(Command::Completions(arguments)) => shell::completions(arguments, out),
+        Some(Command::Man(arguments)) => shell::man(arguments, out),
+        Some(Command::Convert(arguments)) => convert::run(arguments, talk),
+        Some(Command::Replay(arguments)) => replay::run(arguments, out, talk),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

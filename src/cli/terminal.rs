@@ -13,7 +13,8 @@ pub fn visible(text: &str) -> String {
 
 /// Whether stdout takes colour.
 pub fn colours() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    wanted && io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|v| v != "dumb")
 }
 
 /// Colours a word by an ANSI code where wanted.
