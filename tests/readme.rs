@@ -1,4 +1,4 @@
-//! Every `stapo-analyze` command of the README, run as it stands there.
+//! Every `stapo-analyze` command of the README and the pages of `docs/`, run as it stands there.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -51,6 +51,14 @@ fn workplace() -> tempfile::TempDir {
     folder
 }
 
+/// The README, then the pages of `docs/`.
+fn pages() -> Vec<String> {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut docs: Vec<PathBuf> = docs.filter(|p| p.extension().is_some_and(|e| e == "md")).collect();
+    docs.sort();
+    [root().join("README.md")].iter().chain(&docs).map(|p| std::fs::read_to_string(p).unwrap()).collect()
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
@@ -58,10 +66,9 @@ fn root() -> PathBuf {
 #[test]
 #[cfg(unix)]
 fn every_command_of_the_readme_runs() {
-    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let shown = commands(&page);
+    let shown: Vec<Shown> = pages().iter().flat_map(|page| commands(page)).collect();
     for job in ["--report", "check", "convert", "compare", "replay", "demo", "completions"] {
-        assert!(shown.iter().any(|s| s.command.contains(job)), "the README shows {job}");
+        assert!(shown.iter().any(|s| s.command.contains(job)), "the pages show {job}");
     }
     let folder = workplace();
     let programs = assert_cmd::cargo::cargo_bin("stapo-analyze").parent().unwrap().to_owned();
