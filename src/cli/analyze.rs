@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::args::{AnalyzeArgs, Format};
+use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
+use super::settings;
 use super::terminal::visible;
-use super::{Outcome, settings};
 use crate::analyze::{Gate, RunAnalysis, analyze};
 use crate::error::{Error, Result};
 use crate::format::grouped;
@@ -26,17 +27,17 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     bar.finish();
     let analysis = analysis?;
     let report = arguments.report.as_deref().map(|folder| write_all(&analysis, folder)).transpose()?;
-    super::stdout(match arguments.format {
+    stdout(match arguments.format {
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
         Format::Text => text(&analysis, out),
     })?;
     if let (Some(report), false) = (report, arguments.input.reading.quiet) {
-        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+        stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
     let mut outcome = Outcome::Fine;
     for gate in gates {
         if let Some(failed) = gate.check(&analysis)? {
-            super::stdout(writeln!(talk, "failed: {failed}"))?;
+            stdout(writeln!(talk, "failed: {failed}"))?;
             outcome = Outcome::GateFailed;
         }
     }

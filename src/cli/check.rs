@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::args::{CheckArgs, Format};
+use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
+use super::settings;
 use super::terminal::{Table, colours, paint, visible};
-use super::{Outcome, settings};
 use crate::check::{CheckReport, Verdict, check};
 use crate::error::Result;
 use crate::format::grouped;
@@ -24,7 +25,7 @@ pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out)),
     };
-    super::stdout(written)?;
+    stdout(written)?;
     Ok(if arguments.strict && report.failed() { Outcome::GateFailed } else { Outcome::Fine })
 }
 

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::args::{CompareArgs, Format};
+use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
+use super::settings;
 use super::terminal::{Table, visible};
-use super::{Outcome, settings};
 use crate::analyze::Gate;
 use crate::compare::result::MetricRow;
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
@@ -27,18 +28,18 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let ingest = settings::ingest(&arguments.reading)?;
     let comparison = compare(&arms, &ingest, &settings::compare(arguments), |run| Bar::new(run, quiet))?;
     let report = arguments.report.as_deref().map(|folder| write_all(&comparison, folder)).transpose()?;
-    super::stdout(match arguments.format {
+    stdout(match arguments.format {
         Format::Json => out.write_all(comparison.to_json()?.as_bytes()),
         Format::Text => text(&comparison, out),
     })?;
     if let (Some(report), false) = (report, quiet) {
-        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+        stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
     let mut outcome = Outcome::Fine;
     let value = comparison.to_value()?;
     for gate in gates {
         if let Some(failed) = gate.check_value(&value, "compare.json")? {
-            super::stdout(writeln!(talk, "failed: {failed}"))?;
+            stdout(writeln!(talk, "failed: {failed}"))?;
             outcome = Outcome::GateFailed;
         }
     }

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use super::args::ConvertArgs;
+use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
+use super::settings;
 use super::terminal::visible;
-use super::{Outcome, settings};
 use crate::convert::convert;
 use crate::error::Result;
 use crate::format::grouped;
@@ -21,18 +22,18 @@ pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
     let converted = converted?;
     if !arguments.input.reading.quiet {
         for note in &run.notes {
-            super::stdout(writeln!(talk, "note: {}", visible(note)))?;
+            stdout(writeln!(talk, "note: {}", visible(note)))?;
         }
         for skipped in &run.skipped {
-            super::stdout(writeln!(talk, "note: skipped {}: {}", visible(&skipped.path), skipped.reason))?;
+            stdout(writeln!(talk, "note: skipped {}: {}", visible(&skipped.path), skipped.reason))?;
         }
         for (column, quality) in converted.quality.iter().filter(|(_, q)| q.missing_share() > WARN_SHARE) {
             let share = quality.missing_share() * 100.0;
-            super::stdout(writeln!(talk, "warning: {share:.1} % of `{column}` is missing or bad"))?;
+            stdout(writeln!(talk, "warning: {share:.1} % of `{column}` is missing or bad"))?;
         }
         let (responses, tokens) = (grouped(converted.responses), grouped(converted.tokens));
         let target = arguments.output.display();
-        super::stdout(writeln!(talk, "{target}: {responses} responses, {tokens} tokens"))?;
+        stdout(writeln!(talk, "{target}: {responses} responses, {tokens} tokens"))?;
     }
     Ok(Outcome::Fine)
 }

@@ -4,28 +4,17 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser};
+use clap::Parser;
 
-use super::args::Cli;
-use super::{Outcome, analyze};
+use super::analyze;
+use super::args::{Cli, DemoArgs};
+use super::outcome::{Outcome, stdout};
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
 
 /// A part of a real GRPO run of a small Qwen3.
 const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/demo/tokenizer.json");
-
-/// Arguments of `demo`.
-#[derive(Debug, Args)]
-pub struct DemoArgs {
-    /// Write the report, the log and its tokenizer into DIR
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    report: Option<PathBuf>,
-
-    /// No progress bar, no notes
-    #[arg(long, short, help_heading = "Output")]
-    quiet: bool,
-}
 
 /// Runs the main job on the sample, which is left in the folder of the report to go on with.
 pub fn run(arguments: &DemoArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -35,7 +24,7 @@ pub fn run(arguments: &DemoArgs, out: &mut dyn Write, talk: &mut dyn Write) -> R
     let tokenizer = write(folder, "tokenizer.json", TOKENIZER)?;
     let outcome = analyze::run(&main_job(&log, &tokenizer, arguments)?.analyze, out, talk)?;
     if arguments.report.is_some() && !arguments.quiet {
-        super::stdout(writeln!(talk, "log: {}, a part of a real GRPO run", log.display()))?;
+        stdout(writeln!(talk, "log: {}, a part of a real GRPO run", log.display()))?;
     }
     Ok(outcome)
 }

@@ -6,9 +6,9 @@ mod check;
 mod compare;
 mod convert;
 mod demo;
+mod outcome;
 mod progress;
 mod replay;
-mod replay_args;
 mod settings;
 mod shell;
 mod terminal;
@@ -19,16 +19,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::args::{Cli, Command};
-use crate::error::{Error, Result};
-
-/// How a command ended, short of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Exit code 0.
-    Fine,
-    /// A gate that the user asked for failed: exit code 1.
-    GateFailed,
-}
+use self::outcome::Outcome;
+use crate::error::Error;
 
 /// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error.
 pub fn main() -> ExitCode {
@@ -63,14 +55,5 @@ fn report(error: &Error) {
     let _ = writeln!(talk, "error: {}", terminal::visible(&error.to_string()));
     if let Some(hint) = error.hint() {
         let _ = writeln!(talk, "hint: {}", terminal::visible(&hint));
-    }
-}
-
-/// A reader that went away (`| head`) is not an error.
-fn stdout(written: io::Result<()>) -> Result<()> {
-    match written {
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(Error::write(std::path::Path::new("stdout"), e)),
-        Ok(()) => Ok(()),
     }
 }

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::args::{Format, ReplayArgs};
+use super::outcome::{Outcome, stdout};
 use super::progress::ReplayBar;
+use super::settings;
 use super::terminal::{Table, visible};
-use super::{Outcome, settings};
 use crate::error::Result;
 use crate::ingest::Run;
 use crate::replay::result::{Metric, ReplayResult};
@@ -22,14 +23,14 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     bar.finish();
     let Replayed { result, timing } = replayed?;
     let report = write_replay(&result, &timing, &arguments.report)?;
-    super::stdout(match arguments.format {
+    stdout(match arguments.format {
         Format::Json => serde_json::to_writer_pretty(&mut *out, &result)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out)),
         Format::Text => text(&result, out),
     })?;
     if !arguments.input.reading.quiet {
-        super::stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+        stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
     Ok(Outcome::Fine)
 }

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    AlignStepsArg, CompareArgs, EntropyUnit, MaskArgs, PerArg, PopulationArg, PresetArg, ReadingArgs,
-    ReplayArgs,
+    AlignStepsArg, CompareArgs, EntropyUnit, MaskArgs, OldArg, PerArg, PopulationArg, PresetArg,
+    RandomFromArg, ReadingArgs, ReplayArgs,
 };
-use super::replay_args::{OldArg, RandomFromArg};
 use crate::analyze::{AnalyzeSettings, BatchUnit};
 use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment};
 use crate::error::{Error, Result};

@@ -1,36 +1,18 @@
 //! What a shell wants to know of the program: completions and manual pages.
 
 use std::io::Write;
-use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::CommandFactory;
 
-use super::Outcome;
-use super::args::Cli;
+use super::args::{Cli, CompletionsArgs, ManArgs};
+use super::outcome::{Outcome, stdout};
 use crate::error::{Error, Result};
-
-/// Arguments of `completions`.
-#[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    shell: Shell,
-}
-
-/// Arguments of `man`.
-#[derive(Debug, Args)]
-pub struct ManArgs {
-    /// Write a page for the program and for each of its commands into DIR instead
-    #[arg(long, short, value_name = "DIR", help_heading = "Output")]
-    output: Option<PathBuf>,
-}
 
 /// Prints the completions for a shell.
 pub fn completions(arguments: &CompletionsArgs, out: &mut dyn Write) -> Result<Outcome> {
     let (mut script, mut command) = (Vec::new(), Cli::command());
     clap_complete::generate(arguments.shell, &mut command, env!("CARGO_PKG_NAME"), &mut script);
-    super::stdout(out.write_all(&script))?;
+    stdout(out.write_all(&script))?;
     Ok(Outcome::Fine)
 }
 
@@ -43,6 +25,6 @@ pub fn man(arguments: &ManArgs, out: &mut dyn Write) -> Result<Outcome> {
     }
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
-    super::stdout(rendered.and_then(|()| out.write_all(&page)))?;
+    stdout(rendered.and_then(|()| out.write_all(&page)))?;
     Ok(Outcome::Fine)
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use arrow_array::{Array, StringArray};
 use arrow_buffer::ScalarBuffer;
 
-use super::columns::{Column, PerColumn};
+use crate::ingest::schema::columns::{Column, PerColumn};
+
+/// Tokens of a batch, about: small enough for a cache, large enough to forget the overhead.
+pub const BATCH_TOKENS: usize = 32 * 1024;
 
 /// A token id that was not logged.
 pub const MISSING_ID: i32 = i32::MIN;

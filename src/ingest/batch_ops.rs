@@ -5,8 +5,8 @@ use std::ops::Range;
 use arrow_array::StringArray;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::batch::{ResponseColumns, TokenBatch, TokenColumns};
-use super::columns::Column;
+use crate::ingest::batch::{ResponseColumns, TokenBatch, TokenColumns};
+use crate::ingest::schema::columns::Column;
 
 impl TokenBatch {
     /// Some of the responses; token buffers are shared, not copied.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Format, MaskArgs, ReadingArgs};
+use super::input::ReadingArgs;
+use super::mask::MaskArgs;
+use super::values::Format;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]

@@ -12,8 +12,8 @@ use super::arrays::{self, Kind};
 use super::field::{Field, Object};
 use super::rows::{MAX_COLUMNS, Row, Rows};
 use crate::error::{Error, Result};
-use crate::ingest::columns::{Column as Canonical, Kind as CanonicalKind, fold_name};
-use crate::ingest::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind, fold_name};
+use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 
 /// No batch is wanted larger than this.
 const MAX_BUDGET: usize = 1 << 24;

@@ -139,8 +139,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::ingest::dialect::{Primitive, Shape};
     use crate::ingest::json::field::Numbers;
+    use crate::ingest::schema::dialect::{Primitive, Shape};
 
     fn parse(json: &str) -> Field {
         Parser::default().parse(json.as_bytes()).unwrap()

@@ -8,7 +8,7 @@ use super::field::{Field, Object};
 use super::lines::Lines;
 use super::parse::Parser;
 use crate::error::{Error, Result};
-use crate::ingest::dialect::{Dialect, Primitive, RawField, Shape};
+use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
 
 /// Lines looked at to recognise the framework.
 const PEEK_LINES: usize = 8;

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::field::{Field, Object};
-use crate::ingest::dialect::{Alignment, Dialect};
+use crate::ingest::schema::dialect::{Alignment, Dialect};
 
 /// What an adapter may know beside the row.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::*;
-use crate::ingest::dialect::RawField;
 use crate::ingest::json::parse::Parser;
+use crate::ingest::schema::dialect::RawField;
 
 /// The dialect of a row, and its responses.
 fn adapt(json: &str) -> (Dialect, Vec<Result<Object, Bad>>) {

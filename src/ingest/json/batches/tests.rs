@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::*;
-use crate::ingest::dialect::{Primitive, Shape};
+use crate::ingest::schema::dialect::{Primitive, Shape};
 
 struct Log {
     _dir: tempfile::TempDir,

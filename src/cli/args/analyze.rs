@@ -1,0 +1,33 @@
+//! Arguments of the main job.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::input::InputArgs;
+use super::mask::MaskArgs;
+use super::values::Format;
+
+/// Arguments of the main job.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// The log.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Write report.html, report.md, charts, summary.json and tables into DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+
+    /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4" (repeatable)
+    #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
+    pub fail_on: Vec<String>,
+
+    /// What is computed.
+    #[command(flatten)]
+    pub options: MaskArgs,
+}

@@ -1,0 +1,17 @@
+//! Arguments of `demo`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Write the report, the log and its tokenizer into DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
+    /// No progress bar, no notes
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}

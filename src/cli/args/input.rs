@@ -1,0 +1,61 @@
+//! Where a log is and how to read it.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+use crate::ingest::Alignment;
+
+/// Where the log is and how to read it.
+#[derive(Debug, Args)]
+pub struct InputArgs {
+    /// Log files, folders or globs of one run: Parquet, or JSON lines (.jsonl, .gz, .zst)
+    #[arg(value_name = "RUN", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// How to read it.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How to read a log.
+#[derive(Debug, Args)]
+pub struct ReadingArgs {
+    /// Take COLUMN of the log for a canonical column (repeatable; an empty COLUMN drops it)
+    #[arg(long = "map", value_name = "CANONICAL=COLUMN", help_heading = "Reading")]
+    pub maps: Vec<String>,
+
+    /// How list values belong to tokens, where it is not recognised
+    #[arg(long, value_parser = alignment(), value_name = "CONVENTION", help_heading = "Reading")]
+    pub align: Option<Alignment>,
+
+    /// Unit of logged entropies
+    #[arg(long, value_enum, default_value_t = EntropyUnit::Nats, value_name = "UNIT", help_heading = "Reading")]
+    pub entropy_unit: EntropyUnit,
+
+    /// Go on where more than 20 % of a column's values are missing or bad
+    #[arg(long, help_heading = "Reading")]
+    pub allow_missing: bool,
+
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Reading")]
+    pub threads: usize,
+
+    /// No progress bar, no notes
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Units of entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EntropyUnit {
+    /// Natural logarithm
+    Nats,
+    /// Logarithm to base 2
+    Bits,
+}
+
+fn alignment() -> impl TypedValueParser<Value = Alignment> {
+    PossibleValuesParser::new(Alignment::ALL.map(Alignment::name)).try_map(|name| name.parse::<Alignment>())
+}

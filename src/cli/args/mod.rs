@@ -1,0 +1,87 @@
+//! Raw command-line arguments; [`super::settings`] resolves them once.
+
+mod analyze;
+mod check;
+mod compare;
+mod convert;
+mod demo;
+mod input;
+mod mask;
+mod replay;
+mod shell;
+mod values;
+
+pub use analyze::AnalyzeArgs;
+pub use check::CheckArgs;
+pub use compare::{AlignStepsArg, CompareArgs};
+pub use convert::ConvertArgs;
+pub use demo::DemoArgs;
+pub use input::{EntropyUnit, ReadingArgs};
+pub use mask::{MaskArgs, PerArg, PopulationArg, PresetArg};
+pub use replay::{OldArg, RandomFromArg, ReplayArgs};
+pub use shell::{CompletionsArgs, ManArgs};
+pub use values::Format;
+
+use clap::{Parser, Subcommand};
+
+/// Token-level analysis of RL training runs of language models
+///
+/// Computes spurious risk, gradient norm and entropy change of every token, flags the spurious
+/// tokens (positive advantage, low probability, low entropy) and says what silencing them would do.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stapo-analyze",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    override_usage = "stapo-analyze [OPTIONS] <RUN>...\n       stapo-analyze <COMMAND>"
+)]
+pub struct Cli {
+    /// Another job than the main one.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// The main job.
+    #[command(flatten)]
+    pub analyze: AnalyzeArgs,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say what a log holds and whether it can be trusted
+    ///
+    /// Shows framework, layout, steps, responses, tokens, the mapping of columns and the share of
+    /// missing values, then a verdict for each health check: ranges, feasibility of probability and
+    /// entropy, alignment, on-policy entropy, duplicates, zero advantages, group sizes.
+    Check(CheckArgs),
+    /// Compare runs: what differs beyond noise, by how much, and what does not
+    ///
+    /// Every run is analysed and held against the first. Steps are aligned; differences have
+    /// intervals from a cluster bootstrap (steps, then groups), paired tests where pairing is real,
+    /// sizes of effect, and Holm's correction. One run a side speaks of these runs only: give
+    /// several seeds as one arm (--arm) to speak of methods.
+    Compare(Box<CompareArgs>),
+    /// Write a log as canonical Parquet
+    ///
+    /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
+    /// metadata kept. The output appears under its name only when it is complete.
+    Convert(ConvertArgs),
+    /// Analyse a part of a real GRPO run that is inside of the program
+    Demo(DemoArgs),
+    /// Print completions for a shell
+    ///
+    /// For example, in ~/.bashrc: source <(stapo-analyze completions bash)
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
+    /// Train a policy on the logged batches, once per objective
+    ///
+    /// Same start, same data, same order; only the objective differs. A share of the prompts is
+    /// held out and tells what each objective keeps or loses. Without --model, a small surrogate
+    /// policy is fitted to the log first. Leaves replay.html, replay.md, replay.json and a token
+    /// log of every arm, which this program analyses in turn.
+    Replay(Box<ReplayArgs>),
+}

@@ -1,0 +1,202 @@
+//! Arguments of `replay`.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+
+use super::input::InputArgs;
+use super::values::{Format, non_negative, positive, probability};
+use crate::replay::objective::NAMES;
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The log.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Folder for the report, replay.json and the arms' token logs
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub report: PathBuf,
+
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+
+    /// Keep the final policy of every arm in DIR, as Hugging Face checkpoints
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub save: Option<PathBuf>,
+
+    /// Show what the policy would rather have said, for flagged tokens
+    #[arg(long, help_heading = "Output")]
+    pub explain: bool,
+
+    /// Go on with a replay that was stopped, to the same result
+    #[arg(long, help_heading = "Output")]
+    pub resume: bool,
+
+    /// Seconds between checkpoints; 0 after every step
+    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = non_negative, help_heading = "Output")]
+    pub checkpoint_seconds: f64,
+
+    /// Objectives, separated by commas; the first is the baseline
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "dapo,stapo,random", value_parser = PossibleValuesParser::new(NAMES), help_heading = "Objectives")]
+    pub objective: Vec<String>,
+
+    /// A token is improbable below this probability
+    #[arg(long, value_name = "P", default_value_t = 0.002, value_parser = probability, help_heading = "Objectives")]
+    pub tau_p: f64,
+
+    /// The entropy threshold is this quantile of the candidates
+    #[arg(long, value_name = "Q", default_value_t = 0.75, value_parser = probability, help_heading = "Objectives")]
+    pub entropy_quantile: f64,
+
+    /// Clip range below 1 [default: each objective's own]
+    #[arg(long, value_name = "EPS", value_parser = non_negative, requires = "clip_high", help_heading = "Objectives")]
+    pub clip_low: Option<f64>,
+
+    /// Clip range above 1 [default: each objective's own]
+    #[arg(long, value_name = "EPS", value_parser = non_negative, requires = "clip_low", help_heading = "Objectives")]
+    pub clip_high: Option<f64>,
+
+    /// Bound of justrl's dual clip
+    #[arg(long, value_name = "C", default_value_t = 10.0, value_parser = positive, help_heading = "Objectives")]
+    pub dual_clip: f64,
+
+    /// Mean entropy below which stare is active
+    #[arg(long, value_name = "NATS", default_value_t = 0.3, value_parser = non_negative, help_heading = "Objectives")]
+    pub stare_target: f64,
+
+    /// Tokens that random draws from
+    #[arg(long, value_enum, default_value_t = RandomFromArg::All, help_heading = "Objectives")]
+    pub random_from: RandomFromArg,
+
+    /// Tokens of a response in dr_grpo's denominator [default: the log's longest response]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Objectives")]
+    pub constant_length: Option<u64>,
+
+    /// Weight of the divergence (k3) from the starting policy
+    #[arg(long, value_name = "BETA", default_value_t = 0.0, value_parser = non_negative, help_heading = "Objectives")]
+    pub kl_beta: f64,
+
+    /// Checkpoint folder of Hugging Face: qwen3, qwen2 or llama [default: a surrogate fitted to the log]
+    #[arg(long, value_name = "DIR", help_heading = "Policy")]
+    pub model: Option<PathBuf>,
+
+    /// Where the policy runs: cpu, wgpu or cuda:N (the latter where built in)
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Policy")]
+    pub device: String,
+
+    /// Tokens of a micro-batch [default: what suits the device]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
+    pub tokens_per_microbatch: Option<u64>,
+
+    /// Recompute activations in the backward pass: less memory, more time
+    #[arg(long, help_heading = "Policy")]
+    pub gradient_checkpointing: bool,
+
+    /// Matrix products in bfloat16 where the device can; weights stay in single precision
+    #[arg(long, help_heading = "Policy")]
+    pub bf16: bool,
+
+    /// Updates of the surrogate's fit at most; it ends where its log-probabilities correlate with the
+    /// logged ones by 0.9
+    #[arg(long, value_name = "N", default_value_t = 2400, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
+    pub surrogate_updates: u64,
+
+    /// Only the first N responses of the log
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
+    pub responses: Option<u64>,
+
+    /// Only the first N steps of the log
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
+    pub steps: Option<u64>,
+
+    /// Responses of a mini-batch [default: the log's own mini-batches, else 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
+    pub minibatch: Option<u64>,
+
+    /// Share of the prompts that no arm trains on
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = below_one, help_heading = "Data")]
+    pub holdout: f64,
+
+    /// Seeds of every objective: order of mini-batches, random masks
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Data")]
+    pub seeds: u64,
+
+    /// Mini-batches in the log's order, whatever the seed
+    #[arg(long, help_heading = "Data")]
+    pub no_shuffle: bool,
+
+    /// Old log-probabilities: the log's, the replayed policy's at the step's start, or the log's
+    /// while the drift is small
+    #[arg(long, value_enum, default_value_t = OldArg::Auto, help_heading = "Data")]
+    pub old: OldArg,
+
+    /// Mean |ln ρ| at which auto stops to trust the log
+    #[arg(long, value_name = "D", default_value_t = 0.05, value_parser = non_negative, help_heading = "Data")]
+    pub drift_limit: f64,
+
+    /// Passes over each step
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Optimizer")]
+    pub epochs: u64,
+
+    /// Learning rate of AdamW
+    #[arg(long, value_name = "RATE", default_value_t = 1e-6, value_parser = non_negative, help_heading = "Optimizer")]
+    pub lr: f64,
+
+    /// β₁ and β₂ of AdamW
+    #[arg(long, value_name = "B1,B2", default_value = "0.9,0.999", value_parser = betas, help_heading = "Optimizer")]
+    pub betas: (f64, f64),
+
+    /// ε of AdamW
+    #[arg(long, value_name = "EPS", default_value_t = 1e-8, value_parser = non_negative, help_heading = "Optimizer")]
+    pub eps: f64,
+
+    /// Weight decay of AdamW
+    #[arg(long, value_name = "DECAY", default_value_t = 0.0, value_parser = non_negative, help_heading = "Optimizer")]
+    pub weight_decay: f64,
+
+    /// Updates over which the learning rate rises
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Optimizer")]
+    pub warmup: u64,
+
+    /// The gradient's global norm is clipped to this
+    #[arg(long, value_name = "NORM", default_value_t = 1.0, value_parser = positive, help_heading = "Optimizer")]
+    pub max_grad_norm: f64,
+}
+
+/// Tokens that the control draws from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RandomFromArg {
+    /// All trained tokens
+    All,
+    /// Tokens with positive advantage
+    Positive,
+    /// Candidates
+    Candidates,
+}
+
+/// Old log-probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OldArg {
+    /// The log's
+    Log,
+    /// The replayed policy's at the step's start
+    Recompute,
+    /// The log's while the drift is below --drift-limit
+    Auto,
+}
+
+fn below_one(text: &str) -> Result<f64, String> {
+    probability(text).and_then(|v| if v < 1.0 { Ok(v) } else { Err("not a number below 1".into()) })
+}
+
+fn betas(text: &str) -> Result<(f64, f64), String> {
+    let one = |text: &str| below_one(text.trim());
+    match text.split_once(',') {
+        Some((first, second)) => Ok((one(first)?, one(second)?)),
+        None => Err("not two numbers with a comma between them".into()),
+    }
+}

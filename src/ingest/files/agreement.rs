@@ -1,0 +1,87 @@
+//! What the files of one run must agree on.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::ingest::files::opened::Opened;
+use crate::ingest::schema::columns::{Column, Kind, fold_name};
+use crate::ingest::schema::dialect::{Primitive, Shape};
+use crate::ingest::schema::user_map::UserMap;
+
+/// Two files of one run must agree on what a column is, where the column is of use.
+pub fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
+    let of_use = |name: &str| {
+        let folded = fold_name(name);
+        let known = |c: &Column| {
+            c.kind() != Kind::Text && (c.name() == name || c.aliases().contains(&folded.as_str()))
+        };
+        map.named().any(|(_, raw)| raw == name) || Column::ALL.iter().any(known)
+    };
+    let mut seen: BTreeMap<&str, (&Opened, Shape)> = BTreeMap::new();
+    for file in opened {
+        for field in file.fields.iter().filter(|f| of_use(&f.name)) {
+            let (first, shape) = *seen.entry(&field.name).or_insert((file, field.shape));
+            if !compatible(shape, field.shape) {
+                return Err(Error::ConflictingTypes {
+                    column: field.name.clone(),
+                    first: first.log.path.clone(),
+                    first_type: describe(shape),
+                    second: file.log.path.clone(),
+                    second_type: describe(field.shape),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn compatible(a: Shape, b: Shape) -> bool {
+    use Primitive::{Bool, Float, Int, Other};
+    let number = |p| matches!(p, Int | Float | Bool);
+    match (a, b) {
+        (Shape::Scalar(x), Shape::Scalar(y)) | (Shape::List(x), Shape::List(y)) => {
+            x == y || x == Other || y == Other || (number(x) && number(y))
+        }
+        // A column of nulls has no type yet.
+        (Shape::Scalar(Other), _) | (_, Shape::Scalar(Other)) => true,
+        (Shape::List(_), Shape::ListOfLists(_)) | (Shape::ListOfLists(_), Shape::List(_)) => false,
+        _ => std::mem::discriminant(&a) == std::mem::discriminant(&b),
+    }
+}
+
+fn describe(shape: Shape) -> String {
+    let name = |p| format!("{p:?}").to_lowercase();
+    match shape {
+        Shape::Scalar(p) => format!("one {} a row", name(p)),
+        Shape::List(p) => format!("a list of {} a row", name(p)),
+        Shape::ListOfLists(p) => format!("a list of lists of {} a row", name(p)),
+        Shape::Struct => "a struct".into(),
+    }
+}
+
+/// Fails where the user named a column that no file has.
+pub fn require_named(map: &UserMap, opened: &[Opened]) -> Result<()> {
+    for (column, raw) in map.named() {
+        if !opened.iter().any(|o| o.fields.iter().any(|f| f.name == raw)) {
+            let names = opened.first().map(|o| o.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>());
+            return Err(Error::Map {
+                argument: format!("{column}={raw}"),
+                message: format!("no file has a column `{raw}`"),
+                hint: format!("columns found: {}", names.unwrap_or_default().join(", ")),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Key-value metadata that all files agree on.
+pub fn common_metadata(opened: &[Opened]) -> BTreeMap<String, String> {
+    let mut common: Option<BTreeMap<String, String>> = None;
+    for file in opened {
+        match &mut common {
+            None => common = Some(file.metadata.clone()),
+            Some(common) => common.retain(|k, v| file.metadata.get(k) == Some(v)),
+        }
+    }
+    common.unwrap_or_default()
+}

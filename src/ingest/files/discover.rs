@@ -1,0 +1,275 @@
+//! From input arguments to the list of log files: files, folders, globs, completeness markers.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::ingest::files::path_facts::{is_eval, natural_cmp, step_from_path};
+
+/// What a file's name says about how to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// Apache Parquet.
+    Parquet,
+    /// JSON lines, plain or compressed.
+    Json,
+}
+
+/// A log file of the run.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How to read it.
+    pub container: Container,
+    /// Step from folder or file name.
+    pub step: Option<i64>,
+}
+
+/// The files of a run and what was left out.
+#[derive(Clone, Debug, Default)]
+pub struct Discovered {
+    /// In the order of the arguments; inside a folder or glob in natural order.
+    pub files: Vec<LogFile>,
+    /// What was not read, and why.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A file or folder that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// The file or folder.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+const MARKER: &str = "STABLE";
+const PICKLES: &[&str] = &["pt", "pth", "pkl", "pickle", "dp"];
+
+/// Finds all log files behind the arguments.
+pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
+    let mut found = Discovered::default();
+    let mut seen = BTreeSet::new();
+    for argument in arguments {
+        let before = found.files.len();
+        for path in expand(argument)? {
+            if path.is_dir() {
+                let mut inside = Vec::new();
+                walk(&path, &mut inside, &mut found.skipped)?;
+                inside.sort_by(|a: &PathBuf, b| natural_cmp(a, b));
+                for file in inside {
+                    match container_of(&file) {
+                        Ok(container) => push(&mut found, &mut seen, file, container),
+                        Err(error) => skip(&mut found.skipped, &file, &error.to_string()),
+                    }
+                }
+            } else {
+                // `.json` in folders is configuration more often than a log: only by name.
+                let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+                let container = if json { Container::Json } else { container_of(&path)? };
+                push(&mut found, &mut seen, path, container);
+            }
+        }
+        if found.files.len() == before && !already_given(argument, &seen) {
+            return Err(nothing_found(argument, &found.skipped));
+        }
+    }
+    Ok(found)
+}
+
+/// A folder of nothing but pickles gets the converter's name, not "no logs".
+fn nothing_found(argument: &Path, skipped: &[Skipped]) -> Error {
+    let pickle = skipped.iter().map(|s| Path::new(&s.path)).find(|p| is_pickle(p));
+    match pickle {
+        Some(path) => pickle_error(path),
+        None => Error::NoLogs {
+            path: argument.to_owned(),
+            skipped: match skipped {
+                [] => String::new(),
+                [one] => format!("skipped {}: {}", one.path, one.reason),
+                [one, rest @ ..] => {
+                    format!("skipped {}: {}; and {} more", one.path, one.reason, rest.len())
+                }
+            },
+        },
+    }
+}
+
+fn already_given(argument: &Path, seen: &BTreeSet<PathBuf>) -> bool {
+    argument.canonicalize().is_ok_and(|p| seen.contains(&p))
+}
+
+fn push(found: &mut Discovered, seen: &mut BTreeSet<PathBuf>, path: PathBuf, container: Container) {
+    let identity = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if !seen.insert(identity) {
+        skip(&mut found.skipped, &path, "given twice");
+        return;
+    }
+    let step = step_from_path(&path);
+    found.files.push(LogFile { path, container, step });
+}
+
+fn skip(skipped: &mut Vec<Skipped>, path: &Path, reason: &str) {
+    skipped.push(Skipped { path: path.display().to_string(), reason: reason.to_owned() });
+}
+
+/// A path that exists is taken as it is, even if it looks like a glob.
+fn expand(argument: &Path) -> Result<Vec<PathBuf>> {
+    if argument.exists() {
+        return Ok(vec![argument.to_owned()]);
+    }
+    let not_found = || Error::NotFound { path: argument.to_owned() };
+    let pattern = argument.to_str().filter(|p| p.contains(['*', '?', '['])).ok_or_else(not_found)?;
+    let paths = glob::glob(pattern).map_err(|e| Error::Usage {
+        message: format!("{pattern}: {e}"),
+        hint: "correct the glob, or quote the path so that it is taken literally".into(),
+    })?;
+    let mut matched: Vec<PathBuf> = paths.filter_map(|p| p.ok()).collect();
+    if matched.is_empty() {
+        return Err(not_found());
+    }
+    matched.sort_by(|a, b| natural_cmp(a, b));
+    Ok(matched)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>, skipped: &mut Vec<Skipped>) -> Result<()> {
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|e| Error::read(folder, e))? {
+        let path = entry.map_err(|e| Error::read(folder, e))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with(['.', '_']) || name.ends_with(".tmp") {
+            continue;
+        }
+        if path.is_dir() {
+            folders.push(path);
+        } else if is_eval(&path) {
+            skip(skipped, &path, "evaluation, not training");
+        } else if container_of(&path).is_ok() {
+            files.push(path);
+        } else if is_pickle(&path) {
+            skip(skipped, &path, "pickle or torch container");
+        }
+    }
+    folders.sort_by(|a, b| natural_cmp(a, b));
+    let marked = folders.iter().any(|f| f.join(MARKER).exists());
+    let effective = folders.iter().any(|f| f.ends_with("effective"));
+    for inner in folders {
+        if marked && !inner.join(MARKER).exists() {
+            skip(skipped, &inner, "not complete yet (no STABLE marker)");
+        } else if is_eval(&inner) {
+            skip(skipped, &inner, "evaluation, not training");
+        } else if effective && inner.ends_with("all") {
+            // prime-rl writes the trained subset beside the whole: both would count tokens twice.
+            skip(skipped, &inner, "the trained part is in `effective` beside it");
+        } else {
+            walk(&inner, files, skipped)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_pickle(path: &Path) -> bool {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    extension.is_some_and(|e| PICKLES.contains(&e.as_str()))
+}
+
+fn pickle_error(path: &Path) -> Error {
+    let shown = path.to_string_lossy().to_lowercase();
+    let converter = if shown.ends_with(".dp") || shown.contains("tq_batch") {
+        "examples/convert/verl_dataproto_to_parquet.py"
+    } else if shown.contains("training_input") {
+        "examples/convert/skyrl_to_parquet.py"
+    } else if shown.contains("buffer") {
+        "examples/convert/oat_to_parquet.py"
+    } else {
+        "examples/convert/slime_to_parquet.py"
+    };
+    Error::Pickle { path: path.to_owned(), converter }
+}
+
+fn container_of(path: &Path) -> Result<Container> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|s| name.ends_with(s));
+    if ends(&[".parquet", ".pq"]) {
+        Ok(Container::Parquet)
+    } else if ends(&[".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"]) {
+        Ok(Container::Json)
+    } else if is_pickle(path) {
+        Err(pickle_error(path))
+    } else {
+        Err(Error::UnknownFormat { path: path.to_owned() })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn touch(root: &Path, names: &[&str]) {
+        for name in names {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, b"x").unwrap();
+        }
+    }
+
+    fn names(found: &Discovered, root: &Path) -> Vec<String> {
+        let relative = |f: &LogFile| f.path.strip_prefix(root).unwrap().display().to_string();
+        found.files.iter().map(relative).collect()
+    }
+
+    #[test]
+    fn folders_are_read_in_natural_order_and_without_eval() {
+        let root = tempfile::tempdir().unwrap();
+        touch(
+            root.path(),
+            &["step_10/rank_0.jsonl", "step_2/rank_0.jsonl", "eval_rollout_1.parquet", "a.txt"],
+        );
+        let found = discover(&[root.path().to_owned()]).unwrap();
+        assert_eq!(names(&found, root.path()), ["step_2/rank_0.jsonl", "step_10/rank_0.jsonl"]);
+        assert_eq!(found.files[1].step, Some(10));
+        assert_eq!(found.skipped.len(), 1);
+    }
+
+    #[test]
+    fn incomplete_steps_are_skipped_and_said() {
+        let root = tempfile::tempdir().unwrap();
+        touch(root.path(), &["step_1/rank_0.jsonl", "step_1/STABLE", "step_2/rank_0.jsonl"]);
+        let found = discover(&[root.path().to_owned()]).unwrap();
+        assert_eq!(names(&found, root.path()), ["step_1/rank_0.jsonl"]);
+        assert!(found.skipped[0].reason.contains("STABLE"));
+    }
+
+    #[test]
+    fn globs_and_repeats() {
+        let root = tempfile::tempdir().unwrap();
+        touch(root.path(), &["a/1.jsonl", "b/2.jsonl"]);
+        let glob = root.path().join("*/*.jsonl");
+        let found = discover(&[glob, root.path().join("a/1.jsonl")]).unwrap();
+        assert_eq!(found.files.len(), 2);
+        assert_eq!(found.skipped[0].reason, "given twice");
+    }
+
+    #[test]
+    fn pickles_name_their_converter() {
+        let root = tempfile::tempdir().unwrap();
+        touch(root.path(), &["12/gen_batch.dp"]);
+        let direct = discover(&[root.path().join("12/gen_batch.dp")]).unwrap_err();
+        let folder = discover(&[root.path().to_owned()]).unwrap_err();
+        for error in [direct, folder] {
+            assert!(error.hint().unwrap().contains("verl_dataproto_to_parquet.py"), "{error}");
+        }
+    }
+
+    #[test]
+    fn missing_paths_and_empty_folders_are_errors() {
+        let root = tempfile::tempdir().unwrap();
+        let gone = discover(&[root.path().join("gone.parquet")]).unwrap_err();
+        assert!(matches!(gone, Error::NotFound { .. }));
+        let empty = discover(&[root.path().to_owned()]).unwrap_err();
+        assert!(matches!(empty, Error::NoLogs { .. }));
+    }
+}

@@ -1,0 +1,9 @@
+//! The files of a run: found, opened, understood, and held against each other.
+
+pub mod agreement;
+pub mod discover;
+pub mod guard;
+pub mod opened;
+pub mod path_facts;
+pub mod placeholders;
+pub mod run;

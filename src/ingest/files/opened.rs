@@ -1,0 +1,85 @@
+//! Opening a log file: its head, its columns, who wrote it.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::ingest::batch::BATCH_TOKENS;
+use crate::ingest::files::discover::{Container, LogFile};
+use crate::ingest::files::guard::guarded;
+use crate::ingest::json::JsonBatches;
+use crate::ingest::parquet::reader::ParquetHead;
+use crate::ingest::schema::context::AlignmentRule;
+use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+
+/// How the rows of a file are had.
+#[derive(Clone)]
+pub enum Source {
+    /// From a Parquet file with this footer.
+    Parquet(Box<ParquetHead>),
+    /// From JSON lines.
+    Json,
+}
+
+/// A log file whose head was read.
+pub struct Opened {
+    /// The file.
+    pub log: LogFile,
+    /// How its rows are had.
+    pub source: Source,
+    /// Its columns.
+    pub fields: Vec<RawField>,
+    /// Who wrote it.
+    pub dialect: Dialect,
+    /// How its lists are aligned.
+    pub alignment: AlignmentRule,
+    /// Its key-value metadata.
+    pub metadata: BTreeMap<String, String>,
+    /// Size on disk.
+    pub bytes: u64,
+}
+
+/// Opens a file; a decoder that fails on its bytes is an error of the file.
+pub fn open_guarded(log: LogFile) -> Result<Opened> {
+    let path = log.path.clone();
+    guarded(&path, || "footer".into(), || open_one(log))
+}
+
+fn open_one(log: LogFile) -> Result<Opened> {
+    let bytes = std::fs::metadata(&log.path).map_err(|e| Error::read(&log.path, e))?.len();
+    match log.container {
+        Container::Parquet => {
+            let head = ParquetHead::open(&log.path)?;
+            let fields = head.fields.clone();
+            let metadata = head.metadata_keys.clone();
+            let (dialect, alignment) = match metadata.contains_key("schema_version") {
+                true => (Dialect::Canonical, AlignmentRule::Exact),
+                false => {
+                    let dialect = Dialect::detect(&fields);
+                    (dialect, alignment_rule(dialect, dialect.alignment()))
+                }
+            };
+            let source = Source::Parquet(Box::new(head));
+            Ok(Opened { log, source, fields, dialect, alignment, metadata, bytes })
+        }
+        Container::Json => {
+            let rows = JsonBatches::open(&log.path, BATCH_TOKENS)?;
+            let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
+            // What was reshaped on the way in is aligned already.
+            let reshaped = rows.alignment() != dialect.alignment();
+            let alignment = match reshaped {
+                true => AlignmentRule::Exact,
+                false => alignment_rule(dialect, rows.alignment()),
+            };
+            let metadata = BTreeMap::new();
+            Ok(Opened { log, source: Source::Json, fields, dialect, alignment, metadata, bytes })
+        }
+    }
+}
+
+/// Canonical names alone do not promise canonical alignment.
+fn alignment_rule(dialect: Dialect, alignment: Option<Alignment>) -> AlignmentRule {
+    match alignment {
+        Some(alignment) if dialect != Dialect::Canonical => AlignmentRule::Given(alignment),
+        _ => AlignmentRule::Auto,
+    }
+}

@@ -1,0 +1,216 @@
+//! A run: its log files, opened and understood, ready to be scanned.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
+use crate::ingest::files::discover::{Skipped, discover};
+use crate::ingest::files::opened::{Opened, Source, open_guarded};
+use crate::ingest::files::placeholders::forget_placeholders;
+use crate::ingest::schema::columns::{Column, fold_name};
+use crate::ingest::schema::context::{AlignmentRule, FileContext};
+use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::mapping::{self, Layout, Mapping};
+use crate::ingest::schema::resolve::resolve;
+use crate::ingest::schema::user_map::UserMap;
+
+/// What the user can say about reading a log.
+#[derive(Clone, Debug, Default)]
+pub struct IngestSettings {
+    /// `--map canonical=column`.
+    pub map: UserMap,
+    /// `--align`, where the convention should not be recognised.
+    pub alignment: Option<Alignment>,
+    /// Entropies are logged in bits.
+    pub entropy_in_bits: bool,
+    /// Go on with more than 20 % of values missing.
+    pub allow_missing: bool,
+    /// Worker threads; 0 is one a core.
+    pub threads: usize,
+}
+
+impl IngestSettings {
+    /// The number of worker threads to use.
+    pub fn worker_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            n => n,
+        }
+    }
+}
+
+/// An opened log file.
+#[derive(Clone)]
+pub struct RunFile {
+    /// What the normalisers need to know of it.
+    pub context: FileContext,
+    /// How its rows are had.
+    pub source: Source,
+    /// Index of its mapping in [`Run::mappings`].
+    pub mapping: usize,
+    /// Size on disk.
+    pub bytes: u64,
+}
+
+/// A run of one or more log files.
+#[derive(Clone)]
+pub struct Run {
+    /// The files, in the order they were given.
+    pub files: Vec<RunFile>,
+    /// The mappings in use, one for each different schema.
+    pub mappings: Vec<Mapping>,
+    /// What was not read, and why.
+    pub skipped: Vec<Skipped>,
+    /// Key-value metadata that all files agree on.
+    pub metadata: BTreeMap<String, String>,
+    /// Guesses and gaps that the user should know of.
+    pub notes: Vec<String>,
+    /// The settings it was opened with.
+    pub settings: IngestSettings,
+}
+
+impl Run {
+    /// Finds and opens all log files behind the arguments.
+    pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
+        let found = discover(arguments)?;
+        let opened: Vec<Opened> = found.files.into_par_iter().map(open_guarded).collect::<Result<_>>()?;
+        refuse_conflicts(&opened, &settings.map)?;
+        require_named(&settings.map, &opened)?;
+        let mut run = Run {
+            files: Vec::with_capacity(opened.len()),
+            mappings: Vec::new(),
+            skipped: found.skipped,
+            metadata: common_metadata(&opened),
+            notes: Vec::new(),
+            settings: settings.clone(),
+        };
+        run.map_columns(&opened)?;
+        run.note_missing_step(&opened);
+        Ok(run)
+    }
+
+    /// The mapping of a file.
+    pub fn mapping_of(&self, file: &RunFile) -> &Mapping {
+        &self.mappings[file.mapping]
+    }
+
+    /// Whether any file has `column`, or what it is derived from.
+    pub fn has(&self, column: Column) -> bool {
+        let derived =
+            |m: &Mapping| column == Column::LogprobNew && m.has(Column::Ratio) && m.has(Column::Logprob);
+        self.mappings.iter().any(|m| m.has(column) || derived(m))
+    }
+
+    /// Fails where `column` is in none of the files.
+    pub fn require(&self, column: Column) -> Result<()> {
+        let Some((file, mapping)) = self.files.first().map(|f| (f, self.mapping_of(f))) else {
+            return Ok(());
+        };
+        if self.has(column) {
+            return Ok(());
+        }
+        Err(Error::MissingColumn {
+            path: file.context.path.clone(),
+            column: column.name(),
+            found: mapping
+                .columns
+                .iter()
+                .map(mapping::source_names)
+                .chain(mapping.unused.iter().cloned())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
+    }
+
+    /// The file's name, for messages.
+    pub fn file_name(&self, file: u32) -> String {
+        self.files.get(file as usize).map_or(String::new(), |f| f.context.path.display().to_string())
+    }
+
+    fn map_columns(&mut self, opened: &[Opened]) -> Result<()> {
+        let mut known: Vec<(&[RawField], Dialect)> = Vec::new();
+        for (index, file) in opened.iter().enumerate() {
+            let schema = (&file.fields[..], file.dialect);
+            let mapping = match known.iter().position(|k| *k == schema) {
+                Some(at) => at,
+                None => {
+                    let mapping = resolve(&file.fields, file.dialect, &self.settings.map);
+                    let mut mapping = mapping.ok_or_else(|| no_token_columns(file))?;
+                    require_response_key(&mapping, file)?;
+                    let same = |o: &&Opened| (&o.fields[..], o.dialect) == schema;
+                    forget_placeholders(&mut mapping, &opened.iter().filter(same).collect::<Vec<_>>());
+                    known.push(schema);
+                    self.mappings.push(mapping);
+                    known.len() - 1
+                }
+            };
+            let alignment = self.settings.alignment.map_or(file.alignment, AlignmentRule::Given);
+            self.files.push(RunFile {
+                context: FileContext {
+                    path: file.log.path.clone(),
+                    file: index as u32,
+                    step: file.log.step,
+                    alignment,
+                    entropy_in_bits: self.settings.entropy_in_bits,
+                },
+                source: file.source.clone(),
+                mapping,
+                bytes: file.bytes,
+            });
+        }
+        let notes = self.mappings.iter().flat_map(|m| m.notes.iter().cloned());
+        for note in notes.collect::<Vec<_>>() {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_missing_step(&mut self, opened: &[Opened]) {
+        let without = |f: &&RunFile| f.context.step.is_none() && !self.mapping_of(f).has(Column::Step);
+        let count = self.files.iter().filter(without).count();
+        if count > 0 && !opened.is_empty() {
+            self.notes.push(format!(
+                "{count} of {} files name no step (column, folder or file name): their tokens count as step 0",
+                opened.len()
+            ));
+        }
+    }
+}
+
+fn no_token_columns(file: &Opened) -> Error {
+    let has =
+        |name: Column| file.fields.iter().any(|f| name.aliases().contains(&fold_name(&f.name).as_str()));
+    let needed = [Column::TokenId, Column::Logprob, Column::Entropy, Column::Advantage];
+    let missing: Vec<&str> = needed.iter().filter(|c| !has(**c)).map(|c| c.name()).collect();
+    match file.dialect.text_only() {
+        Some(how) => Error::TextOnly {
+            path: file.log.path.clone(),
+            framework: file.dialect.name(),
+            missing: missing.join(", "),
+            how,
+        },
+        None => Error::MissingColumn {
+            path: file.log.path.clone(),
+            column: Column::Logprob.name(),
+            found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
+        },
+    }
+}
+
+/// Without a sample id or a position, rows of the long layout cannot be told apart.
+fn require_response_key(mapping: &Mapping, file: &Opened) -> Result<()> {
+    let told_apart = mapping.has(Column::SampleId) || mapping.has(Column::Position);
+    if mapping.layout == Layout::Nested || told_apart {
+        return Ok(());
+    }
+    Err(Error::MissingColumn {
+        path: file.log.path.clone(),
+        column: Column::SampleId.name(),
+        found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
+    })
+}

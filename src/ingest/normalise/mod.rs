@@ -1,0 +1,8 @@
+//! Rows of any layout as batches of whole responses in canonical columns, every value checked.
+
+pub mod long;
+pub mod nested;
+pub mod quality;
+pub mod responses;
+pub mod sanitize;
+pub mod tokens;

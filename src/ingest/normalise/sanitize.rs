@@ -1,0 +1,285 @@
+//! Single values that are not data: NaN, infinities, impossible values, placeholders.
+//! They become missing (NaN) and are counted; nothing is dropped silently.
+
+use arrow_buffer::ScalarBuffer;
+
+use crate::ingest::batch::MISSING_ID;
+use crate::ingest::normalise::quality::{Quality, ValuePlace};
+use crate::ingest::schema::columns::Column;
+use crate::simd;
+
+/// vLLM's JSON floor for a log-probability of minus infinity.
+const LOGPROB_FLOOR: f32 = -9999.0;
+/// Rounding may lift a log-probability of a sure token this far above zero.
+const LOGPROB_SLACK: f32 = 1e-6;
+/// Rounding may push an entropy this far below zero.
+const ENTROPY_SLACK: f32 = 1e-4;
+/// Fewer tokens than this may really all have probability one.
+const MIN_CONSTANT: usize = 8;
+
+/// The batch that values belong to.
+pub struct Context<'a> {
+    /// Index of the file in the run.
+    pub file: u32,
+    /// Row of the file of each response.
+    pub rows: &'a dyn Fn(usize) -> u64,
+    /// Token boundaries of the responses.
+    pub offsets: &'a [usize],
+    /// Training mask, where logged.
+    pub mask: Option<&'a [u8]>,
+}
+
+impl Context<'_> {
+    fn trained(&self, t: usize) -> bool {
+        self.mask.is_none_or(|m| m[t] == 1)
+    }
+
+    fn trained_count(&self) -> u64 {
+        let all = self.offsets.last().copied().unwrap_or(0);
+        self.mask.map_or(all, |m| m.iter().filter(|f| **f == 1).count()) as u64
+    }
+
+    fn place(&self, t: usize) -> ValuePlace {
+        let response = self.offsets.partition_point(|o| *o <= t) - 1;
+        ValuePlace {
+            file: self.file,
+            row: (self.rows)(response),
+            position: (t - self.offsets[response]) as u64,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Verdict {
+    Good,
+    Clamp,
+    NotFinite,
+    OutOfRange,
+    Sentinel,
+}
+
+fn judge(column: Column, v: f32) -> Verdict {
+    if !v.is_finite() {
+        Verdict::NotFinite
+    } else if column.is_logprob() {
+        match v {
+            v if v == LOGPROB_FLOOR => Verdict::Sentinel,
+            v if v <= 0.0 => Verdict::Good,
+            v if v <= LOGPROB_SLACK => Verdict::Clamp,
+            _ => Verdict::OutOfRange,
+        }
+    } else if column.is_entropy() {
+        match v {
+            v if v >= 0.0 => Verdict::Good,
+            v if v >= -ENTROPY_SLACK => Verdict::Clamp,
+            _ => Verdict::OutOfRange,
+        }
+    } else if column == Column::GradNorm && v < 0.0 {
+        Verdict::OutOfRange
+    } else {
+        Verdict::Good
+    }
+}
+
+/// Whether all values are plainly good: the common case, one vectorised look.
+fn all_good(column: Column, values: &[f32]) -> bool {
+    if column.is_logprob() {
+        simd::all(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
+    } else if column.is_entropy() || column == Column::GradNorm {
+        simd::all(values, |v| (0.0..f32::INFINITY).contains(&v))
+    } else {
+        simd::all(values, f32::is_finite)
+    }
+}
+
+/// Checks a number column; copies it only where something has to be changed. `nulls` is how many
+/// NaNs stand for nulls of the log.
+pub fn floats(
+    column: Column,
+    values: ScalarBuffer<f32>,
+    nulls: &dyn Fn(usize) -> bool,
+    context: &Context<'_>,
+    quality: &mut Quality,
+) -> ScalarBuffer<f32> {
+    let counts = quality.column(column);
+    counts.values += context.trained_count();
+    let constant = if column.is_logprob() { constant_zero(&values, context) } else { Vec::new() };
+    let sentinels = column.is_logprob() && untrained_zeros(&values, context);
+    if constant.is_empty() && !sentinels && all_good(column, &values) {
+        return values;
+    }
+    let mut clean = values.to_vec();
+    for (t, v) in clean.iter_mut().enumerate() {
+        let trained = context.trained(t);
+        match judge(column, *v) {
+            Verdict::Good => {
+                // Zero is what frameworks write where they computed nothing.
+                if sentinels && !trained && *v == 0.0 {
+                    *v = f32::NAN;
+                }
+                continue;
+            }
+            Verdict::Clamp => {
+                *v = 0.0;
+                continue;
+            }
+            _ if !trained => {}
+            Verdict::NotFinite if nulls(t) => counts.null += 1,
+            Verdict::NotFinite => {
+                counts.not_finite += 1;
+                counts.note(context.place(t));
+            }
+            Verdict::OutOfRange => {
+                counts.out_of_range += 1;
+                counts.note(context.place(t));
+            }
+            Verdict::Sentinel => {
+                counts.sentinel += 1;
+                counts.note(context.place(t));
+            }
+        }
+        *v = f32::NAN;
+    }
+    for response in constant {
+        let tokens = context.offsets[response]..context.offsets[response + 1];
+        counts.sentinel += tokens.clone().filter(|t| context.trained(*t)).count() as u64;
+        clean[tokens].fill(f32::NAN);
+        counts.note(context.place(context.offsets[response]));
+    }
+    clean.into()
+}
+
+/// Checks a double column: only finite values are data.
+pub fn doubles(
+    column: Column,
+    values: ScalarBuffer<f64>,
+    nulls: &dyn Fn(usize) -> bool,
+    context: &Context<'_>,
+    quality: &mut Quality,
+) -> ScalarBuffer<f64> {
+    let counts = quality.column(column);
+    counts.values += context.trained_count();
+    if simd::all(&values, f64::is_finite) {
+        return values;
+    }
+    let mut clean = values.to_vec();
+    for (t, v) in clean.iter_mut().enumerate().filter(|(_, v)| !v.is_finite()) {
+        *v = f64::NAN;
+        if !context.trained(t) {
+            continue;
+        }
+        if nulls(t) {
+            counts.null += 1;
+        } else {
+            counts.not_finite += 1;
+            counts.note(context.place(t));
+        }
+    }
+    clean.into()
+}
+
+/// Checks whole numbers: ids, turns and positions are never negative.
+pub fn ids(
+    column: Column,
+    values: ScalarBuffer<i32>,
+    nulls: &dyn Fn(usize) -> bool,
+    context: &Context<'_>,
+    quality: &mut Quality,
+) -> ScalarBuffer<i32> {
+    let counts = quality.column(column);
+    counts.values += context.trained_count();
+    if simd::all(&values, |v| v >= 0) {
+        return values;
+    }
+    let mut clean = values.to_vec();
+    for (t, v) in clean.iter_mut().enumerate().filter(|(_, v)| **v < 0) {
+        *v = MISSING_ID;
+        if !context.trained(t) {
+            continue;
+        }
+        if nulls(t) {
+            counts.null += 1;
+        } else {
+            counts.out_of_range += 1;
+            counts.note(context.place(t));
+        }
+    }
+    clean.into()
+}
+
+fn untrained_zeros(values: &[f32], context: &Context<'_>) -> bool {
+    let zero = |(v, m): (&f32, &u8)| (*v == 0.0) & (*m != 1);
+    context.mask.is_some_and(|mask| values.iter().zip(mask).fold(false, |any, x| any | zero(x)))
+}
+
+/// Responses whose log-probabilities are all exactly zero: not computed, rather than all sure.
+fn constant_zero(values: &[f32], context: &Context<'_>) -> Vec<usize> {
+    let responses = context.offsets.len().saturating_sub(1);
+    (0..responses)
+        .filter(|&i| {
+            let tokens = &values[context.offsets[i]..context.offsets[i + 1]];
+            tokens.len() >= MIN_CONSTANT && tokens.iter().all(|v| *v == 0.0)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clean(column: Column, values: Vec<f32>, mask: Option<&[u8]>) -> (Vec<f32>, Quality) {
+        let offsets = [0, values.len()];
+        let context = Context { file: 0, rows: &|_| 7, offsets: &offsets, mask };
+        let mut quality = Quality::default();
+        let out = floats(column, values.into(), &|_| false, &context, &mut quality);
+        (out.to_vec(), quality)
+    }
+
+    #[test]
+    fn good_values_are_not_copied() {
+        let values: ScalarBuffer<f32> = vec![-1.0, -0.5, 0.0].into();
+        let context = Context { file: 0, rows: &|_| 0, offsets: &[0, 3], mask: None };
+        let mut quality = Quality::default();
+        let out = floats(Column::Logprob, values.clone(), &|_| false, &context, &mut quality);
+        assert_eq!(out.as_ptr(), values.as_ptr());
+        assert_eq!(quality.column(Column::Logprob).values, 3);
+    }
+
+    #[test]
+    fn bad_values_become_missing_and_are_counted() {
+        let values = vec![-1.0, f32::NAN, 0.5, f32::NEG_INFINITY, 5e-7, -9999.0];
+        let (out, mut quality) = clean(Column::Logprob, values, None);
+        assert_eq!(out[0], -1.0);
+        assert!(out[1].is_nan() && out[2].is_nan() && out[3].is_nan() && out[5].is_nan());
+        assert_eq!(out[4], 0.0);
+        let counts = quality.column(Column::Logprob);
+        assert_eq!((counts.not_finite, counts.out_of_range, counts.sentinel), (2, 1, 1));
+        assert_eq!(counts.first_bad, Some(ValuePlace { file: 0, row: 7, position: 1 }));
+    }
+
+    #[test]
+    fn negative_entropy_is_bad_but_rounding_is_not() {
+        let (out, mut quality) = clean(Column::Entropy, vec![-5e-5, -0.5, 1.0], None);
+        assert_eq!(out[0], 0.0);
+        assert!(out[1].is_nan());
+        assert_eq!(quality.column(Column::Entropy).out_of_range, 1);
+    }
+
+    #[test]
+    fn constant_zero_is_missing_not_certain() {
+        let (out, mut quality) = clean(Column::Logprob, vec![0.0; 12], None);
+        assert!(out.iter().all(|v| v.is_nan()));
+        assert_eq!(quality.column(Column::Logprob).sentinel, 12);
+        let (short, _) = clean(Column::Logprob, vec![0.0; 2], None);
+        assert_eq!(short, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn placeholders_of_untrained_tokens_are_not_counted() {
+        let (out, mut quality) = clean(Column::LogprobRollout, vec![1.0, 0.0, -2.0], Some(&[0, 0, 1]));
+        assert!(out[0].is_nan() && out[1].is_nan());
+        assert_eq!(out[2], -2.0);
+        let counts = quality.column(Column::LogprobRollout);
+        assert_eq!((counts.values, counts.bad()), (1, 0));
+    }
+}

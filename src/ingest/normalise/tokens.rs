@@ -1,0 +1,151 @@
+//! Token-level columns of a batch, for both layouts.
+
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_buffer::ScalarBuffer;
+
+use crate::error::Result;
+use crate::ingest::align::row_alignment::ABSENT;
+use crate::ingest::batch::{MISSING_FLAG, MISSING_ID, TokenColumns};
+use crate::ingest::normalise::quality::Quality;
+use crate::ingest::normalise::sanitize;
+use crate::ingest::schema::columns::{Column, Kind};
+use crate::ingest::schema::context::FileContext;
+use crate::ingest::schema::mapping::Transform;
+use crate::ingest::values::arrays::{self, WrongType};
+
+/// A raw column on its way to a token-level one.
+pub struct TokenSource<'a> {
+    /// The canonical column.
+    pub column: Column,
+    /// Name in the log.
+    pub raw: &'a str,
+    /// What is done to its values.
+    pub transform: Transform,
+    /// The values.
+    pub values: ArrayRef,
+    /// For each token the index of its value, or [`ABSENT`]; all in order where `None`.
+    pub pick: Option<Vec<usize>>,
+}
+
+impl TokenSource<'_> {
+    fn gather<T: Copy>(&self, values: &[T], missing: T) -> Option<Vec<T>> {
+        let pick = self.pick.as_ref()?;
+        Some(pick.iter().map(|&i| if i == ABSENT { missing } else { values[i] }).collect())
+    }
+
+    fn is_null(&self, t: usize) -> bool {
+        match &self.pick {
+            None => self.values.is_null(t),
+            Some(pick) => pick[t] == ABSENT || self.values.is_null(pick[t]),
+        }
+    }
+
+    /// The values as flags: 0, 1 or missing.
+    pub fn flags(&self, context: &FileContext) -> Result<Vec<u8>> {
+        let flags = arrays::to_flags(&self.values)
+            .map_err(|WrongType(found)| context.type_error(self.raw, self.column, found))?;
+        let mut flags = self.gather(&flags, MISSING_FLAG).unwrap_or(flags);
+        if self.transform == Transform::Not {
+            for f in flags.iter_mut().filter(|f| **f <= 1) {
+                *f = 1 - *f;
+            }
+        }
+        Ok(flags)
+    }
+}
+
+/// Reads all columns; `mask` is combined already.
+pub fn read(
+    sources: &[TokenSource<'_>],
+    mask: Option<Vec<u8>>,
+    context: &FileContext,
+    place: (&[usize], &dyn Fn(usize) -> u64),
+    quality: &mut Quality,
+) -> Result<TokenColumns> {
+    let mut out = TokenColumns::default();
+    {
+        let checked =
+            sanitize::Context { file: context.file, rows: place.1, offsets: place.0, mask: mask.as_deref() };
+        for source in sources {
+            let wrong = |WrongType(found)| context.type_error(source.raw, source.column, found);
+            let column = source.column;
+            match column.kind() {
+                Kind::Float => {
+                    let values = arrays::to_f32(&source.values).map_err(wrong)?;
+                    let values = floats(source, values, context.entropy_in_bits);
+                    let nulls = |t: usize| source.is_null(t);
+                    out.floats.set(column, sanitize::floats(column, values, &nulls, &checked, quality));
+                }
+                Kind::Double => {
+                    let values = arrays::to_f64(&source.values).map_err(wrong)?;
+                    let values = source.gather(&values, f64::NAN).map_or(values, ScalarBuffer::from);
+                    let nulls = |t: usize| source.is_null(t);
+                    out.doubles.set(column, sanitize::doubles(column, values, &nulls, &checked, quality));
+                }
+                Kind::Int => {
+                    let values = arrays::to_i32(&source.values).map_err(wrong)?;
+                    let values = source.gather(&values, MISSING_ID).map_or(values, ScalarBuffer::from);
+                    let nulls = |t: usize| source.is_null(t);
+                    out.ints.set(column, sanitize::ids(column, values, &nulls, &checked, quality));
+                }
+                Kind::Flag => merge_clip_flags(&mut out, column, source.flags(context)?),
+                Kind::Text => out.texts = Some(texts(source).map_err(wrong)?),
+                Kind::Id | Kind::IdList => {}
+            }
+        }
+    }
+    if let Some(mask) = mask {
+        out.flags.set(Column::Mask, mask.into());
+    }
+    Ok(out)
+}
+
+fn floats(source: &TokenSource<'_>, values: ScalarBuffer<f32>, bits: bool) -> ScalarBuffer<f32> {
+    let values = source.gather(&values, f32::NAN).map_or(values, ScalarBuffer::from);
+    let apply = |f: fn(f32) -> f32| values.iter().map(|v| f(*v)).collect::<Vec<f32>>().into();
+    match source.transform {
+        Transform::Ln => apply(f32::ln),
+        Transform::Exp => apply(f32::exp),
+        _ if bits && source.column.is_entropy() => apply(|v| v * std::f32::consts::LN_2),
+        _ => values,
+    }
+}
+
+/// A token that any of the flags calls clipped is clipped.
+fn merge_clip_flags(out: &mut TokenColumns, column: Column, flags: Vec<u8>) {
+    let merged = match out.flags.take(column) {
+        None => flags,
+        Some(before) => before
+            .iter()
+            .zip(&flags)
+            .map(|(a, b)| match (*a, *b) {
+                (1, _) | (_, 1) => 1,
+                (0, _) | (_, 0) => 0,
+                _ => MISSING_FLAG,
+            })
+            .collect(),
+    };
+    out.flags.set(column, merged.into());
+}
+
+fn texts(source: &TokenSource<'_>) -> std::result::Result<StringArray, WrongType> {
+    let texts = arrays::to_string_array(&source.values)?;
+    Ok(match &source.pick {
+        None => texts,
+        Some(pick) => {
+            pick.iter().map(|&i| (i != ABSENT && texts.is_valid(i)).then(|| texts.value(i))).collect()
+        }
+    })
+}
+
+/// A token is trained on where every mask says so; a mask that says nothing says no.
+pub fn merge_masks(masks: impl Iterator<Item = Vec<u8>>) -> Option<Vec<u8>> {
+    let mut merged: Option<Vec<u8>> = None;
+    for mask in masks {
+        merged = Some(match merged {
+            None => mask.iter().map(|m| u8::from(*m == 1)).collect(),
+            Some(before) => before.iter().zip(&mask).map(|(a, b)| u8::from(*a == 1 && *b == 1)).collect(),
+        });
+    }
+    merged
+}

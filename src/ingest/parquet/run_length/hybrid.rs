@@ -1,0 +1,167 @@
+//! Parquet's hybrid of run lengths and bit-packed values, as runs of equal values.
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+
+/// The widest value: indices and levels are never wider.
+const WIDEST: u32 = 32;
+
+/// Some equal values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repeated<T> {
+    /// The value.
+    pub value: T,
+    /// How often.
+    pub len: usize,
+}
+
+/// The runs of an encoded stretch.
+#[derive(Debug)]
+pub struct HybridRuns {
+    bytes: Bytes,
+    width: u32,
+    at: usize,
+    packed: Packed,
+}
+
+/// What is left of bit-packed values.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packed {
+    first_bit: usize,
+    left: usize,
+}
+
+impl HybridRuns {
+    /// Values of `width` bits.
+    pub fn new(bytes: Bytes, width: u32) -> Result<Self> {
+        if width > WIDEST {
+            return Err(bad("a width of more than 32 bits"));
+        }
+        Ok(Self { bytes, width, at: 0, packed: Packed::default() })
+    }
+
+    /// The next run; neighbours may have the same value.
+    pub fn next_run(&mut self) -> Result<Repeated<u32>> {
+        if self.width == 0 {
+            return Ok(Repeated { value: 0, len: usize::MAX });
+        }
+        while self.packed.left == 0 {
+            let header = self.varint()?;
+            let count = usize::try_from(header >> 1).map_err(|_| bad("a run without end"))?;
+            if header & 1 == 0 {
+                let value = self.repeated()?;
+                if count > 0 {
+                    return Ok(Repeated { value, len: count });
+                }
+            } else {
+                self.open_packed(count)?;
+            }
+        }
+        Ok(self.packed_run())
+    }
+
+    fn varint(&mut self) -> Result<u64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = *self.bytes.get(self.at).ok_or_else(|| bad("fewer values than announced"))?;
+            self.at += 1;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(bad("a length of more than 64 bits"))
+    }
+
+    fn repeated(&mut self) -> Result<u32> {
+        let size = self.width.div_ceil(8) as usize;
+        let bytes = self.bytes.get(self.at..self.at + size).ok_or_else(|| bad("a run without value"))?;
+        self.at += size;
+        Ok(bytes.iter().rev().fold(0, |value, byte| (value << 8) | u32::from(*byte)))
+    }
+
+    /// `groups` of eight values each; the last group may be cut off where its values end.
+    fn open_packed(&mut self, groups: usize) -> Result<()> {
+        let size = groups.saturating_mul(self.width as usize);
+        let size = size.min(self.bytes.len() - self.at);
+        if size == 0 && groups > 0 {
+            return Err(bad("packed values that are not there"));
+        }
+        self.packed = Packed { first_bit: self.at * 8, left: size * 8 / self.width as usize };
+        self.at += size;
+        Ok(())
+    }
+
+    fn packed_run(&mut self) -> Repeated<u32> {
+        let value = self.packed_value(self.packed.first_bit);
+        let mut len = 0;
+        while self.packed.left > 0 && self.packed_value(self.packed.first_bit) == value {
+            len += 1;
+            self.packed.left -= 1;
+            self.packed.first_bit += self.width as usize;
+        }
+        Repeated { value, len }
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn packed_value(&self, bit: usize) -> u32 {
+        let bytes = &self.bytes[bit / 8..];
+        let word = match bytes.first_chunk() {
+            Some(whole) => u64::from_le_bytes(*whole),
+            None => bytes.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+        };
+        (word >> (bit % 8)) as u32 & (u32::MAX >> (WIDEST - self.width))
+    }
+}
+
+/// An error of the bytes.
+pub fn bad(what: &str) -> ParquetError {
+    ParquetError::General(format!("a page has {what}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn runs(bytes: &[u8], width: u32, values: usize) -> Vec<(u32, usize)> {
+        let mut hybrid = HybridRuns::new(Bytes::copy_from_slice(bytes), width).unwrap();
+        let (mut out, mut seen) = (Vec::new(), 0);
+        while seen < values {
+            let run = hybrid.next_run().unwrap();
+            seen += run.len;
+            out.push((run.value, run.len));
+        }
+        out
+    }
+
+    #[test]
+    fn repeated_and_packed_values_alternate() {
+        // 100 times 5, then 0 to 7 in three bits each, then 3 times 300 in nine bits.
+        assert_eq!(runs(&[0xc8, 0x01, 5], 3, 100), [(5, 100)]);
+        let packed: Vec<(u32, usize)> = (0..8).map(|v| (v, 1)).collect();
+        assert_eq!(runs(&[0x03, 0x88, 0xc6, 0xfa], 3, 8), packed);
+        assert_eq!(runs(&[0x06, 0x2c, 0x01], 9, 3), [(300, 3)]);
+        assert_eq!(runs(&[0x03, 0b1110_0011], 1, 8), [(1, 2), (0, 3), (1, 3)]);
+    }
+
+    #[test]
+    fn values_of_no_bits_are_all_zero() {
+        let mut hybrid = HybridRuns::new(Bytes::new(), 0).unwrap();
+        assert_eq!(hybrid.next_run().unwrap(), Repeated { value: 0, len: usize::MAX });
+    }
+
+    #[test]
+    fn broken_bytes_are_errors() {
+        let first = |bytes: &[u8], width| {
+            HybridRuns::new(Bytes::copy_from_slice(bytes), width).and_then(|mut h| h.next_run())
+        };
+        assert!(first(&[], 3).is_err());
+        assert!(first(&[0xff; 12], 3).is_err());
+        assert!(first(&[0x08], 3).is_err());
+        assert!(first(&[0x03], 3).is_err());
+        assert!(HybridRuns::new(Bytes::new(), 33).is_err());
+        // A cut-off last group has the values that its bytes hold.
+        assert_eq!(runs(&[0x03, 0x88], 3, 2), [(0, 1), (1, 1)]);
+    }
+}

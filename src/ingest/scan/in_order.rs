@@ -1,0 +1,129 @@
+//! The ordered scan: workers decode ahead, one consumer gets the batches as the files have them.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use crate::error::Result;
+use crate::ingest::batch::TokenBatch;
+use crate::ingest::files::run::Run;
+use crate::ingest::normalise::long::continues;
+use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::shared::Scanned;
+use crate::ingest::scan::shared::Shared;
+use crate::ingest::scan::units::{Piece, Unit};
+use crate::ingest::scan::watch::Progress;
+use crate::ingest::schema::columns::Column;
+
+/// Batches that may wait for the consumer, a worker.
+const WAITING_BATCHES: usize = 4;
+
+/// Scans the whole run in order: one consumer gets the batches as the files have them, while
+/// workers decode ahead.
+pub fn scan_in_order(
+    run: &Run,
+    wanted: &[Column],
+    progress: &dyn Progress,
+    consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
+) -> Result<Scanned<()>> {
+    let shared = Shared::new(run, wanted.into(), progress);
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        shared.units.iter().map(|_| sync_channel::<Piece>(WAITING_BATCHES)).unzip();
+    let senders: Vec<Mutex<Option<SyncSender<Piece>>>> =
+        senders.into_iter().map(|s| Mutex::new(Some(s))).collect();
+    let workers = run.settings.worker_count().min(shared.units.len()).max(1);
+    let merged = Mutex::new(Quality::default());
+    let (consumed, continued) = std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                let mut quality = Quality::default();
+                while let Some((number, unit)) = shared.take() {
+                    let sender = senders[number].lock().ok().and_then(|mut s| s.take());
+                    if let Some(sender) = sender
+                        && let Err(error) = send_unit(&shared, number, unit, &sender, &mut quality)
+                    {
+                        shared.fail(number, error);
+                    }
+                }
+                for sender in &senders {
+                    if shared.watch.is_stopped()
+                        && let Ok(mut sender) = sender.lock()
+                    {
+                        sender.take();
+                    }
+                }
+                if let Ok(mut all) = merged.lock() {
+                    all.merge(&quality);
+                }
+            });
+        }
+        let mut continued = Vec::new();
+        let consumed = receive(receivers, &mut continued, consume);
+        if consumed.is_err() {
+            shared.watch.stop();
+        }
+        (consumed, continued)
+    });
+    let scanned = shared.finish(Vec::new(), merged.into_inner().unwrap_or_default(), &continued)?;
+    consumed?;
+    Ok(scanned)
+}
+
+fn send_unit(
+    shared: &Shared<'_>,
+    number: usize,
+    unit: &Unit,
+    sender: &SyncSender<Piece>,
+    quality: &mut Quality,
+) -> Result<()> {
+    // A consumer that is gone has an error of its own to report.
+    shared.decode(number, unit, quality, &mut |piece| {
+        if sender.send(piece).is_err() {
+            shared.watch.stop();
+        }
+        Ok(())
+    })
+}
+
+/// Takes the units one after another and joins responses across their borders.
+fn receive(
+    receivers: Vec<Receiver<Piece>>,
+    continued: &mut Vec<usize>,
+    consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
+) -> Result<()> {
+    let mut pass = |mut batch: TokenBatch| {
+        batch.drop_plain_positions();
+        consume(batch)
+    };
+    let mut open: Option<TokenBatch> = None;
+    for (number, receiver) in receivers.into_iter().enumerate() {
+        for piece in receiver {
+            let ends_here = matches!(piece, Piece::First(_));
+            match piece {
+                Piece::Whole(batch) => {
+                    // Nested files have no open ends; whatever is open is complete.
+                    open.take().map_or(Ok(()), &mut pass)?;
+                    pass(batch)?;
+                }
+                Piece::Last(batch) => {
+                    open.take().map_or(Ok(()), &mut pass)?;
+                    open = Some(batch);
+                }
+                Piece::First(batch) | Piece::Only(batch) => {
+                    let next = match open.take() {
+                        Some(mut before) if continues(&before, &batch) => {
+                            before.extend_last(&batch);
+                            continued.push(number);
+                            before
+                        }
+                        before => {
+                            before.map_or(Ok(()), &mut pass)?;
+                            batch
+                        }
+                    };
+                    if ends_here { pass(next)? } else { open = Some(next) }
+                }
+            }
+        }
+    }
+    open.map_or(Ok(()), pass)
+}

@@ -1,0 +1,10 @@
+//! The scan of a run: units of work, decoded side by side or in order, responses stitched across them.
+
+pub mod in_order;
+pub mod parallel;
+pub mod row_index;
+pub mod shared;
+pub mod stitch;
+pub mod units;
+pub mod wanted;
+pub mod watch;

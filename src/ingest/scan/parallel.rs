@@ -1,0 +1,90 @@
+//! The parallel scan: workers decode units side by side, each feeds a sink of its own.
+
+use crate::error::Result;
+use crate::ingest::batch::TokenBatch;
+use crate::ingest::files::run::Run;
+use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::shared::{Scanned, Shared};
+use crate::ingest::scan::stitch::Ends;
+use crate::ingest::scan::units::{Piece, Unit};
+use crate::ingest::scan::wanted::Wanted;
+use crate::ingest::scan::watch::Progress;
+
+/// Takes batches; each worker has one of its own.
+pub trait Sink: Send {
+    /// Takes the next batch. Batches come in no particular order.
+    fn accept(&mut self, batch: &TokenBatch) -> Result<()>;
+}
+
+/// Scans the whole run; every worker fills a sink of its own, made by `make`.
+pub fn scan<'w, S: Sink>(
+    run: &Run,
+    wanted: impl Into<Wanted<'w>>,
+    progress: &dyn Progress,
+    make: impl Fn() -> S + Sync,
+) -> Result<Scanned<S>> {
+    let shared = Shared::new(run, wanted.into(), progress);
+    let workers = run.settings.worker_count().min(shared.units.len()).max(1);
+    let mut results: Vec<(S, Quality)> = std::thread::scope(|scope| {
+        let worker = || {
+            let mut sink = make();
+            let mut quality = Quality::default();
+            while let Some((number, unit)) = shared.take() {
+                if let Err(error) = one_unit(&shared, number, unit, &mut sink, &mut quality) {
+                    shared.fail(number, error);
+                }
+            }
+            (sink, quality)
+        };
+        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        handles.into_iter().filter_map(|h| h.join().ok()).collect()
+    });
+    let mut quality = Quality::default();
+    for (_, part) in &results {
+        quality.merge(part);
+    }
+    let stitcher = std::mem::take(&mut *shared.stitcher.lock().unwrap_or_else(|e| e.into_inner()));
+    let mut continued = Vec::new();
+    if !shared.watch.is_stopped()
+        && let Some((sink, _)) = results.first_mut()
+    {
+        continued = stitcher.finish(&mut |batch| accept_whole(sink, batch))?;
+    }
+    shared.finish(results.into_iter().map(|(s, _)| s).collect(), quality, &continued)
+}
+
+fn accept_whole<S: Sink>(sink: &mut S, mut batch: TokenBatch) -> Result<()> {
+    batch.drop_plain_positions();
+    sink.accept(&batch)
+}
+
+fn one_unit<S: Sink>(
+    shared: &Shared<'_>,
+    number: usize,
+    unit: &Unit,
+    sink: &mut S,
+    quality: &mut Quality,
+) -> Result<()> {
+    let mut first = None;
+    let mut ends = Ends::Nothing;
+    shared.decode(number, unit, quality, &mut |piece| {
+        match piece {
+            Piece::Whole(batch) => return sink.accept(&batch),
+            Piece::First(batch) => first = Some(batch),
+            Piece::Only(batch) => ends = Ends::One(Box::new(batch)),
+            Piece::Last(last) => {
+                ends = match first.take() {
+                    Some(first) => Ends::Two(Box::new(first), Box::new(last)),
+                    None => Ends::One(Box::new(last)),
+                }
+            }
+        }
+        Ok(())
+    })?;
+    if matches!(ends, Ends::Nothing) {
+        return Ok(());
+    }
+    let same_file = |a: usize, b: usize| shared.same_file(a, b);
+    let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
+    stitcher.add(number, ends, &same_file, &mut |batch| accept_whole(sink, batch))
+}

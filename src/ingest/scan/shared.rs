@@ -1,0 +1,105 @@
+//! What all workers of a scan share: the units still to do, what went wrong, open ends of responses.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+use crate::ingest::files::guard::guarded;
+use crate::ingest::files::run::Run;
+use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::row_index::RowIndex;
+use crate::ingest::scan::stitch::Stitcher;
+use crate::ingest::scan::units::{self, Piece, Selection, Unit};
+use crate::ingest::scan::wanted::Wanted;
+use crate::ingest::scan::watch::{Progress, Watch};
+
+/// What a scan gives.
+pub struct Scanned<S> {
+    /// The sinks of all workers.
+    pub sinks: Vec<S>,
+    /// Missing and bad values.
+    pub quality: Quality,
+    /// Rows of responses.
+    pub rows: RowIndex,
+}
+
+/// What all workers of a scan share.
+pub struct Shared<'a> {
+    pub run: &'a Run,
+    pub units: Vec<Unit>,
+    pub selections: Vec<Selection>,
+    next: AtomicUsize,
+    pub watch: Watch<'a>,
+    pub stitcher: Mutex<Stitcher>,
+    failed: Mutex<Option<(usize, Error)>>,
+    counts: Mutex<Vec<u64>>,
+}
+
+impl<'a> Shared<'a> {
+    pub fn new(run: &'a Run, wanted: Wanted<'_>, progress: &'a dyn Progress) -> Self {
+        let units = units::units(run);
+        Self {
+            counts: Mutex::new(vec![0; units.len()]),
+            units,
+            selections: run.mappings.iter().map(|m| Selection::new(m, wanted)).collect(),
+            run,
+            next: AtomicUsize::new(0),
+            watch: Watch::new(progress),
+            stitcher: Mutex::default(),
+            failed: Mutex::new(None),
+        }
+    }
+
+    pub fn take(&self) -> Option<(usize, &Unit)> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let unit = self.units.get(number).filter(|_| !self.watch.is_stopped())?;
+        Some((number, unit))
+    }
+
+    pub fn decode(
+        &self,
+        number: usize,
+        unit: &Unit,
+        quality: &mut Quality,
+        emit: &mut dyn FnMut(Piece) -> Result<()>,
+    ) -> Result<()> {
+        let selection = &self.selections[self.run.files[unit.file].mapping];
+        let path = &self.run.files[unit.file].context.path;
+        let responses = guarded(
+            path,
+            || format!("row group {}", unit.row_groups.start),
+            || {
+                units::decode(self.run, number, unit, selection, quality, &self.watch, &mut |piece| {
+                    self.watch.tokens(piece.batch().token_count() as u64);
+                    emit(piece)
+                })
+            },
+        )?;
+        if let Ok(mut counts) = self.counts.lock() {
+            counts[number] = responses;
+        }
+        Ok(())
+    }
+
+    /// Keeps the error of the earliest unit, so that the message does not depend on threads.
+    pub fn fail(&self, number: usize, error: Error) {
+        self.watch.stop();
+        if let Ok(mut failed) = self.failed.lock()
+            && failed.as_ref().is_none_or(|(first, _)| number < *first)
+        {
+            *failed = Some((number, error));
+        }
+    }
+
+    pub fn same_file(&self, a: usize, b: usize) -> bool {
+        self.units.get(a).zip(self.units.get(b)).is_some_and(|(a, b)| a.file == b.file)
+    }
+
+    pub fn finish<S>(self, sinks: Vec<S>, quality: Quality, continued: &[usize]) -> Result<Scanned<S>> {
+        if let Some((_, error)) = self.failed.into_inner().unwrap_or(None) {
+            return Err(error);
+        }
+        let counts = self.counts.into_inner().unwrap_or_default();
+        Ok(Scanned { sinks, quality, rows: RowIndex::new(&counts, continued) })
+    }
+}

@@ -1,0 +1,166 @@
+//! Joins the fragments of responses that lie across the borders of scan units (long layout).
+
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::ingest::batch::{Id, TokenBatch};
+use crate::ingest::normalise::long::continues;
+use crate::ingest::schema::columns::Column;
+
+/// The open ends of a stretch of units: its first and its last response may go on beyond it.
+#[derive(Debug)]
+pub enum Ends {
+    /// No response at all.
+    Nothing,
+    /// One response, which is first and last.
+    One(Box<TokenBatch>),
+    /// The first and the last response.
+    Two(Box<TokenBatch>, Box<TokenBatch>),
+}
+
+/// What to do with a response that is complete.
+pub type Emit<'a> = dyn FnMut(TokenBatch) -> Result<()> + 'a;
+
+/// Joins the ends of a stretch with those of the one after it.
+fn join(before: Ends, after: Ends, emit: &mut Emit<'_>) -> Result<(Ends, bool)> {
+    let (left, right) = match (&before, &after) {
+        (Ends::Nothing, _) => return Ok((after, false)),
+        (_, Ends::Nothing) => return Ok((before, false)),
+        (Ends::One(l) | Ends::Two(_, l), Ends::One(r) | Ends::Two(r, _)) => (l, r),
+    };
+    let joined = continues(left, right).then(|| {
+        let mut whole = left.clone();
+        whole.extend_last(right);
+        whole
+    });
+    let one = joined.is_some();
+    let ends = match (before, after, joined) {
+        (Ends::One(_), Ends::One(_), Some(whole)) => Ends::One(whole),
+        (Ends::One(_), Ends::Two(_, last), Some(whole)) => Ends::Two(whole, last),
+        (Ends::Two(first, _), Ends::One(_), Some(whole)) => Ends::Two(first, whole),
+        (Ends::Two(first, _), Ends::Two(_, last), Some(whole)) => {
+            emit(*whole)?;
+            Ends::Two(first, last)
+        }
+        (Ends::One(first), Ends::One(last), None) => Ends::Two(first, last),
+        (Ends::One(first), Ends::Two(middle, last), None)
+        | (Ends::Two(first, middle), Ends::One(last), None) => {
+            emit(*middle)?;
+            Ends::Two(first, last)
+        }
+        (Ends::Two(first, a), Ends::Two(b, last), None) => {
+            emit(*a)?;
+            emit(*b)?;
+            Ends::Two(first, last)
+        }
+        (Ends::Nothing, other, _) | (other, Ends::Nothing, _) => other,
+    };
+    Ok((ends, one))
+}
+
+struct Stretch {
+    last: usize,
+    ends: Ends,
+}
+
+/// Collects the ends of units as they finish, in any order, and joins neighbours at once, so that
+/// only a few fragments are held.
+#[derive(Default)]
+pub struct Stitcher {
+    stretches: BTreeMap<usize, Stretch>,
+    /// Units whose first response began in the unit before.
+    pub continued: Vec<usize>,
+}
+
+impl Stitcher {
+    /// Adds the ends of a finished unit. `same_file(a, b)`: whether both units are of one file.
+    pub fn add(
+        &mut self,
+        unit: usize,
+        ends: Ends,
+        same_file: &dyn Fn(usize, usize) -> bool,
+        emit: &mut Emit<'_>,
+    ) -> Result<()> {
+        let mut first = unit;
+        let mut stretch = Stretch { last: unit, ends };
+        if let Some((&start, before)) = self.stretches.range(..unit).next_back()
+            && before.last + 1 == unit
+            && same_file(before.last, unit)
+            && let Some(before) = self.stretches.remove(&start)
+        {
+            let (ends, continued) = join(before.ends, stretch.ends, emit)?;
+            self.continued.extend(continued.then_some(unit));
+            first = start;
+            stretch = Stretch { last: stretch.last, ends };
+        }
+        let next = stretch.last + 1;
+        if same_file(stretch.last, next)
+            && let Some(after) = self.stretches.remove(&next)
+        {
+            let (ends, continued) = join(stretch.ends, after.ends, emit)?;
+            self.continued.extend(continued.then_some(next));
+            stretch = Stretch { last: after.last, ends };
+        }
+        self.stretches.insert(first, stretch);
+        Ok(())
+    }
+
+    /// Passes on what is left, one stretch a file. A response that a file was cut inside of is
+    /// joined by its ids and positions, whatever the order of the files.
+    pub fn finish(mut self, emit: &mut Emit<'_>) -> Result<Vec<usize>> {
+        let mut fragments: BTreeMap<Key, Vec<(usize, TokenBatch)>> = BTreeMap::new();
+        for (first, stretch) in std::mem::take(&mut self.stretches) {
+            let ends = match stretch.ends {
+                Ends::Nothing => Vec::new(),
+                Ends::One(one) => vec![*one],
+                Ends::Two(head, tail) => vec![*head, *tail],
+            };
+            for batch in ends {
+                match key(&batch) {
+                    Some(key) => fragments.entry(key).or_default().push((first, batch)),
+                    None => emit(batch)?,
+                }
+            }
+        }
+        for mut parts in fragments.into_values() {
+            parts.sort_by_key(|(_, b)| b.tokens.ints.get(Column::Position).and_then(|p| p.first().copied()));
+            let mut whole: Option<TokenBatch> = None;
+            for (unit, part) in parts {
+                match &mut whole {
+                    Some(before) if adjoins(before, &part) => {
+                        before.extend_last(&part);
+                        self.continued.push(unit);
+                    }
+                    _ => {
+                        if let Some(done) = whole.replace(part) {
+                            emit(done)?;
+                        }
+                    }
+                }
+            }
+            if let Some(done) = whole {
+                emit(done)?;
+            }
+        }
+        Ok(self.continued)
+    }
+}
+
+type Key = (i64, Option<i64>, Id, Id);
+
+/// What identifies a response across files; `None` where it cannot be.
+fn key(batch: &TokenBatch) -> Option<Key> {
+    batch.tokens.ints.get(Column::Position)?;
+    let id = |c| batch.ids(c).map_or(Id::Missing, |ids| ids[0].clone());
+    let sample = id(Column::SampleId);
+    let update = batch.responses.ints.get(Column::Update).and_then(|v| v[0]);
+    (sample != Id::Missing).then(|| (batch.responses.step[0], update, id(Column::GroupId), sample))
+}
+
+fn adjoins(before: &TokenBatch, next: &TokenBatch) -> bool {
+    let ends = |b: &TokenBatch| {
+        let positions = b.tokens.ints.get(Column::Position)?;
+        Some((*positions.first()?, *positions.last()?))
+    };
+    matches!((ends(before), ends(next)), (Some((_, last)), Some((first, _))) if last.checked_add(1) == Some(first))
+}

@@ -1,0 +1,278 @@
+//! Scan units: stretches of a file that one worker decodes, and how they are decoded.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::ingest::batch::BATCH_TOKENS;
+use crate::ingest::batch::{Origin, TokenBatch};
+use crate::ingest::files::opened::Source;
+use crate::ingest::files::run::{Run, RunFile};
+use crate::ingest::json::JsonBatches;
+use crate::ingest::normalise::long::{self, Assembler};
+use crate::ingest::normalise::nested;
+use crate::ingest::normalise::quality::Quality;
+use crate::ingest::parquet::reader::Projection;
+use crate::ingest::scan::wanted::Wanted;
+use crate::ingest::scan::watch::Watch;
+use crate::ingest::schema::columns::{Column, Level};
+use crate::ingest::schema::mapping::{Layout, Mapped, Mapping};
+
+/// Fewer tokens than this are not worth a unit of their own.
+const UNIT_TOKENS: u64 = 128 * 1024;
+/// More rows than this in a batch gain nothing.
+const MAX_BATCH_ROWS: usize = 8192;
+
+/// A stretch of a file.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Index of the file in the run.
+    pub file: usize,
+    /// Row groups of a Parquet file; empty for JSON lines, which are read as a whole.
+    pub row_groups: Range<usize>,
+    /// First row in the file.
+    pub first_row: u64,
+    /// Rows of a batch.
+    pub batch_rows: usize,
+    /// Compressed bytes, for the progress.
+    pub bytes: u64,
+}
+
+/// Cuts all files of a run into units.
+pub fn units(run: &Run) -> Vec<Unit> {
+    run.files.iter().enumerate().flat_map(|(i, file)| units_of(i, file, run.mapping_of(file))).collect()
+}
+
+fn units_of(index: usize, file: &RunFile, mapping: &Mapping) -> Vec<Unit> {
+    let Source::Parquet(head) = &file.source else {
+        return vec![Unit { file: index, row_groups: 0..0, first_row: 0, batch_rows: 0, bytes: file.bytes }];
+    };
+    let mut units: Vec<Unit> = Vec::new();
+    let (mut row, mut tokens, mut rows) = (0, 0, 0);
+    for (at, group) in head.row_groups().enumerate() {
+        let open = units.last_mut().filter(|_| tokens > 0 && tokens < UNIT_TOKENS);
+        match open {
+            Some(unit) => {
+                unit.row_groups.end = at + 1;
+                unit.bytes += group.bytes;
+                tokens += group.tokens;
+                rows += group.rows;
+                unit.batch_rows = batch_rows(mapping.layout, tokens, rows);
+            }
+            None => {
+                (tokens, rows) = (group.tokens, group.rows);
+                units.push(Unit {
+                    file: index,
+                    row_groups: at..at + 1,
+                    first_row: row,
+                    batch_rows: batch_rows(mapping.layout, tokens, rows),
+                    bytes: group.bytes,
+                });
+            }
+        }
+        row += group.rows;
+    }
+    units
+}
+
+/// Rows that hold about [`BATCH_TOKENS`] tokens.
+fn batch_rows(layout: Layout, tokens: u64, rows: u64) -> usize {
+    match layout {
+        Layout::Long => BATCH_TOKENS,
+        Layout::Nested => {
+            let mean = (tokens / rows.max(1)).max(1);
+            ((BATCH_TOKENS as u64 / mean) as usize).clamp(1, MAX_BATCH_ROWS)
+        }
+    }
+}
+
+/// Columns that are needed to tell responses apart and align their values.
+const STRUCTURE: &[Column] = &[
+    Column::Step,
+    Column::Update,
+    Column::GroupId,
+    Column::SampleId,
+    Column::PromptLen,
+    Column::ResponseLen,
+    Column::PromptIds,
+    Column::Position,
+    Column::TokenId,
+    Column::Mask,
+];
+
+/// The part of a mapping that a consumer wants.
+pub struct Selection {
+    /// The mapping.
+    pub mapping: Mapping,
+    /// Whether prompts are read once for the responses of a group that follow each other.
+    prompts_by_group: bool,
+}
+
+impl Selection {
+    /// The part of `mapping` that is wanted.
+    pub fn new(mapping: &Mapping, wanted: Wanted<'_>) -> Self {
+        let mut projected = mapping.clone();
+        let wants = |column: Column| wanted.columns.contains(&column);
+        let from_ratio = wants(Column::LogprobNew) && !mapping.has(Column::LogprobNew);
+        let needed = |c: Column| match c {
+            Column::Ratio => from_ratio,
+            c => wants(c) || STRUCTURE.contains(&c),
+        };
+        projected.columns.retain(|m| needed(m.column));
+        if !wants(Column::Reward) {
+            projected.reward_parts.clear();
+        }
+        // Prompts are long: read only where asked for, or where they tell prompt from response.
+        let tells = projected.layout == Layout::Nested && mapping.has(Column::Mask);
+        if !wants(Column::PromptIds) && !tells {
+            projected.columns.retain(|m| m.column != Column::PromptIds);
+        }
+        let is_value = |m: &Mapped| m.column.level() == Level::Token && m.column != Column::Mask;
+        if !projected.columns.iter().any(is_value)
+            && let Some(first) = mapping.columns.iter().find(|m| m.column.level() == Level::Token)
+        {
+            projected.columns.push(first.clone());
+        }
+        Self { mapping: projected, prompts_by_group: wanted.prompts_by_group }
+    }
+
+    /// What is read of a Parquet file.
+    fn projection(&self) -> Projection<'_> {
+        fn names(mapped: &Mapped) -> impl Iterator<Item = &str> {
+            mapped.sources.iter().map(|s| s.name.as_str())
+        }
+        let mapping = &self.mapping;
+        let parts = mapping.reward_parts.iter().map(|(raw, _)| raw.as_str());
+        // In the long layout, what belongs to a response stands on each of its tokens.
+        let of_responses = mapping.columns.iter().filter(|m| m.column.level() == Level::Response);
+        let columns = |c: Column| mapping.get(c).into_iter().flat_map(names);
+        let is_nested = mapping.layout == Layout::Nested;
+        let by_group = self.prompts_by_group && is_nested && mapping.has(Column::GroupId);
+        Projection {
+            layout: mapping.layout,
+            all: mapping.columns.iter().flat_map(names).chain(parts.clone()).collect(),
+            repeating: match mapping.layout {
+                Layout::Long => of_responses.flat_map(names).chain(parts).collect(),
+                Layout::Nested => Vec::new(),
+            },
+            sparse: columns(Column::PromptIds).filter(|_| by_group).collect(),
+            sparse_keys: columns(Column::Step).chain(columns(Column::GroupId)).collect(),
+        }
+    }
+}
+
+/// What a unit gives, in order.
+#[derive(Debug)]
+pub enum Piece {
+    /// Complete responses.
+    Whole(TokenBatch),
+    /// The unit's first response: it may be the rest of one that began in the unit before.
+    First(TokenBatch),
+    /// The unit's last response: it may go on in the next unit.
+    Last(TokenBatch),
+    /// A unit that lies inside of one response, or has only one.
+    Only(TokenBatch),
+}
+
+impl Piece {
+    /// The responses.
+    pub fn batch(&self) -> &TokenBatch {
+        match self {
+            Self::Whole(b) | Self::First(b) | Self::Last(b) | Self::Only(b) => b,
+        }
+    }
+}
+
+/// Decodes a unit piece by piece; returns how many responses it has, those at its borders included.
+pub fn decode(
+    run: &Run,
+    number: usize,
+    unit: &Unit,
+    selection: &Selection,
+    quality: &mut Quality,
+    watch: &Watch<'_>,
+    emit: &mut dyn FnMut(Piece) -> Result<()>,
+) -> Result<u64> {
+    let file = &run.files[unit.file];
+    let mut origin = Origin { file: unit.file as u32, unit: number as u32, first_response: 0 };
+    let (context, mapping) = (&file.context, &selection.mapping);
+    match &file.source {
+        Source::Json => {
+            let mut read = 0;
+            for rows in JsonBatches::open(&context.path, BATCH_TOKENS)? {
+                let rows = rows?;
+                watch.bytes(rows.bytes_read.saturating_sub(read));
+                read = rows.bytes_read;
+                let mut batch =
+                    nested::normalise(&rows.batch, mapping, context, origin, rows.first_row, quality)?;
+                origin.first_response += batch.len() as u64;
+                batch.derive_new_logprob();
+                emit(Piece::Whole(batch))?;
+                if watch.is_stopped() {
+                    break;
+                }
+            }
+            Ok(origin.first_response)
+        }
+        Source::Parquet(head) => {
+            let columns = selection.projection();
+            let rows = head.batches(&context.path, unit.row_groups.clone(), &columns, unit.batch_rows)?;
+            let responses = match mapping.layout {
+                Layout::Nested => {
+                    let mut row = unit.first_row;
+                    for rows in rows {
+                        let rows = rows?;
+                        let mut batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
+                        row += rows.num_rows() as u64;
+                        origin.first_response += batch.len() as u64;
+                        batch.derive_new_logprob();
+                        emit(Piece::Whole(batch))?;
+                        if watch.is_stopped() {
+                            break;
+                        }
+                    }
+                    origin.first_response
+                }
+                Layout::Long => {
+                    let mut row = unit.first_row;
+                    let mut assembler = Assembler::default();
+                    let mut began = false;
+                    for rows in rows {
+                        let rows = rows?;
+                        let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
+                        row += rows.num_rows() as u64;
+                        batch.derive_new_logprob();
+                        assembler.push(batch, &mut |batch| split_first(batch, &mut began, emit))?;
+                        if watch.is_stopped() {
+                            break;
+                        }
+                    }
+                    let (last, responses) = assembler.finish();
+                    match last {
+                        Some(last) if began => emit(Piece::Last(last))?,
+                        Some(only) => emit(Piece::Only(only))?,
+                        None => {}
+                    }
+                    responses
+                }
+            };
+            watch.bytes(unit.bytes);
+            Ok(responses)
+        }
+    }
+}
+
+fn split_first(
+    mut batch: TokenBatch,
+    began: &mut bool,
+    emit: &mut dyn FnMut(Piece) -> Result<()>,
+) -> Result<()> {
+    if !std::mem::replace(began, true) {
+        emit(Piece::First(batch.slice(0..1).detached()))?;
+        if batch.len() == 1 {
+            return Ok(());
+        }
+        batch = batch.slice(1..batch.len());
+    }
+    batch.drop_plain_positions();
+    emit(Piece::Whole(batch))
+}

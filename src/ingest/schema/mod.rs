@@ -1,0 +1,8 @@
+//! What the columns of a log mean: canonical columns, dialects of frameworks, and the mapping of one onto the other.
+
+pub mod columns;
+pub mod context;
+pub mod dialect;
+pub mod mapping;
+pub mod resolve;
+pub mod user_map;

@@ -1,0 +1,209 @@
+//! Finds canonical columns by name and shape: aliases, rules for ambiguous names, `--map`.
+
+use crate::ingest::schema::columns::{Column, Kind, Level, fold_name};
+use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
+use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};
+use crate::ingest::schema::user_map::UserMap;
+
+/// Finds the canonical columns among `fields`. `None` where no token column is there.
+pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<Mapping> {
+    let layout = layout_of(fields, user)?;
+    let mut mapping = Mapping {
+        layout,
+        dialect,
+        columns: Vec::new(),
+        reward_parts: reward_parts(fields),
+        unused: Vec::new(),
+        notes: Vec::new(),
+    };
+    for &column in Column::ALL {
+        match user.get(column) {
+            Some(None) => {}
+            Some(Some(source)) if fields.iter().any(|f| f.name == source.name) => {
+                let text = fields.iter().any(|f| f.name == source.name && is_text(f.shape));
+                let sources = vec![RawSource { text, ..source.clone() }];
+                mapping.columns.push(Mapped { column, sources, reason: Reason::Option });
+            }
+            _ if is_mismatch_ratio(column, dialect) => {}
+            _ => guess(column, fields, layout, dialect, user, &mut mapping),
+        }
+    }
+    if user.get(Column::Logprob).is_none() {
+        take_probability(fields, layout, &mut mapping);
+        mapping.fall_back_to_other_logprob();
+    }
+    let used = |name: &str| {
+        mapping.columns.iter().any(|m| m.sources.iter().any(|s| s.name == name))
+            || mapping.reward_parts.iter().any(|(raw, _)| raw == name)
+    };
+    mapping.unused = fields.iter().map(|f| f.name.clone()).filter(|n| !used(n)).collect();
+    Some(mapping)
+}
+
+/// Token columns decide: lists of them are the nested layout, scalars the long one. Other list
+/// columns, such as the prompt of a long file, decide nothing.
+fn layout_of(fields: &[RawField], user: &UserMap) -> Option<Layout> {
+    let deciding = |f: &&RawField| {
+        let folded = fold_name(&f.name);
+        let token_alias = |c: Column| c.aliases().contains(&folded.as_str());
+        let mapped = user.named().any(|(c, raw)| raw == f.name && c.level() == Level::Token);
+        let known =
+            [Column::TokenId, Column::Logprob, Column::LogprobRollout, Column::LogprobNew, Column::Entropy];
+        let texts = token_alias(Column::TokenText) && f.shape == Shape::List(Primitive::Text);
+        let numbers = matches!(
+            f.shape,
+            Shape::List(Primitive::Int | Primitive::Float) | Shape::Scalar(Primitive::Int | Primitive::Float)
+        );
+        mapped || texts || (numbers && (known.into_iter().any(token_alias) || is_probability(&folded)))
+    };
+    let mut scalar = false;
+    for field in fields.iter().filter(deciding) {
+        match field.shape {
+            Shape::List(_) => return Some(Layout::Nested),
+            Shape::Scalar(_) => scalar = true,
+            _ => {}
+        }
+    }
+    scalar.then_some(Layout::Long)
+}
+
+fn is_probability(folded: &str) -> bool {
+    matches!(folded, "prob" | "probability" | "token_prob" | "old_prob")
+}
+
+fn reward_parts(fields: &[RawField]) -> Vec<(String, String)> {
+    let part = |f: &RawField| {
+        let name = f.name.strip_prefix("reward/").or_else(|| f.name.strip_prefix("rewards/"))?;
+        matches!(f.shape, Shape::Scalar(Primitive::Float | Primitive::Int))
+            .then(|| (f.name.clone(), name.to_owned()))
+    };
+    fields.iter().filter_map(part).collect()
+}
+
+fn guess(
+    column: Column,
+    fields: &[RawField],
+    layout: Layout,
+    dialect: Dialect,
+    user: &UserMap,
+    mapping: &mut Mapping,
+) {
+    let free = |f: &&RawField| !user.named().any(|(_, raw)| raw == f.name);
+    let mut matches: Vec<(usize, &RawField)> = fields
+        .iter()
+        .filter(free)
+        .filter(|f| fits(column, f.shape, layout) && !only_by_name(column, &f.name, layout))
+        .filter_map(|f| rank(column, f, fields, dialect).map(|r| (r, f)))
+        .collect();
+    matches.sort_by_key(|(rank, _)| *rank);
+    let combined = matches!(column, Column::Mask | Column::Clipped);
+    let Some((best, _)) = matches.first() else { return };
+    let reason = if *best == 0 { Reason::Name } else { Reason::Alias };
+    let chosen = if combined && *best != 0 { &matches[..] } else { &matches[..1] };
+    let sources = chosen.iter().map(|(_, f)| source(column, f, dialect)).collect();
+    for (_, other) in &matches[chosen.len()..] {
+        mapping.notes.push(format!(
+            "`{column}` is `{}`; `{}` could be it too (--map {column}={})",
+            chosen[0].1.name, other.name, other.name
+        ));
+    }
+    mapping.columns.push(Mapped { column, sources, reason });
+}
+
+fn source(column: Column, field: &RawField, dialect: Dialect) -> RawSource {
+    let folded = fold_name(&field.name);
+    let transform = match column {
+        Column::Ratio if folded.starts_with("log_") => Transform::Exp,
+        Column::Mask if folded == "remove_sample" => Transform::Not,
+        Column::GroupId if field.name == "uid" && dialect.uid_has_suffix() => Transform::StripIndices,
+        _ => Transform::Keep,
+    };
+    RawSource { name: field.name.clone(), transform, text: is_text(field.shape) }
+}
+
+fn is_text(shape: Shape) -> bool {
+    matches!(shape, Shape::Scalar(Primitive::Text) | Shape::List(Primitive::Text))
+}
+
+/// How well a raw name fits: 0 is the canonical name itself, then the order of the aliases.
+fn rank(column: Column, field: &RawField, fields: &[RawField], dialect: Dialect) -> Option<usize> {
+    let name = field.name.to_lowercase();
+    if let Some(special) = special_name(&name, fields, dialect) {
+        return (special == column).then_some(if name == column.name() { 0 } else { 1 });
+    }
+    // The scalar advantage of a response has the token column's name in many logs.
+    if name == column.name() {
+        return Some(0);
+    }
+    let folded = fold_name(&name);
+    column.aliases().iter().position(|a| *a == folded).map(|at| at + 1)
+}
+
+/// Names that mean different things in different logs.
+fn special_name(name: &str, fields: &[RawField], dialect: Dialect) -> Option<Column> {
+    let has = |column: Column, not: &str| {
+        fields.iter().any(|f| {
+            let folded = fold_name(&f.name);
+            f.name != not && folded != "logprob" && column.aliases().contains(&folded.as_str())
+        })
+    };
+    match name {
+        "per_token_logps" | "log_prob" => Some(Column::LogprobNew),
+        "logprobs" if dialect.logprobs_are_trainers() == Some(true) => Some(Column::Logprob),
+        "logprobs" if dialect.logprobs_are_trainers() == Some(false) => Some(Column::LogprobRollout),
+        "logprobs" if has(Column::LogprobRollout, name) => Some(Column::Logprob),
+        "logprobs" => Some(Column::LogprobRollout),
+        _ => None,
+    }
+}
+
+/// Whether a raw column of this shape can be `column`.
+fn fits(column: Column, shape: Shape, layout: Layout) -> bool {
+    use Primitive::{Bool, Float, Int, Text};
+    if column == Column::PromptIds {
+        return shape == Shape::List(Int);
+    }
+    let sequence_flag = matches!(shape, Shape::Scalar(Bool | Int | Float)) && column == Column::Mask;
+    let primitive = match (column.level(), layout, shape) {
+        (Level::Token, Layout::Nested, Shape::List(p)) => p,
+        (Level::Token, Layout::Nested, Shape::Scalar(p)) if sequence_flag => p,
+        (Level::Token, Layout::Long, Shape::Scalar(p)) => p,
+        (Level::Response, _, Shape::Scalar(p)) => p,
+        _ => return false,
+    };
+    match column.kind() {
+        Kind::Int if column == Column::Step => matches!(primitive, Int | Float | Text),
+        Kind::Int => primitive == Int,
+        Kind::Float | Kind::Double => matches!(primitive, Int | Float),
+        Kind::Flag => matches!(primitive, Bool | Int | Float),
+        Kind::Text => primitive == Text,
+        Kind::Id => matches!(primitive, Int | Text),
+        Kind::IdList => false,
+    }
+}
+
+/// prime-rl's ratio is trainer against sampler, not new against old.
+fn is_mismatch_ratio(column: Column, dialect: Dialect) -> bool {
+    column == Column::Ratio && matches!(dialect, Dialect::PrimeRlExport | Dialect::PrimeRlTraces)
+}
+
+/// Aliases that would mislead in one of the layouts: a scalar `advantage` is the token's own in the
+/// long layout; `position_ids` of a nested log count from the prompt.
+fn only_by_name(column: Column, name: &str, layout: Layout) -> bool {
+    match (column, layout) {
+        (Column::AdvantageSeq, Layout::Long) | (Column::Position, Layout::Nested) => name != column.name(),
+        _ => false,
+    }
+}
+
+fn take_probability(fields: &[RawField], layout: Layout, mapping: &mut Mapping) {
+    if mapping.has(Column::Logprob) {
+        return;
+    }
+    let found =
+        fields.iter().find(|f| is_probability(&fold_name(&f.name)) && fits(Column::Logprob, f.shape, layout));
+    if let Some(field) = found {
+        let sources = vec![RawSource { name: field.name.clone(), transform: Transform::Ln, text: false }];
+        mapping.insert(Mapped { column: Column::Logprob, sources, reason: Reason::Alias });
+    }
+}

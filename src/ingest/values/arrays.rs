@@ -1,0 +1,357 @@
+//! Arrow arrays of any accepted type to the few types of the token stream.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+
+use crate::ingest::batch::{Id, MISSING_FLAG, MISSING_ID};
+
+/// A type that cannot be what the column needs: what was found.
+#[derive(Debug)]
+pub struct WrongType(pub String);
+
+fn wrong(array: &dyn Array) -> WrongType {
+    WrongType(array.data_type().to_string())
+}
+
+/// Calls `$body` with `$typed` bound to the primitive array behind `$array`.
+macro_rules! with_numbers {
+    ($array:expr, $typed:ident => $body:expr) => {
+        match $array.data_type() {
+            DataType::Int8 => {
+                let $typed = $array.as_primitive::<Int8Type>();
+                Ok($body)
+            }
+            DataType::Int16 => {
+                let $typed = $array.as_primitive::<Int16Type>();
+                Ok($body)
+            }
+            DataType::Int32 => {
+                let $typed = $array.as_primitive::<Int32Type>();
+                Ok($body)
+            }
+            DataType::Int64 => {
+                let $typed = $array.as_primitive::<Int64Type>();
+                Ok($body)
+            }
+            DataType::UInt8 => {
+                let $typed = $array.as_primitive::<UInt8Type>();
+                Ok($body)
+            }
+            DataType::UInt16 => {
+                let $typed = $array.as_primitive::<UInt16Type>();
+                Ok($body)
+            }
+            DataType::UInt32 => {
+                let $typed = $array.as_primitive::<UInt32Type>();
+                Ok($body)
+            }
+            DataType::UInt64 => {
+                let $typed = $array.as_primitive::<UInt64Type>();
+                Ok($body)
+            }
+            DataType::Float16 => {
+                let $typed = $array.as_primitive::<Float16Type>();
+                Ok($body)
+            }
+            DataType::Float32 => {
+                let $typed = $array.as_primitive::<Float32Type>();
+                Ok($body)
+            }
+            DataType::Float64 => {
+                let $typed = $array.as_primitive::<Float64Type>();
+                Ok($body)
+            }
+            _ => Err(wrong($array)),
+        }
+    };
+}
+
+/// Numbers that become `f64` without surprise.
+trait Number: Copy {
+    fn to_f64(self) -> f64;
+    fn to_i64(self) -> Option<i64>;
+}
+
+macro_rules! whole {
+    ($($t:ty),*) => {$(
+        impl Number for $t {
+            fn to_f64(self) -> f64 { self as f64 }
+            fn to_i64(self) -> Option<i64> { i64::try_from(self).ok() }
+        }
+    )*};
+}
+whole!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+macro_rules! real {
+    ($($t:ty),*) => {$(
+        impl Number for $t {
+            fn to_f64(self) -> f64 { f64::from(self) }
+            fn to_i64(self) -> Option<i64> { whole_of(f64::from(self)) }
+        }
+    )*};
+}
+real!(half::f16, f32, f64);
+
+fn whole_of(x: f64) -> Option<i64> {
+    (x.fract() == 0.0 && x.abs() < 9e18).then_some(x as i64)
+}
+
+fn spread<T: ArrowPrimitiveType, U: Copy>(
+    array: &PrimitiveArray<T>,
+    missing: U,
+    convert: impl Fn(T::Native) -> U,
+) -> Vec<U> {
+    match array.nulls().filter(|n| n.null_count() > 0) {
+        None => array.values().iter().map(|v| convert(*v)).collect(),
+        Some(nulls) => {
+            let valued = array.values().iter().zip(nulls.iter());
+            valued.map(|(v, valid)| if valid { convert(*v) } else { missing }).collect()
+        }
+    }
+}
+
+fn decimals(array: &dyn Array) -> Option<Vec<f64>> {
+    let DataType::Decimal128(_, scale) = array.data_type() else { return None };
+    let unit = 10f64.powi(-i32::from(*scale));
+    Some(spread(array.as_primitive::<Decimal128Type>(), f64::NAN, |v| v as f64 * unit))
+}
+
+/// Single-precision numbers; null becomes NaN. No copy where the array is `f32` without nulls.
+pub fn to_f32(array: &dyn Array) -> Result<ScalarBuffer<f32>, WrongType> {
+    if let Some(values) = decimals(array) {
+        return Ok(values.into_iter().map(|v| v as f32).collect::<Vec<f32>>().into());
+    }
+    match array.data_type() {
+        DataType::Float32 if array.null_count() == 0 => {
+            Ok(array.as_primitive::<Float32Type>().values().clone())
+        }
+        DataType::Boolean => Ok(to_flags(array)?
+            .iter()
+            .map(|f| if *f == MISSING_FLAG { f32::NAN } else { f32::from(*f) })
+            .collect::<Vec<f32>>()
+            .into()),
+        DataType::Null => Ok(vec![f32::NAN; array.len()].into()),
+        DataType::Float32 => Ok(spread(array.as_primitive::<Float32Type>(), f32::NAN, |v| v).into()),
+        _ => with_numbers!(array, typed => spread(typed, f32::NAN, |v| v.to_f64() as f32).into()),
+    }
+}
+
+/// Double-precision numbers; null becomes NaN.
+pub fn to_f64(array: &dyn Array) -> Result<ScalarBuffer<f64>, WrongType> {
+    if let Some(values) = decimals(array) {
+        return Ok(values.into());
+    }
+    match array.data_type() {
+        DataType::Float64 if array.null_count() == 0 => {
+            Ok(array.as_primitive::<Float64Type>().values().clone())
+        }
+        DataType::Null => Ok(vec![f64::NAN; array.len()].into()),
+        _ => with_numbers!(array, typed => spread(typed, f64::NAN, Number::to_f64).into()),
+    }
+}
+
+/// Token ids and the like; null and what does not fit becomes [`MISSING_ID`].
+pub fn to_i32(array: &dyn Array) -> Result<ScalarBuffer<i32>, WrongType> {
+    match array.data_type() {
+        DataType::Int32 if array.null_count() == 0 => Ok(array.as_primitive::<Int32Type>().values().clone()),
+        DataType::Null => Ok(vec![MISSING_ID; array.len()].into()),
+        DataType::Dictionary(_, _) => to_i32(&plain(array)?),
+        _ => {
+            let narrow = |v: Option<i64>| v.and_then(|v| i32::try_from(v).ok()).unwrap_or(MISSING_ID);
+            with_numbers!(array, typed => spread(typed, MISSING_ID, |v| narrow(v.to_i64())).into())
+        }
+    }
+}
+
+/// Whole numbers, also from texts such as `"12"`.
+pub fn to_i64(array: &dyn Array) -> Result<Vec<Option<i64>>, WrongType> {
+    match array.data_type() {
+        DataType::Null => Ok(vec![None; array.len()]),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(_, _) => {
+            let parse = |t: Option<Arc<str>>| t.and_then(|t| t.trim().parse().ok());
+            Ok(to_texts(array)?.into_iter().map(parse).collect())
+        }
+        _ => with_numbers!(array, typed => spread(typed, None, Number::to_i64)),
+    }
+}
+
+/// Masks in every form: booleans, 0/1, `-100` or a token id where trained, floats.
+pub fn to_flags(array: &dyn Array) -> Result<Vec<u8>, WrongType> {
+    match array.data_type() {
+        DataType::Boolean => {
+            let flags = array.as_boolean();
+            Ok((0..flags.len())
+                .map(|i| if flags.is_valid(i) { u8::from(flags.value(i)) } else { MISSING_FLAG })
+                .collect())
+        }
+        DataType::Null => Ok(vec![MISSING_FLAG; array.len()]),
+        _ => {
+            let values = to_f64(array)?;
+            const IGNORED: f64 = -100.0;
+            // Labels instead of 0/1: everything but the ignored label is trained, id 0 included.
+            let labels = values.iter().any(|v| *v == IGNORED || *v > 1.0);
+            let trained = |v: f64| if labels { v != IGNORED } else { v != 0.0 };
+            let flag = |v: f64| if v.is_nan() { MISSING_FLAG } else { u8::from(trained(v)) };
+            Ok(values.iter().map(|v| flag(*v)).collect())
+        }
+    }
+}
+
+/// Texts, equal neighbours shared.
+pub fn to_texts(array: &dyn Array) -> Result<Vec<Option<Arc<str>>>, WrongType> {
+    fn share<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<Arc<str>>> {
+        let mut last: Option<Arc<str>> = None;
+        texts
+            .map(|text| {
+                let text = text?;
+                if last.as_deref() != Some(text) {
+                    last = Some(Arc::from(text));
+                }
+                last.clone()
+            })
+            .collect()
+    }
+    match array.data_type() {
+        DataType::Utf8 => Ok(share(array.as_string::<i32>().iter())),
+        DataType::LargeUtf8 => Ok(share(array.as_string::<i64>().iter())),
+        DataType::Utf8View => Ok(share(array.as_string_view().iter())),
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let values = to_texts(dictionary.values().as_ref())?;
+            let Some(keys) = dictionary_keys(array) else { return Ok(vec![None; array.len()]) };
+            let at = |i: usize| array.is_valid(i).then(|| values[keys[i]].clone()).flatten();
+            Ok((0..array.len()).map(at).collect())
+        }
+        DataType::Null => Ok(vec![None; array.len()]),
+        DataType::Boolean => {
+            let flags = array.as_boolean();
+            Ok(flags.iter().map(|f| f.map(|f| Arc::from(if f { "true" } else { "false" }))).collect())
+        }
+        _ => {
+            let ids = to_ids(array)?.into_iter();
+            Ok(ids.map(|id| (id != Id::Missing).then(|| Arc::from(id.to_string()))).collect())
+        }
+    }
+}
+
+/// Token texts as one string array.
+pub fn to_string_array(array: &dyn Array) -> Result<StringArray, WrongType> {
+    match array.data_type() {
+        DataType::Utf8 => Ok(array.as_string::<i32>().clone()),
+        _ => Ok(to_texts(array)?.iter().map(|t| t.as_deref()).collect()),
+    }
+}
+
+/// Identifiers: whole numbers stay numbers, all else is text.
+pub fn to_ids(array: &dyn Array) -> Result<Vec<Id>, WrongType> {
+    match array.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(_, _) => {
+            let id = |t: Option<Arc<str>>| t.map_or(Id::Missing, Id::Text);
+            Ok(to_texts(array)?.into_iter().map(id).collect())
+        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            let id = |v: &f64| match whole_of(*v) {
+                Some(whole) => Id::Int(whole),
+                None if v.is_nan() => Id::Missing,
+                None => Id::Text(Arc::from(v.to_string())),
+            };
+            Ok(to_f64(array)?.iter().map(id).collect())
+        }
+        _ => Ok(to_i64(array)?.into_iter().map(|v| v.map_or(Id::Missing, Id::Int)).collect()),
+    }
+}
+
+/// The keys of a dictionary array; `None` where it has no values to point to.
+pub fn dictionary_keys(array: &dyn Array) -> Option<Vec<usize>> {
+    let dictionary = array.as_any_dictionary_opt()?;
+    (!dictionary.values().is_empty()).then(|| dictionary.normalized_keys())
+}
+
+fn plain(array: &dyn Array) -> Result<ArrayRef, WrongType> {
+    let dictionary = array.as_any_dictionary_opt().ok_or_else(|| wrong(array))?;
+    let values = to_i32(dictionary.values().as_ref())?;
+    let keys = dictionary_keys(array).unwrap_or_else(|| vec![0; array.len()]);
+    let at = |i: usize| if array.is_valid(i) { values[keys[i]] } else { MISSING_ID };
+    let whole: Vec<i32> = (0..array.len()).map(at).collect();
+    Ok(Arc::new(PrimitiveArray::<Int32Type>::from(whole)))
+}
+
+/// A list column: row `i` has `values[offsets[i]..offsets[i + 1]]`.
+pub struct Lists {
+    /// Row boundaries in `values`.
+    pub offsets: Vec<usize>,
+    /// All rows' values, one after another.
+    pub values: ArrayRef,
+    /// Which rows have a list at all.
+    pub nulls: Option<NullBuffer>,
+}
+
+impl Lists {
+    /// Opens any kind of list array.
+    pub fn of(array: &dyn Array) -> Result<Self, WrongType> {
+        let nulls = array.nulls().cloned();
+        match array.data_type() {
+            DataType::List(_) => {
+                let list = array.as_list::<i32>();
+                let offsets = list.value_offsets().iter().map(|o| *o as usize).collect();
+                Ok(Self { offsets, values: list.values().clone(), nulls })
+            }
+            DataType::LargeList(_) => {
+                let list = array.as_list::<i64>();
+                let offsets = list.value_offsets().iter().map(|o| *o as usize).collect();
+                Ok(Self { offsets, values: list.values().clone(), nulls })
+            }
+            DataType::FixedSizeList(_, _) => {
+                let list = array.as_fixed_size_list();
+                let width = usize::try_from(list.value_length()).unwrap_or(0);
+                let offsets = (0..=list.len()).map(|i| i * width).collect();
+                Ok(Self { offsets, values: list.values().clone(), nulls })
+            }
+            _ => Err(wrong(array)),
+        }
+    }
+
+    /// Length of row `i`.
+    pub fn row_len(&self, i: usize) -> usize {
+        if self.is_null(i) { 0 } else { self.offsets[i + 1] - self.offsets[i] }
+    }
+
+    /// Whether row `i` has no list.
+    pub fn is_null(&self, i: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|n| n.is_null(i))
+    }
+}
+
+/// The runs of a run-end encoded array: where each ends, and the values.
+pub fn runs(array: &ArrayRef) -> Option<(&[i32], &ArrayRef)> {
+    let runs = array.as_run_opt::<Int32Type>()?;
+    Some((runs.run_ends().values(), runs.values()))
+}
+
+/// The given rows of an array, ascending, one after another; the rows of runs become plain.
+pub fn take(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
+    if let Some((ends, values)) = runs(array) {
+        let mut run = 0;
+        let of_row = |row: &usize| {
+            run +=
+                ends[run..].iter().take_while(|end| usize::try_from(**end).is_ok_and(|e| e <= *row)).count();
+            run
+        };
+        let places: Vec<usize> = rows.iter().map(of_row).collect();
+        return take(values, &places);
+    }
+    let data = array.to_data();
+    let mut picked = arrow_data::transform::MutableArrayData::new(vec![&data], true, rows.len());
+    for &row in rows {
+        picked.try_extend(0, row, row + 1).map_err(|e| WrongType(e.to_string()))?;
+    }
+    Ok(arrow_array::make_array(picked.freeze()))
+}

@@ -1,0 +1,4 @@
+//! Arrow arrays as plain values, whatever type a logger chose.
+
+pub mod arrays;
+pub mod boundaries;
