@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""A token log from a training loop of one's own: the twenty lines that any framework needs.
+"""A token log from a training loop of one's own: `python any_trainer.py token_log && stapo-analyze token_log`.
 
-    python any_trainer.py token_log && stapo-analyze token_log --report out/
-
-One REINFORCE step after the other on the sample checkpoint, with prompts and answers of the sample
-run instead of fresh ones, so that it is over in seconds. Needs torch, transformers, pyarrow.
+REINFORCE on the sample checkpoint, with prompts and answers of the sample run instead of fresh ones, so that
+it is over in seconds. The lines with `log` are all that any framework needs.
 """
 
 import sys
@@ -12,8 +10,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import torch
-from stapo_log import TokenLog, logit_stats
 from transformers import AutoModelForCausalLM
+
+from stapo_analyze import TokenLog, logit_stats
 
 DATA = Path(__file__).resolve().parents[2] / "notebooks-data"
 
@@ -21,7 +20,8 @@ torch.set_num_threads(1)
 model = AutoModelForCausalLM.from_pretrained(DATA / "model", dtype=torch.float32)
 optimizer = torch.optim.AdamW(model.parameters(), 1e-4)
 batch = pq.read_table(DATA / "grpo.parquet").slice(0, 96).to_pylist()
-log = TokenLog(sys.argv[1], vocab_size=model.config.vocab_size, temperature=1.0, algorithm="reinforce", every=2)
+log = TokenLog(sys.argv[1], vocab_size=model.config.vocab_size, temperature=1.0, algorithm="reinforce", every=2,
+               tokenizer=DATA / "model")  # fmt: skip
 
 for step in range(4):
     loss = 0.0
@@ -33,7 +33,7 @@ for step in range(4):
         if log.wants(step):
             stats = logit_stats(logits, response)
             log.add(
-                step, group_id=row["group_id"], sample_id=row["sample_id"], reward=row["reward"],
+                step, group_id=row["group_id"], sample_id=row["sample_id"], reward=row["reward"], policy_version=step,
                 advantage=row["advantage"], prompt_ids=prompt, token_id=response, logprob=stats.logprob,
                 entropy=stats.entropy, sum_pi_sq=stats.sum_pi_sq, sum_pi_sq_log_pi=stats.sum_pi_sq_log_pi,
             )  # fmt: skip

@@ -1,25 +1,28 @@
-#!/usr/bin/env python3
-"""verl_logger.py with verl's own trainer classes, DataProto and TransferQueue, without a training.
+"""stapo_analyze.verl with verl's own trainer classes, DataProto and TransferQueue, without a training.
 
-    python test_verl_logger.py          # needs verl 0.9, TransferQueue, torch, numpy, pyarrow; no GPU
-
-The trainers are made without their workers (those need a GPU); their own methods run, with a
-stand-in for the actor's forward pass.
+Needs verl 0.9 and TransferQueue; no GPU. The trainers are made without their workers (those need a GPU); their
+own methods run, with a stand-in for the actor's forward pass.
 """
 
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
+
+from support import Case as Folder
+
+pytest.importorskip("verl")
+
 import torch
 from omegaconf import OmegaConf
 from tensordict import NonTensorData, NonTensorStack, TensorDict
 from verl.protocol import DataProto
-from verl_logger import TokenLogV0, TokenLogV1, install
+
+import stapo_analyze.verl as verl_logger
+from stapo_analyze.verl import TokenLogV0, TokenLogV1, install
 
 PROMPTS = [[1, 2], [1, 2, 3], [1, 2, 3]]
 RESPONSES = [[4, 5], [6, 7, 8, 9], [6, 6, 6]]
@@ -36,7 +39,7 @@ def value(name, row):
 
 
 class Tokenizer:
-    pad_token_id = 0
+    pad_token_id, eos_token_id = 0, 9
 
     def __len__(self):
         return 256
@@ -48,17 +51,12 @@ class Tokenizer:
         return [self.decode(row) for row in rows]
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.dir = Path(holder.name)
-
+class Case(Folder):
     def trainer(self, mixin, base, step):
         """A trainer of the real class, without workers."""
         trainer = object.__new__(type("Trainer", (mixin, base), {"__abstractmethods__": frozenset()}))
         trainer.tokenizer, trainer.global_steps = Tokenizer(), step
-        rollout = {"temperature": 0.9, "top_p": 1.0}
+        rollout = {"temperature": 0.9, "top_p": 1.0, "response_length": 3, "multi_turn": {"enable": True}}
         actor = {"clip_ratio_low": 0.2, "clip_ratio_high": 0.28, "calculate_sum_pi_squared": False}
         trainer.config = OmegaConf.create({
             "trainer": {"rollout_data_dir": str(self.dir / "rollouts"), "token_log": {"every": 2}},
@@ -80,6 +78,10 @@ class Case(unittest.TestCase):
         self.assertEqual([row["prompt_ids"] for row in rows], PROMPTS)
         self.assertEqual([row["mask"] for row in rows], [[bool(v) for v in m] for m in MASKS])
         self.assertEqual([row["reward"] for row in rows], SCORES)
+        self.assertEqual([row["reward/acc"] for row in rows], [1.0, 0.0, 0.0])
+        self.assertEqual([row["truncated"] for row in rows], [False, False, True])  # the second ends with <eos>
+        self.assertEqual([row["finish_reason"] for row in rows], ["stop", "stop", "length"])
+        self.assertEqual([row["turn"] for row in rows], [[0, 0], [0, 1, 1, 1], [0, 0, 0]])
         self.assertEqual([row["group_id"] for row in rows], ["u0", "u1", "u1"])
         names = {
             "logprob": "old_log_probs",
@@ -133,9 +135,10 @@ class V0(Case):
             batch = batch.union(scored)
             batch.reorder(torch.tensor([1, 2, 0]))
             batch.reorder(torch.tensor([2, 0, 1]))
-            trainer._log_rollout_data(batch, {}, {}, str(self.dir / "rollouts"))
+            infos = {"acc": np.array([True, False, False]), "note": ["a", "b", "c"]}
+            trainer._log_rollout_data(batch, infos, {}, str(self.dir / "rollouts"))
         self.check(self.logged(6))
-        self.assertEqual([p.name for p in (self.dir / "rollouts_tokens").iterdir()], ["step_00000006"])  # every=2
+        self.assertEqual([p.name for p in (self.dir / "rollouts_tokens").glob("step_*")], ["step_00000006"])  # every=2
         trainer._shutdown_dump_executor()
         self.assertTrue((self.dir / "rollouts/6.jsonl").exists())  # verl's own dump is still written
 
@@ -175,11 +178,12 @@ class V1(Case):
             "prompts": jagged([PROMPTS[i] for i in order]), "responses": jagged([RESPONSES[i] for i in order]),
             "response_mask": jagged([MASKS[i] for i in order]), "rm_scores": jagged(scores),
             "uid": NonTensorStack(*["u0", "u1", "u1", "pad"]), "reward_model": NonTensorStack(*[{"ground_truth": "1"}] * 4),
+            "extra_fields": NonTensorStack(*[{"reward_extra_info": {"acc": float(i == 0), "note": "x"}} for i in order]),
         }  # fmt: skip
         for name in ("old_log_probs", "entropy", "rollout_log_probs", "advantages"):
             fields[name] = jagged([value(name, i) for i in order])
         keys = ["u0_0_0", "u1_0_0", "u1_1_0", "pad_0_0"]
-        tags = [{}, {}, {}, {"is_padding": True}]
+        tags = [{"min_global_steps": 3, "max_global_steps": 4}, {"min_global_steps": 2}, {}, {"is_padding": True}]
         batch = tq.kv_batch_put(keys=keys, partition_id="train", fields=TensorDict(fields, batch_size=[4]), tags=tags)
         for step in (3, 4):
             trainer = self.trainer(TokenLogV1, PPOTrainerSync, step)
@@ -187,8 +191,9 @@ class V1(Case):
         rows = self.logged(4)
         self.check(rows)
         self.assertEqual([row["sample_id"] for row in rows], keys[:3])
+        self.assertEqual([row["policy_version"] for row in rows], [3, 2, None])
         self.assertNotIn("logprob_ref", rows[0])
-        self.assertEqual([p.name for p in (self.dir / "rollouts_tokens").iterdir()], ["step_00000004"])
+        self.assertEqual([p.name for p in (self.dir / "rollouts_tokens").glob("step_*")], ["step_00000004"])
 
 
 class Installed(unittest.TestCase):
@@ -205,7 +210,6 @@ class Installed(unittest.TestCase):
 
     def test_the_entry_reads_the_settings(self):
         """Hydra composes verl's configuration with the log's settings; a run without a dump is refused."""
-        import verl_logger
         from verl.trainer import main_ppo
 
         class Runner:
@@ -221,7 +225,7 @@ class Installed(unittest.TestCase):
             runner.run(config)
         seen = []
         original, main_ppo.run_ppo = main_ppo.run_ppo, lambda config, task_runner_class: seen.append(config)
-        arguments, sys.argv = sys.argv, ["verl_logger.py", "trainer.rollout_data_dir=d", "+trainer.token_log.every=10",
+        arguments, sys.argv = sys.argv, ["stapo_analyze.verl", "trainer.rollout_data_dir=d", "+trainer.token_log.every=10",
                                          "actor_rollout_ref.rollout.name=vllm", "trainer.device=cpu", "hydra.output_subdir=null", "hydra/job_logging=none",
                                          "hydra.run.dir=."]  # fmt: skip
         main_ppo.validate_config = lambda **_: None  # it asks for GPUs
@@ -230,7 +234,3 @@ class Installed(unittest.TestCase):
         finally:
             main_ppo.run_ppo, sys.argv = original, arguments
         self.assertEqual(dict(seen[0].trainer.token_log), {"every": 10})
-
-
-if __name__ == "__main__":
-    unittest.main()

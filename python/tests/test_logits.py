@@ -1,23 +1,18 @@
-#!/usr/bin/env python3
-"""logit_stats against brute force and against the sample run's exact figures.
-
-python test_logit_stats.py          # needs numpy, pyarrow; torch and transformers where installed
-"""
+"""logit_stats against brute force and against the sample run's exact figures; torch where installed."""
 
 import tracemalloc
 import unittest
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from stapo_log import LogitStats, logit_stats
+
+from stapo_analyze import LogitStats, logit_stats
+from support import DATA
 
 try:
     import torch
 except ImportError:
     torch = None
-
-DATA = Path(__file__).resolve().parents[2] / "notebooks-data"
 
 
 def brute_force(logits, tokens, temperature=1.0):
@@ -133,7 +128,3 @@ class Logits(unittest.TestCase):
                     np.testing.assert_allclose(getattr(stats, name).double(), row[name], rtol, 1e-7, err_msg=name)
                 norm = stats.score_norm.double() * abs(row["advantage"])
                 np.testing.assert_allclose(norm, row["grad_norm"], rtol, 1e-7)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,56 +1,32 @@
-#!/usr/bin/env python3
-"""TokenLog: what it writes, what it refuses, and what stapo-analyze reads of it.
-
-    python test_stapo_log.py          # needs numpy, pyarrow; torch where installed
-
-stapo-analyze is taken from $STAPO_ANALYZE or the PATH; without it those tests are skipped.
-"""
+"""TokenLog: what it writes, what it refuses, and what stapo-analyze reads of it; torch where installed."""
 
 import json
-import os
-import shutil
-import subprocess
-import tempfile
 import tracemalloc
-import unittest
-from pathlib import Path
+import warnings
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from stapo_log import TokenLog, logit_stats
-from test_logit_stats import brute_force, some_logits
+
+from stapo_analyze import TokenLog, logit_stats
+from support import DATA, Case
+from test_logits import brute_force, some_logits
 
 try:
     import torch
 except ImportError:
     torch = None
 
-DATA = Path(__file__).resolve().parents[2] / "notebooks-data"
-PROGRAM = os.environ.get("STAPO_ANALYZE") or shutil.which("stapo-analyze")
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.dir = Path(holder.name)
-
-    def analyze(self, *arguments):
-        if not PROGRAM:
-            self.skipTest("stapo-analyze is not on the PATH")
-        done = subprocess.run([PROGRAM, *map(str, arguments), "-q"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
 
 class Writing(Case):
     def log(self, **settings):
         known = dict(vocab_size=256, temperature=1.0, top_p=1.0, algorithm="grpo", framework="test")
-        return TokenLog(self.dir, **(known | settings))
+        if settings.get("ranks", 1) > 1:
+            known["run_id"] = "test"
+        return TokenLog(self.dir / "log", **(known | settings))
 
     def files(self):
-        return sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
+        return sorted(str(p.relative_to(self.dir / "log")) for p in (self.dir / "log").glob("step_*/*"))
 
     def fill(self, log, step, groups=4, size=3, width=5, start=0):
         for g in range(start, start + groups):
@@ -67,7 +43,7 @@ class Writing(Case):
         self.assertEqual(
             self.files(), [f"step_00000007/{n}" for n in (".rank_00000.done", "STABLE", "rank_00000.parquet")]
         )
-        table = pq.read_table(self.dir / "step_00000007/rank_00000.parquet")
+        table = pq.read_table(self.dir / "log/step_00000007/rank_00000.parquet")
         row = table.to_pylist()[1]
         self.assertEqual((row["step"], row["group_id"], row["sample_id"], row["reward"]), (7, "0", "1", 1.0))
         self.assertEqual((row["token_id"], row["mask"], row["advantage_seq"]), ([5, 6, 7], [True] * 3, 0.0))
@@ -76,7 +52,7 @@ class Writing(Case):
         metadata = {k.decode(): v.decode() for k, v in table.schema.metadata.items()}
         expected = {"vocab_size": "256", "temperature": "1.0", "top_p": "1.0", "algorithm": "grpo", "clip_low": "0.2"}
         self.assertLessEqual((expected | {"schema_version": "1", "framework": "test"}).items(), metadata.items())
-        footer = pq.read_metadata(self.dir / "step_00000007/rank_00000.parquet").metadata
+        footer = pq.read_metadata(self.dir / "log/step_00000007/rank_00000.parquet").metadata
         self.assertEqual(footer[b"responses_seen"], b"3")
 
     def test_every(self):
@@ -84,14 +60,18 @@ class Writing(Case):
             for step in range(25):
                 self.assertEqual(log.wants(step), step in (0, 10, 20))
                 self.fill(log, step)
-        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), [f"step_{s:08}" for s in (0, 10, 20)])
+        self.assertEqual(
+            sorted(p.name for p in (self.dir / "log").glob("step_*")), [f"step_{s:08}" for s in (0, 10, 20)]
+        )
 
     def test_chosen_responses_are_whole_groups_in_any_order(self):
+        warnings.simplefilter("ignore")  # the second log sets the first one aside
+
         def chosen(order):
             with self.log(responses=10) as log:
                 for g in order:
                     self.fill(log, 3, groups=1, start=g)
-            return pq.read_table(self.dir / "step_00000003/rank_00000.parquet").column("group_id").to_pylist()
+            return pq.read_table(self.dir / "log/step_00000003/rank_00000.parquet").column("group_id").to_pylist()
 
         first = chosen(range(50))
         self.assertEqual(len(first), 9)
@@ -101,7 +81,7 @@ class Writing(Case):
             for _ in range(3):
                 for g in np.random.default_rng(5).permutation(50):
                     log.add(3, group_id=g, token_id=[1], logprob=[-0.1])
-        rows = pq.read_table(self.dir / "step_00000003/rank_00000.parquet").column("group_id").to_pylist()
+        rows = pq.read_table(self.dir / "log/step_00000003/rank_00000.parquet").column("group_id").to_pylist()
         self.assertEqual(sorted(rows), sorted(first))
 
     def test_the_last_rank_marks_the_step(self):
@@ -110,15 +90,75 @@ class Writing(Case):
             if r != 1:  # a rank without responses has no file
                 self.fill(log, 4, start=10 * r)
             log.finish(4)
-            self.assertEqual((self.dir / "step_00000004/STABLE").exists(), r == 2)
+            self.assertEqual((self.dir / "log/step_00000004/STABLE").exists(), r == 2)
         self.assertEqual(
             [f for f in self.files() if f.endswith("parquet")], [f"step_00000004/rank_0000{r}.parquet" for r in (0, 2)]
         )
-        log = self.log(rank=0, ranks=3)
-        self.fill(log, 4)  # a resumed run logs the step again
-        self.assertFalse((self.dir / "step_00000004/STABLE").exists())
-        log.finish()
-        self.assertTrue((self.dir / "step_00000004/STABLE").exists())
+
+    def test_ranks_share_the_run(self):
+        with self.assertRaisesRegex(ValueError, "the same run_id"):
+            self.fill(self.log(rank=1, ranks=3, run_id=None), 0)
+        for r in range(2):
+            with self.log(rank=r, ranks=2, run_id="abc") as log:
+                self.fill(log, 0, start=10 * r)
+        self.assertEqual([self.metadata(0, r)["run_id"] for r in range(2)], ["abc", "abc"])
+
+    def steps(self, folder="log"):
+        return sorted(int(p.name[5:]) for p in (self.dir / folder).glob("step_*"))
+
+    def metadata(self, step, rank=0):
+        table = pq.read_table(self.dir / f"log/step_{step:08}/rank_{rank:05}.parquet")
+        return {k.decode(): v.decode() for k, v in table.schema.metadata.items()}
+
+    def run_of(self, steps, start=None, **settings):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with self.log(**settings) as log:
+                if start is not None:
+                    log.start(start)
+                for step in steps:
+                    self.fill(log, step, groups=1)
+        return [str(w.message) for w in caught]
+
+    def test_a_new_run_sets_the_old_one_aside(self):
+        self.run_of(range(3))
+        first = self.metadata(0)["run_id"]
+        [said] = self.run_of(range(2))
+        self.assertIn("3 steps of an earlier run moved to", said)
+        self.assertEqual((self.steps(), self.steps(f"log.aside-{first}")), ([0, 1], [0, 1, 2]))
+        self.assertNotEqual(self.metadata(0)["run_id"], first)
+
+    def test_a_resumed_run_goes_on_and_sets_its_stale_tail_aside(self):
+        self.run_of([0, 10, 20, 30], every=10)
+        first = self.metadata(0)["run_id"]
+        self.run_of([20], every=10, start=15)  # the checkpoint was of step 15; 20 and 30 will be made anew
+        self.assertEqual((self.steps(), self.steps(f"log.aside-{first}")), ([0, 10, 20], [20, 30]))
+        self.assertEqual({self.metadata(s)["run_id"] for s in self.steps()}, {first})
+        self.run_of([30], every=10, run_id="another", start=30)  # said to be another run: nothing is mixed
+        self.assertEqual((self.steps(), self.metadata(30)["run_id"]), ([30], "another"))
+
+    def test_all_passes_of_a_generation_or_none(self):
+        log = self.log(every=10)
+        kept = [
+            s for first in range(0, 48, 4) for s in range(first, first + 4) if log.choose(first, 4) and log.wants(s)
+        ]
+        self.assertEqual(kept, [0, 1, 2, 3, 8, 9, 10, 11, 20, 21, 22, 23, 28, 29, 30, 31, 40, 41, 42, 43])
+        with self.log(every=2, responses=6) as log:
+            for first in (0, 2):
+                log.choose(first, 2)
+                for step in (first, first + 1):
+                    self.fill(log, step, groups=20)
+        ids = [
+            pq.read_table(self.dir / f"log/step_{s:08}/rank_00000.parquet")["group_id"].to_pylist() for s in range(4)
+        ]
+        self.assertEqual((ids[0], ids[2]), (ids[1], ids[3]))  # the same responses in both passes
+        self.assertNotEqual(ids[0], ids[2])
+
+    def test_the_tokenizer_lies_beside_the_log(self):
+        with self.log(tokenizer=DATA / "model") as log:
+            self.fill(log, 0)
+        self.assertEqual((self.dir / "log/tokenizer.json").read_bytes(), (DATA / "model/tokenizer.json").read_bytes())
+        self.assertEqual(self.metadata(0)["tokenizer"], "tokenizer.json")
 
     def test_nothing_half_written_stays(self):
         with self.assertRaisesRegex(ValueError, "logprob has shape"), self.log(buffer_tokens=1) as log:
@@ -142,6 +182,7 @@ class Writing(Case):
     def test_memory_is_bounded(self):
         columns = {"logprob": np.full(1000, -0.5), "entropy": np.full(1000, 0.5), "token_id": np.arange(1000)}
         for settings in ({"buffer_tokens": 50_000}, {"responses": 40}):
+            self.dir = self.dir / "again"
             tracemalloc.start()
             with self.log(**settings) as log:
                 for i in range(2000):
@@ -161,7 +202,7 @@ class Writing(Case):
                 logprob=torch.full((2, 2), -0.5).bfloat16().requires_grad_(), prompt_ids=[[1], [1, 2]],
             )  # fmt: skip
             log.add(2, token_id=torch.tensor([4]), logprob=torch.tensor([-0.25]), reward=torch.tensor(0.5))
-        rows = pq.read_table(self.dir / "step_00000002/rank_00000.parquet").to_pylist()
+        rows = pq.read_table(self.dir / "log/step_00000002/rank_00000.parquet").to_pylist()
         self.assertEqual([row["logprob"] for row in rows], [[-0.5], [-0.5, -0.5], [-0.25]])
         self.assertEqual([row["prompt_ids"] for row in rows], [[1], [1, 2], None])
 
@@ -175,8 +216,8 @@ class Writing(Case):
                 logs[row["group_id"] % 2].add(**row)
         for log in logs:
             log.finish()
-        self.assertEqual(json.loads(self.analyze("check", self.dir, "--format", "json"))["tokens"], 612_395)
-        ours = json.loads(self.analyze(self.dir, "--format", "json"))
+        self.assertEqual(json.loads(self.analyze("check", self.dir / "log", "--format", "json"))["tokens"], 612_395)
+        ours = json.loads(self.analyze(self.dir / "log", "--format", "json"))
         theirs = json.loads(self.analyze(original, "--format", "json"))
         for part in ("s2t", "verdict", "totals"):
             for name, value in theirs[part].items():
@@ -202,7 +243,3 @@ class Writing(Case):
         np.testing.assert_allclose(energy, float((exact.score_norm**2).sum()), 1e-5)
         self.assertEqual(summary["entropy_change"]["exact"], 2000)
         self.assertEqual(summary["totals"]["infeasible"], 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

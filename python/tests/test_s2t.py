@@ -1,25 +1,17 @@
-#!/usr/bin/env python3
-"""s2t_mask.py against stapo-analyze: the same tokens, in both sample runs and both presets.
+"""s2t_mask against stapo-analyze: the same tokens, in both sample runs and both presets. Needs torch."""
 
-    python test_s2t_mask.py          # needs torch, numpy, pyarrow
-
-stapo-analyze is taken from $STAPO_ANALYZE or the PATH; without it those tests are skipped.
-"""
-
-import os
-import shutil
-import subprocess
 import tempfile
 import unittest
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-import torch
-from s2t_mask import gather_over_ranks, linear_quantile, s2t_mask, s2t_threshold
+import pytest
 
-DATA = Path(__file__).resolve().parents[2] / "notebooks-data"
-PROGRAM = os.environ.get("STAPO_ANALYZE") or shutil.which("stapo-analyze")
+from stapo_analyze import analyze, s2t_mask, s2t_threshold
+from stapo_analyze.s2t import gather_over_ranks, linear_quantile
+from support import DATA, PROGRAM
+
+torch = pytest.importorskip("torch")
 
 
 def padded(lists, fill=0.0):
@@ -38,19 +30,16 @@ def batches(run):
         yield step, ids, padded(rows["logprob"]), padded(rows["entropy"]), torch.tensor(rows["advantage"]), mask
 
 
-def silenced_by_program(run, *options):
-    with tempfile.TemporaryDirectory() as folder:
-        command = [PROGRAM, str(DATA / f"{run}.parquet"), "--report", folder, "-q", *options]
-        subprocess.run(command, check=True, capture_output=True)
-        rows = pq.read_table(Path(folder) / "tables/flagged.parquet").to_pylist()
+def silenced_by_program(run, **options):
+    rows = analyze(DATA / f"{run}.parquet", **options).tables.arrow("flagged").to_pylist()
     names = ("step", "group_id", "sample_id", "position")
     return {tuple(r[n] for n in names): r["tau_h"] for r in rows if r["kind"] == "spurious"}
 
 
-@unittest.skipUnless(PROGRAM, "stapo-analyze is not on the PATH")
+@unittest.skipUnless(PROGRAM, "stapo-analyze is not installed")
 class AgainstTheProgram(unittest.TestCase):
-    def compare(self, run, preset, *options, **settings):
-        theirs = silenced_by_program(run, "--preset", preset, *options)
+    def compare(self, run, preset, options=None, **settings):
+        theirs = silenced_by_program(run, preset=preset, **(options or {}))
         ours = {}
         for step, ids, *tensors in batches(run):
             tau_h = s2t_threshold(*tensors, preset=preset, **settings)
@@ -67,7 +56,7 @@ class AgainstTheProgram(unittest.TestCase):
             self.assertGreater(self.compare(run, "v1"), 100)
 
     def test_other_thresholds(self):
-        self.compare("grpo", "v5", "--tau-p", "0.01", "--entropy-quantile", "0.5", tau_p=0.01, quantile=0.5)
+        self.compare("grpo", "v5", {"tau_p": 0.01, "entropy_quantile": 0.5}, tau_p=0.01, quantile=0.5)
 
 
 class Rule(unittest.TestCase):
@@ -122,7 +111,3 @@ class Distributed(unittest.TestCase):
             results = manager.dict()
             torch.multiprocessing.spawn(one_rank, (f"file://{folder}/meet", results), nprocs=2)
             self.assertEqual(dict(results), {0: True, 1: True})
-
-
-if __name__ == "__main__":
-    unittest.main()

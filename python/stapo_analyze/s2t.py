@@ -6,7 +6,7 @@
 A token is silenced where A > 0, p < tau_p and H < tau_h, all strict. tau_h is a quantile of the
 entropies of a population: in preset v5 the 0.75-quantile over the candidates {A > 0, p < tau_p}, in
 v1 the 0.80-quantile over all trained tokens. The token mean is taken over what is kept. Rule: arXiv
-2602.15620. test_s2t_mask.py finds the same tokens as the program on both sample runs.
+2602.15620. The package's tests find the same tokens as the program on both sample runs.
 
 * logprob, entropy: of the policy that the gradient is taken of, detached, at the temperature it is
   trained with. In the first pass over a batch that is also the old policy.
@@ -14,13 +14,12 @@ v1 the 0.80-quantile over all trained tokens. The token mean is taken over what 
   report shows for a log without mini-batches; inside of a mini-batch it is what the report shows for
   a log with an `update` column. A micro-batch of gradient accumulation is too small a population:
   take `s2t_threshold` over the mini-batch first, then pass it as `tau_h`.
+* With TRL, `stapo_analyze.trl.S2TMixin` does all of this.
 * Over several ranks a quantile is not the mean of the ranks' quantiles: gather the population and
   take one. Candidates are few (about one token in ten thousand), so `gather` below costs nothing in
   v5; in v1 it moves every entropy, and a histogram of 10,000 bins, summed over ranks, is the
   cheaper and nearly exact way.
 """
-
-import torch
 
 PRESETS = {"v5": ("candidates", 0.75), "v1": ("all", 0.80)}
 
@@ -39,16 +38,16 @@ def s2t_mask(
             logprob, entropy, advantage, mask, preset=preset, tau_p=tau_p, quantile=quantile, gather=gather
         )
     # A missing entropy (NaN) is not low. Compared in double precision, as the threshold is.
-    return _candidates(logprob, advantage, mask, tau_p) & (_double(entropy) < tau_h)
+    return candidates(logprob, advantage, mask, tau_p) & (_double(entropy) < tau_h)
 
 
 def s2t_threshold(logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=0.002, quantile=None, gather=None):
     """tau_h of one population; −∞, which silences nothing, where it is empty."""
     population, default = PRESETS[preset]
     if population == "candidates":
-        chosen = _candidates(logprob, advantage, mask, tau_p)
+        chosen = candidates(logprob, advantage, mask, tau_p)
     else:
-        chosen = torch.ones_like(logprob, dtype=torch.bool) if mask is None else mask.bool()
+        chosen = ~entropy.isnan() if mask is None else mask.bool()
     values = entropy.detach()[chosen]
     if gather is not None:
         values = gather(values)
@@ -57,6 +56,8 @@ def s2t_threshold(logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=
 
 def gather_over_ranks(values):
     """For `gather`: the population of all ranks, with torch.distributed."""
+    import torch
+
     parts = [None] * torch.distributed.get_world_size()
     torch.distributed.all_gather_object(parts, values.cpu())
     return torch.cat(parts)
@@ -76,7 +77,8 @@ def linear_quantile(values, q):
     return high - (high - low) * (1 - fraction) if fraction >= 0.5 else low + (high - low) * fraction
 
 
-def _candidates(logprob, advantage, mask, tau_p):
+def candidates(logprob, advantage, mask=None, tau_p=0.002):
+    """Improbable tokens with a positive advantage: those that S2T chooses from."""
     if advantage.dim() < logprob.dim():
         advantage = advantage.unsqueeze(-1)
     logprob = _double(logprob)
