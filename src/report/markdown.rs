@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::charts::Drawn;
 use super::html::{statements, when};
-use super::numbers::{amount, count, none, number, number_or_dash, percent, percent_or_dash, times};
+use super::numbers::{count, none, number, percent, percent_or_dash, times};
+use super::page::{Kind, Sheet};
+use super::tables;
 use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, StepRow, VerdictState};
@@ -22,9 +24,10 @@ pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
     verdict(&mut out, analysis);
     warnings(&mut out, analysis);
     steps(&mut out, analysis);
-    tokens(&mut out, analysis);
+    titled(&mut out, "Tokens silenced most", &tables::silenced_tokens(analysis, TOKENS));
     cases(&mut out, analysis);
-    rules(&mut out, analysis);
+    let columns = ["rule", "silenced", "damped", "amplified", "energy kept"];
+    titled(&mut out, "Rules on the same tokens", &tables::rules(analysis).only(&columns));
     out.push_str("## What this report cannot know\n\n");
     for statement in statements(analysis) {
         let _ = writeln!(out, "- {}", markdown_prose(&statement));
@@ -94,33 +97,16 @@ fn warnings(out: &mut String, analysis: &RunAnalysis) {
 }
 
 fn steps(out: &mut String, analysis: &RunAnalysis) {
-    out.push_str("## Steps\n\n| step | tokens | reward | entropy | candidates | τ_h | silenced | ratio | their energy |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     let all: Vec<&StepRow> = analysis.steps.iter().collect();
     let shown = spread(&all, STEPS);
-    for s in &shown {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            s.step,
-            count(s.tokens),
-            number_or_dash(s.mean_reward),
-            number_or_dash(s.mean_entropy),
-            count(s.candidates),
-            number_or_dash(s.tau_h),
-            count(s.silenced),
-            percent(s.silenced_ratio),
-            percent_or_dash(s.spurious_energy_share)
-        );
-    }
+    out.push_str("## Steps\n\n");
+    let columns =
+        ["step", "tokens", "reward", "entropy", "candidates", "τₕ", "silenced", "ratio", "their energy"];
+    tables::steps(&shown).only(&columns).markdown(out);
     if shown.len() < all.len() {
-        let _ = writeln!(
-            out,
-            "\n{} of {} steps; all are in `tables/steps.parquet`.",
-            shown.len(),
-            count(all.len() as u64)
-        );
+        let (shown, all) = (shown.len(), count(all.len() as u64));
+        let _ = write!(out, "{shown} of {all} steps; all are in `tables/steps.parquet`.\n\n");
     }
-    out.push('\n');
 }
 
 /// First, last and evenly between.
@@ -131,71 +117,36 @@ fn spread<T: Copy>(items: &[T], limit: usize) -> Vec<T> {
     (0..limit).map(|i| items[i * (items.len() - 1) / (limit - 1)]).collect()
 }
 
-fn tokens(out: &mut String, analysis: &RunAnalysis) {
-    let rows: Vec<_> = analysis.vocabulary.top.iter().filter(|r| r.silenced > 0).take(TOKENS).collect();
-    if rows.is_empty() {
-        return;
+fn titled(out: &mut String, title: &str, sheet: &Sheet) {
+    if !sheet.is_empty() {
+        let _ = write!(out, "## {title}\n\n");
+        sheet.markdown(out);
     }
-    out.push_str("## Tokens silenced most\n\n| token | silenced | exploratory | with A > 0 | with A < 0 |\n|---|---:|---:|---:|---:|\n");
-    for r in rows {
-        let name = r.token.as_deref().map_or_else(|| format!("id {}", r.token_id), token_label);
-        let (name, silenced) = (markdown_code(&name), count(r.silenced));
-        let _ = writeln!(
-            out,
-            "| {name} | {silenced} | {} | {} | {} |",
-            count(r.exploratory),
-            count(r.positive),
-            count(r.negative)
-        );
-    }
-    out.push('\n');
 }
 
 fn cases(out: &mut String, analysis: &RunAnalysis) {
-    let rows: Vec<_> =
-        analysis.cases.top.iter().filter(|c| c.kind == FlagKind::Spurious).take(CASES).collect();
-    if rows.is_empty() {
-        return;
-    }
-    out.push_str("## Riskiest cases\n\n| step | token | context | p | H | A | norm | risk |\n|---:|---|---|---:|---:|---:|---:|---:|\n");
-    for c in rows {
+    let columns = ["step", "token", "context", "p", "H", "A", "norm", "risk"];
+    let mut sheet = Sheet::new(&columns).with(Kind::Code, "token").with(Kind::Code, "context");
+    for c in analysis.cases.top.iter().filter(|c| c.kind == FlagKind::Spurious).take(CASES) {
         let text = c.token.as_deref().unwrap_or("?");
         let gap = if token_gap(c.before.iter().chain(&c.after)).is_empty() { "" } else { " " };
         let (before, after) = (c.before.join(gap), c.after.join(gap));
         let tail: String = before.chars().skip(before.chars().count().saturating_sub(28)).collect();
         let head: String = after.chars().take(20).collect();
-        let context = prose(&format!("…{tail}{gap}[{}]{gap}{head}…", token_label(text).replace('␣', " ")));
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
-            c.step,
-            markdown_code(&token_label(text)),
-            markdown_code(&context),
+        sheet.push([
+            c.step.to_string(),
+            token_label(text),
+            prose(&format!("…{tail}{gap}[{}]{gap}{head}…", token_label(text).replace('␣', " "))),
             number(c.logprob.exp()),
             number(c.entropy),
             number(c.advantage),
             number(c.grad_norm),
-            number(c.risk)
-        );
+            number(c.risk),
+        ]);
     }
-    let total = analysis.cases.spurious + analysis.cases.exploratory;
-    let _ = writeln!(out, "\n{} flagged tokens in all: `tables/flagged.parquet`.\n", count(total));
-}
-
-fn rules(out: &mut String, analysis: &RunAnalysis) {
-    if analysis.rules.is_empty() {
-        return;
+    titled(out, "Riskiest cases", &sheet);
+    if !sheet.is_empty() {
+        let total = analysis.cases.spurious + analysis.cases.exploratory;
+        let _ = write!(out, "{} flagged tokens in all: `tables/flagged.parquet`.\n\n", count(total));
     }
-    out.push_str("## Rules on the same tokens\n\n| rule | silenced | damped | amplified | energy kept |\n|---|---:|---:|---:|---:|\n");
-    for r in &analysis.rules {
-        let estimated = if r.exact { String::new() } else { format!(" ± {}", percent(r.sampling_error)) };
-        let kept = percent_or_dash(r.energy_kept);
-        let (silenced, damped, amplified) = (amount(r.silenced), amount(r.damped), amount(r.amplified));
-        let _ = writeln!(
-            out,
-            "| {} | {silenced} | {damped} | {amplified} | {kept}{estimated} |",
-            markdown_code(&prose(&r.rule))
-        );
-    }
-    out.push('\n');
 }

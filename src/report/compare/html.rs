@@ -1,176 +1,163 @@
 //! `compare.html`: one file without scripts, without network.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::tables;
+use super::{metrics, tables};
 use crate::compare::Comparison;
-use crate::compare::result::{CompareWarning, MetricRow};
+use crate::compare::result::{AlignmentSummary, CompareWarning, MetricRow};
 use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p};
 use crate::report::charts::Drawn;
-use crate::report::html::{figures, verdict::with_code, write_head};
 use crate::report::numbers::{count, none};
-use crate::report::text::{escape_xml, prose};
+use crate::report::page::warnings::{self, Notice};
+use crate::report::page::{self, Fact, Page, Section, Tone, Verdict, figures};
+use crate::report::text::prose;
 
-/// Warnings that are shown at most.
-const WARNINGS: usize = 40;
 /// Metrics of the first screen.
 const FIRST: [&str; 3] = ["entropy", "reward", "silenced_ratio"];
-
-/// A name or sentence from outside, for the page.
-pub fn safe(text: &str) -> String {
-    escape_xml(&prose(text))
-}
+/// Sentences and runs of the first screen at most.
+const DIFFERENCES: usize = 6;
+const ALIKE: usize = 4;
+const ALIGNED: usize = 8;
 
 /// The page.
 #[must_use]
 pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
     let names: Vec<String> = comparison.arms.iter().map(|arm| prose(&arm.name)).collect();
-    let mut out = String::with_capacity(1 << 19);
-    write_head(&mut out, &format!("{} – comparison of runs", names.join(", ")), None);
-    write_header(&mut out, comparison, &names);
-    write_verdict(&mut out, comparison);
-    out.push_str("<nav aria-label=\"Sections\"><a href=\"#warnings\">Warnings</a><a href=\"#metrics\">Metrics</a><a href=\"#charts\">Charts</a><a href=\"#tables\">Tables</a><a href=\"#limits\">What this cannot know</a></nav>\n");
-    write_warnings(&mut out, &comparison.warnings);
-    tables::metrics(&mut out, comparison);
-    figures::write(&mut out, charts);
-    tables::write(&mut out, comparison);
-    write_limits(&mut out, comparison);
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
+    let notices: Vec<Notice> = comparison.warnings.iter().map(notice).collect();
+    Page {
+        title: format!("{} – comparison of runs", names.join(", ")),
+        name: names.join(" · "),
+        facts: format!(
+            "{} runs · {} tokens · baseline {}",
+            comparison.runs.len(),
+            count(comparison.runs.iter().map(|run| run.tokens).sum::<u64>()),
+            names.first().map_or("", String::as_str)
+        ),
+        verdict: verdict(comparison),
+        sections: vec![
+            warnings::section(&notices, "compare.json"),
+            metrics::section(comparison),
+            figures::section(charts, &[]),
+            tables::section(comparison),
+            limits(comparison),
+        ],
+        data: None,
+        script: None,
+    }
+    .render()
 }
 
-fn write_header(out: &mut String, comparison: &Comparison, names: &[String]) {
-    let tokens = comparison.runs.iter().map(|run| run.tokens).sum::<u64>();
-    let _ = write!(
-        out,
-        "<a class=\"skip\" href=\"#warnings\">Skip to warnings</a>\n<header><p class=\"run\">{}</p><p class=\"facts\">{} runs · {} tokens · baseline {}</p></header>\n<main>\n",
-        escape_xml(&names.join(" · ")),
-        comparison.runs.len(),
-        count(tokens),
-        escape_xml(names.first().map_or("", String::as_str))
-    );
+fn notice(warning: &CompareWarning) -> Notice {
+    Notice {
+        name: warning.code.name().replace('_', " "),
+        serious: false,
+        message: warning.message.clone(),
+        hint: warning.hint.clone(),
+        evidence: Vec::new(),
+    }
 }
 
-fn write_verdict(out: &mut String, comparison: &Comparison) {
+fn verdict(comparison: &Comparison) -> Verdict {
     let verdict = &comparison.verdict;
-    let (state, sign, word) = if verdict.differs {
-        ("differs", "≠", "Differs beyond noise")
+    let (tone, sign, word) = if verdict.differs {
+        (Tone::Differs, "≠", "Differs beyond noise")
     } else {
-        ("unknown", "≈", "No difference beyond noise")
+        (Tone::Unknown, "≈", "No difference beyond noise")
     };
-    let _ = write!(
-        out,
-        "<section id=\"verdict\" class=\"{state}\"><p class=\"badge\"><span aria-hidden=\"true\">{sign}</span> {word}</p>\n<h1>{}</h1>\n",
-        safe(&verdict.headline)
-    );
-    if !verdict.differences.is_empty() {
-        out.push_str("<ul class=\"more\">");
-        for sentence in verdict.differences.iter().take(6) {
-            let _ = write!(out, "<li>{}</li>", safe(sentence));
-        }
-        if verdict.differences.len() > 6 {
-            let _ = write!(out, "<li>and {} more, below</li>", verdict.differences.len() - 6);
-        }
-        out.push_str("</ul>\n");
+    let more = verdict.differences.len().saturating_sub(DIFFERENCES);
+    Verdict {
+        tone,
+        sign,
+        word,
+        headline: prose(&verdict.headline),
+        lead: html! {
+            @if !verdict.differences.is_empty() {
+                ul.more {
+                    @for sentence in verdict.differences.iter().take(DIFFERENCES) { li { (prose(sentence)) } }
+                    @if more > 0 { li { "and " (more) " more, below" } }
+                }
+            }
+        },
+        facts: facts(comparison),
+        answers: vec![
+            ("What does not differ", alike(&verdict.alike)),
+            ("What it speaks of", html! { (prose(&verdict.scope)) }),
+            ("Aligned", html! { @for a in comparison.alignment.iter().take(ALIGNED) { p { (aligned(a)) } } }),
+        ],
     }
-    write_numbers(out, comparison);
-    out.push_str("<dl class=\"answers\"><div><dt>What does not differ</dt><dd>");
-    if verdict.alike.is_empty() {
-        out.push_str("nothing that was compared");
+}
+
+fn alike(sentences: &[String]) -> Markup {
+    html! {
+        @if sentences.is_empty() { "nothing that was compared" }
+        @for sentence in sentences.iter().take(ALIKE) { p { (prose(sentence)) } }
     }
-    for sentence in verdict.alike.iter().take(4) {
-        let _ = write!(out, "<p>{}</p>", safe(sentence));
-    }
-    let _ = write!(out, "</dd></div><div><dt>What it speaks of</dt><dd>{}</dd></div>", safe(&verdict.scope));
-    out.push_str("<div><dt>Aligned</dt><dd>");
-    for a in comparison.alignment.iter().take(8) {
-        let _ = write!(
-            out,
-            "<p>{}: {} steps ({}), {} prompts in both; left out: {} + {} steps, {} + {} groups without a partner</p>",
-            safe(&a.run),
-            count(a.steps),
-            a.method,
-            if a.prompts_logged { count(a.prompts) } else { "unknown".into() },
-            count(a.baseline_unaligned),
-            count(a.other_unaligned),
-            count(a.baseline_groups_unaligned),
-            count(a.other_groups_unaligned)
-        );
-    }
-    out.push_str("</dd></div></dl></section>\n");
+}
+
+fn aligned(a: &AlignmentSummary) -> String {
+    format!(
+        "{}: {} steps ({}), {} prompts in both; left out: {} + {} steps, {} + {} groups without a partner",
+        prose(&a.run),
+        count(a.steps),
+        a.method,
+        if a.prompts_logged { count(a.prompts) } else { "unknown".into() },
+        count(a.baseline_unaligned),
+        count(a.other_unaligned),
+        count(a.baseline_groups_unaligned),
+        count(a.other_groups_unaligned)
+    )
 }
 
 /// The numbers of the first screen: the first arm against the baseline.
-fn write_numbers(out: &mut String, comparison: &Comparison) {
-    let Some(arm) = comparison.arms.get(1) else { return };
+fn facts(comparison: &Comparison) -> Vec<Fact> {
+    let [base, arm, ..] = comparison.arms.as_slice() else { return Vec::new() };
     let row = |name: &&str| comparison.metrics.iter().find(|r| r.name == **name && r.run == arm.name);
-    let rows: Vec<&MetricRow> = FIRST.iter().filter_map(row).collect();
-    if rows.is_empty() {
-        return;
-    }
-    out.push_str("<dl class=\"numbers\">");
-    for r in rows {
-        let _ = write!(
-            out,
-            "<div><dt>{}, {} against {}</dt><dd>{}<small>{} against {}; interval {}; p {} corrected</small></dd></div>",
-            safe(&r.label),
-            safe(&r.run),
-            safe(&comparison.arms[0].name),
-            shown_difference(r, r.difference),
+    let fact = |r: &MetricRow| Fact {
+        value: shown_difference(r, r.difference),
+        what: format!("{}, {} against {}", prose(&r.label), prose(&r.run), prose(&base.name)),
+        note: format!(
+            "{} against {}; interval {}; p {} corrected",
             shown(r, r.other),
             shown(r, r.baseline),
             shown_interval(r).unwrap_or_else(none),
-            escape_xml(&r.p_adjusted.map_or_else(none, shown_p))
-        );
-    }
-    out.push_str("</dl>\n");
-}
-
-fn write_warnings(out: &mut String, warnings: &[CompareWarning]) {
-    out.push_str("<section id=\"warnings\"><h2>Warnings</h2>\n");
-    if warnings.is_empty() {
-        out.push_str("<p>None.</p></section>\n");
-        return;
-    }
-    out.push_str("<ul class=\"warnings\">\n");
-    for warning in warnings.iter().take(WARNINGS) {
-        let _ = writeln!(
-            out,
-            "<li class=\"mild\"><p><span class=\"code\"><span aria-hidden=\"true\">▲</span> {}</span> {}</p><p class=\"hint\"><b>Next:</b> {}</p></li>",
-            warning.code.name().replace('_', " "),
-            with_code(&prose(&warning.message)),
-            with_code(&prose(&warning.hint))
-        );
-    }
-    out.push_str("</ul>");
-    if warnings.len() > WARNINGS {
-        let _ = write!(out, "<p>{} more are in compare.json.</p>", warnings.len() - WARNINGS);
-    }
-    out.push_str("</section>\n");
-}
-
-fn write_limits(out: &mut String, comparison: &Comparison) {
-    out.push_str("<section id=\"limits\"><h2>How this was computed, and what it cannot know</h2>\n<ul>\n");
-    for statement in &comparison.statements {
-        let _ = writeln!(out, "<li>{}</li>", safe(statement));
-    }
-    out.push_str("</ul>\n<details><summary>Runs, files, settings</summary><dl class=\"facts\">\n");
-    let settings = &comparison.settings;
-    let fact = |out: &mut String, name: &str, value: &str| {
-        let _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", safe(name), safe(value));
+            r.p_adjusted.map_or_else(none, shown_p)
+        ),
     };
-    fact(out, "Program", &format!("stapo-analyze {}", settings.program));
-    fact(out, "S2T", &settings.preset);
-    fact(
-        out,
-        "Bootstrap",
-        &format!("{} draws, seed {}, {} %", count(settings.draws), settings.seed, level(settings.confidence)),
-    );
-    for run in comparison.runs.iter().take(40) {
-        fact(out, &run.name, &format!("{} ({} norms)", run.health, run.gradient_source));
-        for file in run.files.iter().take(8) {
-            fact(out, "File", file);
-        }
+    FIRST.iter().filter_map(row).map(fact).collect()
+}
+
+fn limits(comparison: &Comparison) -> Section {
+    let statements: Vec<String> = comparison.statements.iter().map(|s| prose(s)).collect();
+    let body = html! {
+        (page::statements(&statements))
+        (page::folded_facts("Runs, files, settings", &settings(comparison)))
+    };
+    Section {
+        id: "limits",
+        link: "What this cannot know",
+        heading: "How this was computed, and what it cannot know",
+        body,
     }
-    out.push_str("</dl></details></section>\n");
+}
+
+fn settings(comparison: &Comparison) -> Vec<(String, String)> {
+    let settings = &comparison.settings;
+    let mut facts = vec![
+        ("Program".to_owned(), format!("stapo-analyze {}", settings.program)),
+        ("S2T".into(), prose(&settings.preset)),
+        (
+            "Bootstrap".into(),
+            format!(
+                "{} draws, seed {}, {} %",
+                count(settings.draws),
+                settings.seed,
+                level(settings.confidence)
+            ),
+        ),
+    ];
+    for run in comparison.runs.iter().take(40) {
+        facts.push((prose(&run.name), prose(&format!("{} ({} norms)", run.health, run.gradient_source))));
+        facts.extend(run.files.iter().take(8).map(|file| ("File".to_owned(), prose(file))));
+    }
+    facts
 }

@@ -3,11 +3,12 @@
 mod charts;
 mod html;
 mod markdown;
+mod metrics;
 mod tables;
 
 use std::path::Path;
 
-use super::ReportFiles;
+use super::files::{self, ReportFiles};
 use crate::compare::Comparison;
 use crate::error::Result;
 
@@ -16,9 +17,6 @@ use crate::error::Result;
 /// writes itself.
 pub fn write_comparison(comparison: &Comparison, folder: &Path) -> Result<ReportFiles> {
     let drawn = charts::draw_all(comparison);
-    let pages = [
-        (folder.join("compare.html"), html::page(comparison, &drawn)),
-        (folder.join("compare.md"), markdown::render(comparison, &drawn)),
-    ];
-    super::write_files(&drawn, pages, folder)
+    let (page, text) = (html::page(comparison, &drawn), markdown::render(comparison, &drawn));
+    files::write("compare", &page, &text, &drawn, folder)
 }

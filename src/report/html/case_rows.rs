@@ -1,12 +1,13 @@
 //! Which flagged tokens the page shows, and the row of each.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
+
+use maud::{Markup, html};
 
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, FlaggedToken};
-use crate::report::numbers::number;
-use crate::report::text::{escape_xml, token_gap, token_in_context, token_label};
+use crate::report::numbers::{none, number};
+use crate::report::text::{token_gap, token_in_context, token_label};
 
 /// Cases of every step that come first, so that each step has some.
 const EACH_STEP: usize = 3;
@@ -20,7 +21,7 @@ pub struct CaseRow<'a> {
     /// The token.
     pub case: &'a FlaggedToken,
     /// Its table row.
-    pub html: String,
+    pub html: Markup,
 }
 
 /// The cases of the page, by step, then by rank.
@@ -45,7 +46,7 @@ pub fn choose(analysis: &RunAnalysis, budget: usize) -> Chosen<'_> {
             if taken[index] || (first && *seen >= EACH_STEP) {
                 continue;
             }
-            let size = row(case, 0).len();
+            let size = row(case, 0).0.len();
             if size > room {
                 continue;
             }
@@ -95,66 +96,65 @@ fn facts(case: &FlaggedToken) -> String {
     )
 }
 
-fn row(case: &FlaggedToken, id: usize) -> String {
+fn row(case: &FlaggedToken, id: usize) -> Markup {
     let kind = if case.kind == FlagKind::Spurious { "sp" } else { "ex" };
-    let shown = escape_xml(&token(case));
-    let mut html = format!(
-        "<tr id=\"c{id}\" class=\"{kind}\"><td>{}<td><code>{shown}</code><td class=\"ctx\">",
-        case.kind.name()
-    );
+    let shown = token(case);
     let gap = token_gap(case.before.iter().chain(&case.after));
-    html.push_str(&context(&case.before, true, gap));
-    html.push_str(gap);
-    let inner = case.token.as_deref().map_or_else(|| shown.clone(), |t| escape_xml(&token_in_context(t)));
-    let _ = write!(
-        html,
-        "<b class=\"r{}\" tabindex=\"0\" data-t=\"{}\">{inner}</b>",
-        risk_level(case.risk),
-        escape_xml(&facts(case))
-    );
-    html.push_str(gap);
-    html.push_str(&context(&case.after, false, gap));
+    let inner = case.token.as_deref().map_or_else(|| shown.clone(), token_in_context);
     let passes = match (case.group_passes, case.group_size) {
         (Some(passes), Some(size)) => format!("{passes}/{size}"),
-        _ => "–".into(),
+        _ => none(),
     };
-    let change = (case.change_low + case.change_high) / 2.0;
-    let _ = writeln!(
-        html,
-        "<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{passes}<td>{}",
+    let values = [
         number(case.risk),
         number(case.logprob.exp()),
         number(case.entropy),
         number(case.tau_h),
         number(case.advantage),
         number(case.grad_norm),
-        number(change),
-        case.step,
-        escape_xml(&case.group_id.as_deref().map_or_else(|| "–".into(), token_label)),
-        case.position
-    );
-    html
+        number((case.change_low + case.change_high) / 2.0),
+        case.step.to_string(),
+        case.group_id.as_deref().map_or_else(none, token_label),
+        passes,
+        case.position.to_string(),
+    ];
+    html! {
+        tr id={ "c" (id) } class=(kind) {
+            td { (case.kind.name()) }
+            td { code { (shown) } }
+            td.ctx {
+                (before(&case.before, gap)) (gap)
+                b class={ "r" (risk_level(case.risk)) } tabindex="0" data-t=(facts(case)) { (inner) }
+                (gap) (after(&case.after, gap))
+            }
+            @for value in &values { td { (value) } }
+        }
+        "\n"
+    }
 }
 
-/// The tokens around a case, the nearest [`CONTEXT`] characters of them.
-fn context(tokens: &[String], before: bool, gap: &str) -> String {
-    let shown: Vec<String> = tokens.iter().map(|t| token_in_context(t)).collect();
+/// The tokens before a case, the nearest [`CONTEXT`] characters of them.
+fn before(tokens: &[String], gap: &str) -> String {
+    let mut near = nearest(tokens.iter().rev());
+    near.reverse();
+    joined(&near, tokens, gap)
+}
+
+/// The tokens after a case.
+fn after(tokens: &[String], gap: &str) -> String {
+    joined(&nearest(tokens.iter()), tokens, gap)
+}
+
+fn nearest<'a>(tokens: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut room = CONTEXT;
-    let mut keep = |text: &&String| {
-        let size = text.chars().count();
-        let fits = size <= room;
-        room = if fits { room - size } else { 0 };
-        fits
+    let fits = |text: &String| {
+        let left = room.checked_sub(text.chars().count());
+        room = left.unwrap_or(0);
+        left.is_some()
     };
-    let mut text = if before {
-        let mut near: Vec<&String> = shown.iter().rev().take_while(|t| keep(t)).collect();
-        near.reverse();
-        near.into_iter().map(String::as_str).collect::<Vec<_>>().join(gap)
-    } else {
-        shown.iter().take_while(|t| keep(t)).map(String::as_str).collect::<Vec<_>>().join(gap)
-    };
-    if text.is_empty() && !tokens.is_empty() {
-        text.push('…');
-    }
-    escape_xml(&text)
+    tokens.map(|t| token_in_context(t)).take_while(fits).collect()
+}
+
+fn joined(near: &[String], tokens: &[String], gap: &str) -> String {
+    if near.is_empty() && !tokens.is_empty() { "…".into() } else { near.join(gap) }
 }

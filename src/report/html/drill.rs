@@ -1,13 +1,16 @@
 //! From a step to its groups, responses and flagged tokens.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-use super::case_rows::{CaseRow, Chosen, token};
-use super::responses::View;
+use maud::{Markup, html};
+
+use super::case_rows::{CaseRow, token};
+use super::material::Material;
+use super::views::View;
 use crate::analyze::result::FlagKind;
 use crate::report::numbers::number;
-use crate::report::text::{escape_xml, token_label};
+use crate::report::page::Section;
+use crate::report::text::token_label;
 
 /// A flagged token with its place in the case list.
 type Entry<'a> = (usize, &'a CaseRow<'a>);
@@ -27,80 +30,81 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Writes nested lists; whole responses are linked where the page has them.
-pub fn write(out: &mut String, chosen: &Chosen, views: &[View<'_>], budget: usize) {
-    if chosen.rows.is_empty() {
-        return;
+/// The section: nested lists; whole responses are linked where the page has them.
+pub fn section(of: &Material<'_>) -> Option<Section> {
+    if of.cases.rows.is_empty() {
+        return None;
     }
-    out.push_str("<section id=\"drill\"><h2>From steps to tokens</h2>\n<p>Step → group → response → flagged token. A token leads to its case, ▦ to the whole response as a heat map.</p>\n");
-    let numbered: Vec<Entry> = chosen.rows.iter().enumerate().collect();
-    let end = out.len() + budget;
-    for step in numbered.chunk_by(|a, b| a.1.case.step == b.1.case.step) {
-        let text = step_list(step, views);
-        if out.len() + text.len() > end {
-            out.push_str("<p>The other steps do not fit this page; they are in the case list above and in tables/flagged.parquet.</p>");
-            break;
+    let numbered: Vec<Entry> = of.cases.rows.iter().enumerate().collect();
+    let mut room = of.budget.drill;
+    let mut lists = Vec::new();
+    let steps: Vec<&[Entry]> = numbered.chunk_by(|a, b| a.1.case.step == b.1.case.step).collect();
+    for rows in &steps {
+        let list = step(rows, &of.views);
+        let Some(left) = room.checked_sub(list.0.len()) else { break };
+        room = left;
+        lists.push(list);
+    }
+    let body = html! {
+        p { "Step → group → response → flagged token. A token leads to its case, ▦ to the whole response as a heat map." } "\n"
+        @for list in &lists { (list) "\n" }
+        @if lists.len() < steps.len() {
+            p { "The other steps do not fit this page; they are in the case list above and in tables/flagged.parquet." }
         }
-        out.push_str(&text);
-    }
-    out.push_str("</section>\n");
+    };
+    Some(Section { id: "drill", link: "Steps to tokens", heading: "From steps to tokens", body })
 }
 
-fn step_list(rows: &[Entry<'_>], views: &[View<'_>]) -> String {
+fn step(rows: &[Entry<'_>], views: &[View<'_>]) -> Markup {
     let mut groups: BTreeMap<GroupKey, Responses> = BTreeMap::new();
     for entry in rows {
         let case = entry.1.case;
-        groups
-            .entry(group_key(case.group_id.as_deref()))
-            .or_default()
-            .entry(case.row)
-            .or_default()
-            .push(entry);
+        let group = groups.entry(group_key(case.group_id.as_deref())).or_default();
+        group.entry(case.row).or_default().push(entry);
     }
     let step = rows.first().map_or(0, |r| r.1.case.step);
-    let mut out = format!(
-        "<details class=\"drill\"><summary><b>Step {step}</b> <span>{}, {}</span></summary>",
-        counted(groups.len(), "group"),
-        counted(rows.len(), "flagged token")
-    );
-    for ((_, group), responses) in &groups {
-        let name = group.map_or_else(|| "without an id".into(), |g| escape_xml(&token_label(g)));
-        let case = responses.values().flatten().next().map(|r| r.1.case);
-        let passes = match case.map(|c| (c.group_passes, c.group_size)) {
-            Some((Some(passes), Some(size))) => format!(", {passes} of {size} passed"),
-            _ => String::new(),
-        };
-        let _ = write!(
-            out,
-            "<details><summary>Group {name} <span>{}{passes}</span></summary><ul>",
-            counted(responses.len(), "response")
-        );
-        for (row, tokens) in responses {
-            write_response(&mut out, *row, tokens, views);
+    html! {
+        details.drill {
+            summary {
+                b { "Step " (step) } " "
+                span { (counted(groups.len(), "group")) ", " (counted(rows.len(), "flagged token")) }
+            }
+            @for ((_, name), responses) in &groups {
+                details {
+                    summary {
+                        "Group " (name.map_or_else(|| "without an id".into(), token_label)) " "
+                        span { (counted(responses.len(), "response")) (passes(responses)) }
+                    }
+                    ul { @for (row, tokens) in responses { (response(*row, tokens, views)) } }
+                }
+            }
         }
-        out.push_str("</ul></details>");
     }
-    out.push_str("</details>\n");
-    out
 }
 
-fn write_response(out: &mut String, row: u64, tokens: &[&Entry<'_>], views: &[View<'_>]) {
-    let reward = tokens
-        .first()
-        .and_then(|t| t.1.case.reward)
-        .map_or(String::new(), |r| format!(" (reward {})", number(r)));
-    let _ = write!(out, "<li>Response {row}{reward}: ");
-    for (id, entry) in tokens {
-        let sign = if entry.case.kind == FlagKind::Spurious { '◆' } else { '○' };
-        let _ = write!(
-            out,
-            "<a href=\"#c{id}\">{sign} <code>{}</code> at {}</a> ",
-            escape_xml(&token(entry.case)),
-            entry.case.position
-        );
+fn passes(responses: &Responses<'_>) -> String {
+    let case = responses.values().flatten().next().map(|r| r.1.case);
+    match case.map(|c| (c.group_passes, c.group_size)) {
+        Some((Some(passes), Some(size))) => format!(", {passes} of {size} passed"),
+        _ => String::new(),
     }
-    if let Some(place) = views.iter().position(|v| v.0.row == row) {
-        let _ = write!(out, "<a href=\"#r{place}\">▦ heat map</a>");
+}
+
+fn response(row: u64, tokens: &[&Entry<'_>], views: &[View<'_>]) -> Markup {
+    let reward = tokens.first().and_then(|t| t.1.case.reward);
+    html! {
+        li {
+            "Response " (row) @if let Some(reward) = reward { " (reward " (number(reward)) ")" } ": "
+            @for (id, entry) in tokens {
+                a href={ "#c" (id) } {
+                    @if entry.case.kind == FlagKind::Spurious { "◆ " } @else { "○ " }
+                    code { (token(entry.case)) } " at " (entry.case.position)
+                }
+                " "
+            }
+            @if let Some(place) = views.iter().position(|v| v.0.row == row) {
+                a href={ "#r" (place) } { "▦ heat map" }
+            }
+        }
     }
-    out.push_str("</li>");
 }

@@ -1,11 +1,13 @@
 //! What the report cannot know, and where its numbers come from.
 
-use std::fmt::Write as _;
+use maud::html;
 
+use super::material::Material;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::VocabularySource;
 use crate::report::numbers::{count, number, percent, percent_or_dash};
-use crate::report::text::{escape_xml, prose};
+use crate::report::page::{self, Section};
+use crate::report::text::prose;
 
 /// Files, columns and facts that are listed at most.
 const LISTED: usize = 40;
@@ -58,18 +60,22 @@ fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// Writes both.
-pub fn write(out: &mut String, analysis: &RunAnalysis) {
-    out.push_str("<section id=\"limits\"><h2>What this report cannot know</h2>\n<ul>\n");
-    for statement in statements(analysis) {
-        let _ = writeln!(out, "<li>{}</li>", escape_xml(&statement));
-    }
-    out.push_str("</ul>\n<h2>Where the numbers come from</h2>\n");
-    write_facts(out, analysis);
-    out.push_str("</section>\n");
+/// The section.
+pub fn section(of: &Material<'_>) -> Option<Section> {
+    let body = html! {
+        (page::statements(&statements(of.analysis)))
+        h2 { "Where the numbers come from" } "\n"
+        (page::folded_facts("Files, columns, settings", &facts(of.analysis)))
+    };
+    Some(Section {
+        id: "limits",
+        link: "What this cannot know",
+        heading: "What this report cannot know",
+        body,
+    })
 }
 
-fn write_facts(out: &mut String, analysis: &RunAnalysis) {
+fn facts(analysis: &RunAnalysis) -> Vec<(String, String)> {
     let p = &analysis.provenance;
     let vocabulary = match p.vocab_source {
         VocabularySource::Option => "given",
@@ -104,14 +110,5 @@ fn write_facts(out: &mut String, analysis: &RunAnalysis) {
         (q.column.clone(), format!("{} missing or bad of {}", percent(q.missing_share), count(q.values)))
     }));
     facts.extend(p.metadata.iter().take(LISTED).map(|(k, v)| (k.clone(), v.chars().take(300).collect())));
-    out.push_str("<details><summary>Files, columns, settings</summary><dl class=\"facts\">\n");
-    for (name, value) in facts {
-        let _ = writeln!(
-            out,
-            "<div><dt>{}</dt><dd>{}</dd></div>",
-            escape_xml(&prose(&name)),
-            escape_xml(&prose(&value))
-        );
-    }
-    out.push_str("</dl></details>\n");
+    facts.into_iter().map(|(name, value)| (prose(&name), prose(&value))).collect()
 }

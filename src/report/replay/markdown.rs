@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::cases::shown;
-use super::html::{name, policy, statements};
 use super::objectives::{outcome, trained};
 use super::tables::differences;
+use super::words::{name, policy, statements};
 use crate::replay::ReplayResult;
 use crate::report::charts::Drawn;
 use crate::report::markdown::list_charts;

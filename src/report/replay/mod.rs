@@ -8,15 +8,15 @@ mod html;
 mod markdown;
 mod objectives;
 mod series;
-mod sheet;
 mod tables;
+mod words;
 
 use std::path::Path;
 
 use rayon::prelude::*;
 
 use super::charts::Drawn;
-use super::{ReportFiles, write_files};
+use super::files::{self, ReportFiles};
 use crate::error::Result;
 use crate::replay::{ArmTiming, ReplayResult};
 
@@ -24,11 +24,8 @@ use crate::replay::{ArmTiming, ReplayResult};
 /// but no part of the result.
 pub fn write_replay(result: &ReplayResult, timing: &[ArmTiming], folder: &Path) -> Result<ReportFiles> {
     let charts = draw_all(result);
-    let pages = [
-        (folder.join("replay.html"), html::page(result, timing, &charts)),
-        (folder.join("replay.md"), markdown::render(result, &charts)),
-    ];
-    write_files(&charts, pages, folder)
+    let (page, text) = (html::page(result, timing, &charts), markdown::render(result, &charts));
+    files::write("replay", &page, &text, &charts, folder)
 }
 
 fn draw_all(result: &ReplayResult) -> Vec<Drawn> {

@@ -1,37 +1,40 @@
 //! The objectives side by side: what was trained, and what came of it.
 
+use maud::html;
+
 use super::series::arms_of;
-use super::sheet::Sheet;
 use crate::replay::result::{HoldoutMetrics, Metric, MetricSummary};
 use crate::replay::{ArmTiming, ReplayResult};
 use crate::report::numbers::{amount, count, fixed, none, number, percent_or_dash};
+use crate::report::page::{Kind, Section, Sheet, note};
 use crate::report::text::prose;
 
 /// Decimals beyond which a metric is written in powers of ten.
 const DECIMALS: i32 = 6;
 
-/// Writes the section.
-pub fn write(out: &mut String, result: &ReplayResult, timing: &[ArmTiming]) {
-    out.push_str("<section id=\"arms\"><h2>Objectives</h2>\n<h3>What was trained</h3>\n");
-    trained(result, timing).html(
-        out,
-        "Updates and silenced tokens are those of one seed (the mean where seeds differ). Names link to token logs, which <code>stapo-analyze</code> reads. Tokens/s: trained tokens a second, all measurements included.",
-    );
-    out.push_str("<h3>What came of it</h3>\n");
+/// The section.
+pub fn section(result: &ReplayResult, timing: &[ArmTiming]) -> Section {
     let measured = match result.data.holdout_responses {
         0 => "Nothing is held out, so only gradient norms are known. The norm is the mean over all updates.",
         _ => "Gradient norm: mean over all updates. All else: the held-out responses under the final policy.",
     };
     let interval =
         if result.training.seeds > 1 { " ± is the half width of the 95 % interval over seeds." } else { "" };
-    outcome(result).html(out, &format!("{measured}{interval}"));
-    out.push_str("</section>\n");
+    let body = html! {
+        h3 { "What was trained" }
+        (trained(result, timing).html())
+        (note("Updates and silenced tokens are those of one seed (the mean where seeds differ). Names link to token logs, which `stapo-analyze` reads. Tokens/s: trained tokens a second, all measurements included."))
+        h3 { "What came of it" }
+        (outcome(result).html())
+        (note(&format!("{measured}{interval}")))
+    };
+    Section { id: "arms", link: "Objectives", heading: "Objectives", body }
 }
 
 /// Rules, seeds, updates and silenced tokens.
 pub fn trained(result: &ReplayResult, timing: &[ArmTiming]) -> Sheet {
     let columns = ["objective", "seeds", "updates", "silenced tokens", "share", "tokens/s", "rule"];
-    let mut sheet = Sheet::new(&columns).with_text("rule");
+    let mut sheet = Sheet::new(&columns).with(Kind::Words, "rule");
     for summary in &result.summary {
         let arms = arms_of(result, &summary.objective);
         let updates = arms.iter().map(|a| a.updates.len()).sum::<usize>() as f64;
@@ -46,7 +49,7 @@ pub fn trained(result: &ReplayResult, timing: &[ArmTiming]) -> Sheet {
         };
         sheet.push_linked(
             vec![
-                summary.objective.clone(),
+                prose(&summary.objective),
                 seeds,
                 amount(updates / arms.len() as f64),
                 summary.silenced.map_or_else(none, amount),
@@ -78,7 +81,7 @@ pub fn outcome(result: &ReplayResult) -> Sheet {
         sheet.push(cells);
     }
     for summary in &result.summary {
-        let mut cells = vec![summary.objective.clone()];
+        let mut cells = vec![prose(&summary.objective)];
         cells.extend(columns.iter().map(|c| {
             let found = summary.metrics.iter().find(|m| m.metric == c.metric);
             found.map_or_else(none, |m| c.cell(m))

@@ -1,41 +1,44 @@
 //! What unfolds: differences, updates, steps.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
 use super::series::arms_of;
-use super::sheet::Sheet;
 use crate::replay::ReplayResult;
 use crate::replay::result::{ArmResult, Difference};
 use crate::report::numbers::{count, none, number, number_or_dash, percent_or_dash};
-use crate::report::text::escape_xml;
+use crate::report::page::{Kind, Section, Sheet, note};
+use crate::report::text::prose;
 
 /// Updates of an arm that are listed at most.
 const UPDATES: usize = 60;
 
-/// Writes the section.
-pub fn write(out: &mut String, result: &ReplayResult) {
-    out.push_str("<section id=\"tables\"><h2>Tables</h2>\n");
-    if !result.differences.is_empty() {
-        out.push_str("<details open><summary>Differences, paired by seed</summary>\n");
-        differences(result).html(out, &tests(result));
-        out.push_str("</details>\n");
-    }
-    out.push_str("<details><summary>Updates of every arm</summary>\n");
-    result.arms.iter().for_each(|arm| updates(out, arm));
-    out.push_str("</details>\n");
-    steps(out, result);
-    out.push_str("</section>\n");
+/// The section.
+pub fn section(result: &ReplayResult) -> Section {
+    let body = html! {
+        @if !result.differences.is_empty() {
+            details open {
+                summary { "Differences, paired by seed" }
+                (differences(result).html()) (note(&tests(result)))
+            }
+        }
+        details {
+            summary { "Updates of every arm" }
+            @for arm in &result.arms { (updates(arm)) "\n" }
+        }
+        (steps(result))
+    };
+    Section { id: "tables", link: "Tables", heading: "Tables", body }
 }
 
 /// Every difference with its tests.
 pub fn differences(result: &ReplayResult) -> Sheet {
     let columns =
         ["difference", "metric", "mean", "95 % interval", "p", "adjusted p", "signed-rank p", "supported"];
-    let mut sheet = Sheet::new(&columns).with_text("metric");
+    let mut sheet = Sheet::new(&columns).with(Kind::Text, "metric");
     for d in &result.differences {
         sheet.push_marked(
             vec![
-                format!("{} − {}", d.objective, d.baseline),
+                format!("{} − {}", prose(&d.objective), prose(&d.baseline)),
                 d.metric.label().into(),
                 mean(d),
                 d.interval.map_or_else(none, |(low, high)| format!("{} to {}", number(low), number(high))),
@@ -67,14 +70,7 @@ fn tests(result: &ReplayResult) -> String {
     }
 }
 
-fn updates(out: &mut String, arm: &ArmResult) {
-    let _ = writeln!(
-        out,
-        "<details class=\"table\"><summary>{}, seed {} <span>{}</span></summary>",
-        escape_xml(&arm.objective),
-        arm.seed,
-        arm.stopped.as_ref().map_or_else(String::new, |s| format!("stopped at update {}", s.update))
-    );
+fn updates(arm: &ArmResult) -> Markup {
     let mut sheet = Sheet::new(&[
         "update",
         "step",
@@ -117,30 +113,40 @@ fn updates(out: &mut String, arm: &ArmResult) {
             maybe(u.counts.amplified),
         ]);
     }
-    let note = match stride {
+    let every = match stride {
         1 => String::new(),
         n => format!("One of every {n} updates; all {} are in replay.json.", count(arm.updates.len() as u64)),
     };
-    sheet.without_empty().html(out, &note);
-    out.push_str("</details>\n");
+    html! {
+        details.table {
+            summary {
+                (prose(&arm.objective)) ", seed " (arm.seed) " "
+                span { @if let Some(stopped) = &arm.stopped { "stopped at update " (stopped.update) } }
+            }
+            (sheet.without_empty().html()) (note(&every))
+        }
+    }
 }
 
-fn steps(out: &mut String, result: &ReplayResult) {
-    let Some(arm) = result.arms.first() else { return };
-    out.push_str("<details><summary>Drift and old log-probabilities by step</summary>\n");
-    let mut columns = vec!["step", "responses"];
-    columns.extend(result.summary.iter().map(|s| s.objective.as_str()));
+fn steps(result: &ReplayResult) -> Markup {
+    let names = result.summary.iter().map(|s| prose(&s.objective));
+    let columns: Vec<String> = ["step", "responses"].map(String::from).into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);
-    for (place, first) in arm.steps.iter().enumerate() {
+    let first = result.arms.first().map_or(&[][..], |arm| &arm.steps);
+    for (place, first) in first.iter().enumerate() {
         let mut cells = vec![first.step.to_string(), count(first.responses)];
         cells.extend(result.summary.iter().map(|s| drift(&arms_of(result, &s.objective), place)));
         sheet.push(cells);
     }
-    sheet.html(
-        out,
-        "Mean |ln ρ| before the step’s first update, over seeds, and where old log-probabilities come from: the log, or the replayed policy at the step’s start (recompute).",
-    );
-    out.push_str("</details>\n");
+    html! {
+        @if !result.arms.is_empty() {
+            details {
+                summary { "Drift and old log-probabilities by step" }
+                (sheet.html())
+                (note("Mean |ln ρ| before the step’s first update, over seeds, and where old log-probabilities come from: the log, or the replayed policy at the step’s start (recompute)."))
+            }
+        }
+    }
 }
 
 /// Mean drift of some seeds at a step, and their old policy.

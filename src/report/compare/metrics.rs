@@ -1,0 +1,89 @@
+//! The metrics of an arm against the baseline: one list of cells for page and Markdown.
+
+use maud::{Markup, html};
+
+use crate::compare::Comparison;
+use crate::compare::result::MetricRow;
+use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p};
+use crate::report::numbers::{count, none, number_or_dash};
+use crate::report::page::{Kind, Section, Sheet};
+use crate::report::text::prose;
+
+/// Arms that have a table at most.
+pub const ARMS: usize = 12;
+
+/// Whether a metric is a share of a class of tokens: many, and folded.
+pub fn is_class(row: &MetricRow) -> bool {
+    row.family == "classes"
+}
+
+/// The metrics of one arm.
+pub fn sheet(comparison: &Comparison, arm: &str, which: impl Fn(&MetricRow) -> bool) -> Sheet {
+    let interval = format!("{} % interval", level(comparison.settings.confidence));
+    let base = comparison.arms.first().map_or(String::new(), |a| prose(&a.name));
+    let columns =
+        ["metric", &base, &prose(arm), "difference", &interval, "p", "p corrected", "effect", "test"];
+    let mut sheet = Sheet::new(&columns).with(Kind::Text, "test");
+    for r in comparison.metrics.iter().filter(|r| r.run == arm && which(r)) {
+        let cells = [
+            prose(&r.label),
+            shown(r, r.baseline),
+            shown(r, r.other),
+            shown_difference(r, r.difference),
+            shown_interval(r).unwrap_or_else(none),
+            r.p_value.map_or_else(none, shown_p),
+            r.p_adjusted.map_or_else(none, shown_p),
+            number_or_dash(r.effect),
+            test_name(r),
+        ];
+        sheet.push_marked(cells, r.significant);
+    }
+    sheet
+}
+
+/// How a test is called.
+fn test_name(row: &MetricRow) -> String {
+    let name = match row.test.as_str() {
+        "wilcoxon_signed_rank" => "Wilcoxon",
+        "mann_whitney" => "Mann–Whitney",
+        _ => return "no test".into(),
+    };
+    format!("{name}, {} {}", count(row.n), row.test_unit)
+}
+
+/// The section, open: the metrics are what the page is for.
+pub fn section(comparison: &Comparison) -> Section {
+    let more = comparison.arms.len().saturating_sub(ARMS + 1);
+    let body = html! {
+        @for arm in comparison.arms.iter().skip(1).take(ARMS) {
+            h3 { (prose(&arm.name)) " against " (prose(&comparison.arms[0].name)) }
+            (sheet(comparison, &arm.name, |r| !is_class(r)).html())
+            (classes(comparison, &arm.name)) "\n"
+        }
+        @if more > 0 { p { (more) " more runs are in the files below." } }
+        p.note {
+            "Shaded: differs beyond noise. Differences of shares are in percentage points. Effect: Cliff’s delta, from −1 (always lower) to 1 (always higher), within pairs where they are paired. "
+            span.files {
+                a href="tables/compare_metrics.parquet" { "All numbers (Parquet)" } " "
+                a href="compare.json" { "compare.json" }
+            }
+        }
+    };
+    Section { id: "metrics", link: "Metrics", heading: "Metrics", body }
+}
+
+fn classes(comparison: &Comparison, arm: &str) -> Markup {
+    let rows = || comparison.metrics.iter().filter(|r| r.run == arm && is_class(r));
+    let differing = rows().filter(|r| r.significant).count();
+    html! {
+        @if rows().next().is_some() {
+            details {
+                summary {
+                    "Shares of the classes of tokens "
+                    span { (differing) " of " (rows().count()) " differ beyond noise" }
+                }
+                (sheet(comparison, arm, is_class).html())
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The files of a report.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::charts::{Chart, Drawn, Missing};
+use super::draw::{png, svg};
+use crate::error::{Error, Result};
+use crate::output::AtomicFile;
+
+/// The files of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportFiles {
+    /// The page.
+    pub html: PathBuf,
+    /// The Markdown.
+    pub markdown: PathBuf,
+    /// Charts as SVG and PNG, and the numbers of each as CSV.
+    pub charts: Vec<PathBuf>,
+    /// Charts that the log holds no data for.
+    pub missing: Vec<Missing>,
+}
+
+/// Writes `NAME.html` and `NAME.md`, and every chart into `charts/`.
+pub fn write(name: &str, html: &str, markdown: &str, drawn: &[Drawn], folder: &Path) -> Result<ReportFiles> {
+    let pages = [(folder.join(format!("{name}.html")), html), (folder.join(format!("{name}.md")), markdown)];
+    let of_charts: Vec<&Chart> = drawn.iter().filter_map(|c| c.as_ref().ok()).collect();
+    let (written, files) = rayon::join(
+        || pages.iter().try_for_each(|(path, text)| write_file(path, text.as_bytes())),
+        || {
+            let files = of_charts.par_iter().map(|chart| write_chart(chart, &folder.join("charts")));
+            files.collect::<Result<Vec<_>>>()
+        },
+    );
+    written?;
+    let missing = drawn.iter().filter_map(|c| c.as_ref().err().cloned()).collect();
+    let [(html, _), (markdown, _)] = pages;
+    Ok(ReportFiles { html, markdown, charts: files?.into_iter().flatten().collect(), missing })
+}
+
+fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
+    let path = |ending: &str| folder.join(format!("{}.{ending}", chart.name));
+    let (svg, png, csv) = (path("svg"), path("png"), path("csv"));
+    write_file(&svg, svg::standalone(&chart.scene, &chart.title).as_bytes())?;
+    let image = png::render(&chart.scene).ok_or_else(|| Error::write(&png, "the chart has no size"))?;
+    write_file(&png, &image)?;
+    write_file(&csv, chart.table.to_csv().as_bytes())?;
+    Ok(vec![svg, png, csv])
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|e| Error::write(path, e))?;
+    file.commit()
+}

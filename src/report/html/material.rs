@@ -1,0 +1,86 @@
+//! What the sections of the page are made of.
+
+use super::case_rows::{self, Chosen};
+use super::tuning_data::{self, TuningData};
+use super::views::{self, View};
+use crate::analyze::RunAnalysis;
+use crate::report::charts::Drawn;
+use crate::report::numbers::count;
+use crate::report::text::prose;
+
+/// Bytes that the parts which grow with the log may take, by what a reader misses most.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Candidates for live thresholds.
+    pub candidates: usize,
+    /// Flagged tokens in their context.
+    pub cases: usize,
+    /// Whole responses.
+    pub responses: usize,
+    /// From a step to its flagged tokens.
+    pub drill: usize,
+}
+
+impl Budget {
+    /// All that a page has room for.
+    pub const FULL: Self =
+        Self { candidates: 1_400_000, cases: 1_400_000, responses: 1_000_000, drill: 250_000 };
+
+    /// A part of it.
+    pub fn scaled(self, percent: usize) -> Self {
+        let part = |bytes: usize| bytes / 100 * percent;
+        Self {
+            candidates: part(self.candidates),
+            cases: part(self.cases),
+            responses: part(self.responses),
+            drill: part(self.drill),
+        }
+    }
+}
+
+/// What sections show.
+pub struct Material<'a> {
+    /// The result.
+    pub analysis: &'a RunAnalysis,
+    /// Its charts.
+    pub charts: &'a [Drawn],
+    /// What the page has room for.
+    pub budget: Budget,
+    /// The flagged tokens that fit.
+    pub cases: Chosen<'a>,
+    /// The responses that fit.
+    pub views: Vec<View<'a>>,
+    /// The candidates for live thresholds, where they fit.
+    pub tuning: Option<TuningData>,
+}
+
+impl<'a> Material<'a> {
+    /// Chooses what fits.
+    pub fn new(analysis: &'a RunAnalysis, charts: &'a [Drawn], budget: Budget) -> Self {
+        let cases = case_rows::choose(analysis, budget.cases);
+        let tuning = tuning_data::collect(analysis, &cases, budget.candidates);
+        let views = views::choose(analysis, budget.responses);
+        Self { analysis, charts, budget, cases, views, tuning }
+    }
+
+    /// The run's name: its file, or how many there are.
+    pub fn run_name(&self) -> String {
+        match self.analysis.provenance.files.as_slice() {
+            [] => "Run".into(),
+            [file] => prose(file.path.rsplit(['/', '\\']).next().unwrap_or(&file.path)),
+            files => format!("Run of {} files", files.len()),
+        }
+    }
+
+    /// How large the run is.
+    pub fn facts(&self) -> String {
+        let totals = &self.analysis.totals;
+        format!(
+            "{} tokens · {} responses · {} {}",
+            count(totals.tokens),
+            count(totals.responses),
+            count(totals.steps),
+            if totals.steps == 1 { "step" } else { "steps" }
+        )
+    }
+}

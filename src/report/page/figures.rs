@@ -1,0 +1,41 @@
+//! The charts of a page.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::Section;
+use crate::report::charts::{Chart, Drawn};
+use crate::report::draw::svg;
+
+/// The section of all charts but those that stand elsewhere, with a line for each that is missing.
+pub fn section(charts: &[Drawn], elsewhere: &[&str]) -> Section {
+    let drawn = charts.iter().filter_map(|c| c.as_ref().ok()).filter(|c| !elsewhere.contains(&c.name));
+    let missing: Vec<_> = charts.iter().filter_map(|c| c.as_ref().err()).collect();
+    let body = html! {
+        div.grid { @for chart in drawn { (figure(chart)) "\n" } }
+        @if !missing.is_empty() {
+            h3 { "Left out" }
+            ul.missing { @for chart in missing { li { b { (chart.title) } " needs " (chart.needs) "." } "\n" } }
+        }
+    };
+    Section { id: "charts", link: "Charts", heading: "Charts", body }
+}
+
+/// One chart with its sentence and its numbers.
+pub fn figure(chart: &Chart) -> Markup {
+    let name = chart.name;
+    html! {
+        figure id={ "chart-" (name) } {
+            h3 { (chart.title) }
+            p.reading { (chart.reading) }
+            div.scroll tabindex="0" { (PreEscaped(svg::inline(&chart.scene, name, &chart.title))) }
+            figcaption {
+                @for note in &chart.notes { (note) " " }
+                span.files {
+                    a href={ "charts/" (name) ".csv" } { "Numbers (CSV)" } " "
+                    a href={ "charts/" (name) ".svg" } { "SVG" } " "
+                    a href={ "charts/" (name) ".png" } { "PNG" }
+                }
+            }
+        }
+    }
+}
