@@ -94,9 +94,10 @@ impl Plan {
         if tokenizer.is_none() {
             columns.push(Column::TokenText);
         }
-        if settings.for_comparison {
-            let logged = [Column::PromptIds, Column::PromptText].into_iter().find(|c| run.has(*c));
-            columns.extend(logged);
+        // A comparison pairs by prompts, a report shows them.
+        columns.extend([Column::PromptIds, Column::PromptText].into_iter().find(|c| run.has(*c)));
+        if !settings.for_comparison {
+            columns.extend([Column::FinishReason, Column::Truncated]);
         }
         let rare_below = LARGEST_TAU_P.max(settings.s2t.tau_p);
         Ok(Self {

@@ -17,7 +17,7 @@ pub mod warnings;
 
 use serde::Serialize;
 
-pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, ResponseView};
+pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, ResponseView, ShownFor};
 pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
 pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};
@@ -78,7 +78,8 @@ pub struct RunAnalysis {
     /// The flagged tokens with their context (all of them in `tables/flagged.parquet`).
     #[serde(skip)]
     pub cases: Cases,
-    /// The responses with the most unexplained surprise, whole, for heat maps.
+    /// Whole responses for heat maps: the riskiest, the best and the worst, cut ones, and all of a
+    /// few groups.
     #[serde(skip)]
     pub responses: Vec<ResponseView>,
     /// Sums by group, where they were asked for.

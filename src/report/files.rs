@@ -43,8 +43,8 @@ pub fn write(name: &str, html: &str, markdown: &str, drawn: &[Drawn], folder: &P
 fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
     let path = |ending: &str| folder.join(format!("{}.{ending}", chart.name));
     let (svg, png, csv) = (path("svg"), path("png"), path("csv"));
-    write_file(&svg, svg::standalone(&chart.scene, &chart.title).as_bytes())?;
-    let image = png::render(&chart.scene).ok_or_else(|| Error::write(&png, "the chart has no size"))?;
+    write_file(&svg, svg::standalone(&chart.scenes.wide, &chart.title).as_bytes())?;
+    let image = png::render(&chart.scenes.wide).ok_or_else(|| Error::write(&png, "the chart has no size"))?;
     write_file(&png, &image)?;
     write_file(&csv, chart.table.to_csv().as_bytes())?;
     Ok(vec![svg, png, csv])

@@ -29,6 +29,12 @@ pub fn prose(text: &str) -> String {
     visible(text, 2_000)
 }
 
+/// A passage that keeps its lines, such as a prompt.
+#[must_use]
+pub fn passage(text: &str) -> String {
+    visible(text, 4_000).replace('↵', "↵\n")
+}
+
 /// Control characters, marks of direction and everything else without a shape of its own as
 /// `‹U+202E›`; line breaks as `↵`, tabs as `⇥`; at most `limit` characters.
 fn visible(text: &str, limit: usize) -> String {

@@ -114,13 +114,17 @@ pub fn responses(spec: &Spec, random: &mut Random) -> Vec<ResponseView> {
         let mut draw = |scale: f64| -> Vec<f32> {
             (0..length).map(|_| (scale * random.next().powi(4)) as f32).collect()
         };
+        let kinds = [ShownFor::Risk, ShownFor::HighReward, ShownFor::LowReward, ShownFor::Truncated];
         ResponseView {
+            shown_for: vec![kinds[index % kinds.len()]],
+            prompt: Some(token_text(3 * index, spec.hostile)),
+            ending: Some(if index % 4 == 3 { "length" } else { "stop" }.into()),
             step: 12 * index as i64,
             update: None,
             group_id: Some(format!("{index}")),
             sample_id: Some(format!("{index}-0")),
             row: index as u64 * 7,
-            reward: Some(1.0),
+            reward: Some(if index % 4 == 2 { 0.0 } else { 1.0 }),
             risk: 12.0 - index as f64,
             length: length as u64,
             first_position: 0,

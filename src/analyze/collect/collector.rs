@@ -2,6 +2,7 @@
 
 mod rare;
 mod response;
+mod view;
 
 use super::batches::{BatchRegistry, BatchTable};
 use super::block::Block;
@@ -14,12 +15,12 @@ use super::kept::KeptGate;
 use super::plane;
 use super::sample::{Sample, SampleBuffer, SampleGate};
 use super::tally::{BatchKey, BatchTally};
-use super::views::TopResponses;
+use super::views::{KeptResponses, LoggedPrompt};
 use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::Plane;
 use crate::error::Result;
-use crate::ingest::{Sink, TokenBatch};
+use crate::ingest::{Id, Sink, TokenBatch};
 
 /// What all workers share while they collect.
 #[derive(Debug)]
@@ -55,7 +56,9 @@ pub struct Collector<'a> {
     candidates: CandidateBuffer,
     rare: SampleBuffer,
     common: SampleBuffer,
-    views: TopResponses,
+    views: KeptResponses,
+    /// The last prompt that was read: responses of its group that follow have none of their own.
+    prompt: Option<(i64, Id, LoggedPrompt)>,
     clusters: Option<Clusters>,
     block: Box<Block>,
     picks: Vec<u32>,
@@ -78,7 +81,8 @@ impl<'a> Collector<'a> {
             candidates: CandidateBuffer::new(plan.limits.candidate_bytes / workers.max(1)),
             rare: SampleBuffer::default(),
             common: SampleBuffer::default(),
-            views: TopResponses::default(),
+            views: KeptResponses::default(),
+            prompt: None,
             clusters: plan.for_comparison.then(Clusters::default),
             block: Box::default(),
             picks: Vec::new(),
@@ -129,7 +133,7 @@ pub struct Collected {
     /// Other tokens with an advantage.
     pub common: Sample,
     /// Responses kept whole.
-    pub views: TopResponses,
+    pub views: KeptResponses,
     /// Sums by group, where asked for.
     pub clusters: Option<Clusters>,
 }
@@ -140,7 +144,7 @@ impl Collected {
         let mut groups = GroupTable::default();
         let mut plane = BySign::new(plane::CELLS);
         let mut vocabulary = VocabularyCounts::default();
-        let mut views = TopResponses::default();
+        let mut views = KeptResponses::default();
         let mut clusters: Option<Clusters> = None;
         let (mut tables, mut buffers) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (Vec::new(), Vec::new());

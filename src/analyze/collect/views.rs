@@ -1,15 +1,62 @@
-//! The responses with the most unexplained surprise, kept whole.
+//! Responses that are kept whole for people to look at: the riskiest, the best, the worst, cut ones,
+//! and all responses of a few groups drawn at random.
 
-use crate::analyze::result::cases::{VIEW_LIMIT, VIEW_TOKENS};
-use crate::ingest::Id;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_buffer::ScalarBuffer;
 
 use super::tally::BatchKey;
+use crate::analyze::result::cases::{
+    PROMPT_CHARACTERS, PROMPT_TOKENS, SAMPLED_TOKENS, ShownFor, VIEW_LIMIT, VIEW_TOKENS,
+};
+use crate::ingest::Id;
+
+/// Responses of a kind other than risk.
+const OF_A_KIND: usize = 8;
+/// Groups that are drawn.
+const GROUPS: usize = 24;
+/// Responses of a drawn group at most.
+const SIBLINGS: usize = 16;
+
+/// A prompt as it was read: shared, not copied.
+#[derive(Clone, Debug)]
+pub enum LoggedPrompt {
+    /// Token ids.
+    Ids(ScalarBuffer<i32>),
+    /// Text.
+    Text(Arc<str>),
+}
+
+impl LoggedPrompt {
+    /// Its end, which is what the response answers to.
+    pub fn end(&self) -> Prompt {
+        match self {
+            Self::Ids(ids) => Prompt::Ids(ids[ids.len().saturating_sub(PROMPT_TOKENS)..].to_vec()),
+            Self::Text(text) => {
+                let cut = text.char_indices().rev().nth(PROMPT_CHARACTERS - 1).map_or(0, |c| c.0);
+                Prompt::Text(text[cut..].into())
+            }
+        }
+    }
+}
+
+/// The end of a prompt.
+#[derive(Clone, Debug)]
+pub enum Prompt {
+    /// Token ids.
+    Ids(Vec<i32>),
+    /// Text.
+    Text(Box<str>),
+}
 
 /// A response that is kept whole.
 #[derive(Clone, Debug)]
 pub struct KeptResponse {
     /// Sum of the risk of its candidates.
     pub risk: f64,
+    /// Its hash.
+    pub hash: u32,
     /// Its batch.
     pub batch: BatchKey,
     /// Mini-batch as logged.
@@ -22,6 +69,10 @@ pub struct KeptResponse {
     pub place: (u32, u64),
     /// Reward; NaN where not logged.
     pub reward: f32,
+    /// Why it ended, where logged.
+    pub ending: Option<Arc<str>>,
+    /// Prompt, where logged.
+    pub prompt: Option<Prompt>,
     /// Tokens of the response.
     pub length: usize,
     /// The first token that is kept.
@@ -43,11 +94,11 @@ pub struct KeptResponse {
 }
 
 impl KeptResponse {
+    /// The order of responses of equal rank: by what they are, last by where they are.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-        other
-            .risk
-            .total_cmp(&self.risk)
+        self.hash
+            .cmp(&other.hash)
             .then_with(|| (self.batch, self.update).cmp(&(other.batch, other.update)))
             .then_with(|| self.group.cmp(&other.group))
             .then_with(|| self.sample.cmp(&other.sample))
@@ -57,38 +108,165 @@ impl KeptResponse {
     }
 }
 
-/// The stretch of a response that is kept: all of it, or what is around `centre`.
-pub fn kept_stretch(length: usize, centre: usize) -> std::ops::Range<usize> {
-    let first = centre.saturating_sub(VIEW_TOKENS / 2).min(length.saturating_sub(VIEW_TOKENS));
-    first..length.min(first + VIEW_TOKENS)
+/// What decides whether a response is kept.
+#[derive(Clone, Debug)]
+pub struct Interest {
+    /// Sum of the risk of its candidates.
+    pub risk: f64,
+    /// Reward; NaN where not logged.
+    pub reward: f32,
+    /// Whether it was cut.
+    pub truncated: bool,
+    /// Its hash.
+    pub hash: u32,
+    /// What is drawn at random: its group, else itself.
+    pub drawn: DrawKey,
 }
 
-/// The best responses so far, best first.
-#[derive(Debug, Default)]
-pub struct TopResponses(Vec<KeptResponse>);
+/// A hash of step and id, and both.
+pub type DrawKey = (u32, i64, Id);
 
-impl TopResponses {
-    /// Whether a response of this risk may enter.
-    pub fn admits(&self, risk: f64) -> bool {
-        risk > 0.0 && self.0.get(VIEW_LIMIT - 1).is_none_or(|last| risk >= last.risk)
+/// The stretch of a response that is kept: all of it, or what is around `centre`.
+pub fn kept_stretch(length: usize, centre: usize, kept: usize) -> std::ops::Range<usize> {
+    let first = centre.saturating_sub(kept / 2).min(length.saturating_sub(kept));
+    first..length.min(first + kept)
+}
+
+/// The first of an order, each with its rank; lower ranks come first.
+#[derive(Debug)]
+struct Shelf {
+    kind: ShownFor,
+    limit: usize,
+    kept: Vec<(f64, Arc<KeptResponse>)>,
+}
+
+impl Shelf {
+    fn new(kind: ShownFor, limit: usize) -> Self {
+        Self { kind, limit, kept: Vec::new() }
     }
 
-    /// Enters a response.
-    pub fn add(&mut self, response: KeptResponse) {
-        let at = self.0.partition_point(|known| known.order(&response).is_le());
-        if at < VIEW_LIMIT {
-            self.0.insert(at, response);
-            self.0.truncate(VIEW_LIMIT);
+    /// The rank of a response here; `None` where it does not belong here.
+    fn rank(&self, of: &Interest) -> Option<f64> {
+        let reward = f64::from(of.reward);
+        match self.kind {
+            ShownFor::Risk => (of.risk > 0.0).then_some(-of.risk),
+            ShownFor::HighReward => reward.is_finite().then_some(-reward),
+            ShownFor::LowReward => reward.is_finite().then_some(reward),
+            ShownFor::Truncated => of.truncated.then_some(0.0),
+            ShownFor::Group => None,
+        }
+    }
+
+    fn admits(&self, of: &Interest) -> bool {
+        let last = self.kept.get(self.limit - 1);
+        self.rank(of).is_some_and(|rank| last.is_none_or(|(r, k)| (rank, of.hash) <= (*r, k.hash)))
+    }
+
+    fn add(&mut self, rank: f64, response: Arc<KeptResponse>) {
+        let before = |known: &(f64, Arc<KeptResponse>)| {
+            known.0.total_cmp(&rank).then_with(|| known.1.order(&response)).is_le()
+        };
+        let at = self.kept.partition_point(before);
+        if at < self.limit {
+            self.kept.insert(at, (rank, response));
+            self.kept.truncate(self.limit);
+        }
+    }
+}
+
+/// All responses of the groups with the smallest hashes: a random draw that does not depend on the
+/// order of files.
+#[derive(Debug, Default)]
+struct Draw(BTreeMap<DrawKey, Vec<Arc<KeptResponse>>>);
+
+impl Draw {
+    fn admits(&self, of: &Interest) -> bool {
+        match self.0.get(&of.drawn) {
+            Some(group) => group.get(SIBLINGS - 1).is_none_or(|last| of.hash <= last.hash),
+            None => self.0.len() < GROUPS || self.0.keys().next_back().is_some_and(|last| of.drawn < *last),
+        }
+    }
+
+    fn add(&mut self, key: DrawKey, response: Arc<KeptResponse>) {
+        let group = self.0.entry(key).or_default();
+        let at = group.partition_point(|known| known.order(&response).is_le());
+        group.insert(at, response);
+        group.truncate(SIBLINGS);
+        while self.0.len() > GROUPS {
+            self.0.pop_last();
+        }
+    }
+}
+
+/// The responses that one worker, or all of them, kept.
+#[derive(Debug)]
+pub struct KeptResponses {
+    shelves: [Shelf; 4],
+    draw: Draw,
+}
+
+impl Default for KeptResponses {
+    fn default() -> Self {
+        let shelves = [
+            Shelf::new(ShownFor::Risk, VIEW_LIMIT),
+            Shelf::new(ShownFor::HighReward, OF_A_KIND),
+            Shelf::new(ShownFor::LowReward, OF_A_KIND),
+            Shelf::new(ShownFor::Truncated, OF_A_KIND),
+        ];
+        Self { shelves, draw: Draw::default() }
+    }
+}
+
+impl KeptResponses {
+    /// How many tokens of a response to keep; `None` where it is not wanted.
+    pub fn admits(&self, of: &Interest) -> Option<usize> {
+        if self.shelves.iter().any(|shelf| shelf.admits(of)) {
+            Some(VIEW_TOKENS)
+        } else {
+            self.draw.admits(of).then_some(SAMPLED_TOKENS)
+        }
+    }
+
+    /// Enters a response wherever it is wanted.
+    pub fn add(&mut self, of: &Interest, response: KeptResponse) {
+        let response = Arc::new(response);
+        for shelf in &mut self.shelves {
+            if let Some(rank) = shelf.rank(of) {
+                shelf.add(rank, Arc::clone(&response));
+            }
+        }
+        if self.draw.admits(of) {
+            self.draw.add(of.drawn.clone(), response);
         }
     }
 
     /// Adds the responses of another worker.
     pub fn merge(&mut self, other: Self) {
-        other.0.into_iter().for_each(|response| self.add(response));
+        for (mine, theirs) in self.shelves.iter_mut().zip(other.shelves) {
+            theirs.kept.into_iter().for_each(|(rank, response)| mine.add(rank, response));
+        }
+        for (key, group) in other.draw.0 {
+            group.into_iter().for_each(|response| self.draw.add(key.clone(), response));
+        }
     }
 
-    /// The responses, best first.
-    pub fn responses(&self) -> &[KeptResponse] {
-        &self.0
+    /// Every response once, the riskiest first, with what it is shown for.
+    pub fn responses(&self) -> Vec<(&KeptResponse, Vec<ShownFor>)> {
+        let mut places: BTreeMap<(u32, u64), usize> = BTreeMap::new();
+        let mut found: Vec<(&KeptResponse, Vec<ShownFor>)> = Vec::new();
+        let of_shelves = self.shelves.iter().flat_map(|s| s.kept.iter().map(|(_, r)| (r, s.kind)));
+        let drawn = self.draw.0.values().flatten().map(|r| (r, ShownFor::Group));
+        for (response, kind) in of_shelves.chain(drawn) {
+            let place = *places.entry(response.place).or_insert_with(|| {
+                found.push((response, Vec::new()));
+                found.len() - 1
+            });
+            // The longer of two stretches of one response.
+            if response.trained.len() > found[place].0.trained.len() {
+                found[place].0 = response;
+            }
+            found[place].1.push(kind);
+        }
+        found
     }
 }

@@ -3,21 +3,37 @@
 use super::flagged::{FlaggedSource, shown_id};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::sample::SampledToken;
-use crate::analyze::collect::views::KeptResponse;
+use crate::analyze::collect::views::{KeptResponse, Prompt};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::cases::{CANDIDATE_LIMIT, LARGEST_TAU_P};
-use crate::analyze::result::{CandidatePoint, Candidates, FlagKind, ResponseView};
+use crate::analyze::result::{CandidatePoint, Candidates, FlagKind, ResponseView, ShownFor};
 use crate::error::Result;
 use crate::framework::s2t::is_low_entropy;
 use crate::ingest::MISSING_ID;
 
 /// The responses kept whole.
 pub fn response_views(collected: &Collected, plan: &Plan, source: &FlaggedSource) -> Vec<ResponseView> {
-    collected.views.responses().iter().map(|response| view(response, plan, source)).collect()
+    let mut kept = collected.views.responses();
+    // Where all rewards are equal, none is high or low.
+    let of = |kind| move |r: &&(&KeptResponse, Vec<ShownFor>)| r.1.contains(&kind);
+    let best = kept.iter().find(of(ShownFor::HighReward)).map(|r| r.0.reward);
+    let worst = kept.iter().find(of(ShownFor::LowReward)).map(|r| r.0.reward);
+    if best == worst {
+        let by_reward = |kind: &ShownFor| matches!(kind, ShownFor::HighReward | ShownFor::LowReward);
+        kept.iter_mut().for_each(|r| r.1.retain(|kind| !by_reward(kind)));
+    }
+    kept.into_iter().map(|(response, shown_for)| view(response, shown_for, plan, source)).collect()
 }
 
-fn view(response: &KeptResponse, plan: &Plan, source: &FlaggedSource) -> ResponseView {
-    let r = response;
+/// A prompt as text.
+fn prompt_text(prompt: &Prompt, source: &FlaggedSource) -> String {
+    match prompt {
+        Prompt::Text(text) => text.to_string(),
+        Prompt::Ids(ids) => source.texts.all_shown(ids, None).join(source.texts.separator()),
+    }
+}
+
+fn view(r: &KeptResponse, shown_for: Vec<ShownFor>, plan: &Plan, source: &FlaggedSource) -> ResponseView {
     let tau_h = source.keys.binary_search(&r.batch).ok().and_then(|number| source.tau_h[number]);
     let flag = |t: usize| {
         let (logprob, entropy, advantage) = (*r.logprob.get(t)?, *r.entropy.get(t)?, *r.advantage.get(t)?);
@@ -26,6 +42,9 @@ fn view(response: &KeptResponse, plan: &Plan, source: &FlaggedSource) -> Respons
         flagged.then_some((t as u32, kind))
     };
     ResponseView {
+        shown_for,
+        prompt: r.prompt.as_ref().map(|prompt| prompt_text(prompt, source)),
+        ending: r.ending.as_deref().map(str::to_owned),
         step: r.batch.step,
         update: r.update,
         group_id: shown_id(&r.group),

@@ -144,9 +144,31 @@ pub struct CandidatePoint {
     pub grad_norm: f32,
 }
 
+/// Why a response is among those that are shown whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShownFor {
+    /// Its candidates have the most unexplained surprise.
+    Risk,
+    /// Its reward is among the highest.
+    HighReward,
+    /// Its reward is among the lowest.
+    LowReward,
+    /// It was cut.
+    Truncated,
+    /// Its group was drawn at random.
+    Group,
+}
+
 /// A whole response for a heat map.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ResponseView {
+    /// Why it is shown.
+    pub shown_for: Vec<ShownFor>,
+    /// The prompt, where logged; of a long one its end.
+    pub prompt: Option<String>,
+    /// Why it ended, where logged.
+    pub ending: Option<String>,
     /// Step.
     pub step: i64,
     /// Mini-batch inside the step, where logged.
@@ -183,7 +205,13 @@ pub struct ResponseView {
     pub flagged: Vec<(u32, FlagKind)>,
 }
 
-/// Responses that are kept whole.
+/// Responses that are kept whole for their risk.
 pub const VIEW_LIMIT: usize = 24;
 /// Tokens of a response that are kept: those around its riskiest candidate.
 pub const VIEW_TOKENS: usize = 4_096;
+/// Tokens of a response that are kept where it is only one of a group that was drawn.
+pub const SAMPLED_TOKENS: usize = 1_024;
+/// Characters of a prompt that are kept.
+pub const PROMPT_CHARACTERS: usize = 4_000;
+/// Tokens of a prompt that are kept.
+pub const PROMPT_TOKENS: usize = 1_000;

@@ -1,11 +1,11 @@
 //! Candidates ordered by entropy inside of their batch, with the cut.
 
 use super::series::largest;
-use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::report::candidates::{by_batch, thinned};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::count;
 
 const TITLE: &str = "Candidates ordered by entropy";
@@ -40,30 +40,8 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             "candidates (A > 0 and p < τₚ); this run has none, or their list is not kept",
         ));
     }
-    let cut = Pen::new(Ink::Text).dash(Dash::Long).width(1.3);
-    let (spurious, exploratory) = (Pen::new(Ink::Spurious), Pen::new(Ink::Exploratory));
-    let mut legend = vec![
-        Entry::new(Key::Mark(spurious, Mark::Diamond), "spurious (H < τₕ)"),
-        Entry::new(Key::Mark(exploratory, Mark::Ring), "exploratory (H ≥ τₕ)"),
-    ];
     let quantile = analysis.s2t.entropy_quantile.filter(|_| analysis.s2t.population == "candidates");
-    if let Some(q) = quantile {
-        legend.push(Entry::new(Key::Line(cut), format!("cut at the {q} quantile of the batch")));
-    }
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
-    canvas.legend(&legend);
-    let top = largest(points.iter().map(|p| p.1)).unwrap_or(1.0).max(1e-3) * 1.05;
-    let x =
-        Axis::new("place inside of its batch, by entropy (%)", -1.5..101.5, ticks::linear(0.0, 100.0, 10));
-    let plot = Plot::new(&canvas, &x, &Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 6)));
-    if let Some(q) = quantile {
-        plot.upright(q * 100.0, cut);
-    }
     let drawn = thinned(&points, MARKS);
-    for (x, y, silenced) in &drawn {
-        let (mark, pen) = if *silenced { (Mark::Diamond, spurious) } else { (Mark::Ring, exploratory) };
-        plot.mark(*x, *y, mark, 3.2, pen.alpha(0.85));
-    }
     let total = count(points.len() as u64);
     let mut notes = vec![format!("{total} candidates; every batch has a threshold of its own.")];
     if drawn.len() < points.len() {
@@ -74,7 +52,36 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         title: TITLE.into(),
         reading: "Every rare token with A > 0 at its place in its batch: those left of the cut are silenced; a clear step at the cut means that the two kinds are really apart, a smooth slope that the cut is arbitrary.".into(),
         notes,
-        scene: canvas.finish(),
+        scenes: Scenes::draw(|width| ink(&drawn, quantile, width)),
         table,
     })
+}
+
+/// Place in the batch in percent, entropy, whether silenced.
+type Point = (f64, f64, bool);
+
+fn ink(drawn: &[Point], quantile: Option<f64>, width: u32) -> Scene {
+    let cut = Pen::new(Ink::Text).dash(Dash::Long).width(1.3);
+    let (spurious, exploratory) = (Pen::new(Ink::Spurious), Pen::new(Ink::Exploratory));
+    let mut legend = vec![
+        Entry::new(Key::Mark(spurious, Mark::Diamond), "spurious (H < τₕ)"),
+        Entry::new(Key::Mark(exploratory, Mark::Ring), "exploratory (H ≥ τₕ)"),
+    ];
+    if let Some(q) = quantile {
+        legend.push(Entry::new(Key::Line(cut), format!("cut at the {q} quantile of the batch")));
+    }
+    let mut canvas = Canvas::new(width, HEIGHT, TITLE);
+    canvas.legend(&legend);
+    let top = largest(drawn.iter().map(|p| p.1)).unwrap_or(1.0).max(1e-3) * 1.05;
+    let x =
+        Axis::new("place inside of its batch, by entropy (%)", -1.5..101.5, ticks::linear(0.0, 100.0, 10));
+    let plot = Plot::new(&canvas, &x, &Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 6)));
+    if let Some(q) = quantile {
+        plot.upright(q * 100.0, cut);
+    }
+    for (x, y, silenced) in drawn {
+        let (mark, pen) = if *silenced { (Mark::Diamond, spurious) } else { (Mark::Ring, exploratory) };
+        plot.mark(*x, *y, mark, 3.2, pen.alpha(0.85));
+    }
+    canvas.finish()
 }

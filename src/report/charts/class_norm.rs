@@ -1,11 +1,11 @@
 //! Mean gradient norm per class.
 
 use super::series::largest;
-use super::{Chart, Drawn, Missing, WIDTH};
+use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::ClassRow;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, font, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::numbers::{count, times};
 
 const TITLE: &str = "Mean gradient norm per class";
@@ -17,9 +17,23 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         return Err(Missing::new(TITLE, "tokens with an advantage other than 0"));
     }
     let estimated = matches!(analysis.totals.gradient_source.as_str(), "estimated" | "mixed");
+    let source = &analysis.totals.gradient_source;
+    Ok(Chart {
+        name: "class_norm",
+        title: TITLE.into(),
+        reading: "How hard a token of each class pulls on the logits; the factor compares it with the mean over all tokens that have a gradient.".into(),
+        notes: vec![format!(
+            "Norms are {source}; n is the number of tokens that the mean was taken over. Low p is p < τₚ, low H is H < τₕ of the batch."
+        )],
+        scenes: Scenes::draw(|width| ink(&rows, estimated, width)),
+        table: table(&analysis.taxonomy),
+    })
+}
+
+fn ink(rows: &[&ClassRow], estimated: bool, width: u32) -> Scene {
     let top = largest(rows.iter().filter_map(|r| r.mean_norm_high.or(r.mean_norm))).unwrap_or(1.0);
     let row_height = 35.0;
-    let mut canvas = Canvas::new(WIDTH, 84 + 35 * rows.len() as u32, TITLE);
+    let mut canvas = Canvas::new(width, 84 + 35 * rows.len() as u32, TITLE);
     let mut legend = vec![
         Entry::new(Key::Area(Pen::new(Ink::Spurious)), "spurious"),
         Entry::new(Key::Area(Pen::new(Ink::Exploratory)), "exploratory"),
@@ -30,21 +44,16 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     }
     canvas.legend(&legend);
     let label_width = rows.iter().map(|r| font::width(&r.label, 12.0, false)).fold(0.0, f64::max);
-    let rect = [26.0 + label_width, canvas.top() + 4.0, canvas.width() - 128.0, canvas.height() - 46.0];
-    let axis = Axis::new("", 0.0..top * 1.04, ticks::linear(0.0, top * 1.04, 6));
+    let rect = [26.0 + label_width, canvas.top() + 4.0, canvas.width() - 104.0, canvas.height() - 46.0];
+    let axis = Axis::new("", 0.0..top * 1.04, ticks::linear(0.0, top * 1.04, width as usize / 100));
     let vertical = Axis::new("", 0.0..rows.len() as f64, Vec::new());
     let plot = Plot::inside(&canvas, rect, &axis, &vertical);
-    canvas.text(
-        "mean ‖g‖ with respect to the logits (tokens with w ≠ 0)",
-        ((rect[0] + rect[2]) / 2.0, canvas.height() - 12.0),
-        Anchor::Middle,
-        Ink::Muted,
-    );
+    canvas.x_label("mean ‖g‖ with respect to the logits (tokens with w ≠ 0)", (rect[0] + rect[2]) / 2.0);
     for (index, row) in rows.iter().enumerate() {
         let y = rows.len() as f64 - index as f64 - 0.5;
         let norm = row.mean_norm.unwrap_or(0.0);
         let middle = plot.pixel(0.0, y).1;
-        plot.bar((0.0, y - 0.32), (norm, y + 0.32), Pen::new(ink(row)));
+        plot.bar((0.0, y - 0.32), (norm, y + 0.32), Pen::new(ink_of(row)));
         let (low, high) = (row.mean_norm_low.unwrap_or(norm), row.mean_norm_high.unwrap_or(norm));
         if high > low {
             let pen = Pen::new(Ink::Text).width(1.6);
@@ -59,20 +68,10 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         let sample = format!("n = {}", count(row.norm_sample));
         canvas.text(&sample, (rect[2] + 8.0, middle + row_height * 0.23), Anchor::Left, Ink::Muted);
     }
-    let source = &analysis.totals.gradient_source;
-    Ok(Chart {
-        name: "class_norm",
-        title: TITLE.into(),
-        reading: "How hard a token of each class pulls on the logits; the factor compares it with the mean over all tokens that have a gradient.".into(),
-        notes: vec![format!(
-            "Norms are {source}; n is the number of tokens that the mean was taken over. Low p is p < τₚ, low H is H < τₕ of the batch."
-        )],
-        scene: canvas.finish(),
-        table: table(&analysis.taxonomy),
-    })
+    canvas.finish()
 }
 
-fn ink(row: &ClassRow) -> Ink {
+fn ink_of(row: &ClassRow) -> Ink {
     match row.class.as_str() {
         "positive_low_p_low_h" => Ink::Spurious,
         "positive_low_p_high_h" => Ink::Exploratory,

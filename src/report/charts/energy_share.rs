@@ -1,11 +1,12 @@
 //! Share of the gradient energy per class over steps: one small panel a class.
 
 use super::series::{over_steps, smallest, step_axis, stride_note};
-use super::{Chart, Drawn, Missing, WIDTH};
+use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::StepRow;
 use crate::framework::taxonomy::TokenClass;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, font};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font};
 
 const TITLE: &str = "Gradient energy per class over steps";
 const COLUMNS: [&str; 4] = ["high p, high H", "high p, low H", "low p, high H", "low p, low H"];
@@ -23,10 +24,28 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             .collect()
     };
     let series: Vec<_> = (0..8).map(share).collect();
+    let mut notes = vec![
+        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none are left out; less than 0.001 % is drawn at the lower end.".to_owned(),
+    ];
+    notes.extend(stride_note(steps));
+    Ok(Chart {
+        name: "energy_share",
+        title: TITLE.into(),
+        reading: "Which kinds of tokens drive the update: compare the panels' heights (each gridline is a factor of ten) and look for classes that grow.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(steps, &series, width)),
+        table: table(steps),
+    })
+}
+
+fn ink(steps: &[StepRow], series: &[Vec<(f64, f64)>], width: u32) -> Scene {
     let low = smallest(series.iter().flatten().map(|p| p.1)).unwrap_or(-3.0).clamp(-5.0, -2.0).floor();
     let y = Axis::new("", low..0.0, percent_decades(low));
     let bare = Axis::new("", low..0.0, y.ticks.iter().map(|t| (t.0, String::new())).collect());
-    let mut canvas = Canvas::new(WIDTH, 390, TITLE);
+    // Side by side where there is room for it, else two and two.
+    let columns = if width < 600 { 2 } else { 4 };
+    let lines = series.len().div_ceil(columns);
+    let mut canvas = Canvas::new(width, if columns == 4 { 390 } else { 640 }, TITLE);
     canvas.legend(&[
         Entry::new(Key::Line(Pen::new(Ink::Spurious).width(2.2)), "spurious"),
         Entry::new(Key::Line(Pen::new(Ink::Exploratory).width(2.2)), "exploratory"),
@@ -34,19 +53,21 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     ]);
     let ticks = y.ticks.iter().map(|t| font::width(&t.1, 12.0, false)).fold(0.0, f64::max);
     let (left, gap, top) = (ticks + 36.0, 14.0, canvas.top() + 16.0);
-    let width = (canvas.width() - left - 16.0 - 3.0 * gap) / 4.0;
-    let height = (canvas.height() - top - 46.0 - 34.0) / 2.0;
+    let panel = (canvas.width() - left - 16.0 - (columns - 1) as f64 * gap) / columns as f64;
+    let height = (canvas.height() - top - 46.0 - 34.0 * (lines - 1) as f64) / lines as f64;
     let x = step_axis(steps, 3);
     let unlabelled = Axis::new("", x.range.clone(), x.ticks.iter().map(|t| (t.0, String::new())).collect());
     for (class, points) in series.iter().enumerate() {
-        let (column, row) = ((class % 4) as f64, (class / 4) as f64);
-        let (x0, y0) = (left + column * (width + gap), top + row * (height + 34.0));
-        let axis = if class % 4 == 0 { &y } else { &bare };
-        let rect = [x0, y0, x0 + width, y0 + height];
-        let plot = Plot::inside(&canvas, rect, if class < 4 { &unlabelled } else { &x }, axis);
-        let sign = if class < 4 { "A > 0" } else { "A < 0" };
-        let heading = format!("{sign}, {}", COLUMNS[class % 4]);
-        canvas.strong(&heading, (x0, y0 - 9.0), Anchor::Left, Ink::Text);
+        let (column, line) = (class % columns, class / columns);
+        let (x0, y0) = (left + column as f64 * (panel + gap), top + line as f64 * (height + 34.0));
+        let vertical = if column == 0 { &y } else { &bare };
+        let horizontal = if line + 1 == lines { &x } else { &unlabelled };
+        let plot = Plot::inside(&canvas, [x0, y0, x0 + panel, y0 + height], horizontal, vertical);
+        canvas.strong(heading(class), (x0, y0 - 9.0), Anchor::Left, Ink::Text);
+        if class.is_multiple_of(columns) {
+            let sign = if class < 4 { "A > 0" } else { "A < 0" };
+            canvas.strong(sign, (14.0, y0 - 9.0), Anchor::Left, Ink::Muted);
+        }
         let ink = match class {
             3 => Ink::Spurious,
             2 => Ink::Exploratory,
@@ -57,11 +78,18 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             points.iter().for_each(|(x, y)| plot.mark(*x, *y, Mark::Dot, 2.6, Pen::new(ink)));
         }
     }
-    let middle = (left + canvas.width() - 16.0) / 2.0;
-    canvas.text("training step", (middle, canvas.height() - 12.0), Anchor::Middle, Ink::Muted);
+    canvas.x_label("training step", (left + canvas.width() - 16.0) / 2.0);
     let centre = (top + canvas.height() - 46.0) / 2.0;
     canvas.text("share of gradient energy (log)", (14.0, centre), Anchor::Upwards, Ink::Muted);
+    canvas.finish()
+}
 
+/// What a panel shows; the sign stands before its row.
+fn heading(class: usize) -> &'static str {
+    COLUMNS[class % COLUMNS.len()]
+}
+
+fn table(steps: &[StepRow]) -> Table {
     let mut table = Table::new(&["step", "class", "tokens", "energy_share"]);
     for s in steps {
         for class in TokenClass::ALL {
@@ -74,18 +102,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             ]);
         }
     }
-    let mut notes = vec![
-        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none are left out; less than 0.001 % is drawn at the lower end.".to_owned(),
-    ];
-    notes.extend(stride_note(steps));
-    Ok(Chart {
-        name: "energy_share",
-        title: TITLE.into(),
-        reading: "Which kinds of tokens drive the update: compare the panels' heights (each gridline is a factor of ten) and look for classes that grow.".into(),
-        notes,
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }
 
 /// Powers of ten down from 100 %, as percentages.

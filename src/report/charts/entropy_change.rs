@@ -1,10 +1,11 @@
 //! Predicted against measured entropy change.
 
 use super::series::{largest, smallest};
-use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::ChangeBin;
 use crate::report::csv::Table;
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::{count, number};
 
 const TITLE: &str = "Entropy change, predicted and measured";
@@ -16,10 +17,32 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         return Err(Missing::new(TITLE, "the column `entropy_after` (the same tokens after the update)"));
     };
     let bins = &measured.bins;
+    let mut notes = vec![format!(
+        "{} tokens{}; rank correlation {} (unrelated values of this many tokens would stay within ±{}).",
+        count(measured.tokens),
+        if measured.complete { "" } else { " (a uniform sample)" },
+        measured.spearman.map_or("unknown".into(), |r| format!("{r:.3}").replace('-', "−")),
+        measured.standard_error.map_or("–".into(), |e| number(2.0 * e))
+    )];
+    notes.push(
+        "The prediction is first order and of a token's own position; an update sums over many tokens."
+            .into(),
+    );
+    Ok(Chart {
+        name: "entropy_change",
+        title: TITLE.into(),
+        reading: "If single tokens decided their own entropy, marks would rise from below zero on the left to above zero on the right; a flat line says that the rest of the batch decides.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(bins, width)),
+        table: table(bins),
+    })
+}
+
+fn ink(bins: &[ChangeBin], width: u32) -> Scene {
     let quartile = Pen::new(Ink::Exploratory).alpha(0.55).width(3.0);
     let (mean, median) = (Pen::new(Ink::Spurious), Pen::new(Ink::Exploratory).width(1.6));
     let zero = Pen::new(Ink::Muted).dash(Dash::Dots).width(1.3);
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
+    let mut canvas = Canvas::new(width, HEIGHT, TITLE);
     canvas.legend(&[
         Entry::new(Key::Mark(mean, Mark::Diamond), "mean measured change"),
         Entry::new(Key::Mark(median, Mark::Ring), "median"),
@@ -36,7 +59,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         ticks::linear(low - margin, high + margin, 6),
     );
     // Most predictions are near zero: equal groups side by side, with their means written below.
-    let labels = (0..bins.len()).step_by(bins.len().div_ceil(9).max(1));
+    let labels = (0..bins.len()).step_by(bins.len().div_ceil(width as usize / 70).max(1));
     let ticks = labels.map(|i| (i as f64 + 0.5, short(bins[i].mean_predicted))).collect();
     let x = Axis::new(
         "mean predicted change per unit of step size (nats), groups of equal size",
@@ -56,17 +79,10 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         plot.mark(x, q50, Mark::Ring, 3.6, median);
         plot.mark(x, bin.mean_measured, Mark::Diamond, 4.0, mean);
     }
-    let mut notes = vec![format!(
-        "{} tokens{}; rank correlation {} (unrelated values of this many tokens would stay within ±{}).",
-        count(measured.tokens),
-        if measured.complete { "" } else { " (a uniform sample)" },
-        measured.spearman.map_or("unknown".into(), |r| format!("{r:.3}").replace('-', "−")),
-        measured.standard_error.map_or("–".into(), |e| number(2.0 * e))
-    )];
-    notes.push(
-        "The prediction is first order and of a token's own position; an update sums over many tokens."
-            .into(),
-    );
+    canvas.finish()
+}
+
+fn table(bins: &[ChangeBin]) -> Table {
     let mut table = Table::new(&[
         "predicted_from",
         "predicted_to",
@@ -90,14 +106,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             q75.into(),
         ]);
     }
-    Ok(Chart {
-        name: "entropy_change",
-        title: TITLE.into(),
-        reading: "If single tokens decided their own entropy, marks would rise from below zero on the left to above zero on the right; a flat line says that the rest of the batch decides.".into(),
-        notes,
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }
 
 /// Two digits.

@@ -1,10 +1,11 @@
 //! Entropy against token quantile, early, middle and late.
 
 use super::series::largest;
-use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::EntropyProfile;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::count;
 use crate::report::text::prose;
 
@@ -16,13 +17,26 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     if profiles.iter().all(|p| p.entropy.is_empty()) {
         return Err(Missing::new(TITLE, "the column `entropy`"));
     }
+    let sizes: Vec<_> =
+        profiles.iter().map(|p| format!("{} {}", prose(&p.period), count(p.tokens))).collect();
+    Ok(Chart {
+        name: "entropy_quantile",
+        title: TITLE.into(),
+        reading: "Where the entropy sits: most tokens are nearly certain, and a late line that lies below the early one only at the right has lost its few real choices.".into(),
+        notes: vec![format!("Tokens: {}.", sizes.join(", "))],
+        scenes: Scenes::draw(|width| ink(profiles, width)),
+        table: table(profiles),
+    })
+}
+
+fn ink(profiles: &[EntropyProfile], width: u32) -> Scene {
     let looks = [(Ink::Exploratory, Dash::Solid), (Ink::Green, Dash::Long), (Ink::Spurious, Dash::Dots)];
     let pens: Vec<Pen> = profiles
         .iter()
         .enumerate()
         .map(|(i, _)| Pen::new(looks[i % 3].0).dash(looks[i % 3].1).width(2.2))
         .collect();
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
+    let mut canvas = Canvas::new(width, HEIGHT, TITLE);
     let legend: Vec<_> = profiles
         .iter()
         .zip(&pens)
@@ -47,6 +61,10 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             profile.entropy.iter().enumerate().map(|(i, h)| (100.0 * i as f64 / last, *h)).collect();
         plot.line(&points, *pen);
     }
+    canvas.finish()
+}
+
+fn table(profiles: &[EntropyProfile]) -> Table {
     let mut table = Table::new(&["period", "first_step", "last_step", "quantile", "entropy"]);
     for p in profiles {
         let last = p.entropy.len().saturating_sub(1).max(1) as f64;
@@ -56,14 +74,5 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             table.push([period, p.first_step.into(), p.last_step.into(), quantile.into(), (*h).into()]);
         }
     }
-    let sizes: Vec<_> =
-        profiles.iter().map(|p| format!("{} {}", prose(&p.period), count(p.tokens))).collect();
-    Ok(Chart {
-        name: "entropy_quantile",
-        title: TITLE.into(),
-        reading: "Where the entropy sits: most tokens are nearly certain, and a late line that lies below the early one only at the right has lost its few real choices.".into(),
-        notes: vec![format!("Tokens: {}.", sizes.join(", "))],
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }

@@ -1,52 +1,40 @@
 //! Entropy and reward over steps.
 
 use super::series::{draw_series, largest, over_steps, smallest, step_axis, stride_note};
-use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{EntropyQuantiles, StepRow};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 
 const TITLE: &str = "Entropy and reward over steps";
+
+/// What is drawn.
+struct Data {
+    entropy: Vec<(f64, f64)>,
+    /// Empty where no reward is logged.
+    reward: Vec<(f64, f64)>,
+    /// 5 to 95 % of the tokens.
+    outer: Vec<(f64, f64, f64)>,
+    /// 25 to 75 %.
+    inner: Vec<(f64, f64, f64)>,
+}
 
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let steps = &analysis.steps;
-    let entropy = over_steps(steps, |s| s.mean_entropy);
-    if entropy.iter().all(|p| p.1.is_nan()) {
+    let mut data = Data {
+        entropy: over_steps(steps, |s| s.mean_entropy),
+        reward: over_steps(steps, |s| s.mean_reward),
+        outer: band(steps, |q| q.q05, |q| q.q95),
+        inner: band(steps, |q| q.q25, |q| q.q75),
+    };
+    if data.entropy.iter().all(|p| p.1.is_nan()) {
         return Err(Missing::new(TITLE, "the column `entropy`"));
     }
-    let reward = over_steps(steps, |s| s.mean_reward);
-    let has_reward = reward.iter().any(|p| p.1.is_finite());
-    let outer = band(steps, |q| q.q05, |q| q.q95);
-    let inner = band(steps, |q| q.q25, |q| q.q75);
-
-    let top = largest(entropy.iter().map(|p| p.1).chain(outer.iter().map(|b| b.2))).unwrap_or(1.0).max(1e-6);
-    let left = Axis::new("entropy (nats)", 0.0..top * 1.06, ticks::linear(0.0, top * 1.06, 6));
-    let right = reward_axis(&reward);
-
-    let line = Pen::new(Ink::Exploratory).width(2.2);
-    let dashed = Pen::new(Ink::Spurious).width(2.0).dash(Dash::Long);
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
-    let mut legend = vec![Entry::new(Key::Marked(line, Mark::Dot), "mean entropy (left)")];
-    if !outer.is_empty() {
-        legend.push(Entry::new(Key::Area(line.alpha(0.36)), "25–75 % of tokens"));
-        legend.push(Entry::new(Key::Area(line.alpha(0.14)), "5–95 %"));
-    }
-    if has_reward {
-        legend.push(Entry::new(Key::Marked(dashed, Mark::Diamond), "mean reward (right)"));
-    }
-    canvas.legend(&legend);
-    let plot = Plot::with_right_axis(&canvas, &step_axis(steps, 8), &left, has_reward.then_some(&right));
-    plot.band(&outer, line.alpha(0.14));
-    plot.band(&inner, line.alpha(0.26));
-    draw_series(&plot, &entropy, line, Mark::Dot);
-    if has_reward {
-        draw_series(&plot.with_y(&right), &reward, dashed, Mark::Diamond);
-    }
-
     let mut notes: Vec<String> = stride_note(steps).into_iter().collect();
-    if !has_reward {
+    if data.reward.iter().all(|p| !p.1.is_finite()) {
+        data.reward.clear();
         notes.push("Reward is not drawn: it needs the column `reward`.".into());
     }
     Ok(Chart {
@@ -54,9 +42,36 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         title: TITLE.into(),
         reading: "Healthy runs keep some entropy while the reward rises; a line that falls to zero and stays there has stopped exploring, one that shoots up is losing its policy.".into(),
         notes,
-        scene: canvas.finish(),
+        scenes: Scenes::draw(|width| ink(steps, &data, width)),
         table: table(steps),
     })
+}
+
+fn ink(steps: &[StepRow], data: &Data, width: u32) -> Scene {
+    let Data { entropy, reward, outer, inner } = data;
+    let top = largest(entropy.iter().map(|p| p.1).chain(outer.iter().map(|b| b.2))).unwrap_or(1.0).max(1e-6);
+    let left = Axis::new("entropy (nats)", 0.0..top * 1.06, ticks::linear(0.0, top * 1.06, 6));
+    let right = (!reward.is_empty()).then(|| reward_axis(reward));
+    let line = Pen::new(Ink::Exploratory).width(2.2);
+    let dashed = Pen::new(Ink::Spurious).width(2.0).dash(Dash::Long);
+    let mut canvas = Canvas::new(width, HEIGHT, TITLE);
+    let mut legend = vec![Entry::new(Key::Marked(line, Mark::Dot), "mean entropy (left)")];
+    if !outer.is_empty() {
+        legend.push(Entry::new(Key::Area(line.alpha(0.36)), "25–75 % of tokens"));
+        legend.push(Entry::new(Key::Area(line.alpha(0.14)), "5–95 %"));
+    }
+    if right.is_some() {
+        legend.push(Entry::new(Key::Marked(dashed, Mark::Diamond), "mean reward (right)"));
+    }
+    canvas.legend(&legend);
+    let plot = Plot::with_right_axis(&canvas, &step_axis(steps, 8), &left, right.as_ref());
+    plot.band(outer, line.alpha(0.14));
+    plot.band(inner, line.alpha(0.26));
+    draw_series(&plot, entropy, line, Mark::Dot);
+    if let Some(right) = &right {
+        draw_series(&plot.with_y(right), reward, dashed, Mark::Diamond);
+    }
+    canvas.finish()
 }
 
 fn band(

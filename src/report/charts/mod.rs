@@ -1,4 +1,5 @@
-//! The charts: one small file each, from the analysis to a recorded scene and its numbers.
+//! The charts: one small file each. `draw` takes the data from the analysis, `ink` draws it at a width,
+//! `table` has the numbers.
 
 mod candidates_ordered;
 mod class_norm;
@@ -19,7 +20,7 @@ mod vocabulary;
 use rayon::prelude::*;
 
 use super::csv::Table;
-use super::draw::Scene;
+use super::draw::Scenes;
 use crate::analyze::RunAnalysis;
 
 /// A chart with what belongs to it.
@@ -34,7 +35,7 @@ pub struct Chart {
     /// Sample sizes, estimates, what was left out.
     pub notes: Vec<String>,
     /// The drawing.
-    pub scene: Scene,
+    pub scenes: Scenes,
     /// The numbers.
     pub table: Table,
 }
@@ -58,8 +59,6 @@ impl Missing {
 /// A chart, or why there is none.
 pub type Drawn = Result<Chart, Missing>;
 
-/// Width of charts in pixels.
-pub(in crate::report) const WIDTH: u32 = 640;
 /// Height of most charts in pixels, without the title.
 pub(in crate::report) const HEIGHT: u32 = 360;
 

@@ -1,11 +1,13 @@
 //! The probability × entropy plane.
 
-use super::{Chart, Drawn, Missing, WIDTH};
+use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::Plane;
+use crate::analyze::result::{CandidatePoint, Plane};
 use crate::report::candidates::{by_batch, thinned};
 use crate::report::csv::Table;
-use crate::report::draw::{Anchor, Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{
+    Anchor, Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks,
+};
 use crate::report::numbers::{count, number};
 
 const TITLE: &str = "Probability × entropy plane";
@@ -23,21 +25,61 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         return Err(Missing::new(TITLE, "the columns `logprob` and `entropy`"));
     }
     let cells = binned(plane);
+    let all: Vec<Marked> = by_batch(analysis).into_iter().flat_map(|(_, points)| points).collect();
+    let marks: Vec<Marked> = [false, true]
+        .into_iter()
+        .flat_map(|silenced| {
+            let kind: Vec<Marked> = all.iter().filter(|p| p.1 == silenced).copied().collect();
+            thinned(&kind, MARKS)
+        })
+        .collect();
+    Ok(Chart {
+        name: "plane",
+        title: TITLE.into(),
+        reading: "Spurious tokens sit at the bottom left: improbable although the policy was sure; on the curve a token is as surprising as the entropy says, left of it more so, and there the paper's lemma turns from lowering to raising entropy.".into(),
+        notes: notes(analysis, &cells, marks.len() as u64, all.len() as u64),
+        scenes: Scenes::draw(|width| ink(analysis, &cells, &marks, width)),
+        table: table(plane),
+    })
+}
+
+fn notes(analysis: &RunAnalysis, cells: &[DrawnCell], shown: u64, total: u64) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{} tokens in {} cells; marks are the {} candidates of the run.",
+        count(cells.iter().map(|c| c.tokens).sum()),
+        count(cells.len() as u64),
+        count(total)
+    )];
+    if shown < total {
+        notes.push(format!("{} of them are drawn, evenly spread.", count(shown)));
+    }
+    if let Some(tau_h) = analysis.s2t.median_tau_h {
+        notes.push(format!(
+            "τₕ differs from batch to batch; the line is its median, {} nats, so a mark may lie across it.",
+            number(tau_h)
+        ));
+    }
+    notes
+}
+
+/// A candidate, and whether it is silenced.
+type Marked = (CandidatePoint, bool);
+
+fn ink(analysis: &RunAnalysis, cells: &[DrawnCell], marks: &[Marked], width: u32) -> Scene {
     let fullest = cells.iter().map(|c| c.tokens).max().unwrap_or(1);
     let density = Pen::new(Ink::Density);
-    let (spurious, exploratory) = (Pen::new(Ink::Spurious), Pen::new(Ink::Exploratory));
     let cut = Pen::new(Ink::Text).dash(Dash::Long).width(1.3);
     let curve = Pen::new(Ink::Green).width(1.8);
-    let mut canvas = Canvas::new(WIDTH, 440, TITLE);
+    let mut canvas = Canvas::new(width, 440, TITLE);
     canvas.legend(&[
-        Entry::new(Key::Mark(spurious, Mark::Diamond), "spurious (silenced)"),
-        Entry::new(Key::Mark(exploratory, Mark::Ring), "exploratory (kept)"),
+        Entry::new(Key::Mark(Pen::new(Ink::Spurious), Mark::Diamond), "spurious (silenced)"),
+        Entry::new(Key::Mark(Pen::new(Ink::Exploratory), Mark::Ring), "exploratory (kept)"),
         Entry::new(Key::Line(curve), "ln p = −H"),
         Entry::new(Key::Line(cut), "τₚ and median τₕ"),
         Entry::new(Key::Area(density.alpha(opacity(1, fullest))), "1 token a cell"),
         Entry::new(Key::Area(density.alpha(opacity(fullest, fullest))), count(fullest)),
     ]);
-    let left = plane.log10_prob.low.max(cells.iter().map(|c| c.rect[0]).fold(0.0, f64::min));
+    let left = analysis.plane.log10_prob.low.max(cells.iter().map(|c| c.rect[0]).fold(0.0, f64::min));
     let top = cells.iter().map(|c| c.rect[3]).fold(0.0, f64::max).max(0.5);
     let x = Axis::new("probability p of the sampled token (log)", left..0.0, ticks::decades(left, 0.0, 8));
     let y = Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 7));
@@ -49,14 +91,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             plot.bar((x0, y0), (x1, y1), density.alpha(alpha));
         }
     }
-    let bend: Vec<_> = (0..=60)
-        .map(|i| left * f64::from(i) / 60.0)
-        .map(|x| (x, -x * std::f64::consts::LN_10))
-        .filter(|p| p.1 <= top)
-        .chain([(-top / std::f64::consts::LN_10, top)])
-        .filter(|p| p.0 >= left)
-        .collect();
-    plot.line(&bend, curve);
+    plot.line(&bend(left, top), curve);
     canvas.layer("cuts");
     let tau_p = analysis.s2t.tau_p.log10().max(left);
     plot.upright(tau_p, cut);
@@ -68,51 +103,28 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         canvas.text("τₕ", (x + 5.0, y - 9.0), Anchor::Left, Ink::Text);
     }
     canvas.layer("marks");
-    let (shown, total) = draw_marks(analysis, &plot);
+    for (point, silenced) in marks {
+        let x = f64::from(point.logprob) / std::f64::consts::LN_10;
+        let (mark, ink) =
+            if *silenced { (Mark::Diamond, Ink::Spurious) } else { (Mark::Ring, Ink::Exploratory) };
+        plot.mark(x, f64::from(point.entropy), mark, 3.2, Pen::new(ink).alpha(0.9));
+    }
     canvas.layer("live");
     let ((x0, y0), (x1, y1)) = (plot.pixel(left, 0.0), plot.pixel(0.0, top));
     canvas.data("frame", format!("{x0} {y0} {x1} {y1}"));
     canvas.data("range", format!("{left} 0 0 {top}"));
-
-    let mut notes = vec![format!(
-        "{} tokens in {} cells; marks are the {} candidates of the run.",
-        count(cells.iter().map(|c| c.tokens).sum()),
-        count(cells.len() as u64),
-        count(total as u64)
-    )];
-    if shown < total {
-        notes.push(format!("{} of them are drawn, evenly spread.", count(shown as u64)));
-    }
-    if let Some(tau_h) = analysis.s2t.median_tau_h {
-        notes.push(format!(
-            "τₕ differs from batch to batch; the line is its median, {} nats, so a mark may lie across it.",
-            number(tau_h)
-        ));
-    }
-    Ok(Chart {
-        name: "plane",
-        title: TITLE.into(),
-        reading: "Spurious tokens sit at the bottom left: improbable although the policy was sure; on the curve a token is as surprising as the entropy says, left of it more so, and there the paper's lemma turns from lowering to raising entropy.".into(),
-        notes,
-        scene: canvas.finish(),
-        table: table(plane),
-    })
+    canvas.finish()
 }
 
-fn draw_marks(analysis: &RunAnalysis, plot: &Plot) -> (usize, usize) {
-    let all: Vec<_> = by_batch(analysis).into_iter().flat_map(|(_, points)| points).collect();
-    let mut shown = 0;
-    for silenced in [false, true] {
-        let kind: Vec<_> = all.iter().filter(|p| p.1 == silenced).copied().collect();
-        for (point, _) in thinned(&kind, MARKS) {
-            shown += 1;
-            let x = f64::from(point.logprob) / std::f64::consts::LN_10;
-            let (mark, pen) =
-                if silenced { (Mark::Diamond, Ink::Spurious) } else { (Mark::Ring, Ink::Exploratory) };
-            plot.mark(x, f64::from(point.entropy), mark, 3.2, Pen::new(pen).alpha(0.9));
-        }
-    }
-    (shown, all.len())
+/// The curve ln p = −H.
+fn bend(left: f64, top: f64) -> Vec<(f64, f64)> {
+    (0..=60)
+        .map(|i| left * f64::from(i) / 60.0)
+        .map(|x| (x, -x * std::f64::consts::LN_10))
+        .filter(|p| p.1 <= top)
+        .chain([(-top / std::f64::consts::LN_10, top)])
+        .filter(|p| p.0 >= left)
+        .collect()
 }
 
 /// A cell of the drawn density: left, bottom, right, top.

@@ -1,11 +1,11 @@
 //! Reward against the stability of the entropy: a mark a step, and one for the run.
 
 use super::series::{largest, smallest};
-use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::report::candidates::thinned;
 use crate::report::csv::Table;
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::number;
 
 const TITLE: &str = "Reward against entropy stability";
@@ -28,10 +28,28 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         known.iter().map(|(s, h, r)| (*s, (h / start).ln().abs(), *r)).collect();
     let n = points.len() as f64;
     let run = (points.iter().map(|p| p.1).sum::<f64>() / n, points.iter().map(|p| p.2).sum::<f64>() / n);
+    Ok(Chart {
+        name: "reward_stability",
+        title: TITLE.into(),
+        reading: "Up is better, left is steadier: a run that gains reward while it drifts far to the right pays for it with its entropy.".into(),
+        notes: vec![format!(
+            "The run's mark: distance {}, reward {}. One run: it says how this run went, not how its method does.",
+            number(run.0),
+            number(run.1)
+        )],
+        scenes: Scenes::draw(|width| ink(&points, run, width)),
+        table: table(&points),
+    })
+}
+
+/// A step, its distance and its reward.
+type Point = (i64, f64, f64);
+
+fn ink(points: &[Point], run: (f64, f64), width: u32) -> Scene {
     let step_pen = Pen::new(Ink::Exploratory);
     let path = Pen::new(Ink::Neutral).alpha(0.7);
     let run_pen = Pen::new(Ink::Spurious);
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
+    let mut canvas = Canvas::new(width, HEIGHT, TITLE);
     canvas.legend(&[
         Entry::new(Key::Marked(step_pen, Mark::Ring), "a step (joined in order)"),
         Entry::new(Key::Mark(run_pen, Mark::Diamond), "the run, mean of its steps"),
@@ -50,7 +68,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let y =
         Axis::new("mean reward", low - margin..high + margin, ticks::linear(low - margin, high + margin, 6));
     let plot = Plot::new(&canvas, &x, &y);
-    let drawn = thinned(&points, MARKS);
+    let drawn = thinned(points, MARKS);
     plot.line(&drawn.iter().map(|p| (p.1, p.2)).collect::<Vec<_>>(), path);
     for (_, x, y) in &drawn {
         plot.mark(*x, *y, Mark::Ring, 3.6, step_pen);
@@ -62,20 +80,13 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         canvas.text(&format!("step {}", point.0), (px + shift, py + 15.0), anchor, Ink::Text);
     }
     plot.mark(run.0, run.1, Mark::Diamond, 6.0, run_pen);
+    canvas.finish()
+}
+
+fn table(points: &[Point]) -> Table {
     let mut table = Table::new(&["step", "log_entropy_distance", "mean_reward"]);
-    for (step, distance, reward) in &points {
+    for (step, distance, reward) in points {
         table.push([(*step).into(), (*distance).into(), (*reward).into()]);
     }
-    Ok(Chart {
-        name: "reward_stability",
-        title: TITLE.into(),
-        reading: "Up is better, left is steadier: a run that gains reward while it drifts far to the right pays for it with its entropy.".into(),
-        notes: vec![format!(
-            "The run's mark: distance {}, reward {}. One run: it says how this run went, not how its method does.",
-            number(run.0),
-            number(run.1)
-        )],
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }

@@ -1,10 +1,11 @@
 //! How far the rules touch the same tokens.
 
 use super::matrix::Grid;
-use super::{Chart, Drawn, Missing, WIDTH};
+use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::RuleOverlap;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Canvas, Ink, font};
+use crate::report::draw::{Anchor, Canvas, Ink, Scene, Scenes, font};
 use crate::report::numbers::amount;
 
 const TITLE: &str = "Do the rules touch the same tokens?";
@@ -12,44 +13,8 @@ const TITLE: &str = "Do the rules touch the same tokens?";
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let overlap = &analysis.rule_overlap;
-    let size = overlap.rules.len();
-    if size == 0 || overlap.touched.iter().all(|t| *t <= 0.0) {
+    if overlap.rules.is_empty() || overlap.touched.iter().all(|t| *t <= 0.0) {
         return Err(Missing::new(TITLE, "tokens with an advantage other than 0"));
-    }
-    let wide = overlap.rules.iter().map(|r| font::width(r, 12.0, false)).fold(0.0, f64::max);
-    let touched: Vec<String> = overlap.touched.iter().map(|t| amount(t.round())).collect();
-    let counts = touched.iter().map(|t| font::width(t, 12.0, false)).fold(50.0, f64::max);
-    let row_height = 27.0;
-    let canvas = Canvas::new(WIDTH, (row_height * size as f64 + wide) as u32 + 38, TITLE);
-    let left = wide + 24.0;
-    let top = canvas.top() + wide + 16.0;
-    let width = (canvas.width() - left - counts - 30.0) / size as f64;
-    let grid = Grid { left, top, width, height: row_height };
-    for row in 0..size {
-        let middle = grid.middle(row, row);
-        canvas.text(&overlap.rules[row], (left - 8.0, middle.1), Anchor::Right, Ink::Text);
-        canvas.text(&overlap.rules[row], (middle.0, top - wide / 2.0 - 8.0), Anchor::Upwards, Ink::Text);
-        let at = (canvas.width() - 16.0, middle.1);
-        canvas.text(touched.get(row).map_or("", String::as_str), at, Anchor::Right, Ink::Muted);
-        for column in 0..size {
-            let share = overlap.jaccard.get(row).and_then(|r| r.get(column)).copied().flatten();
-            let text = share.map_or("–".to_owned(), two_digits);
-            grid.cell(&canvas, (row, column), share.unwrap_or(0.0), &text);
-        }
-    }
-    canvas.text("touched", (canvas.width() - 16.0, top - 12.0), Anchor::Right, Ink::Muted);
-    let mut table = Table::new(&["rule", "other", "touched", "touched_other", "both", "jaccard"]);
-    for (i, rule) in overlap.rules.iter().enumerate() {
-        for (j, other) in overlap.rules.iter().enumerate() {
-            table.push([
-                Cell::from(rule.as_str()),
-                Cell::from(other.as_str()),
-                overlap.touched.get(i).copied().into(),
-                overlap.touched.get(j).copied().into(),
-                overlap.both.get(i).and_then(|r| r.get(j)).copied().into(),
-                overlap.jaccard.get(i).and_then(|r| r.get(j)).copied().flatten().into(),
-            ]);
-        }
     }
     let mut notes = vec![
         "A rule touches a token where it changes its gradient by more than 1 %: silences, damps or amplifies it."
@@ -63,9 +28,53 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         title: TITLE.into(),
         reading: "Each cell is the number of tokens that both rules touch over those that either does: 1 means the same tokens, 0 means none in common.".into(),
         notes,
-        scene: canvas.finish(),
-        table,
+        scenes: Scenes::draw(|width| ink(overlap, width)),
+        table: table(overlap),
     })
+}
+
+fn ink(overlap: &RuleOverlap, width: u32) -> Scene {
+    let size = overlap.rules.len();
+    let wide = overlap.rules.iter().map(|r| font::width(r, 12.0, false)).fold(0.0, f64::max);
+    let touched: Vec<String> = overlap.touched.iter().map(|t| amount(t.round())).collect();
+    let counts = touched.iter().map(|t| font::width(t, 12.0, false)).fold(50.0, f64::max);
+    let row_height = 27.0;
+    let canvas = Canvas::new(width, (row_height * size as f64 + wide) as u32 + 38, TITLE);
+    let left = wide + 24.0;
+    let top = canvas.top() + wide + 16.0;
+    let cell = (canvas.width() - left - counts - 30.0) / size as f64;
+    let grid = Grid { left, top, width: cell, height: row_height };
+    for row in 0..size {
+        let middle = grid.middle(row, row);
+        canvas.text(&overlap.rules[row], (left - 8.0, middle.1), Anchor::Right, Ink::Text);
+        canvas.text(&overlap.rules[row], (middle.0, top - wide / 2.0 - 8.0), Anchor::Upwards, Ink::Text);
+        let at = (canvas.width() - 16.0, middle.1);
+        canvas.text(touched.get(row).map_or("", String::as_str), at, Anchor::Right, Ink::Muted);
+        for column in 0..size {
+            let share = overlap.jaccard.get(row).and_then(|r| r.get(column)).copied().flatten();
+            let text = share.map_or("–".to_owned(), two_digits);
+            grid.cell(&canvas, (row, column), share.unwrap_or(0.0), &text);
+        }
+    }
+    canvas.text("touched", (canvas.width() - 16.0, top - 12.0), Anchor::Right, Ink::Muted);
+    canvas.finish()
+}
+
+fn table(overlap: &RuleOverlap) -> Table {
+    let mut table = Table::new(&["rule", "other", "touched", "touched_other", "both", "jaccard"]);
+    for (i, rule) in overlap.rules.iter().enumerate() {
+        for (j, other) in overlap.rules.iter().enumerate() {
+            table.push([
+                Cell::from(rule.as_str()),
+                Cell::from(other.as_str()),
+                overlap.touched.get(i).copied().into(),
+                overlap.touched.get(j).copied().into(),
+                overlap.both.get(i).and_then(|r| r.get(j)).copied().into(),
+                overlap.jaccard.get(i).and_then(|r| r.get(j)).copied().flatten().into(),
+            ]);
+        }
+    }
+    table
 }
 
 /// `0.42`; what is not zero is never written as zero.

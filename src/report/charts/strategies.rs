@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::series::largest;
-use super::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::StrategyRow;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::amount;
 
 const TITLE: &str = "Masking strategies";
@@ -20,6 +20,23 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     if top <= 0.0 {
         return Err(Missing::new(TITLE, "rare tokens with A > 0"));
     }
+    let mut notes = vec![
+        "What the masks remove from this log, not how a run trained with them would have gone.".to_owned(),
+    ];
+    if analysis.strategies.iter().any(|r| !r.exact) {
+        notes.push("Estimated: rare tokens were sampled.".into());
+    }
+    Ok(Chart {
+        name: "strategies",
+        title: TITLE.into(),
+        reading: "Masks of equal size, chosen in three ways: where the lines lie together, entropy says nothing about how hard the candidates pull; horizontal lines mask without a choice (one far above is only in the legend).".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(&rows, top, width)),
+        table: table(analysis),
+    })
+}
+
+fn ink(rows: &[&StrategyRow], top: f64, width: u32) -> Scene {
     let mut lines: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
     let mut levels = Vec::new();
     for row in rows {
@@ -42,7 +59,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         let text = format!("{name}: {} tokens, {share:.2} %", amount(row.silenced.round()));
         legend.push(Entry::new(Key::Line(level_pen(index)), text));
     }
-    let mut canvas = Canvas::new(WIDTH, HEIGHT + 20, TITLE);
+    let mut canvas = Canvas::new(width, HEIGHT + 20, TITLE);
     canvas.legend(&legend);
     // Masks that take far more would flatten the rest; the legend has their number.
     let tallest = levels.iter().map(|l| l.1).filter(|l| *l < top * 250.0).fold(top * 100.0, f64::max);
@@ -62,7 +79,10 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         plot.line(points, pen);
         points.iter().for_each(|(x, y)| plot.mark(*x, *y, mark, 4.0, pen));
     }
-    let exact = analysis.strategies.iter().all(|r| r.exact);
+    canvas.finish()
+}
+
+fn table(analysis: &RunAnalysis) -> Table {
     let mut table = Table::new(&[
         "strategy",
         "quantile",
@@ -83,20 +103,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             Cell::Count(u64::from(r.exact)),
         ]);
     }
-    let mut notes = vec![
-        "What the masks remove from this log, not how a run trained with them would have gone.".to_owned(),
-    ];
-    if !exact {
-        notes.push("Estimated: rare tokens were sampled.".into());
-    }
-    Ok(Chart {
-        name: "strategies",
-        title: TITLE.into(),
-        reading: "Masks of equal size, chosen in three ways: where the lines lie together, entropy says nothing about how hard the candidates pull; horizontal lines mask without a choice (one far above is only in the legend).".into(),
-        notes,
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }
 
 fn place(strategy: &str) -> usize {

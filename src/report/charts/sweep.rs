@@ -1,10 +1,10 @@
 //! What other thresholds would silence: τ_p × q.
 
 use super::matrix::Grid;
-use super::{Chart, Drawn, Missing, WIDTH};
+use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Pen};
+use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Pen, Scene, Scenes};
 use crate::report::numbers::{number, percent};
 
 const TITLE: &str = "Silenced tokens for other thresholds";
@@ -16,14 +16,34 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     if rows == 0 || columns == 0 || sweep.cells.iter().all(|c| c.candidates <= 0.0) {
         return Err(Missing::new(TITLE, "rare tokens with A > 0"));
     }
+    let mut notes = Vec::new();
+    if !sweep.exact {
+        notes.push(format!(
+            "Estimated: {} of the rare tokens were kept; exact cells are marked in the table.",
+            percent(sweep.sampling_rate)
+        ));
+    }
+    Ok(Chart {
+        name: "sweep",
+        title: TITLE.into(),
+        reading: "Each cell counts the tokens that a pair of thresholds would silence; counts that jump from cell to cell mean that the outcome hangs on the choice.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(analysis, width)),
+        table: table(analysis),
+    })
+}
+
+fn ink(analysis: &RunAnalysis, width: u32) -> Scene {
+    let sweep = &analysis.sweep;
+    let (rows, columns) = (sweep.tau_p.len(), sweep.quantile.len());
     let row_height = if rows > 9 { 26.0 } else { 34.0 };
-    let mut canvas = Canvas::new(WIDTH, (row_height * rows as f64) as u32 + 78, TITLE);
+    let mut canvas = Canvas::new(width, (row_height * rows as f64) as u32 + 78, TITLE);
     let outline = Pen::new(Ink::Spurious).width(2.4);
     canvas.legend(&[
         Entry::new(Key::Line(outline), "thresholds of this run"),
         Entry::new(Key::Area(Pen::new(Ink::Density).alpha(0.42)), "more tokens silenced (log)"),
     ]);
-    let left = 84.0;
+    let left = 74.0;
     let grid = Grid {
         left,
         top: canvas.top() + 4.0,
@@ -59,28 +79,9 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         canvas.text(&number_plain(*quantile), at, Anchor::Middle, Ink::Muted);
     }
     let middle = (left + canvas.width() - 16.0) / 2.0;
-    canvas.text(
-        "q: the quantile of the candidates' entropy that is τₕ",
-        (middle, canvas.height() - 12.0),
-        Anchor::Middle,
-        Ink::Muted,
-    );
+    canvas.x_label("q: the quantile of the candidates' entropy that is τₕ", middle);
     canvas.text("τₚ", (14.0, (grid.top + bottom) / 2.0), Anchor::Upwards, Ink::Muted);
-    let mut notes = Vec::new();
-    if !sweep.exact {
-        notes.push(format!(
-            "Estimated: {} of the rare tokens were kept; exact cells are marked in the table.",
-            percent(sweep.sampling_rate)
-        ));
-    }
-    Ok(Chart {
-        name: "sweep",
-        title: TITLE.into(),
-        reading: "Each cell counts the tokens that a pair of thresholds would silence; counts that jump from cell to cell mean that the outcome hangs on the choice.".into(),
-        notes,
-        scene: canvas.finish(),
-        table: table(analysis),
-    })
+    canvas.finish()
 }
 
 /// As the user would type it.

@@ -1,10 +1,12 @@
 //! Which token strings are spurious, beside exploratory, by the sign of the advantage.
 
-use super::{Chart, Drawn, Missing, WIDTH};
+use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::VocabularyRow;
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, font, ticks};
+use crate::report::draw::{
+    Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
+};
 use crate::report::numbers::{count, percent};
 use crate::report::text::token_label;
 
@@ -15,7 +17,6 @@ const ROWS: usize = 12;
 const TABLE_ROWS: usize = 2_000;
 
 /// Draws it.
-#[allow(clippy::cast_precision_loss)]
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let vocabulary = &analysis.vocabulary;
     let flagged = ranked(if vocabulary.rows.is_empty() { &vocabulary.top } else { &vocabulary.rows });
@@ -28,17 +29,43 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         return Err(Missing::new(TITLE, needs));
     }
     let rows = &flagged[..flagged.len().min(ROWS)];
+    let mut notes = Vec::new();
+    if let Some(c) = &analysis.vocabulary.silenced {
+        notes.push(format!(
+            "{} silenced tokens are of {} ids; the most frequent takes {}, the top ten {} of them.",
+            count(c.tokens),
+            count(c.distinct),
+            percent(c.top1_share),
+            percent(c.top10_share)
+        ));
+    }
+    if flagged.len() > rows.len() {
+        notes.push(format!("{} of {} flagged ids are drawn.", rows.len(), count(flagged.len() as u64)));
+    }
+    Ok(Chart {
+        name: "vocabulary",
+        title: TITLE.into(),
+        reading: "Flagged tokens per string (left) and how often the string occurs in answers with a positive or negative advantage (right): a mask that falls on one frequent, useful string will do harm.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(rows, width)),
+        table: table(&flagged[..flagged.len().min(TABLE_ROWS)]),
+    })
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn ink(rows: &[&VocabularyRow], width: u32) -> Scene {
     let (spurious, exploratory) = (Pen::new(Ink::Spurious), Pen::new(Ink::Exploratory));
     let (positive, negative) = (Pen::new(Ink::Green), Pen::new(Ink::Purple));
     let row_height = 25.0;
-    let mut canvas = Canvas::new(WIDTH, 92 + 25 * rows.len() as u32, TITLE);
+    let mut canvas = Canvas::new(width, 92 + 25 * rows.len() as u32, TITLE);
     canvas.legend(&[
         Entry::new(Key::Area(spurious), "spurious"),
         Entry::new(Key::Area(exploratory.alpha(0.75)), "exploratory"),
         Entry::new(Key::Mark(positive, Mark::Up), "occurrences with A > 0"),
         Entry::new(Key::Mark(negative, Mark::Down), "with A < 0"),
     ]);
-    let labels: Vec<String> = rows.iter().map(|r| font::fit(&label(r), 12.0, 130.0)).collect();
+    let labels: Vec<String> =
+        rows.iter().map(|r| font::fit(&label(r), 12.0, f64::from(width) * 0.2)).collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let (top, bottom) = (canvas.top() + 4.0, canvas.height() - 46.0);
     let (left, right) = (wide + 24.0, canvas.width() - 18.0);
@@ -75,28 +102,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let middle = |a: f64, b: f64| ((a + b) / 2.0, canvas.height() - 12.0);
     canvas.text("flagged tokens", middle(left, split), Anchor::Middle, Ink::Muted);
     canvas.text("all occurrences (log)", middle(split + 16.0, right), Anchor::Middle, Ink::Muted);
-
-    let mut notes = Vec::new();
-    if let Some(c) = &vocabulary.silenced {
-        notes.push(format!(
-            "{} silenced tokens are of {} ids; the most frequent takes {}, the top ten {} of them.",
-            count(c.tokens),
-            count(c.distinct),
-            percent(c.top1_share),
-            percent(c.top10_share)
-        ));
-    }
-    if flagged.len() > rows.len() {
-        notes.push(format!("{} of {} flagged ids are drawn.", rows.len(), count(flagged.len() as u64)));
-    }
-    Ok(Chart {
-        name: "vocabulary",
-        title: TITLE.into(),
-        reading: "Flagged tokens per string (left) and how often the string occurs in answers with a positive or negative advantage (right): a mask that falls on one frequent, useful string will do harm.".into(),
-        notes,
-        scene: canvas.finish(),
-        table: table(&flagged[..flagged.len().min(TABLE_ROWS)]),
-    })
+    canvas.finish()
 }
 
 /// The flagged ids, the most silenced first.

@@ -13,7 +13,7 @@ use crate::report::page::{self, Fact, Page, Section, Tone, Verdict, figures};
 use crate::report::text::prose;
 
 /// Metrics of the first screen.
-const FIRST: [&str; 3] = ["entropy", "reward", "silenced_ratio"];
+const FIRST: [&str; 3] = ["reward", "entropy", "silenced_ratio"];
 /// Sentences and runs of the first screen at most.
 const DIFFERENCES: usize = 6;
 const ALIKE: usize = 4;
@@ -41,7 +41,7 @@ pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
             tables::section(comparison),
             limits(comparison),
         ],
-        data: None,
+        data: Vec::new(),
         script: None,
     }
     .render()

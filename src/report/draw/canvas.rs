@@ -9,6 +9,7 @@ use plotters::element::{Drawable, PointCollection};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, TextStyle};
 
+use super::font;
 use super::ink::{Ink, Pen};
 use super::legend::{self, Entry};
 use super::scene::{Scene, SceneBackend, Shape, TITLE_LAYER, UNITS};
@@ -100,6 +101,24 @@ impl Canvas {
     /// A small text, centred on its line.
     pub fn text(&self, text: &str, at: (f64, f64), anchor: Anchor, ink: Ink) {
         self.write(text, at, SMALL, anchor, ink, false);
+    }
+
+    /// What the horizontal axis shows, below the plots; in two lines where it is too long for one.
+    pub fn x_label(&self, text: &str, middle: f64) {
+        let room = 2.0 * (middle.min(self.width() - middle) - 4.0);
+        if font::width(text, SMALL, false) <= room {
+            return self.text(text, (middle, self.height() - 12.0), Anchor::Middle, Ink::Muted);
+        }
+        let blanks = || text.char_indices().filter(|c| c.1 == ' ').map(|c| c.0);
+        let half = blanks().min_by_key(|at| at.abs_diff(text.len() / 2)).unwrap_or(0);
+        let (first, second) = text.split_at(half);
+        let room = self.width() - 8.0;
+        for (line, below) in [(first, 18.0), (second.trim_start(), 6.0)] {
+            let line = font::fit(line, SMALL, room);
+            let half = font::width(&line, SMALL, false) / 2.0;
+            let middle = middle.max(half + 4.0).min(self.width() - half - 4.0);
+            self.text(&line, (middle, self.height() - below), Anchor::Middle, Ink::Muted);
+        }
     }
 
     /// A small semi-bold text.

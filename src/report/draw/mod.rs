@@ -15,4 +15,4 @@ pub use canvas::{Anchor, Canvas};
 pub use ink::{Dash, Ink, Pen};
 pub use legend::{Entry, Key};
 pub use plot::{Axis, Mark, Plot};
-pub use scene::Scene;
+pub use scene::{Scene, Scenes};

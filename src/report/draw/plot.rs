@@ -78,7 +78,7 @@ impl Plot {
         let rect = [left + 4.0, canvas.top() + 8.0, canvas.width() - room_right, canvas.height() - 46.0];
         let plot = Self::inside(canvas, rect, x, y);
         let middle = (rect[0] + rect[2]) / 2.0;
-        canvas.text(&x.label, (middle, canvas.height() - 12.0), Anchor::Middle, Ink::Muted);
+        canvas.x_label(&x.label, middle);
         canvas.text(&y.label, (14.0, (rect[1] + rect[3]) / 2.0), Anchor::Upwards, Ink::Muted);
         if let Some(axis) = right {
             let plot = plot.with_y(axis);

@@ -55,6 +55,27 @@ pub struct Label {
     pub upwards: bool,
 }
 
+/// Width of charts in pixels.
+pub const WIDTH: u32 = 640;
+/// Width of charts on a phone, where they are scaled down a little.
+pub const NARROW: u32 = 420;
+
+/// A chart at its usual width, and drawn anew for a phone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scenes {
+    /// For files and for pages on a screen.
+    pub wide: Scene,
+    /// For pages on a phone.
+    pub narrow: Scene,
+}
+
+impl Scenes {
+    /// Draws at both widths.
+    pub fn draw(ink: impl Fn(u32) -> Scene) -> Self {
+        Self { wide: ink(WIDTH), narrow: ink(NARROW) }
+    }
+}
+
 /// A recorded chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {

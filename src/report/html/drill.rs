@@ -6,7 +6,6 @@ use maud::{Markup, html};
 
 use super::case_rows::{CaseRow, token};
 use super::material::Material;
-use super::views::View;
 use crate::analyze::result::FlagKind;
 use crate::report::numbers::number;
 use crate::report::page::Section;
@@ -40,7 +39,7 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
     let mut lists = Vec::new();
     let steps: Vec<&[Entry]> = numbered.chunk_by(|a, b| a.1.case.step == b.1.case.step).collect();
     for rows in &steps {
-        let list = step(rows, &of.views);
+        let list = step(rows, of);
         let Some(left) = room.checked_sub(list.0.len()) else { break };
         room = left;
         lists.push(list);
@@ -55,7 +54,7 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
     Some(Section { id: "drill", link: "Steps to tokens", heading: "From steps to tokens", body })
 }
 
-fn step(rows: &[Entry<'_>], views: &[View<'_>]) -> Markup {
+fn step(rows: &[Entry<'_>], of: &Material<'_>) -> Markup {
     let mut groups: BTreeMap<GroupKey, Responses> = BTreeMap::new();
     for entry in rows {
         let case = entry.1.case;
@@ -75,7 +74,7 @@ fn step(rows: &[Entry<'_>], views: &[View<'_>]) -> Markup {
                         "Group " (name.map_or_else(|| "without an id".into(), token_label)) " "
                         span { (counted(responses.len(), "response")) (passes(responses)) }
                     }
-                    ul { @for (row, tokens) in responses { (response(*row, tokens, views)) } }
+                    ul { @for (row, tokens) in responses { (response(*row, tokens, of)) } }
                 }
             }
         }
@@ -90,7 +89,7 @@ fn passes(responses: &Responses<'_>) -> String {
     }
 }
 
-fn response(row: u64, tokens: &[&Entry<'_>], views: &[View<'_>]) -> Markup {
+fn response(row: u64, tokens: &[&Entry<'_>], of: &Material<'_>) -> Markup {
     let reward = tokens.first().and_then(|t| t.1.case.reward);
     html! {
         li {
@@ -102,8 +101,10 @@ fn response(row: u64, tokens: &[&Entry<'_>], views: &[View<'_>]) -> Markup {
                 }
                 " "
             }
-            @if let Some(place) = views.iter().position(|v| v.0.row == row) {
+            @if let Some(place) = of.views.iter().position(|v| v.0.row == row) {
                 a href={ "#r" (place) } { "▦ heat map" }
+            } @else if of.rollouts.as_ref().is_some_and(|r| r.rows.contains(&row)) {
+                a.js href={ "#rollout-" (row) } { "▦ heat map" }
             }
         }
     }

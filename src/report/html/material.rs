@@ -1,6 +1,7 @@
 //! What the sections of the page are made of.
 
 use super::case_rows::{self, Chosen};
+use super::rollouts_data::{self, Rollouts};
 use super::tuning_data::{self, TuningData};
 use super::views::{self, View};
 use crate::analyze::RunAnalysis;
@@ -15,16 +16,23 @@ pub struct Budget {
     pub candidates: usize,
     /// Flagged tokens in their context.
     pub cases: usize,
-    /// Whole responses.
+    /// Whole responses that need no script.
     pub responses: usize,
+    /// Responses to browse.
+    pub rollouts: usize,
     /// From a step to its flagged tokens.
     pub drill: usize,
 }
 
 impl Budget {
     /// All that a page has room for.
-    pub const FULL: Self =
-        Self { candidates: 1_400_000, cases: 1_400_000, responses: 1_000_000, drill: 250_000 };
+    pub const FULL: Self = Self {
+        candidates: 1_100_000,
+        cases: 1_200_000,
+        responses: 350_000,
+        rollouts: 900_000,
+        drill: 250_000,
+    };
 
     /// A part of it.
     pub fn scaled(self, percent: usize) -> Self {
@@ -33,6 +41,7 @@ impl Budget {
             candidates: part(self.candidates),
             cases: part(self.cases),
             responses: part(self.responses),
+            rollouts: part(self.rollouts),
             drill: part(self.drill),
         }
     }
@@ -50,6 +59,8 @@ pub struct Material<'a> {
     pub cases: Chosen<'a>,
     /// The responses that fit.
     pub views: Vec<View<'a>>,
+    /// The responses to browse, where there are any.
+    pub rollouts: Option<Rollouts>,
     /// The candidates for live thresholds, where they fit.
     pub tuning: Option<TuningData>,
 }
@@ -60,7 +71,8 @@ impl<'a> Material<'a> {
         let cases = case_rows::choose(analysis, budget.cases);
         let tuning = tuning_data::collect(analysis, &cases, budget.candidates);
         let views = views::choose(analysis, budget.responses);
-        Self { analysis, charts, budget, cases, views, tuning }
+        let rollouts = rollouts_data::collect(analysis, budget.rollouts);
+        Self { analysis, charts, budget, cases, views, rollouts, tuning }
     }
 
     /// The run's name: its file, or how many there are.

@@ -5,9 +5,12 @@
 mod case_rows;
 mod cases;
 mod drill;
+mod heat;
 mod limits;
 mod material;
 mod responses;
+mod rollouts;
+mod rollouts_data;
 mod tables;
 mod tuning;
 mod tuning_data;
@@ -26,7 +29,7 @@ use material::{Budget, Material};
 /// Bytes of the page at most, whatever the log.
 pub const PAGE_LIMIT: usize = 5_000_000;
 
-const SCRIPT: &str = concat!(include_str!("tune.js"), include_str!("cases.js"));
+const SCRIPT: &str = concat!(include_str!("tune.js"), include_str!("cases.js"), include_str!("rollouts.js"));
 
 /// The sections of the page, in their order.
 const SECTIONS: &[fn(&Material<'_>) -> Option<Section>] = &[
@@ -62,7 +65,10 @@ fn assemble(of: Material<'_>) -> String {
         facts: of.facts(),
         verdict: verdict::verdict(of.analysis),
         sections,
-        data: of.tuning.map(|tuning| tuning.json),
+        data: [("data", of.tuning.map(|t| t.json)), ("rollouts-data", of.rollouts.map(|r| r.json))]
+            .into_iter()
+            .filter_map(|(id, json)| Some((id, json?)))
+            .collect(),
         script: Some(SCRIPT),
     }
     .render()

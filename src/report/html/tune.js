@@ -126,8 +126,10 @@ if (stapo) {
 
   // Marks and cuts on the plane.
   function draw(result, middle) {
-    const svg = byId("svg-plane");
-    if (!svg) return;
+    for (const svg of document.querySelectorAll("svg[data-frame]")) drawOn(svg, result, middle);
+  }
+
+  function drawOn(svg, result, middle) {
     const [x0, y0, x1, y1] = svg.dataset.frame.split(" ").map(Number);
     const [left, low, right, high] = svg.dataset.range.split(" ").map(Number);
     const clamp = (v, a, b) => Math.min(Math.max(v, a), b);

@@ -27,7 +27,8 @@ pub fn figure(chart: &Chart) -> Markup {
         figure id={ "chart-" (name) } {
             h3 { (chart.title) }
             p.reading { (chart.reading) }
-            div.scroll tabindex="0" { (PreEscaped(svg::inline(&chart.scene, name, &chart.title))) }
+            div.wide { (PreEscaped(svg::inline(&chart.scenes.wide, name, &chart.title))) }
+            div.narrow { (PreEscaped(svg::inline(&chart.scenes.narrow, &format!("{name}-narrow"), &chart.title))) }
             figcaption {
                 @for note in &chart.notes { (note) " " }
                 span.files {

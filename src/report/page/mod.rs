@@ -21,7 +21,7 @@ mod words;
 
 pub use sheet::{Kind, Sheet};
 pub use verdict::{Fact, Tone, Verdict};
-pub use words::{note, with_code};
+pub use words::note;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -49,8 +49,8 @@ pub struct Page {
     pub verdict: Verdict,
     /// The rest, in this order.
     pub sections: Vec<Section>,
-    /// JSON that the script reads; it must not be able to end its element.
-    pub data: Option<String>,
+    /// Data that the script reads: the id of its element, and JSON that cannot end it.
+    pub data: Vec<(&'static str, String)>,
     /// The script, if any.
     pub script: Option<&'static str>,
 }
@@ -78,8 +78,8 @@ impl Page {
                         }
                     }
                     "\n"
-                    @if let Some(data) = &self.data {
-                        script type="application/json" id="data" { (PreEscaped(data)) } "\n"
+                    @for (id, json) in &self.data {
+                        script type="application/json" id=(id) { (PreEscaped(json)) } "\n"
                     }
                     @if let Some(script) = self.script { script { (PreEscaped(script)) } }
                 }

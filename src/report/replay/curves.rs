@@ -3,9 +3,9 @@
 use super::series::{Spread, arms_of, mean, over_batches, pen, spread};
 use crate::replay::ReplayResult;
 use crate::replay::result::{HoldoutMetrics, Update};
-use crate::report::charts::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Key, Mark, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 
 /// Lines of more points than this have no marks.
 const MARKED: usize = 24;
@@ -153,50 +153,14 @@ fn holdout_points(
 
 impl Curves {
     fn draw(&self, result: &ReplayResult, lines: Vec<Line>) -> Drawn {
-        let all = || lines.iter().flat_map(|l| &l.points);
-        if all().next().is_none() {
+        if lines.iter().all(|l| l.points.is_empty()) {
             return Err(Missing::new(
                 self.title,
                 "responses that are held out (--holdout), correct and wrong ones",
             ));
         }
-        let low = all().map(|p| p.2).fold(f64::INFINITY, f64::min);
-        let high = all().map(|p| p.3).fold(f64::NEG_INFINITY, f64::max);
-        let margin = ((high - low) * 0.08).max(high.abs() * 1e-3).max(1e-9);
-        let bottom = if self.from_zero && low >= 0.0 && low < 0.6 * high { 0.0 } else { low - margin };
-        let y = Axis::new(self.y, bottom..high + margin, ticks::linear(bottom, high + margin, 6));
-        let last = all().map(|p| p.0).fold(1.0, f64::max);
-        let first = all().map(|p| p.0).fold(last, f64::min);
-        let side = ((last - first) * 0.02).max(0.2);
-        let x = Axis::new(self.x, first - side..last + side, ticks::whole(first, last, 8));
-
-        let mut canvas = Canvas::new(WIDTH, HEIGHT, self.title);
-        let marked = lines.iter().all(|l| l.points.len() <= MARKED);
-        let key = |l: &Line| if marked { Key::Marked(l.pen, l.mark) } else { Key::Line(l.pen) };
-        canvas.legend(&lines.iter().map(|l| Entry::new(key(l), l.label.as_str())).collect::<Vec<_>>());
-        let plot = Plot::new(&canvas, &x, &y);
-        // Bands of many lines lie over each other: together they must not hide the lines.
-        let shade = (0.36 / lines.len() as f64).min(0.12);
-        for line in lines.iter().filter(|_| result.training.seeds > 1) {
-            let band: Vec<_> = line.points.iter().map(|p| (p.0, p.2, p.3)).collect();
-            plot.band(&band, line.pen.alpha(shade));
-        }
-        for line in &lines {
-            let points: Vec<_> = line.points.iter().map(|p| (p.0, p.1)).collect();
-            plot.line(&points, line.pen);
-            if marked {
-                points.iter().for_each(|(x, y)| plot.mark(*x, *y, line.mark, 3.4, line.pen));
-            }
-        }
-        let mut table = Table::new(&["objective", "series", "at", "mean", "smallest", "largest"]);
-        for line in &lines {
-            for p in &line.points {
-                let mut row: Vec<Cell> = vec![line.objective.as_str().into(), line.label.as_str().into()];
-                row.extend([p.0, p.1, p.2, p.3].map(Cell::Number));
-                table.push(row);
-            }
-        }
-        let notes = match result.training.seeds {
+        let seeds = result.training.seeds;
+        let notes = match seeds {
             1 => vec!["One seed.".into()],
             n => vec![format!("Lines are means of {n} seeds, bands their range.")],
         };
@@ -205,8 +169,56 @@ impl Curves {
             title: self.title.into(),
             reading: self.reading.into(),
             notes,
-            scene: canvas.finish(),
-            table,
+            scenes: Scenes::draw(|width| self.ink(&lines, seeds > 1, width)),
+            table: table(&lines),
         })
     }
+
+    fn axes(&self, lines: &[Line]) -> (Axis, Axis) {
+        let all = || lines.iter().flat_map(|l| &l.points);
+        let low = all().map(|p| p.2).fold(f64::INFINITY, f64::min);
+        let high = all().map(|p| p.3).fold(f64::NEG_INFINITY, f64::max);
+        let margin = ((high - low) * 0.08).max(high.abs() * 1e-3).max(1e-9);
+        let bottom = if self.from_zero && low >= 0.0 && low < 0.6 * high { 0.0 } else { low - margin };
+        let y = Axis::new(self.y, bottom..high + margin, ticks::linear(bottom, high + margin, 6));
+        let last = all().map(|p| p.0).fold(1.0, f64::max);
+        let first = all().map(|p| p.0).fold(last, f64::min);
+        let side = ((last - first) * 0.02).max(0.2);
+        (Axis::new(self.x, first - side..last + side, ticks::whole(first, last, 8)), y)
+    }
+
+    fn ink(&self, lines: &[Line], ranges: bool, width: u32) -> Scene {
+        let mut canvas = Canvas::new(width, HEIGHT, self.title);
+        let marked = lines.iter().all(|l| l.points.len() <= MARKED);
+        let key = |l: &Line| if marked { Key::Marked(l.pen, l.mark) } else { Key::Line(l.pen) };
+        canvas.legend(&lines.iter().map(|l| Entry::new(key(l), l.label.as_str())).collect::<Vec<_>>());
+        let (x, y) = self.axes(lines);
+        let plot = Plot::new(&canvas, &x, &y);
+        // Bands of many lines lie over each other: together they must not hide the lines.
+        let shade = (0.36 / lines.len() as f64).min(0.12);
+        for line in lines.iter().filter(|_| ranges) {
+            let band: Vec<_> = line.points.iter().map(|p| (p.0, p.2, p.3)).collect();
+            plot.band(&band, line.pen.alpha(shade));
+        }
+        for line in lines {
+            let points: Vec<_> = line.points.iter().map(|p| (p.0, p.1)).collect();
+            plot.line(&points, line.pen);
+            if marked {
+                points.iter().for_each(|(x, y)| plot.mark(*x, *y, line.mark, 3.4, line.pen));
+            }
+        }
+        canvas.finish()
+    }
+}
+
+fn table(lines: &[Line]) -> Table {
+    let mut table = Table::new(&["objective", "series", "at", "mean", "smallest", "largest"]);
+    for line in lines {
+        for p in &line.points {
+            let mut row: Vec<Cell> = vec![line.objective.as_str().into(), line.label.as_str().into()];
+            row.extend([p.0, p.1, p.2, p.3].map(Cell::Number));
+            table.push(row);
+        }
+    }
+    table
 }

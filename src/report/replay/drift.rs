@@ -2,15 +2,15 @@
 
 use super::series::{arms_of, pen, spread};
 use crate::replay::ReplayResult;
-use crate::report::charts::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 
 const TITLE: &str = "Drift from the logged policy";
 
 /// Draws it.
 pub fn draw(result: &ReplayResult) -> Drawn {
-    let lines: Vec<(&str, Vec<(f64, f64)>)> =
+    let lines: Vec<Line> =
         result.summary.iter().map(|row| (row.objective.as_str(), points(result, &row.objective))).collect();
     let all = || lines.iter().flat_map(|l| &l.1);
     if all().next().is_none() {
@@ -19,12 +19,32 @@ pub fn draw(result: &ReplayResult) -> Drawn {
     if lines.iter().all(|l| l.1.len() < 2) {
         return Err(Missing::new(TITLE, "more than one step; the drift of this one is in the tables"));
     }
-    let high = all().map(|p| p.1).fold(result.training.drift_limit, f64::max).max(1e-6) * 1.08;
+    let sampled = result.arms.iter().flat_map(|a| &a.steps).any(|s| s.measured_responses < s.responses);
+    let mut notes = vec!["Before the first update of each step.".to_owned()];
+    if sampled {
+        notes.push("Measured on 128 evenly spaced responses of a step.".into());
+    }
+    Ok(Chart {
+        name: "replay_drift",
+        title: TITLE.into(),
+        reading: "A replay trains on responses that another policy drew. The higher the line, the less these responses are its own, and the less its numbers say about a live run.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(&lines, result.training.drift_limit, width)),
+        table: table(result),
+    })
+}
+
+/// An objective and its drift by step.
+type Line<'a> = (&'a str, Vec<(f64, f64)>);
+
+fn ink(lines: &[Line<'_>], drift_limit: f64, width: u32) -> Scene {
+    let all = || lines.iter().flat_map(|l| &l.1);
+    let high = all().map(|p| p.1).fold(drift_limit, f64::max).max(1e-6) * 1.08;
     let (first, last) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p.0), b.max(p.0)));
     let side = ((last - first) * 0.02).max(0.5);
     let x = Axis::new("training step of the log", first - side..last + side, ticks::whole(first, last, 8));
     let y = Axis::new("mean |ln ρ|", 0.0..high, ticks::linear(0.0, high, 6));
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, TITLE);
+    let mut canvas = Canvas::new(width, HEIGHT, TITLE);
     let mut legend: Vec<Entry> = Vec::new();
     for (place, (name, _)) in lines.iter().enumerate() {
         let (pen, mark) = pen(place);
@@ -34,7 +54,7 @@ pub fn draw(result: &ReplayResult) -> Drawn {
     legend.push(Entry::new(Key::Line(limit), "where auto recomputes"));
     canvas.legend(&legend);
     let plot = Plot::new(&canvas, &x, &y);
-    plot.level(result.training.drift_limit, limit);
+    plot.level(drift_limit, limit);
     for (place, (_, points)) in lines.iter().enumerate() {
         let (pen, mark) = pen(place);
         plot.line(points, pen);
@@ -42,6 +62,10 @@ pub fn draw(result: &ReplayResult) -> Drawn {
             points.iter().for_each(|(x, y)| plot.mark(*x, *y, mark, 3.4, pen));
         }
     }
+    canvas.finish()
+}
+
+fn table(result: &ReplayResult) -> Table {
     let mut table = Table::new(&["objective", "seed", "step", "drift", "measured_responses", "old"]);
     for arm in &result.arms {
         for s in &arm.steps {
@@ -55,19 +79,7 @@ pub fn draw(result: &ReplayResult) -> Drawn {
             ]);
         }
     }
-    let sampled = result.arms.iter().flat_map(|a| &a.steps).any(|s| s.measured_responses < s.responses);
-    let mut notes = vec!["Before the first update of each step.".to_owned()];
-    if sampled {
-        notes.push("Measured on 128 evenly spaced responses of a step.".into());
-    }
-    Ok(Chart {
-        name: "replay_drift",
-        title: TITLE.into(),
-        reading: "A replay trains on responses that another policy drew. The higher the line, the less these responses are its own, and the less its numbers say about a live run.".into(),
-        notes,
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }
 
 /// Mean over seeds, by step.

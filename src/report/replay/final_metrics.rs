@@ -4,9 +4,9 @@ use super::objectives::at_start;
 use super::series::pen;
 use crate::replay::ReplayResult;
 use crate::replay::result::{Metric, MetricSummary};
-use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Dash, Ink, Mark, Pen, Plot, font, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Dash, Ink, Mark, Pen, Plot, Scene, Scenes, font, ticks};
 
 const TITLE: &str = "Where each objective ended, on the hold-out";
 const SHOWN: [(Metric, &str); 4] = [
@@ -20,26 +20,11 @@ const PANEL_TOP: f64 = 26.0;
 const PANEL_BOTTOM: f64 = 34.0;
 
 /// Draws it.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn draw(result: &ReplayResult) -> Drawn {
     let shown: Vec<(Metric, &str)> =
         SHOWN.into_iter().filter(|(metric, _)| !values(result, *metric).is_empty()).collect();
     if shown.is_empty() {
         return Err(Missing::new(TITLE, "responses that are held out (--holdout)"));
-    }
-    let rows = result.summary.len() as f64;
-    let panel = PANEL_TOP + rows * ROW + PANEL_BOTTOM;
-    let height = shown.len().div_ceil(2) as f64 * panel + 6.0;
-    let canvas = Canvas::new(WIDTH, height as u32, TITLE);
-    let names =
-        result.summary.iter().map(|row| font::width(&row.objective, 12.0, false)).fold(40.0, f64::max);
-    let width = (f64::from(WIDTH) - names - 30.0) / 2.0;
-    for (place, (metric, label)) in shown.iter().enumerate() {
-        let (column, line) = ((place % 2) as f64, (place / 2) as f64);
-        let left = names + 24.0 + column * width;
-        let top = canvas.top() + line * panel + PANEL_TOP;
-        let rect = [left, top, left + width - 22.0, top + rows * ROW];
-        draw_panel(&canvas, result, *metric, label, rect, column == 0.0);
     }
     let mut notes = vec!["The broken line is the policy before any update.".to_owned()];
     notes.push(match result.training.seeds {
@@ -51,9 +36,29 @@ pub fn draw(result: &ReplayResult) -> Drawn {
         title: TITLE.into(),
         reading: "Arms of one seed share their mini-batches: small differences can hold although bars overlap. The table of paired differences decides.".into(),
         notes,
-        scene: canvas.finish(),
+        scenes: Scenes::draw(|width| ink(result, &shown, width)),
         table: table(result),
     })
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn ink(result: &ReplayResult, shown: &[(Metric, &str)], width: u32) -> Scene {
+    let rows = result.summary.len() as f64;
+    let across = if width < 600 { 1 } else { 2 };
+    let panel = PANEL_TOP + rows * ROW + PANEL_BOTTOM;
+    let height = shown.len().div_ceil(across) as f64 * panel + 6.0;
+    let canvas = Canvas::new(width, height as u32, TITLE);
+    let names =
+        result.summary.iter().map(|row| font::width(&row.objective, 12.0, false)).fold(40.0, f64::max);
+    let each = (canvas.width() - names - 30.0) / across as f64;
+    for (place, (metric, label)) in shown.iter().enumerate() {
+        let (column, line) = ((place % across) as f64, (place / across) as f64);
+        let left = names + 24.0 + column * each;
+        let top = canvas.top() + line * panel + PANEL_TOP;
+        let rect = [left, top, left + each - 22.0, top + rows * ROW];
+        draw_panel(&canvas, result, *metric, label, rect, column == 0.0);
+    }
+    canvas.finish()
 }
 
 fn values(result: &ReplayResult, metric: Metric) -> Vec<(usize, &MetricSummary)> {

@@ -37,7 +37,7 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
             cases::section(result),
             limits(result),
         ],
-        data: None,
+        data: Vec::new(),
         script: None,
     }
     .render()

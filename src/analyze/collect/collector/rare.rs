@@ -8,7 +8,6 @@ use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::peaks::PeakToken;
 use crate::analyze::collect::sample::SampledToken;
-use crate::analyze::collect::views::{KeptResponse, kept_stretch};
 use crate::error::Result;
 use crate::framework::batch::{BLOCK, TokenBlock, TokenColumns};
 use crate::framework::risk::spurious_risk;
@@ -166,42 +165,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Keeps a whole response: norms of all its tokens are computed again.
     #[allow(clippy::cast_possible_truncation)]
-    pub(super) fn keep_view(&mut self, response: &Response<'_>, whole: &Columns<'_>, risk: f64) {
-        let range = response.source.range(response.index);
-        let candidate = |t: &usize| {
-            let advantage = whole.advantage.get(*t).copied().unwrap_or(0.0);
-            whole.logprob.get(*t).is_some_and(|l| self.plan.rule.is_candidate(*l, advantage))
-        };
-        let centre = (0..range.len()).find(candidate).unwrap_or(0);
-        let kept = kept_stretch(range.len(), centre);
-        let columns = whole.slice(kept.clone());
-        let mask = response.source.mask().map(|mask| &mask[range.clone()]);
-        let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
-        let view = KeptResponse {
-            risk,
-            batch: response.key,
-            update: response.update,
-            group: response.id(Column::GroupId).clone(),
-            sample: response.id(Column::SampleId).clone(),
-            place: response.place(),
-            reward: response.reward,
-            length: range.len(),
-            first: kept.start,
-            token_ids: columns.token_id.to_vec(),
-            texts: response.source.tokens.texts.as_ref().map(|_| kept.clone().map(text).collect()),
-            trained: kept.clone().map(|t| mask.is_none_or(|mask| mask[t] == 1)).collect(),
-            logprob: columns.logprob.to_vec(),
-            entropy: columns.entropy.to_vec(),
-            advantage: columns.advantage.to_vec(),
-            norm: self.norms(&columns),
-        };
-        self.views.add(view);
-    }
-
-    #[allow(clippy::cast_possible_truncation)]
-    fn norms(&self, columns: &Columns<'_>) -> Vec<f32> {
+    pub(super) fn norms(&self, columns: &Columns<'_>) -> Vec<f32> {
         let mut block = Box::<TokenBlock>::default();
         let mut norms = Vec::with_capacity(columns.len());
         let mut first = 0;

@@ -191,7 +191,7 @@ impl Collector<'_> {
             let one = GroupTally { responses: 1, passes, learns };
             self.groups.add(response.key.step, &groups[response.index], &one);
         }
-        if self.views.admits(risk) {
+        if !self.plan.for_comparison {
             self.keep_view(response, whole, risk);
         }
         Ok(())

@@ -4,9 +4,11 @@ use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::compare::result::MetricRow;
 use crate::compare::verdict::{level, shown_difference, shown_p};
-use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, font, ticks};
+use crate::report::draw::{
+    Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
+};
 use crate::report::text::prose;
 
 const TITLE: &str = "Differences from the baseline";
@@ -20,104 +22,150 @@ fn relative(row: &MetricRow) -> Option<[f64; 3]> {
     (size > 0.0).then(|| [row.difference, low, high].map(|v| 100.0 * v / size))
 }
 
+/// What people know comes first.
+const KNOWN: [&str; 4] = ["reward", "entropy", "kl", "length"];
+
+/// What is drawn.
+struct Data<'a> {
+    /// Rows with an interval.
+    rows: Vec<(&'a MetricRow, [f64; 3])>,
+    /// Metrics that are drawn, from above.
+    metrics: Vec<&'a str>,
+    /// Arms but the baseline.
+    arms: Vec<&'a str>,
+    baseline: String,
+}
+
 /// Draws it.
 pub fn draw(comparison: &Comparison) -> Drawn {
-    let rows: Vec<(&MetricRow, [f64; 3])> = comparison
-        .metrics
-        .iter()
-        .filter(|row| row.family != "classes")
-        .filter_map(|row| Some((row, relative(row)?)))
-        .collect();
-    let mut names: Vec<&str> = rows.iter().map(|(row, _)| row.name.as_str()).collect();
-    names.dedup();
+    let with_interval = comparison.metrics.iter().filter(|row| row.family != "classes");
+    let rows: Vec<_> = with_interval.filter_map(|row| Some((row, relative(row)?))).collect();
     let mut seen = std::collections::HashSet::new();
-    names.retain(|name| seen.insert(*name));
-    if names.is_empty() {
+    let mut metrics: Vec<&str> =
+        rows.iter().map(|(row, _)| row.name.as_str()).filter(|name| seen.insert(*name)).collect();
+    if metrics.is_empty() {
         return Err(Missing::new(TITLE, "metrics with an interval"));
     }
-    let drawn = &names[..names.len().min(ROWS)];
-    let arms: Vec<&str> =
-        comparison.arms[1..].iter().map(|arm| arm.name.as_str()).take(super::RUNS - 1).collect();
-    let lines = arms.len().max(1);
-    let row_height = 26.0 + 9.0 * (lines - 1) as f64;
-    let mut canvas = Canvas::new(WIDTH, 84 + (row_height * drawn.len() as f64) as u32, TITLE);
-    let baseline = label(&comparison.arms[0].name);
-    let mut legend: Vec<Entry> = arms
-        .iter()
-        .enumerate()
-        .map(|(i, arm)| {
-            let (pen, mark) = look(i + 1);
-            Entry::new(Key::Mark(pen, mark), format!("{} against {baseline}", label(arm)))
-        })
-        .collect();
-    legend.push(Entry::new(Key::Mark(Pen::new(Ink::Neutral), Mark::Ring), "not beyond noise"));
-    canvas.legend(&legend);
-    let text = |name: &str| {
-        rows.iter().find(|(row, _)| row.name == name).map_or(String::new(), |r| prose(&r.0.label))
-    };
-    let labels: Vec<String> = drawn.iter().map(|name| font::fit(&text(name), 12.0, 210.0)).collect();
-    let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(60.0, f64::max);
-    let right = if lines == 1 { 168.0 } else { 20.0 };
-    let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - right, canvas.height() - 46.0];
-    let reach = reach(&rows);
-    let x = Axis::new("", -reach..reach, ticks::linear(-reach, reach, 6));
-    let y = Axis::new("", 0.0..drawn.len() as f64, Vec::new());
-    let plot = Plot::inside(&canvas, rect, &x, &y);
-    plot.upright(0.0, Pen::new(Ink::Axis).width(1.4));
-    for (index, name) in drawn.iter().enumerate() {
-        let middle = drawn.len() as f64 - index as f64 - 0.5;
-        let (_, text_y) = plot.pixel(0.0, middle);
-        canvas.text(&labels[index], (rect[0] - 8.0, text_y), Anchor::Right, Ink::Text);
-        for (arm, arm_name) in arms.iter().enumerate() {
-            let found = rows.iter().find(|(row, _)| row.name == *name && row.run == *arm_name);
-            let Some((row, [value, low, high])) = found else { continue };
-            let place = middle + 0.34 * (lines as f64 - 1.0 - 2.0 * arm as f64) / lines as f64;
-            let (pen, mark) = look(arm + 1);
-            let (pen, mark) =
-                if row.significant { (pen, mark) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
-            plot.line(&[(*low, place), (*high, place)], Pen::new(pen.ink).width(2.0));
-            plot.mark(*value, place, mark, 4.2, pen);
-            for (end, out) in [(*low, *low < -reach), (*high, *high > reach)] {
-                if out {
-                    // Beyond the axis: an open end.
-                    let (px, py) = plot.pixel(end.clamp(-reach, reach), place);
-                    canvas.text(if end < 0.0 { "‹" } else { "›" }, (px, py - 1.0), Anchor::Middle, pen.ink);
-                }
-            }
-            if lines == 1 {
-                let p = row.p_adjusted.map_or(String::new(), |p| format!(", p {}", shown_p(p)));
-                let value = format!("{}{p}", shown_difference(row, row.difference));
-                let at = (rect[2] + 10.0, text_y);
-                if row.significant {
-                    canvas.strong(&value, at, Anchor::Left, Ink::Text);
-                } else {
-                    canvas.text(&value, at, Anchor::Left, Ink::Muted);
-                }
-            }
-        }
-    }
-    canvas.text(
-        "difference in % of the baseline’s value",
-        ((rect[0] + rect[2]) / 2.0, canvas.height() - 12.0),
-        Anchor::Middle,
-        Ink::Muted,
-    );
+    metrics.sort_by_key(|name| rank(name));
+    let all = metrics.len();
+    metrics.truncate(ROWS);
     let mut notes = vec![format!(
         "Lines are {} % intervals; p is corrected for the number of metrics.",
         level(comparison.settings.confidence)
     )];
     notes.extend(left_out(comparison.arms.len()));
-    if names.len() > drawn.len() {
-        notes.push(format!("{} of {} metrics are drawn.", drawn.len(), names.len()));
+    if all > metrics.len() {
+        notes.push(format!("{} of {all} metrics are drawn.", metrics.len()));
     }
+    let arms = comparison.arms[1..].iter().map(|arm| arm.name.as_str()).take(super::RUNS - 1).collect();
+    let data = Data { rows, metrics, arms, baseline: label(&comparison.arms[0].name) };
     Ok(Chart {
         name: "compare_differences",
         title: TITLE.into(),
         reading: "Each line is where the difference may lie: one that crosses the middle is no difference that these logs can show, and a short one that crosses it says that there is hardly any.".into(),
         notes,
-        scene: canvas.finish(),
+        scenes: Scenes::draw(|width| ink(&data, width)),
         table: table(comparison),
     })
+}
+
+/// Where a metric stands: the known ones first, then what a trainer names after them (`train/kl`),
+/// then the others as they come.
+fn rank(name: &str) -> usize {
+    let mut words = name.split(|c: char| !c.is_alphanumeric());
+    match KNOWN.iter().position(|known| *known == name) {
+        Some(place) => place,
+        None if words.any(|word| KNOWN.contains(&word)) => KNOWN.len(),
+        None => KNOWN.len() + 1,
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn ink(data: &Data<'_>, width: u32) -> Scene {
+    let count = data.metrics.len();
+    let row_height = 26.0 + 9.0 * data.arms.len().saturating_sub(1) as f64;
+    let mut canvas = Canvas::new(width, 84 + (row_height * count as f64) as u32, TITLE);
+    canvas.legend(&legend(data));
+    let labels: Vec<String> =
+        data.metrics.iter().map(|name| font::fit(&data.text(name), 12.0, canvas.width() * 0.33)).collect();
+    let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(60.0, f64::max);
+    // One arm has its numbers beside it, where there is room.
+    let numbers = data.arms.len() == 1 && width >= 600;
+    let right = canvas.width() - if numbers { 168.0 } else { 20.0 };
+    let rect = [wide + 24.0, canvas.top() + 4.0, right, canvas.height() - 46.0];
+    let reach = reach(&data.rows);
+    let x = Axis::new("", -reach..reach, ticks::linear(-reach, reach, width as usize / 100));
+    let plot = Plot::inside(&canvas, rect, &x, &Axis::new("", 0.0..count as f64, Vec::new()));
+    plot.upright(0.0, Pen::new(Ink::Axis).width(1.4));
+    for (index, name) in data.metrics.iter().enumerate() {
+        let middle = count as f64 - index as f64 - 0.5;
+        let (_, text_y) = plot.pixel(0.0, middle);
+        canvas.text(&labels[index], (rect[0] - 8.0, text_y), Anchor::Right, Ink::Text);
+        for (arm, row, interval) in data.of_metric(name) {
+            let lines = data.arms.len() as f64;
+            let place = middle + 0.34 * (lines - 1.0 - 2.0 * arm as f64) / lines;
+            draw_interval(&canvas, &plot, (arm, row), interval, place, reach);
+            if numbers {
+                write_numbers(&canvas, row, (rect[2] + 10.0, text_y));
+            }
+        }
+    }
+    canvas.x_label("difference in % of the baseline’s value", (rect[0] + rect[2]) / 2.0);
+    canvas.finish()
+}
+
+impl<'a> Data<'a> {
+    /// The name of a metric for people.
+    fn text(&self, name: &str) -> String {
+        self.rows.iter().find(|(row, _)| row.name == name).map_or(String::new(), |r| prose(&r.0.label))
+    }
+
+    /// The rows of a metric with the place of their arm.
+    fn of_metric(&self, name: &str) -> impl Iterator<Item = (usize, &'a MetricRow, [f64; 3])> {
+        self.arms.iter().enumerate().filter_map(move |(arm, arm_name)| {
+            let found = self.rows.iter().find(|(row, _)| row.name == name && row.run == *arm_name);
+            found.map(|(row, interval)| (arm, *row, *interval))
+        })
+    }
+}
+
+fn legend(data: &Data<'_>) -> Vec<Entry> {
+    let entry = |(i, arm): (usize, &&str)| {
+        let (pen, mark) = look(i + 1);
+        Entry::new(Key::Mark(pen, mark), format!("{} against {}", label(arm), data.baseline))
+    };
+    let noise = Entry::new(Key::Mark(Pen::new(Ink::Neutral), Mark::Ring), "not beyond noise");
+    data.arms.iter().enumerate().map(entry).chain([noise]).collect()
+}
+
+fn draw_interval(
+    canvas: &Canvas,
+    plot: &Plot,
+    (arm, row): (usize, &MetricRow),
+    [value, low, high]: [f64; 3],
+    place: f64,
+    reach: f64,
+) {
+    let (pen, mark) = if row.significant { look(arm + 1) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
+    plot.line(&[(low, place), (high, place)], Pen::new(pen.ink).width(2.0));
+    plot.mark(value, place, mark, 4.2, pen);
+    for (end, sign) in [(low, "‹"), (high, "›")] {
+        if end.abs() > reach {
+            // Beyond the axis: an open end.
+            let (px, py) = plot.pixel(end.clamp(-reach, reach), place);
+            canvas.text(sign, (px, py - 1.0), Anchor::Middle, pen.ink);
+        }
+    }
+}
+
+fn write_numbers(canvas: &Canvas, row: &MetricRow, at: (f64, f64)) {
+    let p = row.p_adjusted.map_or(String::new(), |p| format!(", p {}", shown_p(p)));
+    let value = format!("{}{p}", shown_difference(row, row.difference));
+    if row.significant {
+        canvas.strong(&value, at, Anchor::Left, Ink::Text);
+    } else {
+        canvas.text(&value, at, Anchor::Left, Ink::Muted);
+    }
 }
 
 /// Half of the axis: wide enough for most, so that one wild interval does not flatten the rest.

@@ -4,9 +4,9 @@ use super::label;
 use crate::compare::Comparison;
 use crate::compare::result::TokenChange;
 use crate::compare::verdict::shown_p;
-use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, font, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::numbers::number;
 use crate::report::text::token_label;
 
@@ -28,16 +28,39 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
         return Err(Missing::new(TITLE, "token ids (`token_ids`) that are not equally frequent"));
     }
     let title = format!("{TITLE}: {}", label(&change.run));
+    let mut notes = Vec::new();
+    if let Some(distance) = &change.vocabulary {
+        notes.push(format!(
+            "Jensen–Shannon distance of the vocabularies {} (swapped labels give {} in the middle, {} at the 95 % quantile; p = {}).",
+            number(distance.distance),
+            number(distance.noise),
+            number(distance.noise_high),
+            shown_p(distance.p_value)
+        ));
+    }
+    notes.push("Picked for their size: some of many would look like this by chance.".into());
+    Ok(Chart {
+        name: NAMES[arm.min(NAMES.len() - 1)],
+        title: title.clone(),
+        reading: "What a run says more or less often than the baseline: words of reasoning, formatting or filler that moved.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(&rows, &label(&change.run), Canvas::new(width, 88 + 23 * rows.len() as u32, &title))),
+        table: table(&change.tokens),
+    })
+}
+
+fn ink(rows: &[&TokenChange], name: &str, mut canvas: Canvas) -> Scene {
     let (gained, lost) = (Pen::new(Ink::Exploratory), Pen::new(Ink::Spurious));
-    let mut canvas = Canvas::new(WIDTH, 88 + 23 * rows.len() as u32, &title);
     canvas.legend(&[
-        Entry::new(Key::Area(gained.alpha(0.8)), format!("more in {}", label(&change.run))),
+        Entry::new(Key::Area(gained.alpha(0.8)), format!("more in {}", name)),
         Entry::new(Key::Area(lost.alpha(0.8)), "fewer"),
         Entry::new(Key::Area(Pen::new(Ink::Neutral).alpha(0.6)), "may be noise"),
         Entry::new(Key::Line(Pen::new(Ink::Text).width(1.4)), "interval"),
     ]);
-    let labels: Vec<String> =
-        rows.iter().map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, 130.0)).collect();
+    let labels: Vec<String> = rows
+        .iter()
+        .map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, canvas.width() * 0.2))
+        .collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 118.0, canvas.height() - 46.0];
     let reach = rows.iter().map(|t| t.ci_low.abs().max(t.ci_high.abs())).fold(1e-9, f64::max) * 102.0;
@@ -66,25 +89,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
         Anchor::Middle,
         Ink::Muted,
     );
-    let mut notes = Vec::new();
-    if let Some(distance) = &change.vocabulary {
-        notes.push(format!(
-            "Jensen–Shannon distance of the vocabularies {} (swapped labels give {} in the middle, {} at the 95 % quantile; p = {}).",
-            number(distance.distance),
-            number(distance.noise),
-            number(distance.noise_high),
-            shown_p(distance.p_value)
-        ));
-    }
-    notes.push("Picked for their size: some of many would look like this by chance.".into());
-    Ok(Chart {
-        name: NAMES[arm.min(NAMES.len() - 1)],
-        title,
-        reading: "What a run says more or less often than the baseline: words of reasoning, formatting or filler that moved.".into(),
-        notes,
-        scene: canvas.finish(),
-        table: table(&change.tokens),
-    })
+    canvas.finish()
 }
 
 fn table(tokens: &[TokenChange]) -> Table {

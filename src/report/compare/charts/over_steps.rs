@@ -4,9 +4,9 @@ use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::compare::result::Series;
 use crate::report::charts::series::{POINTS, draw_series, largest, smallest};
-use crate::report::charts::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Axis, Canvas, Entry, Ink, Key, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 
 /// The series of a metric, by run in their order; runs without it are left out.
 pub fn of_metric<'a>(
@@ -36,8 +36,8 @@ pub fn thinned(points: &[(i64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// The horizontal axis over the steps of all lines.
-pub fn step_axis(lines: &[Vec<(f64, f64)>], count: usize) -> Axis {
-    let x = || lines.iter().flatten().map(|p| p.0);
+pub fn step_axis<'a>(points: impl Iterator<Item = &'a (f64, f64)> + Clone, count: usize) -> Axis {
+    let x = || points.clone().map(|p| p.0);
     let (first, last) = (smallest(x()).unwrap_or(0.0), largest(x()).unwrap_or(1.0));
     let margin = ((last - first) * 0.02).max(if last > first { 0.0 } else { 1.0 });
     Axis::new("training step", first - margin..last + margin, ticks::whole(first, last, count))
@@ -112,35 +112,16 @@ fn draw(comparison: &Comparison, shown: &Shown) -> Drawn {
         let log = |y: f64| if y > 0.0 { y.log10() } else { f64::NAN };
         points.into_iter().map(|(x, y)| (x, if shown.log { log(y) } else { y })).collect()
     };
-    let lines: Vec<Vec<(f64, f64)>> =
-        found.iter().take(super::RUNS).map(|(_, s)| scaled(thinned(&s.points))).collect();
-    let y = || lines.iter().flatten().map(|p| p.1);
+    let lines: Vec<Line> = found
+        .iter()
+        .take(super::RUNS)
+        .map(|(run, s)| Line { run: *run, label: label(&s.run), points: scaled(thinned(&s.points)) })
+        .collect();
+    let y = || lines.iter().flat_map(|l| &l.points).map(|p| p.1);
     let (Some(low), Some(high)) = (smallest(y()), largest(y())) else {
         return Err(Missing::new(shown.title, shown.needs));
     };
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, shown.title);
-    let legend: Vec<Entry> = found
-        .iter()
-        .take(super::RUNS)
-        .map(|(run, s)| {
-            let (pen, mark) = look(*run);
-            Entry::new(Key::Marked(pen, mark), label(&s.run))
-        })
-        .collect();
-    canvas.legend(&legend);
-    let margin = ((high - low) * 0.08).max(1e-6);
-    let axis = if shown.log {
-        let (low, high) = ((low - 0.1).floor(), (high + 0.1).ceil());
-        Axis::new(shown.axis, low..high, ticks::decades(low, high, 7))
-    } else {
-        let low = if shown.from_zero && low >= 0.0 { 0.0 } else { low - margin };
-        Axis::new(shown.axis, low..high + margin, ticks::linear(low, high + margin, 6))
-    };
-    let plot = Plot::new(&canvas, &step_axis(&lines, 8), &axis);
-    for ((run, _), line) in found.iter().zip(&lines) {
-        let (pen, mark) = look(*run);
-        draw_series(&plot, line, pen, mark);
-    }
+    let axis = shown.axis(low, high);
     let mut notes: Vec<String> = left_out(found.len()).into_iter().collect();
     if shown.log && found.iter().any(|(_, s)| s.points.iter().any(|p| p.1 <= 0.0)) {
         notes.push("Steps without a silenced token have no mark.".into());
@@ -150,9 +131,44 @@ fn draw(comparison: &Comparison, shown: &Shown) -> Drawn {
         title: shown.title.into(),
         reading: shown.reading.into(),
         notes,
-        scene: canvas.finish(),
+        scenes: Scenes::draw(|width| ink(Canvas::new(width, HEIGHT, shown.title), &lines, &axis)),
         table: table(found.iter().map(|(_, s)| *s)),
     })
+}
+
+/// The line of a run.
+struct Line {
+    run: usize,
+    label: String,
+    points: Vec<(f64, f64)>,
+}
+
+impl Shown {
+    fn axis(&self, low: f64, high: f64) -> Axis {
+        if self.log {
+            let (low, high) = ((low - 0.1).floor(), (high + 0.1).ceil());
+            return Axis::new(self.axis, low..high, ticks::decades(low, high, 7));
+        }
+        let margin = ((high - low) * 0.08).max(1e-6);
+        let low = if self.from_zero && low >= 0.0 { 0.0 } else { low - margin };
+        Axis::new(self.axis, low..high + margin, ticks::linear(low, high + margin, 6))
+    }
+}
+
+fn ink(mut canvas: Canvas, lines: &[Line], axis: &Axis) -> Scene {
+    let key = |line: &Line| {
+        let (pen, mark) = look(line.run);
+        Entry::new(Key::Marked(pen, mark), line.label.as_str())
+    };
+    canvas.legend(&lines.iter().map(key).collect::<Vec<_>>());
+    let steps = step_axis(lines.iter().flat_map(|l| &l.points), 8);
+    let plot = Plot::new(&canvas, &steps, axis);
+    plot.level(0.0, Pen::new(Ink::Axis).width(1.4));
+    for line in lines {
+        let (pen, mark) = look(line.run);
+        draw_series(&plot, &line.points, pen, mark);
+    }
+    canvas.finish()
 }
 
 fn table<'a>(series: impl Iterator<Item = &'a Series>) -> Table {
@@ -186,32 +202,22 @@ pub fn gap(comparison: &Comparison) -> Drawn {
     if gaps.is_empty() {
         return Err(Missing::new(TITLE, "two steps or more that a run shares with the first"));
     }
-    let drawn = &gaps[..gaps.len().min(super::RUNS - 1)];
-    let lines: Vec<Vec<(f64, f64)>> = drawn.iter().map(|(_, s)| thinned(&s.points)).collect();
-    let size = largest(lines.iter().flatten().map(|p| p.1.abs())).unwrap_or(1.0).max(1e-6) * 1.1;
-    let mut canvas = Canvas::new(WIDTH, HEIGHT - 80, TITLE);
     let first = label(&comparison.runs[0].name);
-    let legend: Vec<Entry> = drawn
-        .iter()
-        .map(|(run, s)| {
-            let (pen, mark) = look(*run);
-            Entry::new(Key::Marked(pen, mark), format!("{} minus {first}", label(&s.run)))
-        })
-        .collect();
-    canvas.legend(&legend);
+    let line = |(run, s): &(usize, Series)| Line {
+        run: *run,
+        label: format!("{} minus {first}", label(&s.run)),
+        points: thinned(&s.points),
+    };
+    let lines: Vec<Line> = gaps.iter().take(super::RUNS - 1).map(line).collect();
+    let sizes = lines.iter().flat_map(|l| &l.points).map(|p| p.1.abs());
+    let size = largest(sizes).unwrap_or(1.0).max(1e-6) * 1.1;
     let axis = Axis::new("difference (nats)", -size..size, ticks::linear(-size, size, 6));
-    let plot = Plot::new(&canvas, &step_axis(&lines, 8), &axis);
-    plot.level(0.0, Pen::new(Ink::Axis).width(1.4));
-    for ((run, _), line) in drawn.iter().zip(&lines) {
-        let (pen, mark) = look(*run);
-        draw_series(&plot, line, pen, mark);
-    }
     Ok(Chart {
         name: "compare_gap",
         title: TITLE.into(),
         reading: "Scatter about zero is no difference; a gap that opens and stays is one of these runs, and neighbouring steps are then not independent.".into(),
         notes: left_out(gaps.len() + 1).into_iter().collect(),
-        scene: canvas.finish(),
+        scenes: Scenes::draw(|width| ink(Canvas::new(width, HEIGHT - 80, TITLE), &lines, &axis)),
         table: table(gaps.iter().map(|(_, s)| s)),
     })
 }

@@ -4,9 +4,9 @@ use super::label;
 use crate::compare::Comparison;
 use crate::compare::result::RegionChange;
 use crate::compare::verdict::shown_p;
-use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::csv::Table;
-use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, ticks};
+use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::{number, percent};
 
 const TITLE: &str = "Where tokens went on the probability × entropy plane";
@@ -18,17 +18,42 @@ const LEVELS: f64 = 6.0;
 pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
     let change = &comparison.distributions[arm];
     let regions = &change.all_regions;
-    let largest = regions.iter().map(|r| r.difference.abs()).fold(0.0, f64::max);
     if regions.is_empty() {
         return Err(Missing::new(TITLE, "tokens in both runs"));
     }
     let title = format!("{TITLE}: {}", label(&change.run));
+    let mut notes = Vec::new();
+    if let Some(distance) = &change.plane {
+        notes.push(format!(
+            "Jensen–Shannon distance {} (swapped labels give {} in the middle, {} at the 95 % quantile; p = {}).",
+            number(distance.distance),
+            number(distance.noise),
+            number(distance.noise_high),
+            shown_p(distance.p_value)
+        ));
+    }
+    notes
+        .push(format!("The strongest colour stands for {} of the tokens.", percent(largest_change(regions))));
+    Ok(Chart {
+        name: NAMES[arm.min(NAMES.len() - 1)],
+        title: title.clone(),
+        reading: "Colour shows where the run has more or fewer of its tokens than the baseline; framed regions changed by more than their own scatter between groups of prompts.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(regions, &label(&change.run), Canvas::new(width, 420, &title))),
+        table: table(regions),
+    })
+}
+
+fn largest_change(regions: &[RegionChange]) -> f64 {
+    regions.iter().map(|r| r.difference.abs()).fold(0.0, f64::max)
+}
+
+fn ink(regions: &[RegionChange], name: &str, mut canvas: Canvas) -> Scene {
     let (gained, lost) = (Pen::new(Ink::Exploratory), Pen::new(Ink::Spurious));
     let sure = Pen::new(Ink::Text).width(1.3);
     let curve = Pen::new(Ink::Green).width(1.8).dash(Dash::Long);
-    let mut canvas = Canvas::new(WIDTH, 420, &title);
     canvas.legend(&[
-        Entry::new(Key::Area(gained.alpha(0.75)), format!("more in {}", label(&change.run))),
+        Entry::new(Key::Area(gained.alpha(0.75)), format!("more in {}", name)),
         Entry::new(Key::Area(lost.alpha(0.75)), "fewer"),
         Entry::new(Key::Line(sure), "frame: interval without 0"),
         Entry::new(Key::Line(curve), "ln p = −H"),
@@ -38,6 +63,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
     let x = Axis::new("probability p of the sampled token (log)", left..0.0, ticks::decades(left, 0.0, 8));
     let y = Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 7));
     let plot = Plot::new(&canvas, &x, &y);
+    let largest = largest_change(regions);
     let is_sure = |r: &RegionChange| r.ci_low > 0.0 || r.ci_high < 0.0;
     for r in regions {
         let strength = if largest > 0.0 { (r.difference.abs() / largest).sqrt() } else { 0.0 };
@@ -58,25 +84,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
     let steps = (0..=60).map(|i| left * f64::from(i) / 60.0).map(|x| (x, -x * std::f64::consts::LN_10));
     let bend: Vec<(f64, f64)> = steps.filter(|p| p.1 <= top).collect();
     plot.line(&bend, curve);
-    let mut notes = Vec::new();
-    if let Some(distance) = &change.plane {
-        notes.push(format!(
-            "Jensen–Shannon distance {} (swapped labels give {} in the middle, {} at the 95 % quantile; p = {}).",
-            number(distance.distance),
-            number(distance.noise),
-            number(distance.noise_high),
-            shown_p(distance.p_value)
-        ));
-    }
-    notes.push(format!("The strongest colour stands for {} of the tokens.", percent(largest)));
-    Ok(Chart {
-        name: NAMES[arm.min(NAMES.len() - 1)],
-        title,
-        reading: "Colour shows where the run has more or fewer of its tokens than the baseline; framed regions changed by more than their own scatter between groups of prompts.".into(),
-        notes,
-        scene: canvas.finish(),
-        table: table(regions),
-    })
+    canvas.finish()
 }
 
 fn table(regions: &[RegionChange]) -> Table {

@@ -4,21 +4,36 @@ use super::movers::token;
 use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::compare::result::SpuriousToken;
-use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, font, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, Scene, Scenes, font, ticks};
 
 const TITLE: &str = "Spurious tokens side by side";
 /// Tokens that are drawn at most.
 const ROWS: usize = 12;
 
 /// Draws it.
-#[allow(clippy::cast_precision_loss)]
 pub fn draw(comparison: &Comparison) -> Drawn {
     let rows: Vec<&SpuriousToken> = comparison.spurious_vocabulary.iter().take(ROWS).collect();
     if rows.is_empty() {
         return Err(Missing::new(TITLE, "silenced tokens with an id (`token_ids`)"));
     }
+    let mut notes: Vec<String> = left_out(comparison.arms.len()).into_iter().collect();
+    if comparison.spurious_vocabulary.len() > rows.len() {
+        notes.push(format!("The {} silenced most, of all runs together.", rows.len()));
+    }
+    Ok(Chart {
+        name: "compare_spurious",
+        title: TITLE.into(),
+        reading: "Which strings the same rule silences in each run: a string that one run no longer says has been unlearned there, one that only it says is new.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(comparison, &rows, width)),
+        table: table(comparison),
+    })
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn ink(comparison: &Comparison, rows: &[&SpuriousToken], width: u32) -> Scene {
     let arms = comparison.arms.len().min(super::RUNS);
     let tokens: Vec<f64> = comparison
         .arms
@@ -27,7 +42,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         .collect();
     let rate = |t: &SpuriousToken, arm: usize| 1e6 * t.silenced[arm] as f64 / tokens[arm].max(1.0);
     let row_height = 10.0 + 11.0 * arms as f64;
-    let mut canvas = Canvas::new(WIDTH, 88 + (row_height * rows.len() as f64) as u32, TITLE);
+    let mut canvas = Canvas::new(width, 88 + (row_height * rows.len() as f64) as u32, TITLE);
     let legend: Vec<Entry> = (0..arms)
         .map(|arm| Entry::new(Key::Area(look(arm).0.alpha(0.85)), label(&comparison.arms[arm].name)))
         .collect();
@@ -37,7 +52,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 30.0, canvas.height() - 46.0];
     let most = rows.iter().flat_map(|t| (0..arms).map(|arm| rate(t, arm))).fold(1e-9, f64::max) * 1.1;
-    let x = Axis::new("", 0.0..most, ticks::linear(0.0, most, 6));
+    let x = Axis::new("", 0.0..most, ticks::linear(0.0, most, width as usize / 100));
     let plot = Plot::inside(&canvas, rect, &x, &Axis::new("", 0.0..rows.len() as f64, Vec::new()));
     for (index, t) in rows.iter().enumerate() {
         let top = rows.len() as f64 - index as f64 - 0.12;
@@ -53,12 +68,11 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         let middle = plot.pixel(0.0, rows.len() as f64 - index as f64 - 0.5).1;
         canvas.text(&labels[index], (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
     }
-    canvas.text(
-        "silenced tokens a million (numbers: how many)",
-        ((rect[0] + rect[2]) / 2.0, canvas.height() - 12.0),
-        Anchor::Middle,
-        Ink::Muted,
-    );
+    canvas.x_label("silenced tokens a million (numbers: how many)", (rect[0] + rect[2]) / 2.0);
+    canvas.finish()
+}
+
+fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new(&["token_id", "token", "arm", "silenced", "exploratory", "occurrences"]);
     for t in &comparison.spurious_vocabulary {
         for (arm, name) in comparison.arms.iter().enumerate() {
@@ -72,16 +86,5 @@ pub fn draw(comparison: &Comparison) -> Drawn {
             ]);
         }
     }
-    let mut notes: Vec<String> = left_out(comparison.arms.len()).into_iter().collect();
-    if comparison.spurious_vocabulary.len() > rows.len() {
-        notes.push(format!("The {} silenced most, of all runs together.", rows.len()));
-    }
-    Ok(Chart {
-        name: "compare_spurious",
-        title: TITLE.into(),
-        reading: "Which strings the same rule silences in each run: a string that one run no longer says has been unlearned there, one that only it says is new.".into(),
-        notes,
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }

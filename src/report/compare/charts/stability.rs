@@ -3,15 +3,15 @@
 use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::report::charts::series::{largest, smallest};
-use crate::report::charts::{Chart, Drawn, HEIGHT, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Ink, Plot, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Ink, Plot, Scene, Scenes, ticks};
 
 const TITLE: &str = "Reward against entropy stability";
 
 /// Draws it.
 pub fn draw(comparison: &Comparison) -> Drawn {
-    let known: Vec<(usize, f64, f64)> = comparison
+    let known: Vec<Point> = comparison
         .runs
         .iter()
         .enumerate()
@@ -20,13 +20,31 @@ pub fn draw(comparison: &Comparison) -> Drawn {
     if known.is_empty() {
         return Err(Missing::new(TITLE, "the columns `reward` and `entropy` at three steps or more"));
     }
+    let mut notes = vec![
+        "Spread: each step’s mean entropy against the line through its two neighbours, so a steady trend does not count.".to_owned(),
+    ];
+    notes.extend(left_out(comparison.runs.len()));
+    Ok(Chart {
+        name: "compare_stability",
+        title: TITLE.into(),
+        reading: "Up is better, left is steadier. One mark is one run: marks of one method from several seeds show how far chance alone moves them.".into(),
+        notes,
+        scenes: Scenes::draw(|width| ink(comparison, &known, width)),
+        table: table(comparison),
+    })
+}
+
+/// A run, its spread and its late reward.
+type Point = (usize, f64, f64);
+
+fn ink(comparison: &Comparison, known: &[Point], width: u32) -> Scene {
     let wide = largest(known.iter().map(|k| k.1)).unwrap_or(1.0).max(1e-6) * 1.35;
     let (low, high) = (
         smallest(known.iter().map(|k| k.2)).unwrap_or(0.0),
         largest(known.iter().map(|k| k.2)).unwrap_or(1.0),
     );
     let margin = ((high - low) * 0.6).max(0.02 * high.abs()).max(1e-6);
-    let canvas = Canvas::new(WIDTH, HEIGHT - 60, TITLE);
+    let canvas = Canvas::new(width, HEIGHT - 60, TITLE);
     let x =
         Axis::new("spread of the entropy about its own trend (nats)", 0.0..wide, ticks::linear(0.0, wide, 6));
     let y = Axis::new(
@@ -43,6 +61,10 @@ pub fn draw(comparison: &Comparison) -> Drawn {
             if px > canvas.width() * 0.75 { (Anchor::Right, -13.0) } else { (Anchor::Left, 13.0) };
         canvas.strong(&label(&comparison.runs[*index].name), (px + shift, py), anchor, Ink::Text);
     }
+    canvas.finish()
+}
+
+fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new(&[
         "run",
         "spread",
@@ -64,16 +86,5 @@ pub fn draw(comparison: &Comparison) -> Drawn {
             s.late_reward.into(),
         ]);
     }
-    let mut notes = vec![
-        "Spread: each step’s mean entropy against the line through its two neighbours, so a steady trend does not count.".to_owned(),
-    ];
-    notes.extend(left_out(comparison.runs.len()));
-    Ok(Chart {
-        name: "compare_stability",
-        title: TITLE.into(),
-        reading: "Up is better, left is steadier. One mark is one run: marks of one method from several seeds show how far chance alone moves them.".into(),
-        notes,
-        scene: canvas.finish(),
-        table,
-    })
+    table
 }

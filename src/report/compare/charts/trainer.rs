@@ -4,9 +4,9 @@ use super::over_steps::{of_metric, step_axis, thinned};
 use super::{label, look};
 use crate::compare::Comparison;
 use crate::report::charts::series::{draw_series, largest, smallest};
-use crate::report::charts::{Chart, Drawn, Missing, WIDTH};
+use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::csv::{Cell, Table};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, font, ticks};
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::text::prose;
 
 const TITLE: &str = "Trainer scalars over steps";
@@ -29,47 +29,6 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         ));
     }
     let panels = &metrics[..metrics.len().min(PANELS)];
-    let rows = panels.len().div_ceil(2);
-    let mut canvas = Canvas::new(WIDTH, 40 + (PANEL_HEIGHT * rows as f64) as u32, TITLE);
-    let runs: Vec<usize> = (0..comparison.runs.len().min(super::RUNS)).collect();
-    let named = |run: &usize| {
-        let name = &comparison.runs[*run].name;
-        let known = comparison.trainer.iter().any(|s| s.run == *name);
-        known.then(|| Entry::new(Key::Line(thin(*run)), label(name)))
-    };
-    canvas.legend(&runs.iter().filter_map(named).collect::<Vec<_>>());
-    let half = canvas.width() / 2.0;
-    for (index, metric) in panels.iter().enumerate() {
-        let found = of_metric(comparison, &comparison.trainer, metric);
-        let lines: Vec<Vec<(f64, f64)>> =
-            found.iter().take(super::RUNS).map(|(_, s)| thinned(&s.points)).collect();
-        let y = || lines.iter().flatten().map(|p| p.1);
-        let (low, high) = (smallest(y()).unwrap_or(0.0), largest(y()).unwrap_or(1.0));
-        let margin = ((high - low) * 0.08).max(high.abs() * 1e-6).max(1e-12);
-        let ticks = ticks::linear(low - margin, high + margin, 3);
-        let wide = ticks.iter().map(|t| font::width(&t.1, 12.0, false)).fold(20.0, f64::max);
-        let (left, top) = (half * (index % 2) as f64, canvas.top() + PANEL_HEIGHT * (index / 2) as f64);
-        let rect = [left + wide + 20.0, top + 24.0, left + half - 16.0, top + PANEL_HEIGHT - 24.0];
-        let title = font::fit(&prose(metric), 12.0, half - 40.0);
-        canvas.strong(&title, (left + 14.0, top + 10.0), Anchor::Left, Ink::Text);
-        let axis = Axis::new("", low - margin..high + margin, ticks);
-        let plot = Plot::inside(&canvas, rect, &step_axis(&lines, 4), &axis);
-        for ((run, _), line) in found.iter().zip(&lines) {
-            let (_, mark) = look(*run);
-            if line.len() > 40 {
-                plot.line(line, thin(*run));
-            } else {
-                draw_series(&plot, line, thin(*run), mark);
-            }
-        }
-    }
-    let mut table = Table::new(&["run", "metric", "step", "value"]);
-    for s in &comparison.trainer {
-        for (step, value) in &s.points {
-            let (run, metric) = (Cell::from(s.run.as_str()), Cell::from(s.metric.as_str()));
-            table.push([run, metric, (*step).into(), (*value).into()]);
-        }
-    }
     let mut notes = vec!["As the trainer logged them, at all of its steps.".to_owned()];
     if metrics.len() > panels.len() {
         notes.push(format!("{} of {} scalars are drawn.", panels.len(), metrics.len()));
@@ -79,9 +38,63 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         title: TITLE.into(),
         reading: "The trainer’s own numbers beside ours: where both have a metric, lines should tell the same story.".into(),
         notes,
-        scene: canvas.finish(),
-        table,
+        scenes: Scenes::draw(|width| ink(comparison, panels, width)),
+        table: table(comparison),
     })
+}
+
+fn ink(comparison: &Comparison, panels: &[&str], width: u32) -> Scene {
+    let across = if width < 600 { 1 } else { 2 };
+    let rows = panels.len().div_ceil(across);
+    let mut canvas = Canvas::new(width, 40 + (PANEL_HEIGHT * rows as f64) as u32, TITLE);
+    let named = |run: usize| {
+        let name = &comparison.runs[run].name;
+        let known = comparison.trainer.iter().any(|s| s.run == *name);
+        known.then(|| Entry::new(Key::Line(thin(run)), label(name)))
+    };
+    canvas.legend(&(0..comparison.runs.len().min(super::RUNS)).filter_map(named).collect::<Vec<_>>());
+    let size = canvas.width() / across as f64;
+    for (index, metric) in panels.iter().enumerate() {
+        let left = size * (index % across) as f64;
+        let top = canvas.top() + PANEL_HEIGHT * (index / across) as f64;
+        draw_panel(&canvas, comparison, metric, [left, top, left + size, top + PANEL_HEIGHT]);
+    }
+    canvas.finish()
+}
+
+fn draw_panel(canvas: &Canvas, comparison: &Comparison, metric: &str, [x0, y0, x1, y1]: [f64; 4]) {
+    let found = of_metric(comparison, &comparison.trainer, metric);
+    let lines: Vec<Vec<(f64, f64)>> =
+        found.iter().take(super::RUNS).map(|(_, s)| thinned(&s.points)).collect();
+    let y = || lines.iter().flatten().map(|p| p.1);
+    let (low, high) = (smallest(y()).unwrap_or(0.0), largest(y()).unwrap_or(1.0));
+    let margin = ((high - low) * 0.08).max(high.abs() * 1e-6).max(1e-12);
+    let ticks = ticks::linear(low - margin, high + margin, 3);
+    let wide = ticks.iter().map(|t| font::width(&t.1, 12.0, false)).fold(20.0, f64::max);
+    let title = font::fit(&prose(metric), 12.0, x1 - x0 - 40.0);
+    canvas.strong(&title, (x0 + 14.0, y0 + 10.0), Anchor::Left, Ink::Text);
+    let axis = Axis::new("", low - margin..high + margin, ticks);
+    let rect = [x0 + wide + 20.0, y0 + 24.0, x1 - 16.0, y1 - 24.0];
+    let plot = Plot::inside(canvas, rect, &step_axis(lines.iter().flatten(), 4), &axis);
+    for ((run, _), line) in found.iter().zip(&lines) {
+        let (_, mark) = look(*run);
+        if line.len() > 40 {
+            plot.line(line, thin(*run));
+        } else {
+            draw_series(&plot, line, thin(*run), mark);
+        }
+    }
+}
+
+fn table(comparison: &Comparison) -> Table {
+    let mut table = Table::new(&["run", "metric", "step", "value"]);
+    for s in &comparison.trainer {
+        for (step, value) in &s.points {
+            let (run, metric) = (Cell::from(s.run.as_str()), Cell::from(s.metric.as_str()));
+            table.push([run, metric, (*step).into(), (*value).into()]);
+        }
+    }
+    table
 }
 
 fn thin(run: usize) -> Pen {
