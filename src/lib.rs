@@ -4,7 +4,7 @@
 //! STAPO paper) → [`analyze`] (one pass over the run → one result) → [`report`] (page, Markdown,
 //! charts). Beside it: [`compare`] (runs against each other), [`replay`] (logged batches through a
 //! policy, once per objective), [`check`] (can a log be trusted), [`convert`] (any log → canonical
-//! Parquet), [`stats`], and [`cli`].
+//! Parquet), [`show`] (single responses), [`stats`], and [`cli`].
 
 pub mod analyze;
 pub mod check;
@@ -18,6 +18,7 @@ pub mod ingest;
 pub mod output;
 pub mod replay;
 pub mod report;
+pub mod show;
 mod simd;
 pub mod stats;
 

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use report_support::{HOSTILE, Spec, synthetic};
-use stapo_analyze::analyze::result::{Cases, RunAnalysis, Vocabulary};
+use stapo_analyze::analyze::result::{Cases, ResponseView, RunAnalysis, ShownFor, Vocabulary};
+use stapo_analyze::report::charts::draw_all;
+use stapo_analyze::report::draw::font;
+use stapo_analyze::report::draw::scene::{Label, Scene, Shape};
 use stapo_analyze::report::html::PAGE_LIMIT;
 use stapo_analyze::report::{ReportFiles, write_report};
 
@@ -168,4 +171,86 @@ fn the_sample_run_is_reported_as_it_is() {
         let bytes = std::fs::read(chart).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{}", chart.display());
     }
+}
+
+/// Left, top, right and bottom of a text.
+fn bounds(label: &Label) -> [f64; 4] {
+    let wide = font::width(&label.text, label.size, label.bold);
+    let (above, below) = (label.size * 0.74, label.size * 0.2);
+    let start = match label.anchor {
+        "start" => 0.0,
+        "middle" => -wide / 2.0,
+        _ => -wide,
+    };
+    let (x, y) = label.at;
+    if label.upwards {
+        [x - above, y - start - wide, x + below, y - start]
+    } else {
+        [x + start, y - above, x + start + wide, y + below]
+    }
+}
+
+fn texts(scene: &Scene) -> Vec<(&str, [f64; 4])> {
+    let labels = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(label) => Some(label),
+        _ => None,
+    });
+    labels.filter(|l| !l.text.is_empty()).map(|l| (l.text.as_str(), bounds(l))).collect()
+}
+
+/// In every chart, at both widths: no text leaves the picture, none lies over another.
+fn texts_are_readable(analysis: &RunAnalysis) {
+    for chart in draw_all(analysis).into_iter().flatten() {
+        for scene in [&chart.scenes.wide, &chart.scenes.narrow] {
+            let (name, wide) = (chart.name, f64::from(scene.width));
+            let texts = texts(scene);
+            for (index, (text, a)) in texts.iter().enumerate() {
+                assert!(a[0] >= -1.0 && a[2] <= wide + 1.0, "{name} at {wide}: `{text}` is cut: {a:?}");
+                assert!(a[3] <= f64::from(scene.height) + 1.0, "{name} at {wide}: `{text}` is cut: {a:?}");
+                for (other, b) in &texts[index + 1..] {
+                    let over = [a[2].min(b[2]) - a[0].max(b[0]), a[3].min(b[3]) - a[1].max(b[1])];
+                    assert!(over[0] < 1.5 || over[1] < 1.5, "{name} at {wide}: `{text}` lies over `{other}`");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_of_charts_can_be_read_on_a_screen_and_on_a_phone() {
+    texts_are_readable(&report_support::sample("grpo.parquet", &Default::default()));
+    for steps in [1, 3, 1_000] {
+        texts_are_readable(&synthetic(Spec { steps, ..Spec::default() }));
+    }
+}
+
+#[test]
+fn responses_are_a_spread_with_their_prompts_and_siblings() {
+    let analysis = report_support::sample("grpo.parquet", &Default::default());
+    for kind in [ShownFor::Risk, ShownFor::HighReward, ShownFor::LowReward, ShownFor::Group] {
+        assert!(analysis.responses.iter().any(|r| r.shown_for.contains(&kind)), "{kind:?}");
+    }
+    assert!(analysis.responses.iter().all(|r| r.prompt.is_some()), "the sample has prompts");
+    let negative = |r: &&ResponseView| r.advantage.iter().any(|a| *a < 0.0);
+    assert!(analysis.responses.iter().filter(negative).count() > 5);
+    let drawn: Vec<_> =
+        analysis.responses.iter().filter(|r| r.shown_for.contains(&ShownFor::Group)).collect();
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    drawn.iter().for_each(|r| groups.entry((r.step, r.group_id.clone())).or_default().push(r));
+    assert_eq!(groups.len(), 24);
+    for (group, members) in &groups {
+        assert_eq!(members.len(), 8, "all of {group:?}");
+        assert!(members.iter().all(|m| m.prompt == members[0].prompt), "one prompt");
+    }
+    let (_folder, files) = report(&analysis);
+    let page = read(&files.html);
+    let json = page.split("id=\"rollouts-data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(data["list"].as_array().unwrap().len(), analysis.responses.len(), "all fit");
+    let low = analysis.responses.iter().find(|r| r.shown_for.contains(&ShownFor::LowReward)).unwrap();
+    assert!(
+        page.contains(&format!("response {}", low.sample_id.as_deref().unwrap())),
+        "without scripts, too"
+    );
+    assert!(page.contains("low reward") && page.contains("high reward"));
 }

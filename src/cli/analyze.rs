@@ -6,8 +6,8 @@ use std::path::Path;
 use super::args::{AnalyzeArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::settings;
 use super::terminal::visible;
+use super::{open, settings};
 use crate::analyze::{Gate, RunAnalysis, analyze};
 use crate::error::{Error, Result};
 use crate::format::grouped;
@@ -31,8 +31,13 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
         Format::Text => text(&analysis, out),
     })?;
-    if let (Some(report), false) = (report, arguments.input.reading.quiet) {
-        stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+    if let Some(report) = report {
+        if !arguments.input.reading.quiet {
+            stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+        }
+        if arguments.open {
+            open::in_browser(&report.html, talk)?;
+        }
     }
     let mut outcome = Outcome::Fine;
     for gate in gates {

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::args::{CompareArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::settings;
 use super::terminal::{Table, visible};
+use super::{open, settings};
 use crate::analyze::Gate;
 use crate::compare::result::MetricRow;
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
@@ -32,8 +32,13 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         Format::Json => out.write_all(comparison.to_json()?.as_bytes()),
         Format::Text => text(&comparison, out),
     })?;
-    if let (Some(report), false) = (report, quiet) {
-        stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+    if let Some(report) = report {
+        if !quiet {
+            stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+        }
+        if arguments.open {
+            open::in_browser(&report.html, talk)?;
+        }
     }
     let mut outcome = Outcome::Fine;
     let value = comparison.to_value()?;

@@ -36,6 +36,9 @@ fn main_job(log: &Path, tokenizer: &Path, arguments: &DemoArgs) -> Result<Cli> {
     if let Some(folder) = &arguments.report {
         typed.extend(["--report".into(), folder.into()]);
     }
+    if arguments.open {
+        typed.push("--open".into());
+    }
     if arguments.quiet {
         typed.push("--quiet".into());
     }

@@ -6,11 +6,13 @@ mod check;
 mod compare;
 mod convert;
 mod demo;
+mod open;
 mod outcome;
 mod progress;
 mod replay;
 mod settings;
 mod shell;
+mod show;
 mod terminal;
 
 use std::io::{self, Write};
@@ -38,6 +40,7 @@ pub fn main() -> ExitCode {
         Some(Command::Man(arguments)) => shell::man(arguments, out),
         Some(Command::Convert(arguments)) => convert::run(arguments, talk),
         Some(Command::Replay(arguments)) => replay::run(arguments, out, talk),
+        Some(Command::Show(arguments)) => show::run(arguments, out, talk),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

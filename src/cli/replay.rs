@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::args::{Format, ReplayArgs};
 use super::outcome::{Outcome, stdout};
 use super::progress::ReplayBar;
-use super::settings;
 use super::terminal::{Table, visible};
+use super::{open, settings};
 use crate::error::Result;
 use crate::ingest::Run;
 use crate::replay::result::{Metric, ReplayResult};
@@ -31,6 +31,9 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     })?;
     if !arguments.input.reading.quiet {
         stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
+    }
+    if arguments.open {
+        open::in_browser(&report.html, talk)?;
     }
     Ok(Outcome::Fine)
 }

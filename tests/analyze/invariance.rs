@@ -73,7 +73,7 @@ fn assert_same(one: &RunAnalysis, other: &RunAnalysis, what: &str) {
         analysis
             .responses
             .iter()
-            .map(|v| (v.step, v.sample_id.clone(), v.flagged.clone()))
+            .map(|v| (v.step, v.sample_id.clone(), v.flagged.clone(), v.shown_for.clone(), v.prompt.clone()))
             .collect::<Vec<_>>()
     };
     assert_eq!(views(one), views(other), "{what}");

@@ -187,6 +187,50 @@ fn cases_are_filtered_and_sorted() {
     assert_eq!(steps, json!(analysis.steps.iter().filter(|s| s.candidates > 0).count()));
 }
 
+/// Types into a control of the browser of responses.
+fn ask(browser: &Browser, id: &str, value: &str) {
+    let (id, value) = (json!(format!("rollout-{id}")), json!(value));
+    browser.run(&format!(
+        "const c = document.getElementById({id}); c.value = {value}; c.dispatchEvent(new Event('input'));"
+    ));
+}
+
+#[test]
+fn responses_are_searched_filtered_and_shown_beside_their_siblings() {
+    let analysis = sample();
+    let Some((browser, _folder)) = show(&analysis) else { return };
+    let listed = || browser.run("return document.querySelectorAll('#rollout-list li').length");
+    assert_eq!(listed(), json!(analysis.responses.len().min(200)));
+    ask(&browser, "outcome", "fail");
+    let failed = analysis.responses.iter().filter(|r| r.reward.is_some_and(|r| r <= 0.0)).count();
+    assert!(failed > 8);
+    assert_eq!(listed(), json!(failed.min(200)));
+    ask(&browser, "outcome", "negative");
+    let below = browser.run("return document.querySelector('#rollout-shown article i').dataset.t");
+    assert!(below.as_str().unwrap().contains("A −"), "{below}");
+    ask(&browser, "outcome", "");
+    let wanted = analysis.responses.iter().find(|r| r.texts.iter().any(|t| t == "okay")).unwrap();
+    ask(&browser, "search", "okay");
+    assert!(listed().as_u64().unwrap() >= 1);
+    let id = wanted.token_ids[wanted.texts.iter().position(|t| t == "okay").unwrap()];
+    ask(&browser, "search", &id.to_string());
+    assert!(listed().as_u64().unwrap() >= 1);
+    ask(&browser, "search", "no such words in any response");
+    assert_eq!(listed(), json!(0));
+    ask(&browser, "search", "");
+    ask(&browser, "outcome", "group");
+    let facts = browser.run(
+        "const link = document.querySelectorAll('#rollout-list a')[3]; link.click();
+         return {siblings: document.querySelectorAll('#rollout-shown .siblings article').length,
+                 prompt: document.querySelector('#rollout-shown .prompt').textContent.length > 3,
+                 command: document.getElementById('rollout-command').textContent}",
+    );
+    assert_eq!((&facts["siblings"], &facts["prompt"]), (&json!(7), &json!(true)));
+    let command = facts["command"].as_str().unwrap();
+    assert!(command.contains("--group") && command.contains("--sample"), "{command}");
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
 #[test]
 fn hostile_tokens_are_inert() {
     let Some((browser, _folder)) = show(&synthetic(Spec { hostile: true, ..Spec::default() })) else {
@@ -210,6 +254,11 @@ fn turns_dark_and_fits_a_phone(browser: &Browser) {
     browser.devtools("Emulation.setDeviceMetricsOverride", phone);
     let wide = browser.run("return document.documentElement.scrollWidth - innerWidth");
     assert!(wide.as_f64().unwrap() <= 0.0, "the page is {wide} px too wide for a phone");
+    let cut = browser.run(
+        "const inside = s => s.getBoundingClientRect().right <= innerWidth && s.getBoundingClientRect().width > 300;
+         return [...document.querySelectorAll('figure .narrow svg')].filter(s => !inside(s)).length",
+    );
+    assert_eq!(cut, json!(0), "charts are whole on a phone");
 }
 
 #[test]

@@ -19,6 +19,10 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
+    /// Open the page in the browser when it is written
+    #[arg(long, requires = "report", help_heading = "Output")]
+    pub open: bool,
+
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,

@@ -11,6 +11,10 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
+    /// Open the page in the browser when it is written
+    #[arg(long, requires = "report", help_heading = "Output")]
+    pub open: bool,
+
     /// No progress bar, no notes
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,

@@ -9,6 +9,7 @@ mod input;
 mod mask;
 mod replay;
 mod shell;
+mod show;
 mod values;
 
 pub use analyze::AnalyzeArgs;
@@ -20,6 +21,7 @@ pub use input::{EntropyUnit, ReadingArgs};
 pub use mask::{MaskArgs, PerArg, PopulationArg, PresetArg};
 pub use replay::{OldArg, RandomFromArg, ReplayArgs};
 pub use shell::{CompletionsArgs, ManArgs};
+pub use show::ShowArgs;
 pub use values::Format;
 
 use clap::{Parser, Subcommand};
@@ -84,4 +86,9 @@ pub enum Command {
     /// policy is fitted to the log first. Leaves replay.html, replay.md, replay.json and a token
     /// log of every arm, which this program analyses in turn.
     Replay(Box<ReplayArgs>),
+    /// Show single responses: prompt, text, and the tokens that surprise
+    ///
+    /// Streams the log once and prints the first responses that match, with what is logged about
+    /// them. Without --step, --group and --sample these are the first of the log.
+    Show(ShowArgs),
 }

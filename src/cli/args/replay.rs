@@ -20,6 +20,10 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub report: PathBuf,
 
+    /// Open the page in the browser when it is written
+    #[arg(long, help_heading = "Output")]
+    pub open: bool,
+
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,

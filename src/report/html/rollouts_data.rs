@@ -9,7 +9,7 @@ use super::heat::{Scale, broken};
 use super::views::stretch;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, ResponseView, ShownFor};
-use crate::report::text::{passage, script_json, token_gap, token_label};
+use crate::report::text::{passage, prose, script_json, token_gap};
 
 /// Tokens of a response, from generous to few; the first at which all fits is taken.
 const TOKENS: [usize; 5] = [4_096, 1_024, 512, 256, 128];
@@ -63,7 +63,7 @@ fn groups(views: &[&ResponseView]) -> usize {
 /// What stands for the run in a command.
 fn run_path(analysis: &RunAnalysis) -> String {
     match analysis.provenance.files.as_slice() {
-        [file] => token_label(&file.path).replace('␣', " "),
+        [file] => prose(&file.path),
         _ => "RUN".into(),
     }
 }
@@ -128,7 +128,7 @@ fn rollout<'a>(
     };
     let advantages = view.advantage.get(range.clone()).unwrap_or(&[]);
     let one = advantages.first().filter(|first| advantages.iter().all(|a| a == *first));
-    let label = |text: &Option<String>| text.as_deref().map(token_label);
+    let label = |text: &Option<String>| text.as_deref().map(prose);
     json!({
         "row": view.row,
         "step": view.step,

@@ -1,0 +1,106 @@
+//! `stapo-analyze show`.
+
+use std::io::{self, Write};
+
+use super::args::{Format, ShowArgs};
+use super::outcome::{Outcome, stdout};
+use super::progress::Bar;
+use super::settings;
+use super::terminal::{Table, visible};
+use crate::error::Result;
+use crate::format::{grouped, none, number};
+use crate::ingest::Run;
+use crate::show::{Selection, Shown, ShownResponse, ShownToken, show};
+
+/// Runs the command.
+pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let selection = Selection {
+        step: arguments.step,
+        group: arguments.group.clone(),
+        sample: arguments.sample.clone(),
+        limit: arguments.limit as usize,
+    };
+    let bar = Bar::new(&run, arguments.input.reading.quiet);
+    let shown = show(&run, &selection, arguments.tokenizer.as_deref(), &bar);
+    bar.finish();
+    let shown = shown?;
+    stdout(match arguments.format {
+        Format::Json => serde_json::to_writer_pretty(&mut *out, &shown)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(out)),
+        Format::Text => text(&shown, arguments.tokens, out),
+    })?;
+    let more = shown.matched - shown.responses.len() as u64;
+    if more > 0 && !arguments.input.reading.quiet {
+        stdout(writeln!(
+            talk,
+            "\n{} of {} responses; more with --limit, fewer with --step, --group and --sample",
+            grouped(shown.responses.len() as u64),
+            grouped(shown.matched)
+        ))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn text(shown: &Shown, tokens: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut prompt = None;
+    for (place, response) in shown.responses.iter().enumerate() {
+        if place > 0 {
+            writeln!(out)?;
+        }
+        // Responses of a group follow each other: their prompt is said once.
+        if response.prompt.is_some() && response.prompt != prompt {
+            prompt.clone_from(&response.prompt);
+            writeln!(out, "prompt\n{}\n", passage(prompt.as_deref().unwrap_or_default()))?;
+        }
+        writeln!(out, "{}\n{}", heading(response), passage(&response.text()))?;
+        list(response, tokens, out)?;
+    }
+    Ok(())
+}
+
+fn heading(r: &ShownResponse) -> String {
+    let mut parts = vec![format!("step {}", r.step)];
+    parts.extend(r.update.map(|u| format!("update {u}")));
+    parts.extend(r.group_id.as_ref().map(|g| format!("group {}", visible(g))));
+    parts.extend(r.sample_id.as_ref().map(|s| format!("sample {}", visible(s))));
+    parts.push(format!("row {}", r.row));
+    parts.push(format!("{} tokens", grouped(r.length as u64)));
+    parts.extend(r.reward.map(|reward| format!("reward {}", number(f64::from(reward)))));
+    let ending = r.finish_reason.as_deref().map(visible);
+    parts.extend(ending.or_else(|| r.truncated.filter(|cut| *cut).map(|_| "cut".into())));
+    format!("── {}", parts.join(" · "))
+}
+
+/// Lines stay lines; everything else that is not text is shown.
+fn passage(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {}", visible(line))).collect();
+    lines.join("\n")
+}
+
+/// The trained tokens that are the most surprising beyond what the entropy explains.
+fn list(response: &ShownResponse, limit: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut tokens: Vec<&ShownToken> =
+        response.tokens.iter().filter(|t| t.trained && t.logprob.is_some()).collect();
+    let rank = |t: &ShownToken| t.unexplained().or(t.logprob.map(|l| -l)).unwrap_or(0.0);
+    tokens.sort_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.position.cmp(&b.position)));
+    tokens.truncate(limit);
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(&[">position", ">id", "token", ">p", ">H", ">A", ">−ln p − H"]);
+    let shown = |value: Option<f32>| value.map_or_else(none, |v| number(f64::from(v)));
+    for t in tokens {
+        table.row(vec![
+            t.position.to_string(),
+            t.token_id.map_or_else(none, |id| id.to_string()),
+            visible(&t.text).chars().take(40).collect(),
+            shown(t.logprob.map(f32::exp)),
+            shown(t.entropy),
+            shown(t.advantage),
+            shown(t.unexplained()),
+        ]);
+    }
+    table.write(out)
+}

@@ -1,0 +1,158 @@
+//! Single responses of a log, found by step, group and id, for people to read.
+//!
+//! The log is streamed once; of the responses that match, the first few in the order of the files
+//! are kept, so memory does not grow with the log.
+
+mod response;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+pub use response::{ShownResponse, ShownToken};
+
+use crate::analyze::texts::Tokenizer;
+use crate::error::{Error, Result};
+use crate::ingest::{Column, Id, Progress, Run, Sink, TokenBatch, scan};
+
+/// Responses that are shown at most, whatever is asked for.
+pub const LARGEST_LIMIT: usize = 1_000;
+
+/// Columns that are read where they are logged; none is needed.
+const COLUMNS: &[Column] = &[
+    Column::Update,
+    Column::GroupId,
+    Column::SampleId,
+    Column::Reward,
+    Column::AdvantageSeq,
+    Column::FinishReason,
+    Column::Truncated,
+    Column::PromptIds,
+    Column::PromptText,
+    Column::Position,
+    Column::TokenId,
+    Column::TokenText,
+    Column::Logprob,
+    Column::Entropy,
+    Column::Advantage,
+    Column::Mask,
+];
+
+/// Which responses are wanted; what is `None` may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Step.
+    pub step: Option<i64>,
+    /// Group, as logged.
+    pub group: Option<String>,
+    /// Response id, as logged.
+    pub sample: Option<String>,
+    /// Responses at most.
+    pub limit: usize,
+}
+
+impl Selection {
+    fn matches(&self, batch: &TokenBatch, i: usize) -> bool {
+        let is = |wanted: &Option<String>, column| match wanted {
+            None => true,
+            Some(text) => batch.ids(column).is_some_and(|ids| is_id(&ids[i], text)),
+        };
+        self.step.is_none_or(|step| batch.responses.step.get(i) == Some(&step))
+            && is(&self.group, Column::GroupId)
+            && is(&self.sample, Column::SampleId)
+    }
+}
+
+fn is_id(id: &Id, text: &str) -> bool {
+    match id {
+        Id::Missing => false,
+        Id::Int(value) => text.parse() == Ok(*value),
+        Id::Text(value) => **value == *text,
+    }
+}
+
+/// The responses that were found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// Responses that match.
+    pub matched: u64,
+    /// The first of them, in the order of the files.
+    pub responses: Vec<ShownResponse>,
+}
+
+/// Finds responses.
+pub fn show(
+    run: &Run,
+    selection: &Selection,
+    tokenizer: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<Shown> {
+    let limit = selection.limit.clamp(1, LARGEST_LIMIT);
+    let tokenizer = Tokenizer::find(run, tokenizer)?;
+    let scanned = scan(run, COLUMNS, progress, || Finder {
+        selection,
+        limit,
+        tokenizer: tokenizer.as_ref(),
+        matched: 0,
+        seen: 0,
+        found: BTreeMap::new(),
+    })?;
+    let (mut matched, mut seen, mut found) = (0, 0, BTreeMap::new());
+    for finder in scanned.sinks {
+        matched += finder.matched;
+        seen += finder.seen;
+        found.extend(finder.found);
+    }
+    if matched == 0 {
+        return Err(nothing(run, selection, seen));
+    }
+    let in_order = found.into_iter().take(limit);
+    let responses = in_order.map(|((unit, ordinal), response)| ShownResponse {
+        row: scanned.rows.row(unit, ordinal),
+        ..response
+    });
+    Ok(Shown { matched, responses: responses.collect() })
+}
+
+fn nothing(run: &Run, selection: &Selection, seen: u64) -> Error {
+    let absent = [(&selection.group, Column::GroupId), (&selection.sample, Column::SampleId)]
+        .into_iter()
+        .find(|(wanted, column)| wanted.is_some() && !run.has(*column));
+    let hint = match absent {
+        Some((_, column)) => {
+            format!("the log has no column `{column}`: name one with --map {column}=COLUMN, or leave it out")
+        }
+        None => "without --step, --group and --sample the first responses are shown, with their ids".into(),
+    };
+    Error::Usage { message: format!("none of the {seen} responses is like that"), hint }
+}
+
+/// Keeps the first matching responses that a worker sees.
+struct Finder<'a> {
+    selection: &'a Selection,
+    limit: usize,
+    tokenizer: Option<&'a Tokenizer>,
+    matched: u64,
+    seen: u64,
+    found: BTreeMap<(u32, u64), ShownResponse>,
+}
+
+impl Sink for Finder<'_> {
+    fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
+        self.seen += batch.len() as u64;
+        for i in (0..batch.len()).filter(|i| self.selection.matches(batch, *i)) {
+            self.matched += 1;
+            let place = (batch.origin.unit, batch.origin.first_response + i as u64);
+            let full = self.found.len() >= self.limit;
+            if full && self.found.last_key_value().is_some_and(|(last, _)| place > *last) {
+                continue;
+            }
+            self.found.insert(place, ShownResponse::of(batch, i, self.tokenizer));
+            if full {
+                self.found.pop_last();
+            }
+        }
+        Ok(())
+    }
+}
