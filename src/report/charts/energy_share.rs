@@ -63,10 +63,10 @@ fn ink(steps: &[StepRow], series: &[Vec<(f64, f64)>], width: u32) -> Scene {
         let vertical = if column == 0 { &y } else { &bare };
         let horizontal = if line + 1 == lines { &x } else { &unlabelled };
         let plot = Plot::inside(&canvas, [x0, y0, x0 + panel, y0 + height], horizontal, vertical);
-        canvas.strong(heading(class), (x0, y0 - 9.0), Anchor::Left, Ink::Text);
+        canvas.strong(heading(class), (x0, y0 - 13.0), Anchor::Left, Ink::Text);
         if class.is_multiple_of(columns) {
             let sign = if class < 4 { "A > 0" } else { "A < 0" };
-            canvas.strong(sign, (14.0, y0 - 9.0), Anchor::Left, Ink::Muted);
+            canvas.strong(sign, (14.0, y0 - 13.0), Anchor::Left, Ink::Muted);
         }
         let ink = match class {
             3 => Ink::Spurious,
