@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::framework::batch::{BatchKernel, BatchSettings};
+use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::framework::vocab::vocabulary_containing;
@@ -11,9 +12,6 @@ use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
 use super::settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
 use super::texts::Tokenizer;
-
-/// The clipping of the base objective, where the log does not say.
-const DEFAULT_CLIP: ClipRange = ClipRange { low: 0.2, high: 0.28 };
 
 /// Columns that every analysis reads where they are logged.
 const COLUMNS: &[Column] = &[
@@ -88,7 +86,7 @@ impl Plan {
         let logged_clip = metadata_number(run, "clip_low").zip(metadata_number(run, "clip_high"));
         let known_clip = settings.clip.or(logged_clip.map(|(low, high)| ClipRange { low, high }));
         let has_ratio = run.has(Column::LogprobNew);
-        let clip = has_ratio.then(|| known_clip.unwrap_or(DEFAULT_CLIP));
+        let clip = has_ratio.then(|| known_clip.unwrap_or(BASE_CLIP));
         let temperature = settings.temperature.unwrap_or(1.0);
         let mut columns = COLUMNS.to_vec();
         if tokenizer.is_none() {

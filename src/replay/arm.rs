@@ -127,10 +127,10 @@ impl Arm {
 
     fn new_record(&self) -> ArmRecord {
         let result = ArmResult {
-            objective: self.objective.name().into(),
-            rule: self.objective.rule(),
+            objective: self.objective.rule().name().into(),
+            rule: self.objective.describe(),
             seed: self.seed,
-            token_log: format!("{}.parquet", file_stem(self.objective.name(), self.seed)),
+            token_log: format!("{}.parquet", file_stem(self.objective.rule().name(), self.seed)),
             stopped: None,
             updates: Vec::new(),
             steps: Vec::new(),

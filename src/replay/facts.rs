@@ -102,7 +102,7 @@ pub fn copy_tokenizer(tokenizer: &Tokenizer, output: &Path) -> Result<()> {
 
 /// What every token log says of itself.
 pub fn metadata(settings: &ReplaySettings, model: &Model) -> BTreeMap<String, String> {
-    let (low, high) = settings.objective.clip.unwrap_or(BASE_CLIP);
+    let (low, high) = settings.objective.clip.unwrap_or((BASE_CLIP.low, BASE_CLIP.high));
     let mut pairs = vec![
         ("framework", "stapo-analyze replay".to_owned()),
         ("vocab_size", model.vocab_size.to_string()),

@@ -7,13 +7,15 @@ mod tally;
 use rayon::prelude::*;
 
 use self::batch::BatchContext;
-use self::factor::Rule;
+use self::factor::note;
 use self::tally::RuleTally;
 use super::correlations::weighted_tokens;
 use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::result::{RuleOverlap, RuleRow};
+use crate::framework::rules::Rule;
+use crate::framework::s2t::S2tSettings;
 
 /// Rows and overlaps of all rules.
 pub fn rules(
@@ -47,7 +49,7 @@ pub fn rules(
         all: rare.is_complete() && common.is_complete(),
         early: thresholds.early_exact,
     };
-    let rows = Rule::ALL.into_iter().map(|rule| row(rule, &total, tokens, has_ratio, &exact)).collect();
+    let rows = Rule::TABLE.into_iter().map(|rule| row(rule, &total, tokens, has_ratio, &exact)).collect();
     (rows, overlap(&total, exact.all && exact.early))
 }
 
@@ -67,7 +69,7 @@ fn row(rule: Rule, total: &RuleTally, tokens: u64, has_ratio: bool, exact: &Exac
     };
     RuleRow {
         rule: rule.name().into(),
-        description: rule.description().into(),
+        description: rule.description(&preset(rule)),
         silenced: tally.silenced,
         damped: tally.damped,
         amplified: tally.amplified,
@@ -77,8 +79,13 @@ fn row(rule: Rule, total: &RuleTally, tokens: u64, has_ratio: bool, exact: &Exac
         negative_energy_kept: total.negative_kept(rule),
         exact: is_exact,
         sampling_error: if exact.all { 0.0 } else { total.sampling_error(rule) },
-        note: rule.note(has_ratio).map(str::to_owned),
+        note: note(rule, has_ratio).map(str::to_owned),
     }
+}
+
+/// The settings that a row of the table stands for.
+fn preset(rule: Rule) -> S2tSettings {
+    if rule == Rule::StapoV1 { S2tSettings::v1() } else { S2tSettings::v5() }
 }
 
 fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
@@ -88,10 +95,10 @@ fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
         (either > 0.0).then(|| both / either)
     };
     RuleOverlap {
-        rules: Rule::ALL.map(|rule| rule.name().to_owned()).to_vec(),
-        touched: Rule::ALL.map(|rule| total.both(rule, rule)).to_vec(),
-        both: Rule::ALL.map(|a| Rule::ALL.map(|b| total.both(a, b)).to_vec()).to_vec(),
-        jaccard: Rule::ALL.map(|a| Rule::ALL.map(|b| jaccard(a, b)).to_vec()).to_vec(),
+        rules: Rule::TABLE.map(|rule| rule.name().to_owned()).to_vec(),
+        touched: Rule::TABLE.map(|rule| total.both(rule, rule)).to_vec(),
+        both: Rule::TABLE.map(|a| Rule::TABLE.map(|b| total.both(a, b)).to_vec()).to_vec(),
+        jaccard: Rule::TABLE.map(|a| Rule::TABLE.map(|b| jaccard(a, b)).to_vec()).to_vec(),
         exact,
     }
 }

@@ -1,8 +1,8 @@
 //! Advantage reweighting (arXiv 2505.12929): improbable tokens weigh less.
 
 use super::clipped::surrogate;
-use super::{MiniBatch, Objective, Weighed};
-use crate::framework::rules::{AR_ALPHA, ar_factor};
+use super::{MiniBatch, Objective, Weighed, on_base};
+use crate::framework::rules::{Rule, ar_factor};
 use crate::framework::token::ClipRange;
 
 /// See the module.
@@ -12,12 +12,12 @@ pub struct Ar {
 }
 
 impl Objective for Ar {
-    fn name(&self) -> &'static str {
-        "ar"
+    fn rule(&self) -> Rule {
+        Rule::Ar
     }
 
-    fn rule(&self) -> String {
-        format!("dapo with A multiplied by {AR_ALPHA}·p_old + {}", 1.0 - AR_ALPHA)
+    fn describe(&self) -> String {
+        on_base(Rule::Ar)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

@@ -2,8 +2,8 @@
 
 use super::clipped::base;
 use super::covariance::covariances;
-use super::{MiniBatch, Objective, Term, Weighed};
-use crate::framework::rules::{covariance_picks, is_clip_covariance};
+use super::{MiniBatch, Objective, Term, Weighed, on_base};
+use crate::framework::rules::{Rule, covariance_picks, is_clip_covariance};
 use crate::framework::token::ClipRange;
 use crate::replay::random::draw;
 
@@ -14,13 +14,12 @@ pub struct ClipCov {
 }
 
 impl Objective for ClipCov {
-    fn name(&self) -> &'static str {
-        "clip_cov"
+    fn rule(&self) -> Rule {
+        Rule::ClipCov
     }
 
-    fn rule(&self) -> String {
-        "dapo; a random 2e-4 of the tokens, of those with a covariance between 1 and 5, get no gradient"
-            .into()
+    fn describe(&self) -> String {
+        on_base(Rule::ClipCov)
     }
 
     /// The chosen tokens stay in the denominator.

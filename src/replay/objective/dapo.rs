@@ -2,6 +2,7 @@
 
 use super::clipped::base;
 use super::{MiniBatch, Objective, Weighed};
+use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 
 /// See the module.
@@ -11,11 +12,11 @@ pub struct Dapo {
 }
 
 impl Objective for Dapo {
-    fn name(&self) -> &'static str {
-        "dapo"
+    fn rule(&self) -> Rule {
+        Rule::Dapo
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!("clipped surrogate ({}/{}), mean over tokens", self.clip.low, self.clip.high)
     }
 

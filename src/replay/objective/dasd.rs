@@ -6,7 +6,8 @@
 //! published.
 
 use super::clipped::surrogate;
-use super::{MiniBatch, Objective, Weighed};
+use super::{MiniBatch, Objective, Weighed, on_base};
+use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 use crate::stats::quantile::select_quantile;
 
@@ -24,12 +25,12 @@ pub struct Dasd {
 }
 
 impl Objective for Dasd {
-    fn name(&self) -> &'static str {
-        "dasd"
+    fn rule(&self) -> Rule {
+        Rule::Dasd
     }
 
-    fn rule(&self) -> String {
-        "dapo with A shifted towards a teacher (logprob_ref) where entropy is low".into()
+    fn describe(&self) -> String {
+        on_base(Rule::Dasd)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clipped::base;
 use super::{MiniBatch, Objective, Weighed};
+use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 
 /// Updates of a batch at most.
@@ -21,11 +22,11 @@ pub struct Dgg {
 }
 
 impl Objective for Dgg {
-    fn name(&self) -> &'static str {
-        "dgg"
+    fn rule(&self) -> Rule {
+        Rule::Dgg
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!(
             "dapo with up to {REUSES} updates a batch; a gradient whose lm_head energy has a z-score above {THRESHOLD} is dropped and ends the reuse"
         )

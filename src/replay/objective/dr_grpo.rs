@@ -2,6 +2,7 @@
 
 use super::clipped::{base, surrogate};
 use super::{Mean, MiniBatch, Objective, Weighed};
+use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 
 /// See the module.
@@ -13,11 +14,11 @@ pub struct DrGrpo {
 }
 
 impl Objective for DrGrpo {
-    fn name(&self) -> &'static str {
-        "dr_grpo"
+    fn rule(&self) -> Rule {
+        Rule::DrGrpo
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!(
             "A = R − group mean, clipped surrogate ({}/{}), sum over responses × {}",
             self.clip.low, self.clip.high, self.length

@@ -2,7 +2,8 @@
 
 use super::clipped::base;
 use super::masks::S2tMask;
-use super::{MiniBatch, Objective, Weighed};
+use super::{MiniBatch, Objective, Weighed, masked_base};
+use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
@@ -15,12 +16,12 @@ pub struct FullMask {
 }
 
 impl Objective for FullMask {
-    fn name(&self) -> &'static str {
-        "fullmask"
+    fn rule(&self) -> Rule {
+        Rule::FullMask
     }
 
-    fn rule(&self) -> String {
-        format!("dapo without all candidates (A > 0, p < {})", self.s2t.tau_p)
+    fn describe(&self) -> String {
+        masked_base(Rule::FullMask, &self.s2t)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

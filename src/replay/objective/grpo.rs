@@ -2,6 +2,7 @@
 
 use super::clipped::base;
 use super::{Mean, MiniBatch, Objective, Weighed};
+use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 
 /// See the module.
@@ -11,11 +12,11 @@ pub struct Grpo {
 }
 
 impl Objective for Grpo {
-    fn name(&self) -> &'static str {
-        "grpo"
+    fn rule(&self) -> Rule {
+        Rule::Grpo
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!("clipped surrogate ({}/{}), mean over responses", self.clip.low, self.clip.high)
     }
 

@@ -2,19 +2,21 @@
 
 use super::clipped::surrogate;
 use super::{Mean, MiniBatch, Objective, Weighed};
-use crate::framework::rules::GSPO_CLIP;
-use crate::framework::token::ClipRange;
+use crate::framework::rules::{GSPO_CLIP, Rule};
 
 /// See the module.
 pub struct Gspo;
 
 impl Objective for Gspo {
-    fn name(&self) -> &'static str {
-        "gspo"
+    fn rule(&self) -> Rule {
+        Rule::Gspo
     }
 
-    fn rule(&self) -> String {
-        "the geometric mean of a response's ratios, clipped (3e-4/4e-4), mean over responses".into()
+    fn describe(&self) -> String {
+        format!(
+            "the geometric mean of a response's ratios, clipped ({:e}/{:e}), mean over responses",
+            GSPO_CLIP.low, GSPO_CLIP.high
+        )
     }
 
     /// ρ_t = sg(s)·π/sg(π): the value of s with the gradient of one token.
@@ -28,8 +30,7 @@ impl Objective for Gspo {
             })
             .collect();
         let owner = batch.response_of_tokens();
-        let clip = ClipRange { low: GSPO_CLIP.0, high: GSPO_CLIP.1 };
-        Weighed::all(batch, |t| surrogate(of_response[owner[t]], batch.advantage(t), clip))
+        Weighed::all(batch, |t| surrogate(of_response[owner[t]], batch.advantage(t), GSPO_CLIP))
     }
 
     fn mean(&self, _batch: &MiniBatch<'_>) -> Mean {

@@ -2,7 +2,8 @@
 
 use super::clipped::base;
 use super::masks::S2tMask;
-use super::{MiniBatch, Objective, Weighed};
+use super::{MiniBatch, Objective, Weighed, on_base};
+use crate::framework::rules::{Rule, largest};
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
@@ -15,18 +16,18 @@ pub struct HighEntropy {
 }
 
 impl Objective for HighEntropy {
-    fn name(&self) -> &'static str {
-        "high_entropy"
+    fn rule(&self) -> Rule {
+        Rule::HighEntropy
     }
 
-    fn rule(&self) -> String {
-        "dapo without as many candidates of the highest entropy as S2T silences of the lowest".into()
+    fn describe(&self) -> String {
+        on_base(Rule::HighEntropy)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
         let mask = S2tMask::of(batch, &self.s2t);
         let entropy = |t: usize| f64::from(batch.entropy[t]);
-        let chosen = batch.largest(mask.candidates.iter().copied(), mask.silenced.len(), entropy);
+        let chosen = largest(mask.candidates.iter().copied(), mask.silenced.len(), entropy);
         let mut weighed = base(batch, self.clip).without(&chosen);
         weighed.counts = mask.counts(chosen.len());
         weighed

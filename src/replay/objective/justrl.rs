@@ -2,6 +2,7 @@
 
 use super::clipped::surrogate;
 use super::{MiniBatch, Objective, Term, Weighed};
+use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 
 /// See the module.
@@ -13,11 +14,11 @@ pub struct JustRl {
 }
 
 impl Objective for JustRl {
-    fn name(&self) -> &'static str {
-        "justrl"
+    fn rule(&self) -> Rule {
+        Rule::JustRl
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!("dapo, and where A < 0 the loss is at most −{}·A (dual clip)", self.dual_clip)
     }
 

@@ -1,7 +1,8 @@
 //! The paper's ablation: every improbable token, whatever its advantage and entropy.
 
 use super::clipped::base;
-use super::{MiniBatch, Objective, Weighed};
+use super::{MiniBatch, Objective, Weighed, masked_base};
+use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
@@ -14,12 +15,12 @@ pub struct LowProbOnly {
 }
 
 impl Objective for LowProbOnly {
-    fn name(&self) -> &'static str {
-        "low_prob_only"
+    fn rule(&self) -> Rule {
+        Rule::LowProbOnly
     }
 
-    fn rule(&self) -> String {
-        format!("dapo without every token of p < {}", self.s2t.tau_p)
+    fn describe(&self) -> String {
+        masked_base(Rule::LowProbOnly, &self.s2t)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

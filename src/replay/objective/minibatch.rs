@@ -70,17 +70,4 @@ impl MiniBatch<'_> {
         }
         owner
     }
-
-    /// The `count` tokens with the largest values; of equal ones the first.
-    pub fn largest(
-        &self,
-        among: impl Iterator<Item = usize>,
-        count: usize,
-        value: impl Fn(usize) -> f64,
-    ) -> Vec<usize> {
-        let mut tokens: Vec<usize> = among.collect();
-        tokens.sort_by(|a, b| value(*b).total_cmp(&value(*a)).then(a.cmp(b)));
-        tokens.truncate(count);
-        tokens
-    }
 }

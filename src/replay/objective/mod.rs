@@ -41,6 +41,9 @@ pub use registry::{NAMES, ObjectiveSettings, build};
 
 use serde::{Deserialize, Serialize};
 
+use crate::framework::rules::Rule;
+use crate::framework::s2t::S2tSettings;
+
 /// ℓ of one token.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Term {
@@ -107,11 +110,11 @@ impl Weighed {
 
 /// A training rule.
 pub trait Objective: Send + Sync {
-    /// Its name on the command line and in results.
-    fn name(&self) -> &'static str;
+    /// Which rule it is.
+    fn rule(&self) -> Rule;
 
-    /// What it does, in one sentence.
-    fn rule(&self) -> String;
+    /// What it does with the settings at hand, in one sentence.
+    fn describe(&self) -> String;
 
     /// The terms of one mini-batch.
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed;
@@ -140,4 +143,14 @@ pub trait Objective: Send + Sync {
     fn is_random(&self) -> bool {
         false
     }
+}
+
+/// A rule on the base objective, in words.
+fn on_base(rule: Rule) -> String {
+    masked_base(rule, &S2tSettings::default())
+}
+
+/// A rule on the base objective whose mask has these settings, in words.
+fn masked_base(rule: Rule, s2t: &S2tSettings) -> String {
+    format!("dapo; {}", rule.description(s2t))
 }

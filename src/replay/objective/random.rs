@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clipped::base;
 use super::masks::S2tMask;
 use super::{MiniBatch, Objective, Weighed};
+use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 use crate::replay::random::draw;
@@ -33,11 +34,11 @@ pub struct RandomMask {
 }
 
 impl Objective for RandomMask {
-    fn name(&self) -> &'static str {
-        "random"
+    fn rule(&self) -> Rule {
+        Rule::Random
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         let from = match self.from {
             RandomFrom::All => "trained tokens",
             RandomFrom::Positive => "tokens with A > 0",

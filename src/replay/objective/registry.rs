@@ -23,33 +23,20 @@ use super::random::{RandomFrom, RandomMask};
 use super::sapo::Sapo;
 use super::stapo::Stapo;
 use super::stare::Stare;
-use crate::framework::rules::{BASE_CLIP, GRPO_CLIP, STARE_TARGET};
+use crate::framework::rules::{BASE_CLIP, DUAL_CLIP, GRPO_CLIP, Rule, STARE_TARGET};
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
 /// Names of all objectives, in the order of the documentation.
-pub const NAMES: [&str; 20] = [
-    "grpo",
-    "dr_grpo",
-    "dapo",
-    "justrl",
-    "stapo",
-    "fullmask",
-    "random",
-    "high_entropy",
-    "low_prob_only",
-    "entropy20",
-    "clip_cov",
-    "kl_cov",
-    "ar",
-    "lopti",
-    "stare",
-    "gspo",
-    "cispo",
-    "sapo",
-    "dgg",
-    "dasd",
-];
+pub const NAMES: [&str; Rule::OBJECTIVES.len()] = {
+    let mut names = [""; Rule::OBJECTIVES.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = Rule::OBJECTIVES[i].name();
+        i += 1;
+    }
+    names
+};
 
 /// What objectives can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,7 +61,7 @@ impl Default for ObjectiveSettings {
         Self {
             s2t: S2tSettings::default(),
             clip: None,
-            dual_clip: 10.0,
+            dual_clip: DUAL_CLIP,
             stare_target: STARE_TARGET,
             random_from: RandomFrom::All,
             constant_length: 1,
@@ -85,45 +72,92 @@ impl Default for ObjectiveSettings {
 /// The objective of this name.
 #[must_use]
 pub fn build(name: &str, settings: &ObjectiveSettings) -> Option<Box<dyn Objective>> {
-    let range = |default: (f64, f64)| {
-        let (low, high) = settings.clip.unwrap_or(default);
-        ClipRange { low, high }
-    };
+    let range = |default: ClipRange| settings.clip.map_or(default, |(low, high)| ClipRange { low, high });
     let (clip, narrow, s2t) = (range(BASE_CLIP), range(GRPO_CLIP), settings.s2t);
-    Some(match name {
-        "grpo" => Box::new(Grpo { clip: narrow }),
-        "dr_grpo" => Box::new(DrGrpo { clip: narrow, length: settings.constant_length }),
-        "dapo" => Box::new(Dapo { clip }),
-        "justrl" => Box::new(JustRl { clip, dual_clip: settings.dual_clip }),
-        "stapo" => Box::new(Stapo { clip, s2t }),
-        "fullmask" => Box::new(FullMask { clip, s2t }),
-        "random" => Box::new(RandomMask { clip, s2t, from: settings.random_from }),
-        "high_entropy" => Box::new(HighEntropy { clip, s2t }),
-        "low_prob_only" => Box::new(LowProbOnly { clip, s2t }),
-        "entropy20" => Box::new(Entropy20 { clip }),
-        "clip_cov" => Box::new(ClipCov { clip }),
-        "kl_cov" => Box::new(KlCov),
-        "ar" => Box::new(Ar { clip }),
-        "lopti" => Box::new(Lopti { clip }),
-        "stare" => Box::new(Stare { clip, target: settings.stare_target }),
-        "gspo" => Box::new(Gspo),
-        "cispo" => Box::new(Cispo),
-        "sapo" => Box::new(Sapo),
-        "dgg" => Box::new(Dgg { clip }),
-        "dasd" => Box::new(Dasd { clip }),
-        _ => return None,
+    Some(match Rule::objective(name)? {
+        Rule::Grpo => Box::new(Grpo { clip: narrow }),
+        Rule::DrGrpo => Box::new(DrGrpo { clip: narrow, length: settings.constant_length }),
+        Rule::Dapo => Box::new(Dapo { clip }),
+        Rule::JustRl => Box::new(JustRl { clip, dual_clip: settings.dual_clip }),
+        Rule::Stapo => Box::new(Stapo { clip, s2t }),
+        Rule::FullMask => Box::new(FullMask { clip, s2t }),
+        Rule::Random => Box::new(RandomMask { clip, s2t, from: settings.random_from }),
+        Rule::HighEntropy => Box::new(HighEntropy { clip, s2t }),
+        Rule::LowProbOnly => Box::new(LowProbOnly { clip, s2t }),
+        Rule::Entropy20 => Box::new(Entropy20 { clip }),
+        Rule::ClipCov => Box::new(ClipCov { clip }),
+        Rule::KlCov => Box::new(KlCov),
+        Rule::Ar => Box::new(Ar { clip }),
+        Rule::Lopti => Box::new(Lopti { clip }),
+        Rule::Stare => Box::new(Stare { clip, target: settings.stare_target }),
+        Rule::Gspo => Box::new(Gspo),
+        Rule::Cispo => Box::new(Cispo),
+        Rule::Sapo => Box::new(Sapo),
+        Rule::Dgg => Box::new(Dgg { clip }),
+        Rule::Dasd => Box::new(Dasd { clip }),
+        // Rows of the analyzer's table only.
+        Rule::StapoV5 | Rule::StapoV1 => return None,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framework::rules::RuledToken;
+    use crate::replay::objective::MiniBatch;
 
     #[test]
     fn every_name_has_its_objective() {
-        for name in NAMES {
-            assert_eq!(build(name, &ObjectiveSettings::default()).map(|o| o.name()), Some(name));
+        for rule in Rule::OBJECTIVES {
+            let built = build(rule.name(), &ObjectiveSettings::default());
+            assert_eq!(built.map(|o| o.rule()), Some(rule));
         }
         assert!(build("ppo", &ObjectiveSettings::default()).is_none());
+    }
+
+    /// The analyzer's factor of a token is what the replay's gradient has over the base's.
+    #[test]
+    fn the_replay_trains_with_the_factors_of_the_analyzer() {
+        let logprob: Vec<f32> = (0..40).map(|t| -0.05 - 0.23 * (t * 7 % 40) as f32).collect();
+        let old: Vec<f32> =
+            logprob.iter().enumerate().map(|(t, l)| l - 0.02 * ((t * 11 % 13) as f32 - 6.0)).collect();
+        let batch = MiniBatch {
+            bounds: &[0, 12, 25, 40],
+            trained: &[true; 40],
+            logprob: &logprob,
+            old: &old,
+            entropy: &(0..40).map(|t| 0.06 * (t * 17 % 40) as f32).collect::<Vec<_>>(),
+            advantage: &(0..40).map(|t| if t < 12 { -0.7 } else { 1.3 }).collect::<Vec<_>>(),
+            teacher: None,
+            start: None,
+            centred_reward: None,
+            pass: 0,
+            seed: 3,
+        };
+        let s2t = S2tSettings { tau_p: 0.05, ..S2tSettings::v5() };
+        let settings = ObjectiveSettings { s2t, stare_target: 9.0, ..ObjectiveSettings::default() };
+        for rule in Rule::TABLE.into_iter().filter_map(|rule| Rule::objective(rule.name())) {
+            let Some(objective) = build(rule.name(), &settings) else { continue };
+            let weighed = objective.weigh(&batch);
+            let mut compared = 0;
+            for t in (0..40).filter(|t| !BASE_CLIP.cuts(batch.ratio(*t), batch.advantage(*t))) {
+                let range = batch.bounds.windows(2).find(|w| w[1] > t).map_or(0..0, |w| w[0]..w[1]);
+                let logs: f64 = range.clone().map(|t| f64::from(logprob[t]) - f64::from(old[t])).sum();
+                let weight = batch.ratio(t) * batch.advantage(t);
+                let slope = if weighed.kept[t] { -weighed.terms[t].slope } else { 0.0 };
+                let seen = |selected| RuledToken {
+                    probability: f64::from(old[t]).exp(),
+                    advantage: batch.advantage(t),
+                    ratio: batch.ratio(t),
+                    response_ratio: (logs / range.len() as f64).exp(),
+                    selected,
+                };
+                // Which tokens a batch selects is each side's own affair; what it does to them is not.
+                let near = |selected| (rule.factor(&seen(selected)) - slope / weight).abs() < 1e-9;
+                assert!(near(false) || near(true), "{rule:?}, token {t}: {}", slope / weight);
+                compared += 1;
+            }
+            assert!(compared > 20, "{compared}");
+        }
     }
 }

@@ -1,17 +1,17 @@
 //! SAPO: a sigmoid of the ratio in place of a hard clip.
 
 use super::{Mean, MiniBatch, Objective, Term, Weighed};
-use crate::framework::rules::{SAPO_TEMPERATURES, sapo_gate};
+use crate::framework::rules::{Rule, SAPO_TEMPERATURES, sapo_gate};
 
 /// See the module.
 pub struct Sapo;
 
 impl Objective for Sapo {
-    fn name(&self) -> &'static str {
-        "sapo"
+    fn rule(&self) -> Rule {
+        Rule::Sapo
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!(
             "ℓ = −(4/τ)·sigmoid(τ(ρ−1))·A, τ {} for A > 0 and {} else, mean over responses",
             SAPO_TEMPERATURES.0, SAPO_TEMPERATURES.1

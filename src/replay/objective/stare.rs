@@ -2,7 +2,7 @@
 
 use super::clipped::surrogate;
 use super::{MiniBatch, Objective, Weighed};
-use crate::framework::rules::{STARE_BOOST, STARE_SHARE};
+use crate::framework::rules::{Rule, STARE_BOOST, largest, stare_count};
 use crate::framework::token::ClipRange;
 
 /// See the module.
@@ -14,25 +14,24 @@ pub struct Stare {
 }
 
 impl Objective for Stare {
-    fn name(&self) -> &'static str {
-        "stare"
+    fn rule(&self) -> Rule {
+        Rule::Stare
     }
 
-    fn rule(&self) -> String {
+    fn describe(&self) -> String {
         format!(
             "dapo with A × {STARE_BOOST} for the tenth of the A > 0 tokens with the highest surprisal, while the mean entropy is below {}",
             self.target
         )
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
         let mut factor = vec![1.0; batch.trained.len()];
         let mut amplified = 0;
         if batch.mean_of(batch.entropy) < self.target {
             let positive = || batch.trained_tokens().filter(|t| batch.advantage[*t] > 0.0);
-            let count = (STARE_SHARE * positive().count() as f64).ceil() as usize;
-            for t in batch.largest(positive(), count, |t| -f64::from(batch.logprob[t])) {
+            let count = stare_count(positive().count());
+            for t in largest(positive(), count, |t| -f64::from(batch.logprob[t])) {
                 factor[t] = STARE_BOOST;
                 amplified += 1;
             }

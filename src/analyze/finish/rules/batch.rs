@@ -2,7 +2,7 @@
 
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
-use crate::framework::rules::{STARE_SHARE, STARE_TARGET, covariance_picks, is_clip_covariance};
+use crate::framework::rules::{STARE_TARGET, covariance_picks, is_clip_covariance, stare_count};
 use crate::framework::s2t::S2tSettings;
 use crate::stats::quantile::select_quantile;
 
@@ -49,7 +49,7 @@ impl BatchContext {
         if mean(Quantity::Entropy) < STARE_TARGET {
             let rewarded = tokens.iter().filter(|(t, _)| t.advantage > 0.0);
             let surprisals: Vec<(f64, f64)> = rewarded.map(|(t, w)| (-f64::from(t.logprob), *w)).collect();
-            let boosted = (STARE_SHARE * tally.counts.positive as f64).ceil();
+            let boosted = stare_count(tally.counts.positive as usize) as f64;
             let least = nth_largest(surprisals, boosted);
             context.boosted_below = least.map_or(f32::NEG_INFINITY, |surprisal| -surprisal as f32);
         }

@@ -1,10 +1,11 @@
 //! Sums over the tokens that rules touch.
 
 use super::batch::BatchContext;
-use super::factor::Rule;
+use super::factor::factor;
 use crate::analyze::collect::sample::SampledToken;
+use crate::framework::rules::Rule;
 
-const RULES: usize = Rule::ALL.len();
+const RULES: usize = Rule::TABLE.len();
 /// A weight that changes by less is not counted as changed.
 const CHANGE: f64 = 0.01;
 
@@ -42,8 +43,8 @@ impl RuleTally {
         self.base.square += spread;
         let p = f64::from(token.logprob).exp();
         let mut touched = [0.0; RULES];
-        for (number, rule) in Rule::ALL.into_iter().enumerate() {
-            let (factor, chance) = rule.factor(context, token, p);
+        for (number, rule) in Rule::TABLE.into_iter().enumerate() {
+            let (factor, chance) = factor(rule, context, token, p);
             let kept = factor * factor * (1.0 - chance);
             let one = &mut self.rules[number];
             add_energy(one, positive, weight * energy * kept);

@@ -1,18 +1,25 @@
-//! Constants of the rules that the analyzer puts side by side and the replay trains with, and what
-//! they do to one token.
+//! Constants of the rules, and the functions of one token that they are made of.
 
-/// Clipping of the base objective (DAPO), below and above 1.
-pub const BASE_CLIP: (f64, f64) = (0.2, 0.28);
+use crate::framework::token::ClipRange;
+
+/// Clipping of the base objective (DAPO), also assumed where a log does not say its own.
+pub const BASE_CLIP: ClipRange = ClipRange { low: 0.2, high: 0.28 };
 /// Clipping of GRPO.
-pub const GRPO_CLIP: (f64, f64) = (0.2, 0.2);
-/// Clipping range of `gspo`.
-pub const GSPO_CLIP: (f64, f64) = (3e-4, 4e-4);
+pub const GRPO_CLIP: ClipRange = ClipRange { low: 0.2, high: 0.2 };
+/// Clipping of `gspo`.
+pub const GSPO_CLIP: ClipRange = ClipRange { low: 3e-4, high: 4e-4 };
+/// c of the dual clip: where A < 0 the loss is at most −cA.
+pub const DUAL_CLIP: f64 = 10.0;
 /// Weight of the probability in `ar` (arXiv 2505.12929).
 pub const AR_ALPHA: f64 = 0.2;
+/// Probability below which `lopti` trains a token first (arXiv 2505.12929).
+pub const LOPTI_ETA: f64 = 0.4;
 /// Upper clip of `cispo`.
 pub const CISPO_CAP: f64 = 1.2;
 /// Temperatures of `sapo` for A > 0 and else.
 pub const SAPO_TEMPERATURES: (f64, f64) = (1.0, 1.05);
+/// Share of the tokens that learn in `entropy20` (arXiv 2506.01939).
+pub const ENTROPY_SHARE: f64 = 0.2;
 /// Share of tokens that `clip_cov` and `kl_cov` touch (arXiv 2505.22617).
 pub const COVARIANCE_SHARE: f64 = 2e-4;
 /// Covariances that `clip_cov` chooses from.
@@ -32,6 +39,12 @@ pub fn ar_factor(p: f64) -> f64 {
     AR_ALPHA * p + 1.0 - AR_ALPHA
 }
 
+/// `cispo`'s weight in place of ρ: min(ρ, 1.2).
+#[must_use]
+pub fn cispo_weight(ratio: f64) -> f64 {
+    ratio.clamp(0.0, CISPO_CAP)
+}
+
 /// `sapo`'s sigmoid(τ(ρ − 1)), and its temperature τ.
 #[must_use]
 pub fn sapo_gate(ratio: f64, advantage: f64) -> (f64, f64) {
@@ -39,11 +52,10 @@ pub fn sapo_gate(ratio: f64, advantage: f64) -> (f64, f64) {
     (1.0 / (1.0 + (-temperature * (ratio - 1.0)).exp()), temperature)
 }
 
-/// Tokens of `count` that `clip_cov` and `kl_cov` touch: max(1, ⌊share·n⌋).
+/// ∂/∂ln π of `kl_cov`'s penalty c·|ln ρ|; 0 at ρ = 1, as autograd has it.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-pub fn covariance_picks(count: usize) -> usize {
-    ((COVARIANCE_SHARE * count as f64).floor() as usize).max(1)
+pub fn kl_slope(ratio: f64) -> f64 {
+    if ratio == 1.0 { 0.0 } else { KL_WEIGHT * (ratio - 1.0).signum() }
 }
 
 /// Whether `clip_cov` may pick a token of this covariance.

@@ -1,0 +1,226 @@
+//! All rules by name, with what they do.
+
+use super::numbers::{
+    AR_ALPHA, CISPO_CAP, CLIP_COVARIANCES, COVARIANCE_SHARE, GSPO_CLIP, KL_WEIGHT, LOPTI_ETA,
+    SAPO_TEMPERATURES, STARE_BOOST, STARE_TARGET,
+};
+use crate::framework::s2t::{EntropyCut, S2tSettings};
+
+/// A rule of the literature. The first ones are the rows of the analyzer's table, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// S2T, late text (arXiv 2602.15620).
+    StapoV5,
+    /// S2T, early text.
+    StapoV1,
+    /// All candidates.
+    FullMask,
+    /// Only the fifth of the tokens with the highest entropy learns (arXiv 2506.01939).
+    Entropy20,
+    /// Some tokens of high covariance learn nothing (arXiv 2505.22617).
+    ClipCov,
+    /// Tokens of the highest covariance are held back (arXiv 2505.22617).
+    KlCov,
+    /// Improbable tokens weigh less (arXiv 2505.12929).
+    Ar,
+    /// Surprising rewarded tokens weigh more (arXiv 2606.19236).
+    Stare,
+    /// Ratios are capped, no token is cut.
+    Cispo,
+    /// Ratios are weighted smoothly.
+    Sapo,
+    /// Ratios of whole responses.
+    Gspo,
+    /// Clipped surrogate, mean over responses.
+    Grpo,
+    /// Clipped surrogate on centred rewards, over a constant.
+    DrGrpo,
+    /// Clip-higher surrogate, mean over tokens: the base.
+    Dapo,
+    /// The base with a dual clip of 10.
+    JustRl,
+    /// S2T with the settings at hand.
+    Stapo,
+    /// As many tokens as S2T silences, by chance.
+    Random,
+    /// Candidates of the highest entropy.
+    HighEntropy,
+    /// Every improbable token.
+    LowProbOnly,
+    /// Improbable tokens and the others in updates of their own (arXiv 2505.12929).
+    Lopti,
+    /// A gate on the gradient of lm_head (arXiv 2605.19425).
+    Dgg,
+    /// Advantages shifted towards a teacher (arXiv 2605.22263).
+    Dasd,
+}
+
+impl Rule {
+    /// Rows of the analyzer's table, in its order.
+    pub const TABLE: [Self; 11] = [
+        Self::StapoV5,
+        Self::StapoV1,
+        Self::FullMask,
+        Self::Entropy20,
+        Self::ClipCov,
+        Self::KlCov,
+        Self::Ar,
+        Self::Stare,
+        Self::Cispo,
+        Self::Sapo,
+        Self::Gspo,
+    ];
+
+    /// Objectives that the replay trains with, in the order of the documentation.
+    pub const OBJECTIVES: [Self; 20] = [
+        Self::Grpo,
+        Self::DrGrpo,
+        Self::Dapo,
+        Self::JustRl,
+        Self::Stapo,
+        Self::FullMask,
+        Self::Random,
+        Self::HighEntropy,
+        Self::LowProbOnly,
+        Self::Entropy20,
+        Self::ClipCov,
+        Self::KlCov,
+        Self::Ar,
+        Self::Lopti,
+        Self::Stare,
+        Self::Gspo,
+        Self::Cispo,
+        Self::Sapo,
+        Self::Dgg,
+        Self::Dasd,
+    ];
+
+    /// Name on the command line, in tables and in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StapoV5 => "stapo_v5",
+            Self::StapoV1 => "stapo_v1",
+            Self::FullMask => "fullmask",
+            Self::Entropy20 => "entropy20",
+            Self::ClipCov => "clip_cov",
+            Self::KlCov => "kl_cov",
+            Self::Ar => "ar",
+            Self::Stare => "stare",
+            Self::Cispo => "cispo",
+            Self::Sapo => "sapo",
+            Self::Gspo => "gspo",
+            Self::Grpo => "grpo",
+            Self::DrGrpo => "dr_grpo",
+            Self::Dapo => "dapo",
+            Self::JustRl => "justrl",
+            Self::Stapo => "stapo",
+            Self::Random => "random",
+            Self::HighEntropy => "high_entropy",
+            Self::LowProbOnly => "low_prob_only",
+            Self::Lopti => "lopti",
+            Self::Dgg => "dgg",
+            Self::Dasd => "dasd",
+        }
+    }
+
+    /// The objective of this name.
+    #[must_use]
+    pub fn objective(name: &str) -> Option<Self> {
+        Self::OBJECTIVES.into_iter().find(|rule| rule.name() == name)
+    }
+
+    /// What it does, in one sentence; masks are those of `s2t`.
+    #[must_use]
+    pub fn description(self, s2t: &S2tSettings) -> String {
+        let tau_p = s2t.tau_p;
+        match self {
+            Self::StapoV5 | Self::StapoV1 | Self::Stapo => {
+                format!("silences A>0, p<{tau_p}, H below {}", threshold(s2t))
+            }
+            Self::FullMask => format!("silences all tokens with A>0 and p<{tau_p}"),
+            Self::LowProbOnly => format!("silences all tokens with p<{tau_p}"),
+            Self::HighEntropy => {
+                "silences as many candidates of the highest entropy as S2T does of the lowest".into()
+            }
+            Self::Random => "silences as many tokens as S2T does, drawn by chance".into(),
+            Self::Entropy20 => "keeps only the fifth of the tokens with the highest entropy".into(),
+            Self::ClipCov => format!(
+                "silences a random {COVARIANCE_SHARE:e} of the tokens whose covariance is between {} and {}",
+                CLIP_COVARIANCES.0, CLIP_COVARIANCES.1
+            ),
+            Self::KlCov => format!(
+                "does not clip, and holds back the {COVARIANCE_SHARE:e} of the tokens with the highest covariance by {KL_WEIGHT}·|ln ρ|"
+            ),
+            Self::Ar => format!("multiplies A with {} + {AR_ALPHA} p", 1.0 - AR_ALPHA),
+            Self::Lopti => {
+                format!("makes two updates: tokens with p<{LOPTI_ETA}, then the others")
+            }
+            Self::Stare => format!(
+                "multiplies A with {STARE_BOOST} for the tenth of the A>0 tokens with the highest surprisal, while the mean entropy is below {STARE_TARGET}"
+            ),
+            Self::Cispo => format!("caps the ratio at {CISPO_CAP} and cuts no token"),
+            Self::Sapo => format!(
+                "weights every token by a sigmoid of its ratio (temperature {} for A>0, {} else)",
+                SAPO_TEMPERATURES.0, SAPO_TEMPERATURES.1
+            ),
+            Self::Gspo => format!(
+                "uses the ratio of the whole response, clipped at {:e} and {:e}",
+                GSPO_CLIP.low, GSPO_CLIP.high
+            ),
+            Self::Grpo => "clips the ratio, mean over responses".into(),
+            Self::DrGrpo => "takes A = R − group mean, clips the ratio, divides by a constant length".into(),
+            Self::Dapo => "clips the ratio, mean over tokens".into(),
+            Self::JustRl => "bounds the loss of tokens with A<0 (dual clip)".into(),
+            Self::Dgg => "drops gradients of unusual lm_head energy".into(),
+            Self::Dasd => "shifts A towards a teacher (logprob_ref) where entropy is low".into(),
+        }
+    }
+}
+
+fn threshold(s2t: &S2tSettings) -> String {
+    use crate::framework::s2t::Population;
+    let whose = match s2t.population {
+        Population::Candidates => "such tokens",
+        Population::Positive => "all tokens with A>0",
+        Population::All => "all tokens",
+    };
+    match s2t.entropy {
+        EntropyCut::Absolute(nats) => format!("{nats} nats"),
+        EntropyCut::Quantile(q) => format!("the {q:.2}-quantile of {whose}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found_again() {
+        for rule in Rule::OBJECTIVES {
+            assert_eq!(Rule::objective(rule.name()), Some(rule));
+        }
+        let all: BTreeSet<Rule> = Rule::TABLE.into_iter().chain(Rule::OBJECTIVES).collect();
+        let names: BTreeSet<&str> = all.iter().map(|r| r.name()).collect();
+        assert_eq!(names.len(), all.len());
+        assert_eq!(Rule::objective("stapo_v5"), None, "a row of the table only");
+        assert!(Rule::TABLE.iter().enumerate().all(|(row, rule)| *rule as usize == row));
+    }
+
+    #[test]
+    fn descriptions_state_the_numbers_in_use() {
+        let (late, early) = (S2tSettings::v5(), S2tSettings::v1());
+        assert_eq!(
+            Rule::StapoV5.description(&late),
+            "silences A>0, p<0.002, H below the 0.75-quantile of such tokens"
+        );
+        assert_eq!(
+            Rule::StapoV1.description(&early),
+            "silences A>0, p<0.002, H below the 0.80-quantile of all tokens"
+        );
+        assert_eq!(Rule::Ar.description(&late), "multiplies A with 0.8 + 0.2 p");
+        assert!(Rule::Gspo.description(&late).ends_with("clipped at 3e-4 and 4e-4"));
+    }
+}
