@@ -18,6 +18,8 @@ import torch
 
 TAU_P, Q = 0.05, 0.75
 DUAL_CLIP, STARE_TARGET, LENGTH = 1.02, 2.0, 17
+RATIO_CAP, TIS_CAP = 1.1, 1.5
+ICEPOP, MIS, GEOMETRIC = (0.7, 1.6), (0.7, 1.5), (0.93, 1.08)
 MASK64 = (1 << 64) - 1
 
 
@@ -58,7 +60,7 @@ def make_batch(seed):
     advantage = f32(np.repeat(scaled, lengths))
     trained = rng.random(n) < 0.9
     trained[bounds[3]:bounds[4]] = False  # a response without a trained token
-    return {
+    raw = {
         "bounds": bounds.tolist(),
         "trained": trained.tolist(),
         "logprob": logprob.tolist(),
@@ -70,6 +72,9 @@ def make_batch(seed):
         "centred_reward": f32(centred).tolist(),
         "seed": int(rng.integers(1, 1 << 40)),
     }
+    # Last, so that older columns stay what they were.
+    raw["rollout"] = f32(old + rng.normal(0, 0.25, n)).tolist()
+    return raw
 
 
 class Batch:
@@ -80,6 +85,7 @@ class Batch:
         self.logp = t("logprob").requires_grad_()
         self.old, self.H, self.A = t("old"), t("entropy"), t("advantage")
         self.teacher, self.start, self.centred = t("teacher"), t("start"), t("centred_reward")
+        self.gap = self.old - t("rollout")
         self.p = self.logp.detach().exp()
         self.owner = torch.repeat_interleave(torch.arange(8), torch.tensor(np.diff(self.bounds)))
         self.counts = {}
@@ -265,6 +271,89 @@ def dasd(b, _):
     return token_mean(base(b, A), b.m)
 
 
+# Objectives that are put on a base: (terms, mask, mean).
+def on_dapo(b):
+    return base(b), b.m, token_mean
+
+
+def on_grpo(b):
+    return base(b, hi=0.2), b.m, lambda loss, m: sequence_mean(b, loss, m)
+
+
+def on_stapo(b):
+    _, silenced, _ = b.mask()
+    return base(b), b.m & ~silenced, token_mean
+
+
+def on_cispo(b):
+    return -torch.clamp(b.ratio(), 0, 1.2).detach() * b.A * b.logp, b.m, token_mean
+
+
+def some(chosen, b):
+    """A correction that touches all tokens, or none, would show nothing."""
+    assert chosen[b.m].any() and not chosen[b.m].all()
+    return chosen
+
+
+def dual_clip(b, _, on):
+    loss, m, mean = on(b)
+    bounded = torch.where(b.A < 0, torch.min(loss, -DUAL_CLIP * b.A), loss)
+    some(bounded < loss, b)
+    return mean(bounded, m)
+
+
+def ratio_cap(b, _, on):
+    loss, m, mean = on(b)
+    weight = torch.clamp(RATIO_CAP / b.ratio(), max=1).detach()
+    some(weight < 1, b)
+    return mean(weight * loss, m)
+
+
+def tis(b, _, on):
+    loss, m, mean = on(b)
+    weight = torch.clamp(b.gap.exp(), max=TIS_CAP)
+    some(weight == TIS_CAP, b)
+    return mean(weight * loss, m)
+
+
+def icepop(b, _, on):
+    loss, m, mean = on(b)
+    r = b.gap.exp()
+    inside = some((r >= ICEPOP[0]) & (r <= ICEPOP[1]), b)
+    return mean(torch.where(inside, r, 0.0) * loss, m)
+
+
+def kept(b, m, inside):
+    silenced = int((b.m & ~m).sum()) + int((m & ~inside).sum())
+    b.counts = dict(silenced=silenced)
+    return m & inside
+
+
+def mis_token(b, _, on):
+    loss, m, mean = on(b)
+    r = b.gap.exp()
+    return mean(loss, kept(b, m, some((r >= MIS[0]) & (r <= MIS[1]), b)))
+
+
+def of_responses(b, value, bounds):
+    inside = torch.zeros_like(b.m)
+    for i in range(8):
+        mine = (b.owner == i) & b.m
+        if mine.any():
+            inside[b.owner == i] = bool(bounds[0] <= float(value(b.gap[mine])) <= bounds[1])
+    return some(inside, b)
+
+
+def mis_sequence(b, _, on):
+    loss, m, mean = on(b)
+    return mean(loss, kept(b, m, of_responses(b, lambda d: d.sum().exp(), MIS)))
+
+
+def mis_geometric(b, _, on):
+    loss, m, mean = on(b)
+    return mean(loss, kept(b, m, of_responses(b, lambda d: (-d.mean()).exp(), GEOMETRIC)))
+
+
 def main():
     torch.set_default_dtype(torch.float64)
     batches = [make_batch(seed) for seed in (7, 8)]
@@ -280,20 +369,27 @@ def main():
     runs += [("dgg", dapo, 0, {}), ("lopti", lopti, 1, {}), ("grpo", grpo, 0, {"kl": 0.1}),
              ("dapo", dapo, 0, {"kl": 0.05}), ("random", random, 0, {"among": "positive"}),
              ("random", random, 0, {"among": "candidates"})]
+    bases = {"dapo": on_dapo, "grpo": on_grpo, "stapo": on_stapo, "cispo": on_cispo}
+    for f in (dual_clip, ratio_cap, tis, icepop, mis_token, mis_sequence, mis_geometric):
+        for name, on in bases.items():
+            if (f, name) != (dual_clip, "cispo"):
+                runs.append((f.__name__, f, 0, {"on": on, "base": name}))
     cases = []
     for index, raw in enumerate(batches):
         for name, function, which, options in runs:
             b = Batch(raw)
-            loss = function(b, which, **options)
+            base_name = options.get("base", "dapo")
+            loss = function(b, which, **{k: v for k, v in options.items() if k != "base"})
             loss.backward()
             cases.append({
                 "objective": name, "batch": index, "pass": which,
-                "kl_beta": options.get("kl", 0.0), "random_from": options.get("among", "all"),
+                "base": base_name, "kl_beta": options.get("kl", 0.0), "random_from": options.get("among", "all"),
                 "loss": loss.item(), "counts": b.counts,
                 "coefficients": [float(f"{c:.12g}") for c in b.logp.grad.tolist()],
             })
     settings = {"tau_p": TAU_P, "quantile": Q, "dual_clip": DUAL_CLIP, "stare_target": STARE_TARGET,
-                "constant_length": LENGTH}
+                "constant_length": LENGTH, "ratio_cap": RATIO_CAP, "tis_cap": TIS_CAP,
+                "icepop_bounds": ICEPOP, "mis_bounds": MIS, "geometric_bounds": GEOMETRIC}
     json.dump({"torch": torch.__version__, "settings": settings, "batches": batches, "cases": cases},
               sys.stdout, separators=(",", ":"))
     print()

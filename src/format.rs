@@ -14,6 +14,34 @@ pub fn grouped(value: u64) -> String {
     out
 }
 
+/// Bytes: `820 kB`, `1.3 GB`.
+#[must_use]
+pub fn bytes(count: u64) -> String {
+    let (unit, size) = match count {
+        0..1_000_000 => ("kB", 1e3),
+        1_000_000..1_000_000_000 => ("MB", 1e6),
+        _ => ("GB", 1e9),
+    };
+    let value = count as f64 / size;
+    if value < 9.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+}
+
+/// A time: `8 s`, `4 min`, `2 h 10 min`.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return none();
+    }
+    let minutes = (seconds / 60.0).round() as u64;
+    match minutes {
+        _ if seconds < 90.0 => format!("{} s", seconds.max(1.0).round()),
+        0..120 => format!("{minutes} min"),
+        _ if minutes < 48 * 60 => format!("{} h {} min", minutes / 60, minutes % 60),
+        _ => format!("{} days", (minutes as f64 / 1440.0).round()),
+    }
+}
+
 /// A count that may be an estimate: whole where it is whole.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -153,5 +181,14 @@ mod tests {
         assert_eq!(times(4.63), "4.6×");
         assert_eq!(amount(12.5), "12.5");
         assert_eq!(amount(1e6), "1,000,000");
+    }
+
+    #[test]
+    fn sizes_and_times_have_their_unit() {
+        assert_eq!([512, 1_340_000, 24_000_000_000].map(bytes), ["0.5 kB", "1.3 MB", "24 GB"]);
+        assert_eq!(
+            [0.2, 42.0, 240.0, 7_800.0, 4e5].map(duration),
+            ["1 s", "42 s", "4 min", "2 h 10 min", "5 days"]
+        );
     }
 }

@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
+use stapo_analyze::framework::rules::Rule;
 use stapo_analyze::framework::s2t::{EntropyCut, S2tSettings};
 use stapo_analyze::replay::objective::{MiniBatch, NAMES, ObjectiveSettings, RandomFrom, build, judge};
 
@@ -18,6 +19,7 @@ struct Stored {
     old: Vec<f32>,
     entropy: Vec<f32>,
     advantage: Vec<f32>,
+    rollout: Vec<f32>,
     teacher: Vec<f32>,
     start: Vec<f32>,
     centred_reward: Vec<f32>,
@@ -41,6 +43,7 @@ impl Stored {
             old: floats("old"),
             entropy: floats("entropy"),
             advantage: floats("advantage"),
+            rollout: floats("rollout"),
             teacher: floats("teacher"),
             start: floats("start"),
             centred_reward: floats("centred_reward"),
@@ -56,6 +59,7 @@ impl Stored {
             old: &self.old,
             entropy: &self.entropy,
             advantage: &self.advantage,
+            rollout: Some(&self.rollout),
             teacher: Some(&self.teacher),
             start: Some(&self.start),
             centred_reward: Some(&self.centred_reward),
@@ -69,6 +73,11 @@ fn settings(tau_p: f64) -> ObjectiveSettings {
     ObjectiveSettings {
         s2t: S2tSettings { tau_p, entropy: EntropyCut::Quantile(0.75), ..S2tSettings::v5() },
         dual_clip: 1.02,
+        ratio_cap: 1.1,
+        tis_cap: 1.5,
+        icepop_bounds: (0.7, 1.6),
+        mis_bounds: (0.7, 1.5),
+        geometric_bounds: (0.93, 1.08),
         stare_target: 2.0,
         constant_length: 17,
         ..ObjectiveSettings::default()
@@ -89,6 +98,7 @@ fn equal_to_autograd() {
             "candidates" => RandomFrom::Candidates,
             _ => RandomFrom::All,
         };
+        settings.base = Rule::objective(case["base"].as_str().unwrap()).unwrap();
         let stored = &batches[case["batch"].as_u64().unwrap() as usize];
         let batch = stored.batch(case["pass"].as_u64().unwrap() as usize);
         let judged = judge(&*build(name, &settings).unwrap(), &batch, case["kl_beta"].as_f64().unwrap());
@@ -123,6 +133,7 @@ fn batches() -> impl Strategy<Value = Stored> {
                 old: tokens.iter().map(|t| (-t.0 + t.1).min(-1e-3)).collect(),
                 entropy: tokens.iter().map(|t| t.2).collect(),
                 advantage: (0..n).map(|t| advantages[owner(t)]).collect(),
+                rollout: tokens.iter().map(|t| (-t.0 + t.1 - t.4 / 3.0).min(-1e-3)).collect(),
                 teacher: tokens.iter().map(|t| -t.0 + t.4).collect(),
                 start: tokens.iter().map(|t| -t.0 - t.4).collect(),
                 centred_reward: advantages.iter().map(|a| a / 2.0).collect(),
@@ -156,7 +167,10 @@ proptest! {
             a.kept == centre.kept && a.clipped == centre.clipped && a.counts == centre.counts
         };
         // These weigh with values of the current policy that have no gradient.
-        let detached = matches!(name, "gspo" | "cispo" | "dasd" | "kl_cov" | "clip_cov" | "stare" | "justrl");
+        let detached = matches!(
+            name,
+            "gspo" | "cispo" | "dasd" | "kl_cov" | "clip_cov" | "stare" | "justrl" | "dual_clip" | "ratio_cap"
+        );
         if same(&up) && same(&down) && !detached {
             let slope = (up.loss - down.loss) / f64::from((stored.logprob[t] + step) - (stored.logprob[t] - step));
             prop_assert!((slope - centre.coefficients[t]).abs() < 2e-4 * (1.0 + slope.abs()),
@@ -207,6 +221,7 @@ fn empty_batches_have_no_loss() {
             old: &[-1.0, -9.0],
             entropy: &[0.5, 0.1],
             advantage: &[1.0, 1.0],
+            rollout: Some(&[-1.5, -8.0]),
             teacher: None,
             start: None,
             centred_reward: None,
@@ -216,4 +231,53 @@ fn empty_batches_have_no_loss() {
         let judged = judge(&*objective, &nothing, 0.0);
         assert_eq!((judged.loss, judged.coefficients), (0.0, vec![0.0, 0.0]), "{name}");
     }
+}
+
+/// A correction of nothing is its base: where sampler and trainer agree, and where no ratio is large.
+#[test]
+fn corrections_without_a_gap_change_nothing() {
+    let reference: Value = serde_json::from_str(REFERENCE).unwrap();
+    let mut stored = Stored::read(&reference["batches"][0]);
+    stored.rollout.clone_from(&stored.old);
+    let settings = ObjectiveSettings { ratio_cap: 1e9, dual_clip: 1e9, ..settings(0.05) };
+    let of = |name: &str| judge(&*build(name, &settings).unwrap(), &stored.batch(0), 0.0);
+    let base = of("dapo");
+    for rule in Rule::OBJECTIVES.into_iter().filter(|rule| rule.is_wrapper()) {
+        let found = of(rule.name());
+        assert_eq!(
+            (found.loss, &found.coefficients, &found.kept),
+            (base.loss, &base.coefficients, &base.kept)
+        );
+    }
+}
+
+/// Sequence ratios of e^±800 are out of bounds, not a number that is not one.
+#[test]
+fn sequence_ratios_do_not_overflow() {
+    let batch = |gap: f32| {
+        let rollout = [-1.0 - gap, -1.0 - gap];
+        let objective = build("mis_sequence", &settings(0.05)).unwrap();
+        let judged = judge(
+            &*objective,
+            &MiniBatch {
+                bounds: &[0, 2],
+                trained: &[true, true],
+                logprob: &[-1.0, -1.0],
+                old: &[-1.0, -1.0],
+                entropy: &[0.5, 0.5],
+                advantage: &[1.0, 1.0],
+                rollout: Some(&rollout),
+                teacher: None,
+                start: None,
+                centred_reward: None,
+                pass: 0,
+                seed: 1,
+            },
+            0.0,
+        );
+        (judged.loss, judged.kept)
+    };
+    assert_eq!(batch(400.0), (0.0, vec![false, false]));
+    assert_eq!(batch(-400.0), (0.0, vec![false, false]));
+    assert_eq!(batch(0.0), (-1.0, vec![true, true]));
 }

@@ -10,6 +10,7 @@ mod open;
 mod outcome;
 mod progress;
 mod replay;
+mod replay_progress;
 mod settings;
 mod shell;
 mod show;

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use super::args::{Format, ReplayArgs};
 use super::outcome::{Outcome, stdout};
-use super::progress::ReplayBar;
+use super::replay_progress::ReplayBar;
 use super::terminal::{Table, visible};
 use super::{open, settings};
 use crate::error::Result;
 use crate::ingest::Run;
 use crate::replay::result::{Metric, ReplayResult};
-use crate::replay::{Replayed, replay};
+use crate::replay::{Workspace, replay};
 use crate::report::numbers::{number, number_or_dash};
 use crate::report::write_replay;
 
@@ -19,10 +19,14 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     let settings = settings::replay(arguments);
     let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let bar = ReplayBar::new(arguments.input.reading.quiet);
-    let replayed = replay(&run, &settings, &arguments.report, arguments.resume, &bar);
+    let workspace = Workspace { folder: arguments.report.clone(), resume: arguments.resume };
+    let replayed = replay(&run, &settings, Some(&workspace), &bar);
     bar.finish();
-    let Replayed { result, timing } = replayed?;
-    let report = write_replay(&result, &timing, &arguments.report)?;
+    let replayed = replayed?;
+    replayed.write(&arguments.report)?;
+    let report = write_replay(&replayed.result, &replayed.timing, &arguments.report)?;
+    let result = replayed.result.clone();
+    replayed.forget_checkpoints()?;
     stdout(match arguments.format {
         Format::Json => serde_json::to_writer_pretty(&mut *out, &result)
             .map_err(io::Error::from)

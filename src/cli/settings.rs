@@ -9,6 +9,7 @@ use super::args::{
 use crate::analyze::{AnalyzeSettings, BatchUnit};
 use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment};
 use crate::error::{Error, Result};
+use crate::framework::rules::Rule;
 use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::ingest::{IngestSettings, UserMap};
@@ -76,7 +77,13 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         objective: ObjectiveSettings {
             s2t,
             clip: arguments.clip_low.zip(arguments.clip_high),
+            base: Rule::objective(&arguments.base).unwrap_or(Rule::Dapo),
             dual_clip: arguments.dual_clip,
+            ratio_cap: arguments.ratio_cap,
+            tis_cap: arguments.tis_cap,
+            icepop_bounds: arguments.icepop_bounds,
+            mis_bounds: arguments.mis_bounds,
+            geometric_bounds: arguments.geometric_bounds,
             stare_target: arguments.stare_target,
             random_from: match arguments.random_from {
                 RandomFromArg::All => RandomFrom::All,
@@ -85,8 +92,6 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
             },
             constant_length: arguments.constant_length.map_or(0, size),
         },
-        tau_p: arguments.tau_p,
-        entropy_quantile: arguments.entropy_quantile,
         model: arguments.model.clone(),
         device: arguments.device.clone(),
         tokens_per_microbatch: arguments.tokens_per_microbatch.map(size),
@@ -119,6 +124,7 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         explain: arguments.explain,
         checkpoint_seconds: arguments.checkpoint_seconds,
         save: arguments.save.clone(),
+        max_minutes: arguments.max_minutes,
         ..ReplaySettings::default()
     }
 }

@@ -1,12 +1,15 @@
 //! The spurious-token mask S2T of arXiv 2602.15620: A > 0, p < τ_p and H < τ_h, all strict.
 
+use serde::Serialize;
+
 use crate::stats::quantile::select_quantile;
 
 /// τ_p of both presets.
 pub const DEFAULT_TAU_P: f64 = 0.002;
 
 /// How the entropy threshold τ_h of a batch is found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EntropyCut {
     /// The quantile of the population's entropies, linearly interpolated.
     Quantile(f64),
@@ -15,7 +18,8 @@ pub enum EntropyCut {
 }
 
 /// The tokens whose entropies define τ_h.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Population {
     /// A > 0 and p < τ_p.
     Candidates,
@@ -26,7 +30,7 @@ pub enum Population {
 }
 
 /// Everything that defines the mask.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct S2tSettings {
     /// Tokens below this probability are rare.
     pub tau_p: f64,

@@ -1,25 +1,30 @@
 //! One objective with one seed, from the start to the end of the log.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Instant;
 
 use super::assembled::Assembled;
 use super::drift::old_logprobs;
 use super::explain::Explainer;
 use super::log::{minibatches, order};
 use super::model::{AdamW, AdamWSettings, TokenStats};
-use super::objective::{GateState, Objective, build};
-use super::random::seed_of;
+use super::objective::{GateState, NAMES, Objective, build};
+use super::progress::ReplayProgress;
 use super::result::{ArmResult, Stop};
+use super::rows::{mean_entropy, trained};
+use super::settings::ReplaySettings;
 use super::stage::{Stage, StepData};
 use super::state::{ArmRecord, ArmState};
+use super::step_clock::StepClock;
+use super::stop::stop;
 use super::token_log::{TokenLog, TrainedResponse};
-use super::told::{mean_entropy, stop, trained};
-use super::update::{Outcome, Place, Rules, Trainee, UpdateSpeed, Updated, update};
-use super::{ReplayProgress, ReplaySettings};
+use super::update::{Outcome, Rules, Trainee, UpdatePlace, UpdateSpeed, Updated, update};
 use crate::error::{Error, Result};
+use crate::stats::random::seed_of;
 
 /// Evaluations on the hold-out along an arm at most.
-const EVALUATIONS: usize = 6;
+pub const EVALUATIONS: usize = 6;
+
 /// An objective with a seed.
 pub struct Arm {
     objective: Box<dyn Objective>,
@@ -28,15 +33,25 @@ pub struct Arm {
 }
 
 /// Where an arm's files are.
-pub struct Files<'a> {
+pub struct Files {
     /// Checkpoints.
     pub state: ArmState,
     /// Parts of the token log.
     pub tokens: TokenLog,
     /// The token log.
-    pub target: &'a Path,
-    /// Keep the final policy here.
-    pub save: Option<PathBuf>,
+    pub target: PathBuf,
+}
+
+/// How an arm ended.
+pub enum Ended {
+    /// At the end of the log, or where its numbers stopped to be numbers; with the speed of its updates
+    /// where this start did all of them.
+    Complete(Box<ArmRecord>, Option<Vec<UpdateSpeed>>),
+    /// The time was up; its checkpoint says where to go on.
+    OutOfTime {
+        /// Steps that are done.
+        steps_done: u64,
+    },
 }
 
 /// Name of an arm's files: the objective's, with the seed beyond the first.
@@ -60,69 +75,106 @@ impl Arm {
         explainer: Option<Explainer>,
     ) -> Result<Self> {
         let objective = build(name, &settings.objective).ok_or_else(|| Error::Usage {
-            message: format!("--objective {name}: there is no such objective"),
-            hint: format!("known are {}", super::objective::NAMES.join(", ")),
+            message: format!("--objective {name}: there is no such objective, or not on this base"),
+            hint: format!("known are {}", NAMES.join(", ")),
         })?;
         Ok(Self { objective, seed, explainer })
     }
 
-    /// Trains to the end, or takes up where a checkpoint left off; gives the speed of its updates
-    /// where this start did all of them.
+    /// Trains to the end or to the deadline, or takes up where a checkpoint left off.
     pub fn run(
         &self,
         stage: &mut Stage<'_>,
-        mut files: Files<'_>,
+        mut files: Option<Files>,
+        deadline: Option<Instant>,
         progress: &dyn ReplayProgress,
-    ) -> Result<(ArmRecord, Option<Vec<UpdateSpeed>>)> {
+    ) -> Result<Ended> {
         let settings = stage.settings;
-        let o = settings.optimizer;
-        let adamw = AdamWSettings { betas: o.betas, eps: o.eps, weight_decay: o.weight_decay };
-        let (mut record, mut trainee) = match files.state.load(stage.start, adamw)? {
-            Some((record, None)) => {
+        let (mut record, mut trainee) = match self.begin(stage, files.as_ref())? {
+            (record, None) => {
                 progress.skipped(tokens_of(stage, stage.survey.steps.len()));
-                return Ok((record, None));
+                return Ok(Ended::Complete(Box::new(record), None));
             }
-            Some((record, Some((policy, optimizer)))) => {
-                let gate = record.gate;
-                (record, Trainee { policy, optimizer, gate, speeds: Vec::new() })
-            }
-            None => {
-                files.tokens.clear()?;
-                let trainee = Trainee {
-                    policy: stage.start.clone(),
-                    optimizer: AdamW::new(adamw),
-                    gate: GateState::default(),
-                    speeds: Vec::new(),
-                };
-                (self.new_record(), trainee)
-            }
+            (record, Some(trainee)) => (record, trainee),
         };
         let whole = record.steps_done == 0;
         progress.skipped(tokens_of(stage, record.steps_done));
         let steps = stage.survey.steps.len();
+        let mut clock = StepClock::new(deadline);
         while record.steps_done < steps && record.result.stopped.is_none() {
-            let index = record.steps_done;
-            self.step(stage, index, &mut record, &mut trainee, &files.tokens, progress)?;
-            record.steps_done += 1;
-            record.gate = trainee.gate;
-            if record.result.stopped.is_none() && is_evaluated(index, steps) && !stage.holdout.is_empty() {
-                let done = record.result.updates.len() as u64;
-                let step = Some(stage.survey.steps[index].step);
-                let metrics = stage.holdout.evaluate(stage.engine, &trainee.policy, done, step)?;
-                record.result.holdout.push(metrics);
+            if clock.is_up() {
+                if let Some(files) = files.as_mut().filter(|_| record.steps_done > 0) {
+                    files.state.save(&record, Some((&trainee.policy, &trainee.optimizer)))?;
+                }
+                return Ok(Ended::OutOfTime { steps_done: record.steps_done as u64 });
             }
-            if files.state.age() >= settings.checkpoint_seconds && record.steps_done < steps {
+            self.one_step(stage, &mut record, &mut trainee, files.as_ref(), progress)?;
+            clock.step_done();
+            if let Some(files) = &mut files
+                && files.state.age() >= settings.checkpoint_seconds
+                && record.steps_done < steps
+            {
                 files.state.save(&record, Some((&trainee.policy, &trainee.optimizer)))?;
             }
         }
-        files.tokens.join(record.steps_done, files.target)?;
-        if let Some(folder) = &files.save {
-            trainee.policy.save(folder)?;
+        if let Some(folder) = &settings.save {
+            trainee.policy.save(&folder.join(file_stem(&record.result.objective, self.seed)))?;
         }
         record.finished = true;
-        files.state.save(&record, None)?;
-        files.tokens.clear()?;
-        Ok((record, whole.then_some(trainee.speeds)))
+        if let Some(files) = &mut files {
+            files.tokens.join(record.steps_done, &files.target)?;
+            files.state.save(&record, None)?;
+            files.tokens.clear()?;
+        }
+        Ok(Ended::Complete(Box::new(record), whole.then_some(trainee.speeds)))
+    }
+
+    /// The record and the policy to go on with; no policy where an earlier start came to the end.
+    fn begin(&self, stage: &Stage<'_>, files: Option<&Files>) -> Result<(ArmRecord, Option<Trainee>)> {
+        let o = stage.settings.optimizer;
+        let adamw = AdamWSettings { betas: o.betas, eps: o.eps, weight_decay: o.weight_decay };
+        let known = match files {
+            Some(files) => files.state.load(stage.start, adamw)?,
+            None => None,
+        };
+        if let Some((record, trained)) = known {
+            let gate = record.gate;
+            let trainee =
+                trained.map(|(policy, optimizer)| Trainee { policy, optimizer, gate, speeds: Vec::new() });
+            return Ok((record, trainee));
+        }
+        if let Some(files) = files {
+            files.tokens.clear()?;
+        }
+        let trainee = Trainee {
+            policy: stage.start.clone(),
+            optimizer: AdamW::new(adamw),
+            gate: GateState::default(),
+            speeds: Vec::new(),
+        };
+        Ok((self.new_record(), Some(trainee)))
+    }
+
+    /// The next step, and the hold-out after it where that is due.
+    fn one_step(
+        &self,
+        stage: &mut Stage<'_>,
+        record: &mut ArmRecord,
+        trainee: &mut Trainee,
+        files: Option<&Files>,
+        progress: &dyn ReplayProgress,
+    ) -> Result<()> {
+        let (index, steps) = (record.steps_done, stage.survey.steps.len());
+        self.step(stage, index, record, trainee, files.map(|f| &f.tokens), progress)?;
+        record.steps_done += 1;
+        record.gate = trainee.gate;
+        if record.result.stopped.is_none() && is_evaluated(index, steps) && !stage.holdout.is_empty() {
+            let done = record.result.updates.len() as u64;
+            let step = Some(stage.survey.steps[index].step);
+            let metrics = stage.holdout.evaluate(stage.engine, &trainee.policy, done, step)?;
+            record.result.holdout.push(metrics);
+        }
+        Ok(())
     }
 
     fn new_record(&self) -> ArmRecord {
@@ -145,11 +197,15 @@ impl Arm {
         index: usize,
         record: &mut ArmRecord,
         trainee: &mut Trainee,
-        tokens: &TokenLog,
+        tokens: Option<&TokenLog>,
         progress: &dyn ReplayProgress,
     ) -> Result<()> {
         let number = stage.survey.steps[index].step;
         let data = stage.step(index)?;
+        let write = |rows: Vec<TrainedResponse>| match tokens {
+            Some(tokens) => tokens.write(index, &data.responses, rows),
+            None => Ok(()),
+        };
         let (old, drift) = old_logprobs(stage.engine, &trainee.policy, &data, number, stage.settings)?;
         record.result.steps.push(drift);
         let batches = minibatches(&data.responses, stage.settings.minibatch);
@@ -158,7 +214,7 @@ impl Arm {
             for which in order(batches.len(), stage.settings.shuffle, self.seed, number, epoch) {
                 let members = &batches[which];
                 let batch = Assembled::new(&data, members, &old);
-                let place = Place {
+                let place = UpdatePlace {
                     update: record.result.updates.len() as u64,
                     step: number,
                     minibatch: which as u64,
@@ -172,13 +228,13 @@ impl Arm {
                     Visited::Trained(_) => {}
                     Visited::Stopped(stop) => {
                         record.result.stopped = Some(stop);
-                        return tokens.write(index, &data.responses, rows);
+                        return write(rows);
                     }
                 }
                 progress.trained(batch.sequences.iter().map(|s| s.tokens.len() as u64).sum());
             }
         }
-        tokens.write(index, &data.responses, rows)
+        write(rows)
     }
 
     /// All of the objective's updates on one mini-batch.
@@ -189,7 +245,7 @@ impl Arm {
         data: &StepData,
         members: &[usize],
         batch: &Assembled,
-        mut place: Place,
+        mut place: UpdatePlace,
         record: &mut ArmRecord,
         trainee: &mut Trainee,
     ) -> Result<Visited> {

@@ -19,6 +19,7 @@ pub struct Assembled {
     pub start: Vec<f32>,
     /// Advantages.
     pub advantage: Vec<f32>,
+    rollout: Option<Vec<f32>>,
     teacher: Option<Vec<f32>>,
     centred_reward: Option<Vec<f32>>,
 }
@@ -36,6 +37,7 @@ impl Assembled {
         };
         let gather = |lists: &[Vec<f32>]| members.iter().flat_map(|i| &lists[*i]).copied().collect();
         let has_teacher = responses.iter().all(|r| r.teacher.len() == r.len());
+        let has_rollout = responses.iter().all(|r| r.rollout.len() == r.len());
         let centred = responses.iter().map(|r| r.centred_reward).collect::<Vec<f32>>();
         Self {
             sequences: members.iter().map(|i| step.sequences[*i].clone()).collect(),
@@ -44,6 +46,7 @@ impl Assembled {
             old: gather(old),
             start: gather(&step.start),
             advantage: of_tokens(|r| &r.advantage),
+            rollout: has_rollout.then(|| of_tokens(|r| &r.rollout)),
             teacher: has_teacher.then(|| of_tokens(|r| &r.teacher)),
             centred_reward: centred.iter().all(|c| !c.is_nan()).then_some(centred),
         }
@@ -58,6 +61,7 @@ impl Assembled {
             old: &self.old,
             entropy: &current.entropy,
             advantage: &self.advantage,
+            rollout: self.rollout.as_deref(),
             teacher: self.teacher.as_deref(),
             start: Some(&self.start),
             centred_reward: self.centred_reward.as_deref(),

@@ -4,8 +4,9 @@
 use super::log::LoggedResponse;
 use super::model::{Engine, Policy};
 use super::result::StepDrift;
+use super::sequences::logprobs;
 use super::settings::{OldPolicy, ReplaySettings};
-use super::stage::{StepData, logprobs};
+use super::stage::StepData;
 use crate::error::Result;
 
 /// Responses of a step that its drift is measured on at most, evenly spaced.

@@ -4,7 +4,7 @@
 use super::log::LoggedResponse;
 use super::model::{Engine, Policy, Sequence, TokenStats};
 use super::result::HoldoutMetrics;
-use super::stage::sequences;
+use super::sequences::sequences;
 use crate::error::Result;
 use crate::stats::effect::cliffs_delta;
 
@@ -23,7 +23,7 @@ impl Holdout {
     pub fn new(responses: &[LoggedResponse], engine: &Engine, start: &Policy) -> Result<Self> {
         let mut holdout = Self {
             sequences: sequences(responses),
-            correct: responses.iter().map(LoggedResponse::is_correct).collect(),
+            correct: responses.iter().map(|r| r.correct).collect(),
             trained: responses.iter().map(|r| r.trained.clone()).collect(),
             start: Vec::new(),
             at_start: None,

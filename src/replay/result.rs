@@ -6,7 +6,7 @@ mod cases;
 mod summary;
 mod warnings;
 
-pub use arm::{ArmResult, BadToken, HoldoutMetrics, StepDrift, Stop, Update};
+pub use arm::{ArmResult, BadToken, HoldoutMetrics, StepDrift, Stop, UnfinishedArm, Update};
 pub use cases::{Alternative, Case};
 pub use summary::{ArmSummary, Difference, Metric, MetricSummary};
 pub use warnings::{Warning, WarningCode};
@@ -33,6 +33,9 @@ pub struct ReplayResult {
     pub start: Option<HoldoutMetrics>,
     /// One an objective and seed.
     pub arms: Vec<ArmResult>,
+    /// Arms that the time was too short for (`--max-minutes`); `--resume` goes on with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<UnfinishedArm>,
     /// One an objective, over its seeds.
     pub summary: Vec<ArmSummary>,
     /// Differences between objectives, paired by seed.
@@ -73,6 +76,8 @@ pub struct Data {
     pub holdout_unused: u64,
     /// Longest response of the log.
     pub longest_response: u64,
+    /// What makes a response correct, in words.
+    pub correct: String,
     /// Where advantages come from: `logged` or `rewards`.
     pub advantages: String,
     /// Responses that cannot be replayed, with the reason.
@@ -114,10 +119,26 @@ pub struct SurrogateFit {
     pub cross_entropy: f64,
     /// Pearson correlation of its log-probabilities with the logged ones.
     pub correlation: Option<f64>,
-    /// Tokens that the correlation was taken over.
+    /// Mean distance of its log-probabilities from the logged ones, in nats.
+    pub mean_abs_error: Option<f64>,
+    /// Whether it was judged on responses that it was not fitted to.
+    pub held_out: bool,
+    /// Tokens that it was judged on.
     pub tokens: u64,
-    /// Whether the correlation reached what was asked for.
+    /// Whether correlation and distance reached what was asked for.
     pub reached: bool,
+}
+
+/// Where a learning rate is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateSource {
+    /// The user gave it.
+    Option,
+    /// The log's metadata.
+    Log,
+    /// Neither says: the default.
+    Default,
 }
 
 /// How every arm was trained.
@@ -129,6 +150,8 @@ pub struct Training {
     pub epochs: u64,
     /// Learning rate.
     pub learning_rate: f64,
+    /// Where the learning rate is from.
+    pub learning_rate_source: RateSource,
     /// AdamW's β₁ and β₂.
     pub betas: (f64, f64),
     /// AdamW's ε.

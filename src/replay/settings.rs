@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::objective::ObjectiveSettings;
+use crate::framework::rules::Rule;
 
 /// Where the ratio's denominator comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -31,11 +32,14 @@ impl OldPolicy {
     }
 }
 
+/// Learning rate where neither the user nor the log says one: what runs of this kind use.
+pub const DEFAULT_RATE: f64 = 1e-6;
+
 /// AdamW, as PyTorch has it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OptimizerSettings {
-    /// Learning rate.
-    pub learning_rate: f64,
+    /// Learning rate; `None` takes the log's, else [`DEFAULT_RATE`].
+    pub learning_rate: Option<f64>,
     /// β₁ and β₂.
     pub betas: (f64, f64),
     /// ε.
@@ -51,7 +55,7 @@ pub struct OptimizerSettings {
 impl Default for OptimizerSettings {
     fn default() -> Self {
         Self {
-            learning_rate: 1e-6,
+            learning_rate: None,
             betas: (0.9, 0.999),
             eps: 1e-8,
             weight_decay: 0.0,
@@ -62,11 +66,17 @@ impl Default for OptimizerSettings {
 }
 
 impl OptimizerSettings {
+    /// The learning rate after its rise.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.learning_rate.unwrap_or(DEFAULT_RATE)
+    }
+
     /// The learning rate of an update, from 0.
     #[must_use]
     pub fn rate_at(&self, update: u64) -> f64 {
         let risen = if self.warmup == 0 { 1.0 } else { (update + 1) as f64 / self.warmup as f64 };
-        self.learning_rate * risen.min(1.0)
+        self.rate() * risen.min(1.0)
     }
 }
 
@@ -77,10 +87,6 @@ pub struct ReplaySettings {
     pub objectives: Vec<String>,
     /// What objectives are told.
     pub objective: ObjectiveSettings,
-    /// τ_p.
-    pub tau_p: f64,
-    /// The quantile that is τ_h.
-    pub entropy_quantile: f64,
     /// Checkpoint; `None` fits a surrogate.
     pub model: Option<PathBuf>,
     /// Device, as the user named it.
@@ -128,6 +134,16 @@ pub struct ReplaySettings {
     /// Keep final policies here.
     #[serde(skip)]
     pub save: Option<PathBuf>,
+    /// Stop after so many minutes, with what is done then.
+    #[serde(skip)]
+    pub max_minutes: Option<f64>,
+}
+
+impl ReplaySettings {
+    /// The rules of all objectives that there are.
+    pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
+        self.objectives.iter().filter_map(|name| Rule::objective(name))
+    }
 }
 
 impl Default for ReplaySettings {
@@ -135,8 +151,6 @@ impl Default for ReplaySettings {
         Self {
             objectives: Vec::new(),
             objective: ObjectiveSettings::default(),
-            tau_p: crate::framework::s2t::DEFAULT_TAU_P,
-            entropy_quantile: 0.75,
             model: None,
             device: "cpu".into(),
             tokens_per_microbatch: None,
@@ -159,6 +173,7 @@ impl Default for ReplaySettings {
             explain: false,
             checkpoint_seconds: 60.0,
             save: None,
+            max_minutes: None,
         }
     }
 }
@@ -169,7 +184,8 @@ mod tests {
 
     #[test]
     fn warm_up_rises_linearly() {
-        let settings = OptimizerSettings { learning_rate: 1.0, warmup: 4, ..OptimizerSettings::default() };
+        let settings =
+            OptimizerSettings { learning_rate: Some(1.0), warmup: 4, ..OptimizerSettings::default() };
         let rates: Vec<f64> = (0..6).map(|u| settings.rate_at(u)).collect();
         assert_eq!(rates, [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]);
         assert_eq!(OptimizerSettings { warmup: 0, ..settings }.rate_at(0), 1.0);

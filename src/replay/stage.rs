@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::holdout::Holdout;
 use super::log::{LoggedResponse, Survey, Windows};
-use super::model::{Engine, Policy, Sequence, TokenStats};
+use super::model::{Engine, Policy, Sequence};
+use super::sequences::{logprobs, sequences};
 use super::settings::ReplaySettings;
 use crate::error::Result;
 
@@ -23,7 +25,7 @@ pub struct StepData {
     pub start: Arc<Vec<Vec<f32>>>,
 }
 
-/// See the module.
+/// What an arm finds when it begins.
 pub struct Stage<'a> {
     /// The settings.
     pub settings: &'a ReplaySettings,
@@ -38,6 +40,8 @@ pub struct Stage<'a> {
     windows: Windows<'a>,
     cached: HashMap<usize, Arc<Vec<Vec<f32>>>>,
     cached_tokens: usize,
+    /// Tokens through the forward pass, and the seconds they took.
+    measured: (u64, f64),
 }
 
 impl<'a> Stage<'a> {
@@ -50,7 +54,17 @@ impl<'a> Stage<'a> {
         holdout: &'a Holdout,
         windows: Windows<'a>,
     ) -> Self {
-        Self { settings, survey, engine, start, holdout, windows, cached: HashMap::new(), cached_tokens: 0 }
+        Self {
+            settings,
+            survey,
+            engine,
+            start,
+            holdout,
+            windows,
+            cached: HashMap::new(),
+            cached_tokens: 0,
+            measured: (0, 0.0),
+        }
     }
 
     /// Step number `index` of the survey.
@@ -61,7 +75,10 @@ impl<'a> Stage<'a> {
             Some(known) => Arc::clone(known),
             None => {
                 // The same for all arms, and without any gradient: measured once.
+                let begun = Instant::now();
                 let stats = self.engine.measure(self.start, &sequences)?;
+                self.measured.0 += sequences.iter().map(|s| s.tokens.len() as u64).sum::<u64>();
+                self.measured.1 += begun.elapsed().as_secs_f64();
                 let start = Arc::new(logprobs(stats));
                 self.cached_tokens += start.iter().map(Vec::len).sum::<usize>();
                 if self.cached_tokens > CACHED_TOKENS {
@@ -74,17 +91,21 @@ impl<'a> Stage<'a> {
         };
         Ok(StepData { responses, sequences, start })
     }
-}
 
-/// Responses as the model takes them.
-#[must_use]
-pub fn sequences(responses: &[LoggedResponse]) -> Vec<Sequence> {
-    let one = |r: &LoggedResponse| Sequence { tokens: r.tokens.clone(), response_start: r.response_start };
-    responses.iter().map(one).collect()
-}
+    /// Tokens a second through the forward pass, where some were measured.
+    pub fn forward_speed(&self) -> Option<f64> {
+        let (tokens, seconds) = self.measured;
+        (tokens > 0 && seconds > 0.0).then(|| tokens as f64 / seconds)
+    }
 
-/// ln π of every token.
-#[must_use]
-pub fn logprobs(stats: Vec<TokenStats>) -> Vec<Vec<f32>> {
-    stats.into_iter().map(|s| s.logprob).collect()
+    /// Tokens of the log that are in memory at one time, at most.
+    pub fn window_tokens(&self) -> u64 {
+        self.windows.budget()
+    }
+
+    /// Tokens of a mini-batch, at most, as far as the survey knows.
+    pub fn largest_minibatch_tokens(&self) -> u64 {
+        let steps = self.survey.steps.iter();
+        steps.map(|s| s.tokens.div_ceil(s.minibatches.max(1) as u64)).max().unwrap_or(0)
+    }
 }

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::exact_json;
 use super::model::{AdamW, AdamWSettings, Policy, load_state, save_state};
 use super::objective::GateState;
 use super::result::{ArmResult, Case};
@@ -107,7 +106,7 @@ impl ArmState {
         let Some(folder) = self.checkpoints()?.pop() else { return Ok(None) };
         let path = folder.join("record.json");
         let text = std::fs::read_to_string(&path).map_err(|e| Error::read(&path, e))?;
-        let record: ArmRecord = exact_json::from_str(&text).map_err(|e| Error::Corrupt {
+        let record: ArmRecord = serde_json::from_str(&text).map_err(|e| Error::Corrupt {
             path: path.clone(),
             place: "state of a replay".into(),
             message: e.to_string(),
@@ -125,7 +124,7 @@ impl ArmState {
         let unfinished = self.folder.join("unfinished");
         remove(&unfinished)?;
         let path = unfinished.join("record.json");
-        let text = exact_json::to_string(record).map_err(|e| Error::write(&path, e))?;
+        let text = serde_json::to_string(record).map_err(|e| Error::write(&path, e))?;
         write(&path, text.as_bytes())?;
         if let Some((policy, optimizer)) = trained {
             save_state(&unfinished.join("policy.safetensors"), policy, optimizer)?;
@@ -190,4 +189,22 @@ fn first_difference(found: &str, given: &str) -> String {
     lines.find(|(a, b)| a != b).map_or_else(String::new, |(a, b)| {
         format!("{} instead of {}", a.trim().trim_end_matches(','), b.trim().trim_end_matches(','))
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    /// A resumed replay goes on to the same bits only where JSON gives back the numbers it was given.
+    #[test]
+    fn numbers_come_back_from_json_with_all_their_bits() {
+        let mut random = crate::stats::random::Random::splitmix(5);
+        for _ in 0..100_000 {
+            let number = f64::from_bits(random.bits());
+            if number.is_finite() {
+                let text = serde_json::to_string(&number).unwrap();
+                let found: f64 = serde_json::from_str(&text).unwrap();
+                assert_eq!(found.to_bits(), number.to_bits(), "{text}");
+            }
+        }
+    }
 }

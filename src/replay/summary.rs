@@ -2,8 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::ReplaySettings;
 use super::result::{ArmResult, ArmSummary, Difference, Metric, MetricSummary};
+use super::settings::ReplaySettings;
 use crate::stats::bootstrap::t_interval;
 use crate::stats::holm::adjusted;
 use crate::stats::wilcoxon::signed_rank;

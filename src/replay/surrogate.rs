@@ -7,14 +7,15 @@ use super::log::{LoggedResponse, Survey, Windows, minibatches};
 use super::model::{
     AdamW, AdamWSettings, Architecture, Engine, ModelConfig, Policy, RopeScaling, TokenStats,
 };
-use super::random::{draw, seed_of};
+use super::progress::ReplayProgress;
 use super::result::SurrogateFit;
+use super::sequences::sequences;
 use super::settings::ReplaySettings;
-use super::stage::sequences;
 use super::state::write;
-use super::{ReplayProgress, exact_json};
 use crate::error::{Error, Result};
+use crate::framework::rules::BASE_CLIP;
 use crate::stats::correlation::PearsonSums;
+use crate::stats::random::{draw, seed_of};
 
 /// Responses of an update.
 const MINIBATCH: u64 = 32;
@@ -22,9 +23,11 @@ const MINIBATCH: u64 = 32;
 const RATE: f64 = 2e-3;
 /// Updates over which it rises.
 const WARMUP: u64 = 20;
-/// Updates between two looks at the correlation.
+/// Updates between two looks at how near it is.
 const LOOK: u64 = 50;
-/// Responses that the correlation is taken over at most.
+/// Looks without a better fit after which it ends: more updates would learn the trained responses by heart.
+const PATIENCE: u64 = 8;
+/// Responses that a fit is judged on at most.
 const WATCHED: usize = 256;
 /// The gradient's global norm is clipped to this.
 const MAX_NORM: f64 = 1.0;
@@ -59,7 +62,7 @@ pub fn shape(largest_id: u32) -> ModelConfig {
 
 /// Fits a surrogate, or takes the one that an earlier start of the same replay has fitted.
 pub fn fitted(
-    folder: &Path,
+    folder: Option<&Path>,
     blank: Policy,
     engine: &Engine,
     survey: &Survey,
@@ -67,35 +70,37 @@ pub fn fitted(
     settings: &ReplaySettings,
     progress: &dyn ReplayProgress,
 ) -> Result<(Policy, SurrogateFit)> {
+    let Some(folder) = folder else { return fit(blank, engine, survey, windows, settings, progress) };
     let facts = folder.join("fit.json");
     if let Ok(text) = std::fs::read_to_string(&facts) {
-        let fit = exact_json::from_str(&text).map_err(|e| Error::Corrupt {
+        let fit = serde_json::from_str(&text).map_err(|e| Error::Corrupt {
             path: facts,
             place: "state of a replay".into(),
             message: e.to_string(),
         })?;
         return Ok((Policy::load(folder, &blank.device())?, fit));
     }
-    progress.say("no --model: fitting a surrogate policy to the log");
     let (policy, fit) = fit(blank, engine, survey, windows, settings, progress)?;
     policy.save(folder)?;
     // Last: where it exists, the fit is complete.
-    write(&facts, exact_json::to_string(&fit).map_err(|e| Error::write(&facts, e))?.as_bytes())?;
+    write(&facts, serde_json::to_string(&fit).map_err(|e| Error::write(&facts, e))?.as_bytes())?;
     Ok((policy, fit))
 }
 
 fn fit(
-    mut policy: Policy,
+    blank: Policy,
     engine: &Engine,
     survey: &Survey,
     windows: &mut Windows<'_>,
     settings: &ReplaySettings,
     progress: &dyn ReplayProgress,
 ) -> Result<(Policy, SurrogateFit)> {
-    let watched = watched(survey, windows)?;
+    progress.say("no --model: fitting a surrogate policy to the log");
+    let judge = Judge::new(survey, windows, settings)?;
     let mut optimizer = AdamW::new(AdamWSettings::default());
-    let mut fit =
-        SurrogateFit { updates: 0, cross_entropy: f64::NAN, correlation: None, tokens: 0, reached: false };
+    let mut policy = blank;
+    let mut best: Option<(Policy, SurrogateFit)> = None;
+    let (mut updates, mut looks_since_best) = (0, 0);
     let most = settings.surrogate_updates;
     for round in 0_u64.. {
         for index in 0..survey.steps.len() {
@@ -104,25 +109,53 @@ fn fit(
             let count = batches.len();
             draw(seed_of(&[SEED, round, index as u64]), &mut batches, count);
             for members in batches {
-                if fit.updates == most || fit.reached {
-                    return Ok((policy, fit));
-                }
                 let chosen: Vec<LoggedResponse> = members.iter().map(|i| responses[*i].clone()).collect();
-                policy = descend(policy, engine, &mut optimizer, &chosen, rate(fit.updates, most))?;
-                fit.updates += 1;
-                if fit.updates.is_multiple_of(LOOK) || fit.updates == most {
-                    look(&mut fit, engine, &policy, &watched)?;
-                    fit.reached = fit.correlation.is_some_and(|c| c >= settings.surrogate_correlation);
-                    let correlation = fit.correlation.map_or("not known".into(), |c| format!("{c:.3}"));
-                    progress.say(&format!(
-                        "surrogate after {} updates: cross-entropy {:.3}, correlation with the log {correlation}",
-                        fit.updates, fit.cross_entropy
-                    ));
+                policy = descend(policy, engine, &mut optimizer, &chosen, rate(updates, most))?;
+                updates += 1;
+                if !updates.is_multiple_of(LOOK) && updates != most {
+                    continue;
+                }
+                let fit = judge.look(engine, &policy, updates)?;
+                progress.say(&told(&fit));
+                looks_since_best += 1;
+                if best.as_ref().is_none_or(|(_, known)| is_better(&fit, known)) {
+                    looks_since_best = 0;
+                    best = Some((policy.clone(), fit));
+                }
+                let done = best.as_ref().is_some_and(|(_, fit)| fit.reached);
+                if done || updates == most || looks_since_best == PATIENCE {
+                    return best.ok_or_else(nothing_fitted);
                 }
             }
         }
     }
-    Ok((policy, fit))
+    best.ok_or_else(nothing_fitted)
+}
+
+/// A fit looks at itself at its end at the latest, so this is not met.
+fn nothing_fitted() -> Error {
+    Error::Usage {
+        message: "the surrogate was not fitted at all".into(),
+        hint: "give --surrogate-updates 1 or more".into(),
+    }
+}
+
+/// Nearer to the log; where the log has no log-probabilities, of the smaller cross-entropy.
+fn is_better(fit: &SurrogateFit, known: &SurrogateFit) -> bool {
+    match (fit.mean_abs_error, known.mean_abs_error) {
+        (Some(new), Some(old)) => new < old,
+        _ => fit.cross_entropy < known.cross_entropy,
+    }
+}
+
+fn told(fit: &SurrogateFit) -> String {
+    let near = match (fit.correlation, fit.mean_abs_error) {
+        (Some(correlation), Some(error)) => {
+            format!("ln p correlates with the log’s by {correlation:.3} and is off by {error:.3} on average")
+        }
+        _ => "its distance from the log is not known".into(),
+    };
+    format!("surrogate after {} updates: cross-entropy {:.3}, {near}", fit.updates, fit.cross_entropy)
 }
 
 /// Rises, then falls as a cosine.
@@ -166,8 +199,68 @@ fn weights(response: &LoggedResponse, stats: &TokenStats, each: f32) -> Vec<f32>
     (0..stats.len()).map(weight).collect()
 }
 
+/// Judges a fit on responses that it does not train on; only where nothing is held out, on some that it
+/// does.
+struct Judge {
+    responses: Vec<LoggedResponse>,
+    held_out: bool,
+    correlation: f64,
+}
+
+impl Judge {
+    fn new(survey: &Survey, windows: &mut Windows<'_>, settings: &ReplaySettings) -> Result<Self> {
+        let held = windows.holdout()?;
+        let held_out = !held.is_empty();
+        let responses = match held_out {
+            true => {
+                let stride = held.len().div_ceil(WATCHED).max(1);
+                held.into_iter().step_by(stride).collect()
+            }
+            false => of_all_steps(survey, windows)?,
+        };
+        Ok(Self { responses, held_out, correlation: settings.surrogate_correlation })
+    }
+
+    fn look(&self, engine: &Engine, policy: &Policy, updates: u64) -> Result<SurrogateFit> {
+        let stats: Vec<TokenStats> = engine.measure(policy, &sequences(&self.responses))?;
+        let mut sums = PearsonSums::new(0.0, 0.0);
+        let (mut loss, mut tokens) = (0.0, 0_u64);
+        let (mut distance, mut compared) = (0.0, 0_u64);
+        for (response, stats) in self.responses.iter().zip(&stats) {
+            for t in (0..stats.len()).filter(|t| response.trained[*t]) {
+                let logprob = f64::from(stats.logprob[t]);
+                loss -= logprob;
+                tokens += 1;
+                if let Some(logged) = response.old.get(t).filter(|logged| logged.is_finite()) {
+                    sums.add(logprob, f64::from(*logged));
+                    distance += (logprob - f64::from(*logged)).abs();
+                    compared += 1;
+                }
+            }
+        }
+        let (correlation, error) = (sums.correlation(), (compared > 0).then(|| distance / compared as f64));
+        Ok(SurrogateFit {
+            updates,
+            cross_entropy: loss / tokens.max(1) as f64,
+            correlation,
+            mean_abs_error: error,
+            held_out: self.held_out,
+            tokens,
+            reached: correlation.is_some_and(|c| c >= self.correlation)
+                && error.is_some_and(|e| e <= largest_error()),
+        })
+    }
+}
+
+/// Mean |ln p − logged ln p| that a surrogate may have: at more, the token of a perfect policy would look
+/// like one that the base objective clips.
+#[must_use]
+pub fn largest_error() -> f64 {
+    BASE_CLIP.high.ln_1p()
+}
+
 /// Responses spread over all steps.
-fn watched(survey: &Survey, windows: &mut Windows<'_>) -> Result<Vec<LoggedResponse>> {
+fn of_all_steps(survey: &Survey, windows: &mut Windows<'_>) -> Result<Vec<LoggedResponse>> {
     let steps = survey.steps.len();
     let each = WATCHED.div_ceil(steps).max(1);
     let mut watched = Vec::new();
@@ -177,25 +270,6 @@ fn watched(survey: &Survey, windows: &mut Windows<'_>) -> Result<Vec<LoggedRespo
         watched.extend(responses.iter().step_by(stride).cloned());
     }
     Ok(watched)
-}
-
-fn look(fit: &mut SurrogateFit, engine: &Engine, policy: &Policy, watched: &[LoggedResponse]) -> Result<()> {
-    let stats: Vec<TokenStats> = engine.measure(policy, &sequences(watched))?;
-    let mut sums = PearsonSums::new(0.0, 0.0);
-    let (mut loss, mut tokens) = (0.0, 0_u64);
-    for (response, stats) in watched.iter().zip(&stats) {
-        for t in (0..stats.len()).filter(|t| response.trained[*t]) {
-            loss -= f64::from(stats.logprob[t]);
-            tokens += 1;
-            if let Some(logged) = response.old.get(t).filter(|logged| logged.is_finite()) {
-                sums.add(f64::from(stats.logprob[t]), f64::from(*logged));
-            }
-        }
-    }
-    fit.cross_entropy = loss / tokens.max(1) as f64;
-    fit.correlation = sums.correlation();
-    fit.tokens = tokens;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -212,10 +286,12 @@ mod tests {
             group: Id::Missing,
             sample: Id::Missing,
             reward: 0.0,
+            correct: None,
             centred_reward: 0.0,
             tokens: vec![0; 6],
             response_start: 1,
             old: vec![-1.0, -1.0, -1.0, f32::NAN, -1.0],
+            rollout: vec![],
             teacher: vec![],
             advantage: vec![0.0; 5],
             trained: vec![true, true, true, true, false],
@@ -223,5 +299,21 @@ mod tests {
         let stats = TokenStats { logprob: vec![-1.0, -3.0, -0.5, -2.0, -2.0], ..TokenStats::default() };
         // Descent adds to ln π where the weight is negative: most where π is too small.
         assert_eq!(weights(&response, &stats, -1.0), [-1.0, -3.0, -0.5, -1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_high_correlation_alone_is_not_near_the_log() {
+        let fit = |error: f64, cross_entropy: f64| SurrogateFit {
+            updates: 1,
+            cross_entropy,
+            correlation: Some(0.94),
+            mean_abs_error: Some(error),
+            held_out: true,
+            tokens: 1,
+            reached: false,
+        };
+        assert!(largest_error() > 0.2 && largest_error() < 0.3);
+        assert!(is_better(&fit(0.2, 3.0), &fit(1.0, 2.0)));
+        assert!(!is_better(&fit(1.0, 2.0), &fit(0.2, 3.0)));
     }
 }

@@ -39,7 +39,7 @@ pub struct UpdateSpeed {
 
 /// Which update this is.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct UpdatePlace {
     /// Number of the update, from 0.
     pub update: u64,
     /// Step of the log.
@@ -94,7 +94,12 @@ pub enum Outcome {
 }
 
 /// Trains on one mini-batch.
-pub fn update(rules: &Rules<'_>, trainee: &mut Trainee, batch: &Assembled, place: Place) -> Result<Outcome> {
+pub fn update(
+    rules: &Rules<'_>,
+    trainee: &mut Trainee,
+    batch: &Assembled,
+    place: UpdatePlace,
+) -> Result<Outcome> {
     let begun = Instant::now();
     let mut judged = None;
     let (before, mut gradients) = rules.engine.differentiate(&trainee.policy, &batch.sequences, |stats| {
@@ -140,7 +145,7 @@ fn record(
     before: &[TokenStats],
     batch: &Assembled,
     judged: &Judged,
-    place: Place,
+    place: UpdatePlace,
     [norm, lm_head]: [f64; 2],
     dropped: bool,
 ) -> Update {

@@ -13,8 +13,15 @@ fn headline(result: &ReplayResult) -> String {
     let finished: Vec<&str> =
         result.summary.iter().filter(|s| s.finished > 0).map(|s| s.objective.as_str()).collect();
     let [first, others @ ..] = finished.as_slice() else {
-        return "No arm came to its end".into();
+        return if result.unfinished.is_empty() {
+            "No arm came to its end".into()
+        } else {
+            out_of_time(result)
+        };
     };
+    if !result.unfinished.is_empty() {
+        return out_of_time(result);
+    }
     if others.is_empty() {
         return format!("{first} alone was replayed: nothing to compare it with");
     }
@@ -47,6 +54,11 @@ fn headline(result: &ReplayResult) -> String {
     format!("{} {} {} in {}{rest}", shown.objective, side(shown), shown.baseline, shown.metric.label())
 }
 
+fn out_of_time(result: &ReplayResult) -> String {
+    let (done, all) = (result.arms.len(), result.arms.len() + result.unfinished.len());
+    format!("The time was up with {done} of {all} arms complete: --resume goes on with the others")
+}
+
 fn side(difference: &Difference) -> &'static str {
     if difference.mean > 0.0 { "is above" } else { "is below" }
 }
@@ -71,6 +83,9 @@ fn detail(result: &ReplayResult, policy: &str) -> String {
         result.training.seeds,
         if result.training.seeds == 1 { "seed" } else { "seeds" }
     );
+    if result.data.holdout_responses > 0 {
+        text.push_str(&format!(" Correct means {}.", data.correct));
+    }
     if let Some((first, last)) = drift(result) {
         let way = match data.steps {
             1 => format!("was {}", number(first)),

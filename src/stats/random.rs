@@ -20,6 +20,12 @@ impl Random {
         Self(mixed(mixed(seed.wrapping_add(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
     }
 
+    /// The stream of SplitMix64 as published, whose first state is the seed itself.
+    #[must_use]
+    pub fn splitmix(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
@@ -39,10 +45,16 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A standard normal number (Box and Muller).
+    /// A standard normal number.
     pub fn normal(&mut self) -> f64 {
+        self.normal_pair()[0]
+    }
+
+    /// Two standard normal numbers (Box and Muller).
+    pub fn normal_pair(&mut self) -> [f64; 2] {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        let angle = std::f64::consts::TAU * self.unit();
+        [radius * angle.cos(), radius * angle.sin()]
     }
 
     /// Puts the items into a random order.
@@ -53,9 +65,51 @@ impl Random {
     }
 }
 
+/// One seed for a choice, from a run's seed and what the choice is for.
+#[must_use]
+pub fn seed_of(words: &[u64]) -> u64 {
+    words.iter().fold(0, |seed, word| Random::new(seed, *word).bits())
+}
+
+/// Puts `count` items, drawn without replacement, at the front.
+pub fn draw<T>(seed: u64, items: &mut [T], count: usize) {
+    let mut random = Random::new(seed, 0);
+    for i in 0..count.min(items.len()) {
+        let j = i + random.below(items.len() - i);
+        items.swap(i, j);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seeds_depend_on_every_word() {
+        assert_eq!(seed_of(&[1, 2]), seed_of(&[1, 2]));
+        assert_ne!(seed_of(&[1, 2]), seed_of(&[2, 1]));
+        assert_ne!(seed_of(&[1]), seed_of(&[1, 0]));
+    }
+
+    #[test]
+    fn draws_are_uniform() {
+        let mut hits = [0_u32; 5];
+        for seed in 0..20_000 {
+            let mut items = [0, 1, 2, 3, 4];
+            draw(seed, &mut items, 2);
+            items[..2].iter().for_each(|i| hits[*i] += 1);
+        }
+        // Expected 8,000 each; five standard deviations are 350.
+        assert!(hits.iter().all(|h| h.abs_diff(8_000) < 350), "{hits:?}");
+    }
+
+    /// The first outputs of SplitMix64 for the seed 1234567, as published with it.
+    #[test]
+    fn splitmix_is_the_published_one() {
+        let mut random = Random::splitmix(1_234_567);
+        assert_eq!(random.bits(), 6_457_827_717_110_365_317);
+        assert_eq!(random.bits(), 3_203_168_211_198_807_973);
+    }
 
     #[test]
     fn streams_are_even_and_apart() {

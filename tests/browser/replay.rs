@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use serde_json::json;
+use stapo_analyze::framework::s2t::S2tSettings;
 use stapo_analyze::ingest::{IngestSettings, Run};
+use stapo_analyze::replay::objective::ObjectiveSettings;
 use stapo_analyze::replay::result::{Warning, WarningCode};
 use stapo_analyze::replay::{NoProgress, OptimizerSettings, ReplayResult, ReplaySettings, Replayed, replay};
 use stapo_analyze::report::write_replay;
@@ -25,12 +27,15 @@ fn replayed() -> &'static Replayed {
             model: Some(sample("model")),
             minibatch: Some(8),
             seeds: 2,
-            tau_p: 0.05,
-            optimizer: OptimizerSettings { learning_rate: 1e-4, ..OptimizerSettings::default() },
+            objective: ObjectiveSettings {
+                s2t: S2tSettings { tau_p: 0.05, ..S2tSettings::v5() },
+                ..ObjectiveSettings::default()
+            },
+            optimizer: OptimizerSettings { learning_rate: Some(1e-4), ..OptimizerSettings::default() },
             explain: true,
             ..ReplaySettings::default()
         };
-        replay(&run, &settings, &folder.path().join("out"), false, &NoProgress).unwrap()
+        replay(&run, &settings, None, &NoProgress).unwrap()
     })
 }
 

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bad_input;
+mod beforehand;
+mod changed_logs;
 mod outputs;
 mod parity;
 mod resume;
@@ -39,4 +41,11 @@ fn done(mut command: Command) -> Output {
 
 fn result(folder: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("replay.json")).unwrap()).unwrap()
+}
+
+/// What a command that is refused says.
+fn refused(mut command: std::process::Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -79,10 +79,10 @@ fn results_token_logs_and_reports() {
     let page = std::fs::read_to_string(out.join("replay.html")).unwrap();
     let text = std::fs::read_to_string(out.join("replay.md")).unwrap();
     for report in [&page, &text] {
-        assert!(
-            report.contains("off-policy") && report.contains("mean |ln ρ|")
-                || report.contains("mean \\|ln ρ\\|")
-        );
+        assert!(report.contains("off-policy"));
+        // Markdown escapes the bars, which would end a table's cell.
+        let distance = if std::ptr::eq(report, &page) { "mean |ln ρ|" } else { "mean \\|ln ρ\\|" };
+        assert!(report.contains(distance), "{distance}");
         assert!(report.contains("What was trained") && report.contains("What came of it"));
     }
     // Curves begin where all arms are the same, also where a mini-batch has two updates.

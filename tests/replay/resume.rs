@@ -1,10 +1,16 @@
 //! A replay that is killed goes on to the same bits.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::support::small_log;
-use super::{done, with_model};
+use arrow_array::Float32Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float32Type;
+
+use super::changed_logs::replaced;
+use super::support::{sample, small_log};
+use super::{command, done, result, with_model};
 
 const OPTIONS: &str = "--objective random,dgg --seeds 2 --minibatch 4 --lr 1e-4 --tau-p 0.05 --holdout 0.25 --checkpoint-seconds 0 --explain -q";
 
@@ -86,4 +92,108 @@ fn threads_change_nothing() {
         contents(&out)
     };
     assert!(run("1") == run("3"));
+}
+
+/// A replay that is stopped before it can end, so that its checkpoints stay.
+fn stopped(log: &Path, out: &Path) {
+    let mut child = with_model(log, out, OPTIONS).spawn().unwrap();
+    while !out.join(".replay-state/replay.json").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_is_read_decides_whether_a_replay_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 3, 16, |batch| batch);
+    let out = folder.path().join("out");
+    stopped(&log, &out);
+    let said = |extra: &[&str]| {
+        let output = with_model(&log, &out, OPTIONS).arg("--resume").args(extra).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    // The reference in place of the old policy: another column behind the same name.
+    let (code, message) = said(&["--map", "logprob=entropy"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("another replay"), "{message}");
+
+    // The same file name and size, one advantage turned.
+    let original = std::fs::read(&log).unwrap();
+    small_log(folder.path(), 3, 16, |batch| {
+        let advantages = batch.column_by_name("advantage").unwrap().as_primitive::<Float32Type>();
+        let turned = advantages.values().iter().enumerate().map(|(i, a)| if i == 5 { 0.5 - a } else { *a });
+        replaced(&batch, "advantage", Arc::new(Float32Array::from(turned.collect::<Vec<_>>())))
+    });
+    let (code, message) = said(&[]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("another replay") && message.contains("content"), "{message}");
+
+    // Another place, the same log: it goes on.
+    std::fs::write(&log, original).unwrap();
+    let (code, message) = said(&[]);
+    assert_eq!(code, Some(0), "{message}");
+}
+
+#[test]
+fn another_model_is_not_continued_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 3, 16, |batch| batch);
+    let model = folder.path().join("model");
+    std::fs::create_dir(&model).unwrap();
+    for entry in std::fs::read_dir(sample("model")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), model.join(entry.file_name())).unwrap();
+    }
+    let out = folder.path().join("out");
+    let with = |extra: &[&str]| {
+        let mut command = command(&log, &out, OPTIONS);
+        command.arg("--model").arg(&model).args(extra);
+        command
+    };
+    let mut child = with(&[]).spawn().unwrap();
+    while !out.join(".replay-state/replay.json").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // One bit of one weight.
+    let weights = model.join("model.safetensors");
+    let mut bytes = std::fs::read(&weights).unwrap();
+    let last = bytes.len() - 4;
+    bytes[last] ^= 1;
+    std::fs::write(&weights, bytes).unwrap();
+    let output = with(&["--resume"]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("model.safetensors"), "{message}");
+}
+
+#[test]
+fn a_time_limit_leaves_what_is_done_and_can_be_gone_on_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 3, 10, |batch| batch);
+    let (whole, limited) = (folder.path().join("whole"), folder.path().join("limited"));
+    done(with_model(&log, &whole, OPTIONS));
+    let output = done({
+        let mut command = with_model(&log, &limited, OPTIONS);
+        command.args(["--max-minutes", "0.00001"]);
+        command
+    });
+    let found = result(&limited);
+    let unfinished = found["unfinished"].as_array().unwrap();
+    assert_eq!(unfinished.len() + found["arms"].as_array().unwrap().len(), 4);
+    assert!(!unfinished.is_empty());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("--resume") && text.contains("The time was up"), "{text}");
+    assert!(limited.join("replay.html").exists() && limited.join(".replay-state").exists());
+    // The same command goes on, to the same bits as without a limit.
+    done({
+        let mut command = with_model(&log, &limited, OPTIONS);
+        command.arg("--resume");
+        command
+    });
+    assert!(contents(&whole) == contents(&limited));
+    assert!(!limited.join(".replay-state").exists());
 }

@@ -7,7 +7,22 @@ use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
 use super::values::{Format, non_negative, positive, probability};
+use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule, TIS_CAP};
 use crate::replay::objective::NAMES;
+
+/// Objectives that others can be put on: those of the table before the first that is put on one.
+const BASES: [&str; 20] = {
+    let mut names = [""; 20];
+    let (mut i, mut n) = (0, 0);
+    while i < Rule::OBJECTIVES.len() {
+        if !Rule::OBJECTIVES[i].is_wrapper() {
+            names[n] = Rule::OBJECTIVES[i].name();
+            n += 1;
+        }
+        i += 1;
+    }
+    names
+};
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
@@ -40,6 +55,10 @@ pub struct ReplayArgs {
     #[arg(long, help_heading = "Output")]
     pub resume: bool,
 
+    /// Stop after so many minutes with what is done; --resume goes on
+    #[arg(long, value_name = "MIN", value_parser = positive, help_heading = "Output")]
+    pub max_minutes: Option<f64>,
+
     /// Seconds between checkpoints; 0 after every step
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = non_negative, help_heading = "Output")]
     pub checkpoint_seconds: f64,
@@ -64,9 +83,33 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "EPS", value_parser = non_negative, requires = "clip_low", help_heading = "Objectives")]
     pub clip_high: Option<f64>,
 
-    /// Bound of justrl's dual clip
-    #[arg(long, value_name = "C", default_value_t = 10.0, value_parser = positive, help_heading = "Objectives")]
+    /// Objective that dual_clip, ratio_cap, tis, icepop and mis_* are put on
+    #[arg(long, value_name = "NAME", default_value = "dapo", value_parser = PossibleValuesParser::new(BASES), help_heading = "Objectives")]
+    pub base: String,
+
+    /// Bound of the dual clip of justrl and dual_clip: where A < 0 the loss is at most −C·A
+    #[arg(long, value_name = "C", default_value_t = DUAL_CLIP, value_parser = positive, help_heading = "Objectives")]
     pub dual_clip: f64,
+
+    /// Cap of ρ in the gradient of ratio_cap
+    #[arg(long, value_name = "C", default_value_t = RATIO_CAP, value_parser = positive, help_heading = "Objectives")]
+    pub ratio_cap: f64,
+
+    /// Cap of π_old/μ in tis
+    #[arg(long, value_name = "C", default_value_t = TIS_CAP, value_parser = positive, help_heading = "Objectives")]
+    pub tis_cap: f64,
+
+    /// Bounds of π_old/μ in icepop
+    #[arg(long, value_name = "LOW,HIGH", default_value = "0.5,5", value_parser = bounds, help_heading = "Objectives")]
+    pub icepop_bounds: (f64, f64),
+
+    /// Bounds of π_old/μ in mis_token (a token's) and mis_sequence (a response's)
+    #[arg(long, value_name = "LOW,HIGH", default_value = "0.5,2", value_parser = bounds, help_heading = "Objectives")]
+    pub mis_bounds: (f64, f64),
+
+    /// Bounds of the geometric mean of μ/π_old in mis_geometric
+    #[arg(long, value_name = "LOW,HIGH", default_value = "0.999,1.001", value_parser = bounds, help_heading = "Objectives")]
+    pub geometric_bounds: (f64, f64),
 
     /// Mean entropy below which stare is active
     #[arg(long, value_name = "NATS", default_value_t = 0.3, value_parser = non_negative, help_heading = "Objectives")]
@@ -146,9 +189,9 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Optimizer")]
     pub epochs: u64,
 
-    /// Learning rate of AdamW
-    #[arg(long, value_name = "RATE", default_value_t = 1e-6, value_parser = non_negative, help_heading = "Optimizer")]
-    pub lr: f64,
+    /// Learning rate of AdamW [default: the log's, else 1e-6]
+    #[arg(long, value_name = "RATE", value_parser = non_negative, help_heading = "Optimizer")]
+    pub lr: Option<f64>,
 
     /// β₁ and β₂ of AdamW
     #[arg(long, value_name = "B1,B2", default_value = "0.9,0.999", value_parser = betas, help_heading = "Optimizer")]
@@ -195,6 +238,13 @@ pub enum OldArg {
 
 fn below_one(text: &str) -> Result<f64, String> {
     probability(text).and_then(|v| if v < 1.0 { Ok(v) } else { Err("not a number below 1".into()) })
+}
+
+fn bounds(text: &str) -> Result<(f64, f64), String> {
+    let wrong = || "not two numbers with a comma between them, the lower one first".to_owned();
+    let (low, high) = text.split_once(',').ok_or_else(wrong)?;
+    let (low, high) = (non_negative(low.trim())?, positive(high.trim())?);
+    if low < high { Ok((low, high)) } else { Err(wrong()) }
 }
 
 fn betas(text: &str) -> Result<(f64, f64), String> {

@@ -20,11 +20,11 @@ pub struct RuledToken {
 
 impl Rule {
     /// The token's weight under the rule over its weight ρA under the base objective, where that
-    /// does not clip it.
+    /// does not clip it; `None` where that depends on more than is seen of the token here.
     #[must_use]
-    pub fn factor(self, token: &RuledToken) -> f64 {
+    pub fn factor(self, token: &RuledToken) -> Option<f64> {
         let RuledToken { probability, advantage, ratio, response_ratio, selected } = *token;
-        match self {
+        Some(match self {
             Self::StapoV5
             | Self::StapoV1
             | Self::Stapo
@@ -47,8 +47,9 @@ impl Rule {
             }
             Self::Gspo if GSPO_CLIP.cuts(response_ratio, advantage) => 0.0,
             Self::Gspo => response_ratio / ratio,
-            _ => 1.0,
-        }
+            Self::KlCov | Self::Stare | Self::Dapo => 1.0,
+            _ => return None,
+        })
     }
 }
 
@@ -63,20 +64,27 @@ mod tests {
     fn rules_of_the_ratio_change_nothing_at_one() {
         let token = RuledToken { ratio: 1.0, ..TOKEN };
         for rule in [Rule::KlCov, Rule::Cispo, Rule::Gspo, Rule::Dapo] {
-            assert_eq!(rule.factor(&token), 1.0, "{rule:?}");
-            assert_eq!(rule.factor(&RuledToken { selected: true, ..token }), 1.0, "{rule:?}");
+            assert_eq!(rule.factor(&token), Some(1.0), "{rule:?}");
+            assert_eq!(rule.factor(&RuledToken { selected: true, ..token }), Some(1.0), "{rule:?}");
         }
-        assert!((Rule::Sapo.factor(&token) - 1.0).abs() < 1e-15);
+        assert!((factor(Rule::Sapo, &token) - 1.0).abs() < 1e-15);
+    }
+
+    fn factor(rule: Rule, token: &RuledToken) -> f64 {
+        rule.factor(token).unwrap_or(f64::NAN)
     }
 
     #[test]
     fn each_rule_by_hand() {
         let selected = RuledToken { selected: true, ..TOKEN };
-        assert_eq!((Rule::Stapo.factor(&TOKEN), Rule::Stapo.factor(&selected)), (1.0, 0.0));
-        assert_eq!((Rule::Stare.factor(&TOKEN), Rule::Stare.factor(&selected)), (1.0, 1.1));
-        assert!((Rule::KlCov.factor(&selected) - 0.5 / 1.5).abs() < 1e-15);
-        assert!((Rule::Ar.factor(&TOKEN) - 0.9).abs() < 1e-15);
-        assert!((Rule::Cispo.factor(&TOKEN) - 0.8).abs() < 1e-15);
-        assert_eq!(Rule::Gspo.factor(&RuledToken { response_ratio: 1.001, ..TOKEN }), 0.0);
+        let both = |rule| (factor(rule, &TOKEN), factor(rule, &selected));
+        assert_eq!(both(Rule::Stapo), (1.0, 0.0));
+        assert_eq!(both(Rule::Stare), (1.0, 1.1));
+        assert!((factor(Rule::KlCov, &selected) - 0.5 / 1.5).abs() < 1e-15);
+        assert!((factor(Rule::Ar, &TOKEN) - 0.9).abs() < 1e-15);
+        assert!((factor(Rule::Cispo, &TOKEN) - 0.8).abs() < 1e-15);
+        assert_eq!(factor(Rule::Gspo, &RuledToken { response_ratio: 1.001, ..TOKEN }), 0.0);
+        assert!(Rule::TABLE.iter().all(|rule| rule.factor(&TOKEN).is_some()));
+        assert_eq!(Rule::Tis.factor(&TOKEN), None, "needs the sampler's ratio");
     }
 }

@@ -1,5 +1,7 @@
 //! All rules by name, with what they do.
 
+use serde::{Serialize, Serializer};
+
 use super::numbers::{
     AR_ALPHA, CISPO_CAP, CLIP_COVARIANCES, COVARIANCE_SHARE, GSPO_CLIP, KL_WEIGHT, LOPTI_ETA,
     SAPO_TEMPERATURES, STARE_BOOST, STARE_TARGET,
@@ -53,6 +55,20 @@ pub enum Rule {
     Dgg,
     /// Advantages shifted towards a teacher (arXiv 2605.22263).
     Dasd,
+    /// A base objective with a dual clip (arXiv 1912.09729).
+    DualClip,
+    /// A base objective whose weights are capped.
+    RatioCap,
+    /// A base objective, weighted by the capped ratio of trainer to sampler.
+    Tis,
+    /// A base objective, weighted by that ratio inside of bounds.
+    Icepop,
+    /// A base objective without the tokens whose ratio is out of bounds.
+    MisToken,
+    /// A base objective without the responses whose ratio is out of bounds.
+    MisSequence,
+    /// A base objective without the responses whose geometric mean ratio is out of bounds.
+    MisGeometric,
 }
 
 impl Rule {
@@ -72,7 +88,7 @@ impl Rule {
     ];
 
     /// Objectives that the replay trains with, in the order of the documentation.
-    pub const OBJECTIVES: [Self; 20] = [
+    pub const OBJECTIVES: [Self; 27] = [
         Self::Grpo,
         Self::DrGrpo,
         Self::Dapo,
@@ -93,7 +109,26 @@ impl Rule {
         Self::Sapo,
         Self::Dgg,
         Self::Dasd,
+        Self::DualClip,
+        Self::RatioCap,
+        Self::Tis,
+        Self::Icepop,
+        Self::MisToken,
+        Self::MisSequence,
+        Self::MisGeometric,
     ];
+
+    /// Whether it is put on a base objective of the user's choice.
+    #[must_use]
+    pub const fn is_wrapper(self) -> bool {
+        matches!(self, Self::DualClip | Self::RatioCap) || self.needs_rollout()
+    }
+
+    /// Whether it needs the sampler's log-probabilities (`logprob_rollout`).
+    #[must_use]
+    pub const fn needs_rollout(self) -> bool {
+        matches!(self, Self::Tis | Self::Icepop | Self::MisToken | Self::MisSequence | Self::MisGeometric)
+    }
 
     /// Name on the command line, in tables and in results.
     #[must_use]
@@ -121,6 +156,13 @@ impl Rule {
             Self::Lopti => "lopti",
             Self::Dgg => "dgg",
             Self::Dasd => "dasd",
+            Self::DualClip => "dual_clip",
+            Self::RatioCap => "ratio_cap",
+            Self::Tis => "tis",
+            Self::Icepop => "icepop",
+            Self::MisToken => "mis_token",
+            Self::MisSequence => "mis_sequence",
+            Self::MisGeometric => "mis_geometric",
         }
     }
 
@@ -174,7 +216,22 @@ impl Rule {
             Self::JustRl => "bounds the loss of tokens with A<0 (dual clip)".into(),
             Self::Dgg => "drops gradients of unusual lm_head energy".into(),
             Self::Dasd => "shifts A towards a teacher (logprob_ref) where entropy is low".into(),
+            Self::DualClip => "bounds the loss of tokens with A<0 by a multiple of A".into(),
+            Self::RatioCap => "caps the weight of every token, whatever the sign of A".into(),
+            Self::Tis => "weighs every token by the capped ratio of trainer to sampler".into(),
+            Self::Icepop => "weighs every token by the ratio of trainer to sampler, 0 out of bounds".into(),
+            Self::MisToken => "drops tokens whose ratio of trainer to sampler is out of bounds".into(),
+            Self::MisSequence => "drops responses whose ratio of trainer to sampler is out of bounds".into(),
+            Self::MisGeometric => {
+                "drops responses whose mean ratio of sampler to trainer is out of bounds".into()
+            }
         }
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -1,8 +1,29 @@
 //! From the token stream to responses that can be replayed.
 
-use super::LoggedResponse;
 use super::groups::GroupRewards;
+use super::labels::Labels;
+use super::response::LoggedResponse;
 use crate::ingest::{Column, Id, MISSING_ID, TokenBatch};
+
+/// What a token cannot be trained on without, for all arms alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// The log's old log-probability.
+    pub old: bool,
+    /// The sampler's log-probability.
+    pub rollout: bool,
+}
+
+/// How responses are taken over.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// Rewards of groups.
+    pub groups: &'a GroupRewards,
+    /// What makes a response correct.
+    pub labels: &'a Labels,
+    /// What a token cannot be trained on without.
+    pub needs: Needs,
+}
 
 /// Why a response cannot be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,13 +76,8 @@ pub fn refusal(batch: &TokenBatch, i: usize) -> Option<Refused> {
 }
 
 /// Response `i`, copied; the second number counts trained tokens that lack a number.
-pub fn adopt(
-    batch: &TokenBatch,
-    i: usize,
-    ordinal: u64,
-    groups: &GroupRewards,
-    needs_old: bool,
-) -> (LoggedResponse, u64) {
+pub fn adopt(batch: &TokenBatch, i: usize, ordinal: u64, reading: Reading<'_>) -> (LoggedResponse, u64) {
+    let Reading { groups, labels, needs } = reading;
     let range = batch.range(i);
     let r = &batch.responses;
     let prompt = r.prompt_ids.as_ref().and_then(|p| p[i].as_ref());
@@ -76,14 +92,17 @@ pub fn adopt(
             vec![one; range.len()]
         }
     };
-    let old = column(Column::Logprob);
+    let (old, rollout) = (column(Column::Logprob), column(Column::LogprobRollout));
     let mut trained: Vec<bool> = match batch.mask() {
         Some(mask) => mask[range.clone()].iter().map(|m| *m == 1).collect(),
         None => vec![true; range.len()],
     };
     let mut incomplete = 0;
     for t in 0..range.len() {
-        let lacks = advantage[t].is_nan() || (needs_old && !old.get(t).is_some_and(|o| o.is_finite()));
+        let is_missing = |values: &[f32]| !values.get(t).is_some_and(|v| v.is_finite());
+        let lacks = advantage[t].is_nan()
+            || (needs.old && is_missing(&old))
+            || (needs.rollout && is_missing(&rollout));
         if trained[t] && lacks {
             trained[t] = false;
             incomplete += 1;
@@ -97,10 +116,12 @@ pub fn adopt(
         group: id(Column::GroupId),
         sample: id(Column::SampleId),
         reward: r.floats.get(Column::Reward).map_or(f32::NAN, |v| v[i]),
+        correct: labels.of(batch, i, &advantage),
         centred_reward: groups.centred(batch, i).map_or(f32::NAN, |c| c as f32),
         tokens,
         response_start: prompt.len(),
         old,
+        rollout,
         teacher: column(Column::LogprobRef),
         advantage,
         trained,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::LoggedResponse;
-use crate::replay::random::{draw, seed_of};
+use super::response::LoggedResponse;
+use crate::stats::random::{draw, seed_of};
 
 /// Responses of a mini-batch where neither the user nor the log says.
 pub const MINIBATCH: u64 = 64;
@@ -12,13 +12,19 @@ pub const MINIBATCH: u64 = 64;
 /// evenly; else the log's own mini-batches are taken, where every response has one.
 #[must_use]
 pub fn minibatches(responses: &[LoggedResponse], size: Option<u64>) -> Vec<Vec<usize>> {
-    let all: Vec<usize> = (0..responses.len()).collect();
+    minibatch_members(&responses.iter().map(|r| r.update).collect::<Vec<_>>(), size)
+}
+
+/// The same, from the log's own mini-batch of each response.
+#[must_use]
+pub fn minibatch_members(updates: &[Option<i64>], size: Option<u64>) -> Vec<Vec<usize>> {
+    let all: Vec<usize> = (0..updates.len()).collect();
     let size = match size {
         Some(size) => size,
-        None if responses.iter().all(|r| r.update.is_some()) => {
+        None if updates.iter().all(Option::is_some) => {
             let mut by_update: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
-            for (i, response) in responses.iter().enumerate() {
-                by_update.entry(response.update.unwrap_or_default()).or_default().push(i);
+            for (i, update) in updates.iter().enumerate() {
+                by_update.entry(update.unwrap_or_default()).or_default().push(i);
             }
             return by_update.into_values().collect();
         }

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::adopt::{Refused, refusal};
+use super::content::with_response;
 use super::groups::GroupRewards;
-use super::{COLUMNS, require_columns};
+use super::labels::{Labels, RewardValues};
+use super::minibatches::minibatch_members;
+use super::response::{COLUMNS, require_columns};
 use crate::error::{Error, Result};
 use crate::ingest::{Column, Progress, Run, TokenBatch, scan_in_order};
-use crate::replay::random::{draw, seed_of};
 use crate::replay::result::{Data, SkippedResponses};
 use crate::replay::settings::ReplaySettings;
+use crate::stats::random::{draw, seed_of};
 
 /// Tokens that are evaluated on at most; more would cost time and tell nothing.
 const HOLDOUT_TOKENS: u64 = 2_000_000;
@@ -25,6 +28,8 @@ pub struct StepPlan {
     pub responses: Vec<u64>,
     /// Their tokens, prompts included.
     pub tokens: u64,
+    /// Mini-batches that they become.
+    pub minibatches: usize,
 }
 
 /// What a first look found.
@@ -40,6 +45,10 @@ pub struct Survey {
     pub data: Data,
     /// The largest token id.
     pub largest_id: u32,
+    /// Hash of everything that was read.
+    pub content: u64,
+    /// What makes a response correct.
+    pub labels: Labels,
 }
 
 /// What is kept of a response.
@@ -50,6 +59,7 @@ struct Fact {
     tokens: u64,
     trained: u64,
     sequence: u64,
+    update: Option<i64>,
 }
 
 struct Surveyor<'a> {
@@ -62,6 +72,8 @@ struct Surveyor<'a> {
     refused: BTreeMap<Refused, u64>,
     longest: u64,
     largest_id: u32,
+    content: u64,
+    rewards: RewardValues,
 }
 
 /// Looks at every response once.
@@ -77,6 +89,8 @@ pub fn survey(run: &Run, settings: &ReplaySettings, progress: &dyn Progress) -> 
         refused: BTreeMap::new(),
         longest: 0,
         largest_id: 0,
+        content: 0,
+        rewards: RewardValues::default(),
     };
     scan_in_order(run, COLUMNS, progress, &mut |batch| {
         surveyor.add(&batch);
@@ -116,6 +130,8 @@ impl Surveyor<'_> {
             let largest = ids.iter().chain(prompt).copied().max().unwrap_or(0);
             self.largest_id = self.largest_id.max(u32::try_from(largest).unwrap_or(0));
             self.groups.add(batch, i);
+            self.rewards.add(batch, i);
+            self.content = with_response(self.content, batch, i);
             self.facts.push(Fact {
                 ordinal,
                 step: index,
@@ -124,6 +140,7 @@ impl Surveyor<'_> {
                 trained: mask.map_or(range.len(), |m| m[range.clone()].iter().filter(|m| **m == 1).count())
                     as u64,
                 sequence: (range.len() + prompt.len()) as u64,
+                update: batch.responses.ints.get(Column::Update).and_then(|u| u[i]),
             });
         }
     }
@@ -137,15 +154,17 @@ impl Surveyor<'_> {
             });
         }
         let held = self.held_out();
+        let labels = self.rewards.labels();
         let mut steps: Vec<StepPlan> = self
             .steps
             .iter()
-            .map(|step| StepPlan { step: *step, responses: Vec::new(), tokens: 0 })
+            .map(|step| StepPlan { step: *step, responses: Vec::new(), tokens: 0, minibatches: 0 })
             .collect();
         let mut data = Data {
             files: run.files.iter().map(|f| f.context.path.display().to_string()).collect(),
             steps: 0,
             longest_response: self.longest,
+            correct: labels.meaning(),
             holdout_prompts: held.len() as u64,
             advantages: if run.has(Column::Advantage) || run.has(Column::AdvantageSeq) {
                 "logged".into()
@@ -158,8 +177,10 @@ impl Surveyor<'_> {
             ..Data::default()
         };
         let mut holdout = Vec::new();
+        let mut updates: Vec<Vec<Option<i64>>> = vec![Vec::new(); steps.len()];
         for fact in &self.facts {
             if !held.contains(&fact.prompt) {
+                updates[fact.step].push(fact.update);
                 steps[fact.step].responses.push(fact.ordinal);
                 steps[fact.step].tokens += fact.sequence;
                 data.responses += 1;
@@ -172,6 +193,9 @@ impl Surveyor<'_> {
                 data.holdout_unused += 1;
             }
         }
+        for (step, updates) in steps.iter_mut().zip(&updates) {
+            step.minibatches = minibatch_members(updates, self.settings.minibatch).len();
+        }
         steps.retain(|s| !s.responses.is_empty());
         data.steps = steps.len() as u64;
         if steps.is_empty() {
@@ -180,7 +204,15 @@ impl Surveyor<'_> {
                 hint: "give a smaller --holdout".into(),
             });
         }
-        Ok(Survey { steps, holdout, groups: self.groups, data, largest_id: self.largest_id })
+        Ok(Survey {
+            steps,
+            holdout,
+            groups: self.groups,
+            data,
+            largest_id: self.largest_id,
+            content: self.content,
+            labels,
+        })
     }
 
     /// Prompts, not groups of a step: a prompt that comes again at a later step is not trained on

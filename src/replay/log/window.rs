@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::adopt::adopt;
-use super::{COLUMNS, LoggedResponse, Survey};
+use super::adopt::{Needs, Reading, adopt};
+use super::response::{COLUMNS, LoggedResponse};
+use super::survey::Survey;
 use crate::error::Result;
 use crate::ingest::{Run, Silent, scan_in_order};
 
@@ -16,17 +17,21 @@ const WINDOW_TOKENS: u64 = 8_000_000;
 pub struct Windows<'a> {
     run: &'a Run,
     survey: &'a Survey,
-    needs_old: bool,
+    needs: Needs,
     budget: u64,
     range: Range<usize>,
     steps: Vec<Arc<Vec<LoggedResponse>>>,
 }
 
 impl<'a> Windows<'a> {
-    /// Nothing is read yet. `needs_old` says whether tokens without a logged log-probability can
-    /// be trained on.
-    pub fn new(run: &'a Run, survey: &'a Survey, needs_old: bool) -> Self {
-        Self { run, survey, needs_old, budget: WINDOW_TOKENS, range: 0..0, steps: Vec::new() }
+    /// Nothing is read yet. `needs` says what tokens cannot be trained on without.
+    pub fn new(run: &'a Run, survey: &'a Survey, needs: Needs) -> Self {
+        Self { run, survey, needs, budget: WINDOW_TOKENS, range: 0..0, steps: Vec::new() }
+    }
+
+    /// Tokens that are kept in memory at most.
+    pub fn budget(&self) -> u64 {
+        self.budget
     }
 
     /// The responses of step number `index` of the survey that are trained on.
@@ -70,7 +75,7 @@ impl<'a> Windows<'a> {
         scan_in_order(self.run, COLUMNS, &Silent, &mut |batch| {
             for i in 0..batch.len() {
                 if places.contains_key(&next) {
-                    incomplete += adopt(&batch, i, next, &self.survey.groups, self.needs_old).1;
+                    incomplete += adopt(&batch, i, next, self.reading()).1;
                 }
                 next += 1;
             }
@@ -79,13 +84,17 @@ impl<'a> Windows<'a> {
         Ok(incomplete)
     }
 
+    fn reading(&self) -> Reading<'a> {
+        Reading { groups: &self.survey.groups, labels: &self.survey.labels, needs: self.needs }
+    }
+
     fn read(&self, places: HashMap<u64, usize>, steps: usize) -> Result<(Vec<Vec<LoggedResponse>>, u64)> {
         let mut found: Vec<Vec<LoggedResponse>> = vec![Vec::new(); steps];
         let (mut next, mut incomplete) = (0, 0);
         scan_in_order(self.run, COLUMNS, &Silent, &mut |batch| {
             for i in 0..batch.len() {
                 if let Some(place) = places.get(&next) {
-                    let (response, lacking) = adopt(&batch, i, next, &self.survey.groups, self.needs_old);
+                    let (response, lacking) = adopt(&batch, i, next, self.reading());
                     found[*place].push(response);
                     incomplete += lacking;
                 }

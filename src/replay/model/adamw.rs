@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::gradients::Gradients;
-use super::ops::{AdamRule, Place};
+use super::ops::{AdamRule, Compute};
 use super::policy::Policy;
 
 /// Settings of the optimizer; the learning rate is given with every step.
@@ -46,7 +46,7 @@ impl AdamW {
 
     /// One update with a learning rate. A parameter without gradient counts as one of zero.
     pub fn step(&mut self, policy: Policy, gradients: Gradients, lr: f64) -> Policy {
-        let place = Place::new(&policy.device());
+        let kernels = Compute::new(&policy.device()).kernels;
         self.steps += 1;
         let rule = self.rule(lr);
         if self.moments.is_empty() {
@@ -57,12 +57,10 @@ impl AdamW {
         let work: Vec<_> = parameters.into_iter().zip(gradients.tensors).zip(moments).collect();
         let update = |((w, g), [m, v]): ((Tensor<2>, Option<Tensor<2>>), [Tensor<2>; 2])| {
             let g = g.unwrap_or_else(|| w.zeros_like());
-            let [w, m, v] = place.adamw(w, g, m, v, rule);
+            let [w, m, v] = kernels.adamw(w, g, m, v, rule);
             (w, [m, v])
         };
-        // Another device has a queue for every thread, and burn's do not wait for each other where
-        // one updates in place what another still reads: one thread only.
-        let (parameters, moments) = if place.is_host() {
+        let (parameters, moments) = if kernels.updates_side_by_side() {
             work.into_par_iter().map(update).unzip()
         } else {
             work.into_iter().map(update).unzip()

@@ -5,7 +5,7 @@ use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
 use super::gradients::Gradients;
 use super::head::{self, HeadTape};
 use super::layer::{LayerTape, Scene};
-use super::ops::{Heads, Place, Span};
+use super::ops::{Compute, Heads, Span};
 use super::policy::Policy;
 use super::sequence::{Pack, TokenStats};
 
@@ -31,16 +31,16 @@ enum Kept {
     Tape(Box<LayerTape>),
 }
 
-/// A policy on a place, ready for packs up to a length.
+/// A policy on a device, ready for packs up to a length.
 pub(super) struct Body<'a> {
-    place: &'a Place,
+    compute: &'a Compute,
     policy: &'a Policy,
     heads: Heads,
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn new(place: &'a Place, policy: &'a Policy, longest: usize) -> Self {
-        Self { place, policy, heads: Heads::new(&policy.config, longest) }
+    pub(super) fn new(compute: &'a Compute, policy: &'a Policy, longest: usize) -> Self {
+        Self { compute, policy, heads: Heads::new(&policy.config, longest) }
     }
 
     /// What the policy says about the pack's response tokens; the tape unless nothing is kept.
@@ -50,20 +50,20 @@ impl<'a> Body<'a> {
         }
         let mut layers = vec![];
         let hidden = self.hidden(pack, keep, &mut layers);
-        let (stats, head) = head::forward(self.place, self.policy, pack, hidden, keep != Keep::Nothing);
+        let (stats, head) = head::forward(self.compute, self.policy, pack, hidden, keep != Keep::Nothing);
         (stats, head.map(|head| Tape { layers, head }))
     }
 
     /// Probabilities of every token after the last one of the pack.
     pub(super) fn last_distribution(&self, pack: &Pack) -> Tensor<2> {
         let hidden = self.hidden(pack, Keep::Nothing, &mut vec![]);
-        head::last_distribution(self.place, self.policy, pack, hidden)
+        head::last_distribution(self.compute, self.policy, pack, hidden)
     }
 
     /// Gradient of Σ c ln π over the pack's response tokens.
     pub(super) fn backward(&self, pack: &Pack, tape: Tape, coefficients: &[f32]) -> Gradients {
         let mut gradients = Gradients::none(self.policy);
-        let mut d = head::backward(self.place, self.policy, pack, tape.head, coefficients, &mut gradients);
+        let mut d = head::backward(self.compute, self.policy, pack, tape.head, coefficients, &mut gradients);
         let spans = spans(pack);
         let scene = self.scene(&spans);
         for (slots, kept) in self.policy.layout.layers.iter().zip(tape.layers).rev() {
@@ -98,12 +98,12 @@ impl<'a> Body<'a> {
     }
 
     fn scene<'s>(&'s self, spans: &'s [Span]) -> Scene<'s> {
-        Scene { place: self.place, policy: self.policy, heads: &self.heads, spans }
+        Scene { compute: self.compute, policy: self.policy, heads: &self.heads, spans }
     }
 
     fn ids(&self, pack: &Pack) -> Tensor<1, Int> {
         let ids: Vec<i32> = pack.ids.iter().map(|id| *id as i32).collect();
-        Tensor::from_data(TensorData::new(ids, [pack.ids.len()]), &self.place.device)
+        Tensor::from_data(TensorData::new(ids, [pack.ids.len()]), &self.compute.device)
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::not_computed::refuse_what_is_not_computed;
 use super::rope::RopeScaling;
+use super::shorten::shorten;
 use crate::error::{Error, Result};
 
 /// The families of decoders that are known.
@@ -72,7 +74,7 @@ impl ModelConfig {
             })?,
         };
         let architecture = keys.architecture()?;
-        keys.refuse_what_is_not_computed()?;
+        refuse_what_is_not_computed(path, keys.map)?;
         let hidden_size = keys.size("hidden_size")?;
         let heads = keys.size("num_attention_heads")?;
         let kv_heads = keys.size_or("num_key_value_heads", heads)?;
@@ -175,27 +177,6 @@ impl Keys<'_> {
         }
     }
 
-    /// Settings that would change the numbers and that this program does not follow.
-    fn refuse_what_is_not_computed(&self) -> Result<()> {
-        match self.map.get("hidden_act").and_then(Value::as_str) {
-            None | Some("silu" | "swish") => {}
-            Some(other) => {
-                return Err(self.bad("hidden_act", format!("`{}`, only silu is known", shorten(other))));
-            }
-        }
-        if self.flag("use_sliding_window")?.unwrap_or(false) {
-            return Err(self.bad("use_sliding_window", "sliding windows are not computed"));
-        }
-        let sliding = |kinds: &Vec<Value>| kinds.iter().any(|k| k.as_str() != Some("full_attention"));
-        if self.map.get("layer_types").and_then(Value::as_array).is_some_and(sliding) {
-            return Err(self.bad("layer_types", "only full_attention is computed"));
-        }
-        if self.map.get("quantization_config").is_some_and(|v| !v.is_null()) {
-            return Err(self.bad("quantization_config", "quantised weights cannot be trained"));
-        }
-        Ok(())
-    }
-
     fn size(&self, key: &str) -> Result<usize> {
         let Some(value) = self.map.get(key) else { return Err(self.bad(key, "missing")) };
         match value.as_u64() {
@@ -263,13 +244,4 @@ impl Keys<'_> {
         };
         Ok((theta, scaling))
     }
-}
-
-/// A stranger's text, short enough for a message.
-pub(super) fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
 }

@@ -4,8 +4,8 @@ use burn::tensor::{Device, FloatDType};
 
 use super::body::{Body, Keep, Tape, tape_bytes};
 use super::gradients::Gradients;
-use super::host_values;
-use super::ops::Place;
+use super::host_values::host_values;
+use super::ops::Compute;
 use super::policy::Policy;
 use super::sequence::{Pack, Sequence, TokenStats, pack};
 use super::workers::Workers;
@@ -53,7 +53,7 @@ const LARGE_MODEL: usize = 50_000_000;
 /// Runs policies over sequences.
 #[derive(Debug)]
 pub struct Engine {
-    place: Place,
+    compute: Compute,
     tokens_per_microbatch: usize,
     keep: Keep,
     tape_bytes: usize,
@@ -78,12 +78,12 @@ impl Engine {
                 hint: "use float32 there".into(),
             });
         }
-        let place = Place::new(&settings.device);
-        let place = if settings.half_products { place.with_half_products() } else { place };
+        let compute = Compute::new(&settings.device);
+        let compute = if settings.half_products { compute.with_half_products() } else { compute };
         // Another device has its own queue; more workers would only take turns.
         let workers = if shares_host_memory(&settings.device) { settings.threads } else { 1 };
         Ok(Self {
-            place,
+            compute,
             tokens_per_microbatch: settings.tokens_per_microbatch,
             keep: if settings.gradient_checkpointing { Keep::Inputs } else { Keep::Everything },
             tape_bytes: settings.tape_bytes,
@@ -168,6 +168,19 @@ impl Engine {
         Ok(ranked)
     }
 
+    /// Gradients of a policy that exist at one time, at most.
+    pub fn gradient_copies(&self, policy: &Policy) -> usize {
+        self.workers(policy).len() + 1
+    }
+
+    /// Bytes of forward passes that are kept between the passes of a mini-batch of so many tokens.
+    pub fn kept_bytes(&self, policy: &Policy, tokens: u64) -> u64 {
+        let config = &policy.config;
+        let width = 4 * config.hidden_size + 2 * config.qkv_width() + 2 * config.intermediate_size;
+        let all = tokens.saturating_mul(4 * (config.layers * width) as u64);
+        all.min(self.tape_bytes as u64)
+    }
+
     fn backward(
         &self,
         policy: &Policy,
@@ -190,7 +203,7 @@ impl Engine {
     }
 
     fn body<'a>(&'a self, policy: &'a Policy, packs: &[Pack]) -> Body<'a> {
-        Body::new(&self.place, policy, packs.iter().map(Pack::longest).max().unwrap_or(0))
+        Body::new(&self.compute, policy, packs.iter().map(Pack::longest).max().unwrap_or(0))
     }
 
     fn workers(&self, policy: &Policy) -> &Workers {
@@ -235,7 +248,7 @@ mod tests {
         let device = Device::flex();
         let fused = Engine::new(&EngineSettings::new(&device)).unwrap();
         let mut tensors = Engine::new(&EngineSettings::new(&device)).unwrap();
-        tensors.place = Place::without_host_loops(&device);
+        tensors.compute = Compute::by_tensors(&device);
         let batch: Vec<Sequence> = [90, 7]
             .map(|n| Sequence { tokens: (0..n).map(|i| i * i % 96).collect(), response_start: 3 })
             .to_vec();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Tensor;
 
-use super::host_values;
+use super::host_values::host_values;
 use super::policy::Policy;
 
 /// A gradient for every parameter of a policy.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
 
 use super::gradients::Gradients;
-use super::ops::Place;
+use super::ops::Compute;
 use super::policy::Policy;
 use super::sequence::{Pack, TokenStats};
 
@@ -24,18 +24,18 @@ pub(super) struct HeadTape {
 
 /// Measures all response tokens of a pack from the last layer's output.
 pub(super) fn forward(
-    place: &Place,
+    compute: &Compute,
     policy: &Policy,
     pack: &Pack,
     hidden: Tensor<2>,
     keep: bool,
 ) -> (TokenStats, Option<HeadTape>) {
-    let (x, normed) = normalise(place, policy, pack, hidden);
+    let (x, normed) = normalise(compute, policy, pack, hidden);
     let mut stats = TokenStats::default();
     let mut distributions = vec![];
     let keep_distributions = keep && pack.targets.len() * policy.config.vocab_size <= CHUNK;
     for rows in chunks(pack, policy) {
-        let (pi, part) = place.distributions(logits(policy, &normed, &rows), &pack.targets[rows]);
+        let (pi, part) = compute.kernels.distributions(logits(policy, &normed, &rows), &pack.targets[rows]);
         stats.append(part);
         if keep_distributions {
             distributions.push(pi);
@@ -46,7 +46,7 @@ pub(super) fn forward(
 
 /// Gradient of Σ c ln π with respect to the last layer's output.
 pub(super) fn backward(
-    place: &Place,
+    compute: &Compute,
     policy: &Policy,
     pack: &Pack,
     tape: HeadTape,
@@ -60,32 +60,37 @@ pub(super) fn backward(
         let targets = &pack.targets[rows.clone()];
         let pi = match kept.next() {
             Some(pi) => pi,
-            None => place.distributions(logits(policy, &normed, &rows), targets).0,
+            None => compute.kernels.distributions(logits(policy, &normed, &rows), targets).0,
         };
-        let d_logits = place.logit_gradient(pi, targets, &coefficients[rows.clone()]);
+        let d_logits = compute.kernels.logit_gradient(pi, targets, &coefficients[rows.clone()]);
         parts.push(d_logits.clone().matmul(policy.parameters[policy.layout.head].clone()));
         gradients.add_at(policy.layout.head, d_logits.transpose().matmul(cut(&normed, &rows)));
     }
     let d_normed = Tensor::cat(parts, 0);
     drop(normed);
     let weight = &policy.parameters[policy.layout.norm];
-    let (dx, d_weight) = place.norm_backward(d_normed, x, weight, policy.config.rms_norm_eps, None);
+    let (dx, d_weight) = compute.kernels.norm_backward(d_normed, x, weight, policy.config.rms_norm_eps, None);
     gradients.add_at(policy.layout.norm, d_weight);
-    let all = Tensor::zeros([pack.ids.len(), policy.config.hidden_size], &place.device);
-    all.select_assign(0, picks(place, pack), dx, IndexingUpdateOp::Add)
+    let all = Tensor::zeros([pack.ids.len(), policy.config.hidden_size], &compute.device);
+    all.select_assign(0, picks(compute, pack), dx, IndexingUpdateOp::Add)
 }
 
 /// Probabilities of every token after the last one read.
-pub(super) fn last_distribution(place: &Place, policy: &Policy, pack: &Pack, hidden: Tensor<2>) -> Tensor<2> {
-    let (_, normed) = normalise(place, policy, pack, hidden);
+pub(super) fn last_distribution(
+    compute: &Compute,
+    policy: &Policy,
+    pack: &Pack,
+    hidden: Tensor<2>,
+) -> Tensor<2> {
+    let (_, normed) = normalise(compute, policy, pack, hidden);
     let rows = pack.targets.len().saturating_sub(1)..pack.targets.len();
     let targets = &pack.targets[rows.clone()];
-    place.distributions(logits(policy, &normed, &rows), targets).0
+    compute.kernels.distributions(logits(policy, &normed, &rows), targets).0
 }
 
-fn normalise(place: &Place, policy: &Policy, pack: &Pack, hidden: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
-    let x = hidden.select(0, picks(place, pack));
-    place.norm(x, &policy.parameters[policy.layout.norm], policy.config.rms_norm_eps)
+fn normalise(compute: &Compute, policy: &Policy, pack: &Pack, hidden: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    let x = hidden.select(0, picks(compute, pack));
+    compute.kernels.norm(x, &policy.parameters[policy.layout.norm], policy.config.rms_norm_eps)
 }
 
 fn logits(policy: &Policy, normed: &Tensor<2>, rows: &Range<usize>) -> Tensor<2> {
@@ -102,7 +107,7 @@ fn chunks(pack: &Pack, policy: &Policy) -> impl Iterator<Item = Range<usize>> {
     (0..total.div_ceil(size)).map(move |c| c * size..((c + 1) * size).min(total))
 }
 
-fn picks(place: &Place, pack: &Pack) -> Tensor<1, Int> {
+fn picks(compute: &Compute, pack: &Pack) -> Tensor<1, Int> {
     let rows: Vec<i32> = pack.picks.iter().map(|r| *r as i32).collect();
-    Tensor::from_data(TensorData::new(rows, [pack.picks.len()]), &place.device)
+    Tensor::from_data(TensorData::new(rows, [pack.picks.len()]), &compute.device)
 }

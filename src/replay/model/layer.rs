@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use super::gradients::Gradients;
 use super::layout::LayerSlots;
-use super::ops::{Block, Heads, Packed, Place, Span};
+use super::ops::{Block, Compute, Heads, Packed, Span};
 use super::policy::Policy;
 
 /// Scores of a layer that are kept for the way back (a quarter gibibyte).
@@ -12,7 +12,7 @@ const KEPT_SCORES: usize = 1 << 26;
 
 /// What a pack is to a layer.
 pub(super) struct Scene<'a> {
-    pub(super) place: &'a Place,
+    pub(super) compute: &'a Compute,
     pub(super) policy: &'a Policy,
     pub(super) heads: &'a Heads,
     pub(super) spans: &'a [Span],
@@ -40,22 +40,22 @@ impl Scene<'_> {
         x: Tensor<2>,
         keep: bool,
     ) -> (Tensor<2>, Option<LayerTape>) {
-        let (place, eps) = (self.place, self.policy.config.rms_norm_eps);
-        let (x, attention_input) = place.norm(x, self.weight(slots.input_norm), eps);
+        let (compute, eps) = (self.compute, self.policy.config.rms_norm_eps);
+        let (x, attention_input) = compute.kernels.norm(x, self.weight(slots.input_norm), eps);
         let qkv = self.linear(attention_input.clone(), slots.qkv, slots.qkv_bias);
-        let (qkv, packed) = place.pack_heads(qkv, self.heads, self.spans, self.head_norms(slots));
+        let (qkv, packed) = compute.kernels.pack_heads(qkv, self.heads, self.spans, self.head_norms(slots));
         let keep_probabilities = keep && self.scores() <= KEPT_SCORES;
         let (mut probabilities, mut outputs) = (vec![], vec![]);
         for block in self.blocks(&packed) {
-            let p = place.probabilities(&block);
-            outputs.push(place.attend(&block, p.clone()));
+            let p = compute.probabilities(&block);
+            outputs.push(compute.attend(&block, p.clone()));
             probabilities.push(keep_probabilities.then_some(p));
         }
-        let attended = place.join_heads(outputs, self.heads);
+        let attended = compute.kernels.join_heads(outputs, self.heads);
         let middle = x.clone() + self.linear(attended.clone(), slots.output, slots.output_bias);
-        let (middle, mlp_input) = place.norm(middle, self.weight(slots.mlp_norm), eps);
+        let (middle, mlp_input) = compute.kernels.norm(middle, self.weight(slots.mlp_norm), eps);
         let gate_up = self.linear(mlp_input.clone(), slots.gate_up, slots.gate_up_bias);
-        let (gate_up, act) = place.gate(gate_up);
+        let (gate_up, act) = compute.kernels.gate(gate_up);
         let out = middle.clone() + self.linear(act, slots.down, slots.down_bias);
         let tape = keep.then(|| LayerTape {
             x,
@@ -79,30 +79,32 @@ impl Scene<'_> {
         d_out: Tensor<2>,
         gradients: &mut Gradients,
     ) -> Tensor<2> {
-        let (place, eps) = (self.place, self.policy.config.rms_norm_eps);
-        let d_act = place.product(d_out.clone(), self.weight(slots.down).clone());
-        let (act, d_gate_up) = place.gate_backward(tape.gate_up, d_act);
+        let (compute, eps) = (self.compute, self.policy.config.rms_norm_eps);
+        let d_act = compute.product(d_out.clone(), self.weight(slots.down).clone());
+        let (act, d_gate_up) = compute.kernels.gate_backward(tape.gate_up, d_act);
         self.add_linear(gradients, slots.down, slots.down_bias, &d_out, act);
-        let d_mlp = place.product(d_gate_up.clone(), self.weight(slots.gate_up).clone());
+        let d_mlp = compute.product(d_gate_up.clone(), self.weight(slots.gate_up).clone());
         self.add_linear(gradients, slots.gate_up, slots.gate_up_bias, &d_gate_up, tape.mlp_input);
         drop(d_gate_up);
         let weight = self.weight(slots.mlp_norm);
-        let (d_middle, d_weight) = place.norm_backward(d_mlp, tape.middle, weight, eps, Some(d_out));
+        let (d_middle, d_weight) =
+            compute.kernels.norm_backward(d_mlp, tape.middle, weight, eps, Some(d_out));
         gradients.add_at(slots.mlp_norm, d_weight);
 
-        let d_attended = place.product(d_middle.clone(), self.weight(slots.output).clone());
+        let d_attended = compute.product(d_middle.clone(), self.weight(slots.output).clone());
         self.add_linear(gradients, slots.output, slots.output_bias, &d_middle, tape.attended);
         let d_packed = self.attention_backward(tape.packed, tape.probabilities, d_attended);
         let norms = self.head_norms(slots);
-        let (d_qkv, d_norms) = place.pack_heads_backward(d_packed, tape.qkv, self.heads, self.spans, norms);
+        let (d_qkv, d_norms) =
+            compute.kernels.pack_heads_backward(d_packed, tape.qkv, self.heads, self.spans, norms);
         if let (Some(q), Some(k), Some((dq, dk))) = (slots.q_norm, slots.k_norm, d_norms) {
             gradients.add_at(q, dq);
             gradients.add_at(k, dk);
         }
-        let d_input = place.product(d_qkv.clone(), self.weight(slots.qkv).clone());
+        let d_input = compute.product(d_qkv.clone(), self.weight(slots.qkv).clone());
         self.add_linear(gradients, slots.qkv, slots.qkv_bias, &d_qkv, tape.attention_input);
         let weight = self.weight(slots.input_norm);
-        let (d_x, d_weight) = place.norm_backward(d_input, tape.x, weight, eps, Some(d_middle));
+        let (d_x, d_weight) = compute.kernels.norm_backward(d_input, tape.x, weight, eps, Some(d_middle));
         gradients.add_at(slots.input_norm, d_weight);
         d_x
     }
@@ -113,17 +115,18 @@ impl Scene<'_> {
         probabilities: Vec<Option<Tensor<3>>>,
         d_out: Tensor<2>,
     ) -> Packed {
-        let d_blocks = self.place.split_heads(d_out, self.heads, self.spans);
+        let d_blocks = self.compute.kernels.split_heads(d_out, self.heads, self.spans);
         let mut gradient = Packed { q: vec![], k: vec![], v: vec![] };
         let (mut dk_sum, mut dv_sum) = (None, None);
         let mut work: Vec<_> = self.blocks(&packed).zip(probabilities).zip(d_blocks).collect();
         // From the last block of a sequence, which saw all keys, to the first.
         while let Some(((block, p), d)) = work.pop() {
             let first = block.queries.start == 0;
-            let p = p.unwrap_or_else(|| self.place.probabilities(&block));
-            let [dq, dk, dv] = self.place.attend_backward(&block, p, d);
+            let p = p.unwrap_or_else(|| self.compute.probabilities(&block));
+            let [dq, dk, dv] = self.compute.attend_backward(&block, p, d);
             gradient.q.push(dq);
-            let (dk, dv) = (self.place.add_seen(dk_sum.take(), dk), self.place.add_seen(dv_sum.take(), dv));
+            let (dk, dv) =
+                (self.compute.add_seen(dk_sum.take(), dk), self.compute.add_seen(dv_sum.take(), dv));
             if first {
                 gradient.k.push(dk);
                 gradient.v.push(dv);
@@ -165,7 +168,7 @@ impl Scene<'_> {
     }
 
     fn linear(&self, x: Tensor<2>, weight: usize, bias: Option<usize>) -> Tensor<2> {
-        let y = self.place.product(x, self.weight(weight).clone().transpose());
+        let y = self.compute.product(x, self.weight(weight).clone().transpose());
         if let Some(bias) = bias { y + self.weight(bias).clone() } else { y }
     }
 
@@ -178,7 +181,7 @@ impl Scene<'_> {
         dy: &Tensor<2>,
         x: Tensor<2>,
     ) {
-        gradients.add_at(weight, self.place.product(dy.clone().transpose(), x));
+        gradients.add_at(weight, self.compute.product(dy.clone().transpose(), x));
         if let Some(bias) = bias {
             gradients.add_at(bias, dy.clone().sum_dim(0));
         }

@@ -7,56 +7,56 @@ use super::config::ModelConfig;
 
 /// A tensor of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) name: String,
+pub struct Piece {
+    pub name: String,
     /// As the checkpoint has it: [rows, columns], or [columns] of a vector.
-    pub(super) shape: Vec<usize>,
+    pub shape: Vec<usize>,
 }
 
 impl Piece {
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 }
 
 /// A parameter as it is trained: pieces of a checkpoint, one below the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Parameter {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) pieces: Vec<Piece>,
+pub struct Parameter {
+    pub rows: usize,
+    pub columns: usize,
+    pub pieces: Vec<Piece>,
 }
 
 /// Places of a layer's parameters.
 #[derive(Debug, Clone)]
-pub(super) struct LayerSlots {
-    pub(super) input_norm: usize,
-    pub(super) qkv: usize,
-    pub(super) qkv_bias: Option<usize>,
-    pub(super) q_norm: Option<usize>,
-    pub(super) k_norm: Option<usize>,
-    pub(super) output: usize,
-    pub(super) output_bias: Option<usize>,
-    pub(super) mlp_norm: usize,
-    pub(super) gate_up: usize,
-    pub(super) gate_up_bias: Option<usize>,
-    pub(super) down: usize,
-    pub(super) down_bias: Option<usize>,
+pub struct LayerSlots {
+    pub input_norm: usize,
+    pub qkv: usize,
+    pub qkv_bias: Option<usize>,
+    pub q_norm: Option<usize>,
+    pub k_norm: Option<usize>,
+    pub output: usize,
+    pub output_bias: Option<usize>,
+    pub mlp_norm: usize,
+    pub gate_up: usize,
+    pub gate_up_bias: Option<usize>,
+    pub down: usize,
+    pub down_bias: Option<usize>,
 }
 
 /// All parameters of a model and where each is.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) embedding: usize,
-    pub(super) layers: Vec<LayerSlots>,
-    pub(super) norm: usize,
+pub struct Layout {
+    pub parameters: Vec<Parameter>,
+    pub embedding: usize,
+    pub layers: Vec<LayerSlots>,
+    pub norm: usize,
     /// The output matrix: the embedding where they are tied.
-    pub(super) head: usize,
+    pub head: usize,
 }
 
 impl Layout {
-    pub(super) fn new(config: &ModelConfig) -> Self {
+    pub fn new(config: &ModelConfig) -> Self {
         let mut list = List(vec![]);
         let width = config.hidden_size;
         let embedding = list.matrix(&[("model.embed_tokens.weight".into(), config.vocab_size)], width);
@@ -71,7 +71,7 @@ impl Layout {
     }
 
     /// Numbers to train.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.parameters.iter().map(|p| p.rows * p.columns).sum()
     }
 }

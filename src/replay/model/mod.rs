@@ -14,17 +14,17 @@ mod config;
 mod engine;
 mod gradients;
 mod head;
+mod host_values;
 mod layer;
 mod layout;
+mod not_computed;
 mod ops;
 mod policy;
-mod random;
 mod resume;
 mod rope;
 mod sequence;
+mod shorten;
 mod workers;
-
-use burn::tensor::Tensor;
 
 pub use adamw::{AdamW, AdamWSettings};
 pub use config::{Architecture, ModelConfig};
@@ -34,8 +34,3 @@ pub use policy::Policy;
 pub use resume::{load_state, save_state};
 pub use rope::RopeScaling;
 pub use sequence::{Sequence, TokenStats};
-
-/// A copy of a tensor's numbers.
-fn host_values<const D: usize>(tensor: &Tensor<D>) -> Vec<f32> {
-    tensor.to_data().as_slice::<f32>().map(<[f32]>::to_vec).unwrap_or_default()
-}

@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::checkpoint;
 use super::config::ModelConfig;
+use super::host_values::host_values;
 use super::layout::Layout;
-use super::random::Normal;
 use crate::error::{Error, Result};
+use crate::stats::random::Random;
 
 /// A decoder with its parameters. Copies share them until one is trained.
 #[derive(Debug, Clone)]
@@ -44,7 +45,8 @@ impl Policy {
     /// 0.02 (smaller where they write into the residual stream), norms of one, no biases.
     pub fn random(config: ModelConfig, seed: u64, device: &Device) -> Self {
         let layout = Layout::new(&config);
-        let mut normal = Normal::new(seed);
+        let mut random = Random::splitmix(seed);
+        let mut normals = std::iter::repeat_with(move || random.normal_pair()).flatten();
         let into_residual = 0.02 / (2.0 * config.layers as f64).sqrt();
         let values = layout.parameters.iter().map(|parameter| {
             let size = parameter.rows * parameter.columns;
@@ -56,7 +58,7 @@ impl Policy {
             } else {
                 let writes = name.contains("o_proj") || name.contains("down_proj");
                 let deviation = if writes { into_residual } else { 0.02 };
-                (0..size).map(|_| (normal.draw() * deviation) as f32).collect()
+                normals.by_ref().take(size).map(|n| (n * deviation) as f32).collect()
             }
         });
         let values = values.collect();
@@ -83,7 +85,9 @@ impl Policy {
     /// Writes a checkpoint that Hugging Face transformers loads (float32), with the tokenizer of the
     /// folder the policy was loaded from.
     pub fn save(&self, folder: &Path) -> Result<()> {
-        checkpoint::write(self, folder)
+        let values: Vec<Vec<f32>> = self.parameters.iter().map(host_values).collect();
+        let Origin { config_json, folder: origin } = &*self.origin;
+        checkpoint::write(folder, &self.layout, &values, config_json, origin.as_deref())
     }
 
     /// Shape of the model.

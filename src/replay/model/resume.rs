@@ -8,7 +8,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use super::adamw::{AdamW, AdamWSettings};
 use super::checkpoint::{TensorFile, write_tensors};
-use super::host_values;
+use super::host_values::host_values;
 use super::policy::Policy;
 use crate::error::{Error, Result};
 

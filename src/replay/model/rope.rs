@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::config::ModelConfig;
-
 /// How rotary frequencies are stretched beyond the length a model was pre-trained with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RopeScaling {
@@ -77,14 +75,14 @@ pub(super) struct RotaryTable {
 }
 
 impl RotaryTable {
-    pub(super) fn new(config: &ModelConfig, positions: usize) -> Self {
-        let half = config.head_dim / 2;
+    pub(super) fn new(head_dim: usize, theta: f64, scaling: &RopeScaling, positions: usize) -> Self {
+        let half = head_dim / 2;
         // As PyTorch computes it: frequencies and angles in single precision.
         let frequencies: Vec<f32> = (0..half)
             .map(|j| {
-                let exponent = (2 * j) as f32 / config.head_dim as f32;
-                let wave = config.rope_theta.powf(f64::from(exponent)) as f32;
-                config.rope_scaling.stretch(f64::from(1.0 / wave)) as f32
+                let exponent = (2 * j) as f32 / head_dim as f32;
+                let wave = theta.powf(f64::from(exponent)) as f32;
+                scaling.stretch(f64::from(1.0 / wave)) as f32
             })
             .collect();
         let angles = (0..positions).flat_map(|p| frequencies.iter().map(move |f| f64::from(p as f32 * f)));

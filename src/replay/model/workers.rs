@@ -28,6 +28,11 @@ impl Workers {
         Ok(Self((0..count.max(1)).map(pool).collect::<Result<_>>()?))
     }
 
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Results of all items, in their order.
     pub(super) fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
         let ordered = Mutex::new(BTreeMap::new());

@@ -1,14 +1,13 @@
 //! Advantage reweighting (arXiv 2505.12929): improbable tokens weigh less.
 
-use super::clipped::surrogate;
+use super::clipped::{Clip, surrogate};
 use super::{MiniBatch, Objective, Weighed, on_base};
 use crate::framework::rules::{Rule, ar_factor};
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Improbable tokens weigh less.
 pub struct Ar {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Ar {

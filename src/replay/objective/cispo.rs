@@ -3,7 +3,7 @@
 use super::{MiniBatch, Objective, Term, Weighed};
 use crate::framework::rules::{CISPO_CAP, Rule, cispo_weight};
 
-/// See the module.
+/// The capped ratio is a weight without gradient, so no token loses its own.
 pub struct Cispo;
 
 impl Objective for Cispo {

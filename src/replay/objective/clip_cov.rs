@@ -1,16 +1,15 @@
 //! Clip-Cov (arXiv 2505.22617): some tokens of high covariance get no gradient.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::covariance::covariances;
 use super::{MiniBatch, Objective, Term, Weighed, on_base};
 use crate::framework::rules::{Rule, covariance_picks, is_clip_covariance};
-use crate::framework::token::ClipRange;
-use crate::replay::random::draw;
+use crate::stats::random::draw;
 
-/// See the module.
+/// Some tokens of high covariance get no gradient.
 pub struct ClipCov {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for ClipCov {

@@ -1,14 +1,13 @@
 //! DAPO, the base of most rules: clip-higher surrogate, mean over tokens.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Clip-higher surrogate, mean over tokens.
 pub struct Dapo {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Dapo {
@@ -17,7 +16,7 @@ impl Objective for Dapo {
     }
 
     fn describe(&self) -> String {
-        format!("clipped surrogate ({}/{}), mean over tokens", self.clip.low, self.clip.high)
+        format!("clipped surrogate ({}/{}), mean over tokens", self.clip.range.low, self.clip.range.high)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

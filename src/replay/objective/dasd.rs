@@ -5,10 +5,9 @@
 //! over the response and over its standard deviation (our reading of "normalised"). β is not
 //! published.
 
-use super::clipped::surrogate;
+use super::clipped::{Clip, surrogate};
 use super::{MiniBatch, Objective, Weighed, on_base};
 use crate::framework::rules::Rule;
-use crate::framework::token::ClipRange;
 use crate::stats::quantile::select_quantile;
 
 /// Weight of the shift.
@@ -18,10 +17,10 @@ const QUANTILE: f64 = 0.2;
 /// Keeps divisions finite.
 const TINY: f64 = 1e-6;
 
-/// See the module.
+/// Advantages shifted by the gap to a teacher.
 pub struct Dasd {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Dasd {

@@ -5,20 +5,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
-use crate::framework::token::ClipRange;
 
 /// Updates of a batch at most.
 const REUSES: usize = 4;
 /// Standard deviations above the mean at which a gradient is dropped.
 const THRESHOLD: f64 = 1.0;
 
-/// See the module.
+/// The base, and a gate on the gradient of lm_head.
 pub struct Dgg {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Dgg {

@@ -1,14 +1,13 @@
 //! Dr. GRPO: advantages without the division by the group's spread, a constant denominator.
 
-use super::clipped::{base, surrogate};
+use super::clipped::{Clip, base, surrogate};
 use super::{Mean, MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Advantages without the division by the group's spread, a constant denominator.
 pub struct DrGrpo {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// Tokens of a response in the denominator.
     pub length: usize,
 }
@@ -21,7 +20,7 @@ impl Objective for DrGrpo {
     fn describe(&self) -> String {
         format!(
             "A = R − group mean, clipped surrogate ({}/{}), sum over responses × {}",
-            self.clip.low, self.clip.high, self.length
+            self.clip.range.low, self.clip.range.high, self.length
         )
     }
 

@@ -1,14 +1,13 @@
 //! Only the fifth of the tokens with the highest entropy learns (arXiv 2506.01939).
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::{MiniBatch, Objective, Weighed, on_base};
 use crate::framework::rules::{Rule, high_entropy_count, largest};
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Only the fifth of the tokens with the highest entropy learns (arXiv 2506.01939).
 pub struct Entropy20 {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Entropy20 {

@@ -1,16 +1,15 @@
 //! FullMask: the base without any candidate, spurious or exploratory.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::masks::S2tMask;
 use super::{MiniBatch, Objective, Weighed, masked_base};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// The base without any candidate, spurious or exploratory.
 pub struct FullMask {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// Defines the candidates.
     pub s2t: S2tSettings,
 }

@@ -1,14 +1,13 @@
 //! GRPO: clipped surrogate, mean over responses of the mean over their tokens.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::{Mean, MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Clipped surrogate, mean over responses of the mean over their tokens.
 pub struct Grpo {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Grpo {
@@ -17,7 +16,7 @@ impl Objective for Grpo {
     }
 
     fn describe(&self) -> String {
-        format!("clipped surrogate ({}/{}), mean over responses", self.clip.low, self.clip.high)
+        format!("clipped surrogate ({}/{}), mean over responses", self.clip.range.low, self.clip.range.high)
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

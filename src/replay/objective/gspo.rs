@@ -1,11 +1,14 @@
 //! GSPO: the ratio of the whole response, clipped in a narrow range.
 
-use super::clipped::surrogate;
+use super::clipped::{Clip, surrogate};
 use super::{Mean, MiniBatch, Objective, Weighed};
 use crate::framework::rules::{GSPO_CLIP, Rule};
 
-/// See the module.
-pub struct Gspo;
+/// The ratio of the whole response.
+pub struct Gspo {
+    /// c of a dual clip.
+    pub dual_clip: Option<f64>,
+}
 
 impl Objective for Gspo {
     fn rule(&self) -> Rule {
@@ -30,7 +33,8 @@ impl Objective for Gspo {
             })
             .collect();
         let owner = batch.response_of_tokens();
-        Weighed::all(batch, |t| surrogate(of_response[owner[t]], batch.advantage(t), GSPO_CLIP))
+        let clip = Clip { range: GSPO_CLIP, dual: self.dual_clip };
+        Weighed::all(batch, |t| surrogate(of_response[owner[t]], batch.advantage(t), clip))
     }
 
     fn mean(&self, _batch: &MiniBatch<'_>) -> Mean {

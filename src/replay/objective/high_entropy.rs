@@ -1,16 +1,15 @@
 //! The paper's ablation: the candidates of the highest entropy instead of the lowest.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::masks::S2tMask;
 use super::{MiniBatch, Objective, Weighed, on_base};
 use crate::framework::rules::{Rule, largest};
 use crate::framework::s2t::S2tSettings;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// The candidates of the highest entropy instead of the lowest.
 pub struct HighEntropy {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// Defines candidates and how many.
     pub s2t: S2tSettings,
 }

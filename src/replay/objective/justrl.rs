@@ -1,14 +1,14 @@
 //! JustRL: the base with a dual clip, which bounds the loss of tokens with A < 0.
 
-use super::clipped::surrogate;
-use super::{MiniBatch, Objective, Term, Weighed};
+use super::clipped::{Clip, base};
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
 use crate::framework::token::ClipRange;
 
-/// See the module.
+/// DAPO with a dual clip.
 pub struct JustRl {
-    /// Clipping.
-    pub clip: ClipRange,
+    /// Clipping of the ratio.
+    pub range: ClipRange,
     /// c: ℓ ≤ −cA where A < 0.
     pub dual_clip: f64,
 }
@@ -23,20 +23,6 @@ impl Objective for JustRl {
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {
-        Weighed::all(batch, |t| {
-            let term = surrogate(batch.ratio(t), batch.advantage(t), self.clip);
-            if batch.advantage(t) < 0.0 { bound(term, -self.dual_clip * batch.advantage(t)) } else { term }
-        })
-    }
-}
-
-/// min(ℓ, bound); autograd gives each of two equal arguments half of the gradient.
-fn bound(term: Term, bound: f64) -> Term {
-    if term.loss < bound {
-        term
-    } else if term.loss > bound {
-        Term { loss: bound, slope: 0.0, clipped: true }
-    } else {
-        Term { slope: term.slope / 2.0, ..term }
+        base(batch, Clip { range: self.range, dual: Some(self.dual_clip) })
     }
 }

@@ -4,7 +4,7 @@ use super::covariance::covariances;
 use super::{MiniBatch, Objective, Term, Weighed};
 use crate::framework::rules::{KL_WEIGHT, Rule, covariance_picks, kl_slope, largest};
 
-/// See the module.
+/// Tokens of the highest covariance are held back by a penalty.
 pub struct KlCov;
 
 impl Objective for KlCov {

@@ -1,14 +1,13 @@
 //! Lopti (arXiv 2505.12929): improbable tokens and the others in updates of their own.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::{LOPTI_ETA, Rule};
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Improbable tokens and the others in updates of their own.
 pub struct Lopti {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
 }
 
 impl Objective for Lopti {

@@ -1,15 +1,14 @@
 //! The paper's ablation: every improbable token, whatever its advantage and entropy.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::{MiniBatch, Objective, Weighed, masked_base};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Every improbable token, whatever its advantage and entropy.
 pub struct LowProbOnly {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// Defines τ_p.
     pub s2t: S2tSettings,
 }

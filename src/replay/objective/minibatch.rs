@@ -17,6 +17,8 @@ pub struct MiniBatch<'a> {
     pub entropy: &'a [f32],
     /// Advantages.
     pub advantage: &'a [f32],
+    /// ln μ of the sampler.
+    pub rollout: Option<&'a [f32]>,
     /// ln π of the logged teacher or reference.
     pub teacher: Option<&'a [f32]>,
     /// ln π of the policy that the replay started from.

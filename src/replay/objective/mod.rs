@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod clipped;
+mod corrected;
 mod covariance;
 mod masks;
 mod minibatch;
@@ -18,6 +19,7 @@ mod dapo;
 mod dasd;
 mod dgg;
 mod dr_grpo;
+mod dual_clip;
 mod entropy20;
 mod fullmask;
 mod grpo;
@@ -37,7 +39,7 @@ pub use dgg::{Gate, GateState};
 pub use masks::S2tMask;
 pub use minibatch::MiniBatch;
 pub use random::RandomFrom;
-pub use registry::{NAMES, ObjectiveSettings, build};
+pub use registry::{NAMES, ObjectiveSettings, build, can_dual_clip};
 
 use serde::{Deserialize, Serialize};
 

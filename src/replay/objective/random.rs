@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::masks::S2tMask;
 use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
-use crate::framework::token::ClipRange;
-use crate::replay::random::draw;
+use crate::stats::random::draw;
 
 /// Tokens that the control draws from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,10 +22,10 @@ pub enum RandomFrom {
     Candidates,
 }
 
-/// See the module.
+/// As many tokens as S2T silences in this mini-batch, drawn by chance.
 pub struct RandomMask {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// Defines how many.
     pub s2t: S2tSettings,
     /// Defines out of which.

@@ -1,15 +1,18 @@
 //! Objectives by name.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Objective;
 use super::ar::Ar;
 use super::cispo::Cispo;
 use super::clip_cov::ClipCov;
+use super::clipped::Clip;
+use super::corrected::{Corrected, Correction};
 use super::dapo::Dapo;
 use super::dasd::Dasd;
 use super::dgg::Dgg;
 use super::dr_grpo::DrGrpo;
+use super::dual_clip::DualClip;
 use super::entropy20::Entropy20;
 use super::fullmask::FullMask;
 use super::grpo::Grpo;
@@ -23,7 +26,10 @@ use super::random::{RandomFrom, RandomMask};
 use super::sapo::Sapo;
 use super::stapo::Stapo;
 use super::stare::Stare;
-use crate::framework::rules::{BASE_CLIP, DUAL_CLIP, GRPO_CLIP, Rule, STARE_TARGET};
+use crate::framework::rules::{
+    BASE_CLIP, DUAL_CLIP, GEOMETRIC_MIS_BOUNDS, GRPO_CLIP, ICEPOP_BOUNDS, MIS_BOUNDS, RATIO_CAP, Rule,
+    STARE_TARGET, TIS_CAP,
+};
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
@@ -39,15 +45,26 @@ pub const NAMES: [&str; Rule::OBJECTIVES.len()] = {
 };
 
 /// What objectives can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ObjectiveSettings {
     /// The mask.
-    #[serde(skip)]
     pub s2t: S2tSettings,
     /// Clipping below and above 1, in place of each objective's own (gspo keeps its own).
     pub clip: Option<(f64, f64)>,
-    /// Bound of `justrl`'s dual clip.
+    /// Objective that `dual_clip`, `ratio_cap` and the corrections are put on.
+    pub base: Rule,
+    /// Bound of the dual clip, of `justrl` and `dual_clip`.
     pub dual_clip: f64,
+    /// Cap of ρ in `ratio_cap`.
+    pub ratio_cap: f64,
+    /// Cap of π_old/μ in `tis`.
+    pub tis_cap: f64,
+    /// Bounds of π_old/μ in `icepop`.
+    pub icepop_bounds: (f64, f64),
+    /// Bounds of `mis_token` and `mis_sequence`.
+    pub mis_bounds: (f64, f64),
+    /// Bounds of `mis_geometric`, on μ/π_old.
+    pub geometric_bounds: (f64, f64),
     /// Mean entropy below which `stare` is active.
     pub stare_target: f64,
     /// What `random` draws from.
@@ -61,7 +78,13 @@ impl Default for ObjectiveSettings {
         Self {
             s2t: S2tSettings::default(),
             clip: None,
+            base: Rule::Dapo,
             dual_clip: DUAL_CLIP,
+            ratio_cap: RATIO_CAP,
+            tis_cap: TIS_CAP,
+            icepop_bounds: ICEPOP_BOUNDS,
+            mis_bounds: MIS_BOUNDS,
+            geometric_bounds: GEOMETRIC_MIS_BOUNDS,
             stare_target: STARE_TARGET,
             random_from: RandomFrom::All,
             constant_length: 1,
@@ -69,16 +92,47 @@ impl Default for ObjectiveSettings {
     }
 }
 
-/// The objective of this name.
+/// The objective of this name; `None` for a name that there is not, and where `settings.base` cannot
+/// carry it.
 #[must_use]
 pub fn build(name: &str, settings: &ObjectiveSettings) -> Option<Box<dyn Objective>> {
+    let rule = Rule::objective(name)?;
+    if !rule.is_wrapper() {
+        return plain(rule, settings, None);
+    }
+    let base = settings.base;
+    if rule == Rule::DualClip {
+        let bound = settings.dual_clip;
+        let bounded = can_dual_clip(base).then(|| plain(base, settings, Some(bound)))??;
+        return Some(Box::new(DualClip { base: bounded, bound }));
+    }
+    let correction = match rule {
+        Rule::RatioCap => Correction::RatioCap(settings.ratio_cap),
+        Rule::Tis => Correction::Tis(settings.tis_cap),
+        Rule::Icepop => Correction::Icepop(settings.icepop_bounds),
+        Rule::MisToken => Correction::MisToken(settings.mis_bounds),
+        Rule::MisSequence => Correction::MisSequence(settings.mis_bounds),
+        _ => Correction::MisGeometric(settings.geometric_bounds),
+    };
+    Some(Box::new(Corrected { base: plain(base, settings, None)?, correction }))
+}
+
+/// Whether a rule has a clipped surrogate that a dual clip can bound.
+#[must_use]
+pub fn can_dual_clip(rule: Rule) -> bool {
+    !matches!(rule, Rule::KlCov | Rule::Cispo | Rule::Sapo | Rule::JustRl) && !rule.is_wrapper()
+}
+
+/// An objective that is not put on another.
+fn plain(rule: Rule, settings: &ObjectiveSettings, dual: Option<f64>) -> Option<Box<dyn Objective>> {
     let range = |default: ClipRange| settings.clip.map_or(default, |(low, high)| ClipRange { low, high });
-    let (clip, narrow, s2t) = (range(BASE_CLIP), range(GRPO_CLIP), settings.s2t);
-    Some(match Rule::objective(name)? {
+    let (clip, narrow) = (Clip { range: range(BASE_CLIP), dual }, Clip { range: range(GRPO_CLIP), dual });
+    let s2t = settings.s2t;
+    Some(match rule {
         Rule::Grpo => Box::new(Grpo { clip: narrow }),
         Rule::DrGrpo => Box::new(DrGrpo { clip: narrow, length: settings.constant_length }),
         Rule::Dapo => Box::new(Dapo { clip }),
-        Rule::JustRl => Box::new(JustRl { clip, dual_clip: settings.dual_clip }),
+        Rule::JustRl => Box::new(JustRl { range: clip.range, dual_clip: settings.dual_clip }),
         Rule::Stapo => Box::new(Stapo { clip, s2t }),
         Rule::FullMask => Box::new(FullMask { clip, s2t }),
         Rule::Random => Box::new(RandomMask { clip, s2t, from: settings.random_from }),
@@ -90,13 +144,13 @@ pub fn build(name: &str, settings: &ObjectiveSettings) -> Option<Box<dyn Objecti
         Rule::Ar => Box::new(Ar { clip }),
         Rule::Lopti => Box::new(Lopti { clip }),
         Rule::Stare => Box::new(Stare { clip, target: settings.stare_target }),
-        Rule::Gspo => Box::new(Gspo),
+        Rule::Gspo => Box::new(Gspo { dual_clip: dual }),
         Rule::Cispo => Box::new(Cispo),
         Rule::Sapo => Box::new(Sapo),
         Rule::Dgg => Box::new(Dgg { clip }),
         Rule::Dasd => Box::new(Dasd { clip }),
-        // Rows of the analyzer's table only.
-        Rule::StapoV5 | Rule::StapoV1 => return None,
+        // Rows of the analyzer's table, and what is put on another objective.
+        _ => return None,
     })
 }
 
@@ -113,6 +167,10 @@ mod tests {
             assert_eq!(built.map(|o| o.rule()), Some(rule));
         }
         assert!(build("ppo", &ObjectiveSettings::default()).is_none());
+        let on = |base| ObjectiveSettings { base, ..ObjectiveSettings::default() };
+        assert!(build("dual_clip", &on(Rule::Cispo)).is_none(), "no clipped surrogate to bound");
+        assert!(build("tis", &on(Rule::Cispo)).is_some());
+        assert!(build("tis", &on(Rule::Icepop)).is_none(), "one correction at a time");
     }
 
     /// The analyzer's factor of a token is what the replay's gradient has over the base's.
@@ -128,6 +186,7 @@ mod tests {
             old: &old,
             entropy: &(0..40).map(|t| 0.06 * (t * 17 % 40) as f32).collect::<Vec<_>>(),
             advantage: &(0..40).map(|t| if t < 12 { -0.7 } else { 1.3 }).collect::<Vec<_>>(),
+            rollout: None,
             teacher: None,
             start: None,
             centred_reward: None,
@@ -153,7 +212,8 @@ mod tests {
                     selected,
                 };
                 // Which tokens a batch selects is each side's own affair; what it does to them is not.
-                let near = |selected| (rule.factor(&seen(selected)) - slope / weight).abs() < 1e-9;
+                let factor = |selected| rule.factor(&seen(selected)).unwrap_or(f64::NAN);
+                let near = |selected| (factor(selected) - slope / weight).abs() < 1e-9;
                 assert!(near(false) || near(true), "{rule:?}, token {t}: {}", slope / weight);
                 compared += 1;
             }

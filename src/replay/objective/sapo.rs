@@ -3,7 +3,7 @@
 use super::{Mean, MiniBatch, Objective, Term, Weighed};
 use crate::framework::rules::{Rule, SAPO_TEMPERATURES, sapo_gate};
 
-/// See the module.
+/// A sigmoid of the ratio in place of a hard clip.
 pub struct Sapo;
 
 impl Objective for Sapo {

@@ -1,16 +1,15 @@
 //! STAPO (arXiv 2602.15620): the base without the spurious tokens, over the tokens that are kept.
 
-use super::clipped::base;
+use super::clipped::{Clip, base};
 use super::masks::S2tMask;
 use super::{MiniBatch, Objective, Weighed, masked_base};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// The base without the spurious tokens, over the tokens that are kept.
 pub struct Stapo {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// The mask.
     pub s2t: S2tSettings,
 }

@@ -1,14 +1,13 @@
 //! STARE (arXiv 2606.19236): surprising rewarded tokens weigh more while entropy is low.
 
-use super::clipped::surrogate;
+use super::clipped::{Clip, surrogate};
 use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::{Rule, STARE_BOOST, largest, stare_count};
-use crate::framework::token::ClipRange;
 
-/// See the module.
+/// Surprising rewarded tokens weigh more while entropy is low.
 pub struct Stare {
     /// Clipping.
-    pub clip: ClipRange,
+    pub clip: Clip,
     /// The mean entropy below which it is active.
     pub target: f64,
 }

@@ -25,6 +25,19 @@ pub struct ArmResult {
     pub holdout: Vec<HoldoutMetrics>,
 }
 
+/// An arm that the time was too short for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnfinishedArm {
+    /// Name of the objective.
+    pub objective: String,
+    /// The seed, from 1.
+    pub seed: u64,
+    /// Steps that are done.
+    pub steps_done: u64,
+    /// Steps of the log.
+    pub steps: u64,
+}
+
 /// Why an arm stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {

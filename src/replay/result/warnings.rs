@@ -27,8 +27,8 @@ pub enum WarningCode {
     ArmStopped,
     /// One or two seeds tell nothing about chance.
     FewSeeds,
-    /// Seeds change nothing.
-    SeedsAlike,
+    /// The time was too short for all arms.
+    TimeLimit,
     /// The log was trained at another learning rate.
     LearningRate,
     /// A mask took nothing out.
@@ -51,7 +51,7 @@ impl WarningCode {
             Self::Drift => "drift",
             Self::ArmStopped => "arm stopped",
             Self::FewSeeds => "few seeds",
-            Self::SeedsAlike => "seeds alike",
+            Self::TimeLimit => "time limit",
             Self::LearningRate => "learning rate",
             Self::NothingSilenced => "nothing silenced",
             Self::Skipped => "left out",

@@ -46,5 +46,5 @@ pub fn factor(rule: Rule, context: &BatchContext, token: &SampledToken, p: f64) 
         response_ratio: f64::from(token.response_ratio),
         selected,
     };
-    (rule.factor(&seen), 0.0)
+    (rule.factor(&seen).unwrap_or(1.0), 0.0)
 }

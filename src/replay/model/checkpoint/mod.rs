@@ -4,6 +4,6 @@ mod read;
 mod safetensors_file;
 mod write;
 
-pub(super) use read::{read_config, read_tensors};
-pub(super) use safetensors_file::{TensorFile, write_tensors};
-pub(super) use write::write;
+pub use read::{read_config, read_tensors};
+pub use safetensors_file::{TensorFile, write_tensors};
+pub use write::write;

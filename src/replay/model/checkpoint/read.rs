@@ -7,9 +7,10 @@ use std::path::{Component, Path};
 
 use serde_json::Value;
 
-use super::super::config::{ModelConfig, shorten};
+use super::super::config::ModelConfig;
 use super::super::layout::Layout;
-use super::TensorFile;
+use super::super::shorten::shorten;
+use super::safetensors_file::TensorFile;
 use crate::error::{Error, Result};
 
 const SINGLE: &str = "model.safetensors";
@@ -18,7 +19,7 @@ const INDEX: &str = "model.safetensors.index.json";
 const LARGEST_JSON: u64 = 64 << 20;
 
 /// `config.json` of a folder, checked and as it is.
-pub(in super::super) fn read_config(folder: &Path) -> Result<(ModelConfig, Value)> {
+pub fn read_config(folder: &Path) -> Result<(ModelConfig, Value)> {
     if !folder.is_dir() {
         return Err(Error::NotFound { path: folder.to_owned() });
     }
@@ -28,7 +29,7 @@ pub(in super::super) fn read_config(folder: &Path) -> Result<(ModelConfig, Value
 }
 
 /// The numbers of every parameter.
-pub(in super::super) fn read_tensors(folder: &Path, layout: &Layout) -> Result<Vec<Vec<f32>>> {
+pub fn read_tensors(folder: &Path, layout: &Layout) -> Result<Vec<Vec<f32>>> {
     let mut files = open_files(folder)?;
     let mut holder = BTreeMap::new();
     for (index, file) in files.iter().enumerate() {

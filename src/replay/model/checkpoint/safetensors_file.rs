@@ -16,7 +16,7 @@ use crate::output::AtomicFile;
 const LARGEST_HEADER: u64 = 64 << 20;
 
 /// An open safetensors file.
-pub(in super::super) struct TensorFile {
+pub struct TensorFile {
     path: PathBuf,
     file: File,
     data_start: u64,
@@ -25,7 +25,7 @@ pub(in super::super) struct TensorFile {
 
 impl TensorFile {
     /// Opens a file and checks that its header describes exactly its bytes.
-    pub(in super::super) fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         let mut file = File::open(path).map_err(|e| Error::read(path, e))?;
         let size = file.metadata().map_err(|e| Error::read(path, e))?.len();
         let broken =
@@ -50,27 +50,22 @@ impl TensorFile {
     }
 
     /// Where it is.
-    pub(in super::super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Names of its tensors.
-    pub(in super::super) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         self.header.offset_keys()
     }
 
     /// Text stored beside the tensors.
-    pub(in super::super) fn text(&self, key: &str) -> Option<&str> {
+    pub fn text(&self, key: &str) -> Option<&str> {
         self.header.metadata().as_ref()?.get(key).map(String::as_str)
     }
 
     /// Appends the numbers of a tensor of the expected shape.
-    pub(in super::super) fn read_into(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        into: &mut Vec<f32>,
-    ) -> Result<()> {
+    pub fn read_into(&mut self, name: &str, shape: &[usize], into: &mut Vec<f32>) -> Result<()> {
         let bad =
             |message: String| Error::ModelTensor { path: self.path.clone(), tensor: name.into(), message };
         let info = self.header.info(name).ok_or_else(|| bad("missing".into()))?;
@@ -106,14 +101,10 @@ impl TensorFile {
 }
 
 /// A tensor to write: name, shape, and its numbers.
-pub(in super::super) type NamedTensor<'a> = (String, Vec<usize>, &'a [f32]);
+pub type NamedTensor<'a> = (String, Vec<usize>, &'a [f32]);
 
 /// Writes a float32 safetensors file under its name only when it is complete.
-pub(in super::super) fn write_tensors(
-    path: &Path,
-    text: HashMap<String, String>,
-    tensors: &[NamedTensor<'_>],
-) -> Result<()> {
+pub fn write_tensors(path: &Path, text: HashMap<String, String>, tensors: &[NamedTensor<'_>]) -> Result<()> {
     let mut end = 0;
     let infos = tensors.iter().map(|(name, shape, values)| {
         let start = end;

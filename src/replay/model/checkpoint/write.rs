@@ -6,9 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::super::host_values;
-use super::super::policy::Policy;
-use super::write_tensors;
+use super::super::layout::Layout;
+use super::safetensors_file::write_tensors;
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
 
@@ -25,11 +24,16 @@ const COMPANIONS: &[&str] = &[
     "tokenizer.model",
 ];
 
-/// Writes weights, configuration and tokenizer into a folder.
-pub(in super::super) fn write(policy: &Policy, folder: &Path) -> Result<()> {
-    let values: Vec<Vec<f32>> = policy.parameters.iter().map(host_values).collect();
+/// Writes weights, configuration and the tokenizer of the folder that the model was loaded from.
+pub fn write(
+    folder: &Path,
+    layout: &Layout,
+    values: &[Vec<f32>],
+    config: &Value,
+    origin: Option<&Path>,
+) -> Result<()> {
     let mut tensors = Vec::new();
-    for (parameter, numbers) in policy.layout.parameters.iter().zip(&values) {
+    for (parameter, numbers) in layout.parameters.iter().zip(values) {
         let mut rest = numbers.as_slice();
         for piece in &parameter.pieces {
             let (part, after) = rest.split_at(piece.len());
@@ -39,8 +43,8 @@ pub(in super::super) fn write(policy: &Policy, folder: &Path) -> Result<()> {
     }
     let text = HashMap::from([("format".to_owned(), "pt".to_owned())]);
     write_tensors(&folder.join("model.safetensors"), text, &tensors)?;
-    write_config(policy, &folder.join("config.json"))?;
-    if let Some(origin) = &policy.origin.folder {
+    write_config(config, &folder.join("config.json"))?;
+    if let Some(origin) = origin {
         for name in COMPANIONS {
             let source = origin.join(name);
             if source.is_file() && origin != folder {
@@ -51,8 +55,8 @@ pub(in super::super) fn write(policy: &Policy, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write_config(policy: &Policy, path: &Path) -> Result<()> {
-    let mut config = policy.origin.config_json.clone();
+fn write_config(config: &Value, path: &Path) -> Result<()> {
+    let mut config = config.clone();
     if let Value::Object(map) = &mut config {
         // Weights are written as they are trained.
         map.remove("torch_dtype");

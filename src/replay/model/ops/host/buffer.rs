@@ -3,26 +3,22 @@
 use burn::tensor::{Device, Tensor, TensorData};
 
 /// Numbers of a tensor whose device shares our memory.
-pub(in super::super) struct Buffer(TensorData);
+pub struct Buffer(TensorData);
 
 impl Buffer {
     /// Takes a tensor's memory; copies it only where something else still holds it.
-    pub(in super::super) fn take<const D: usize>(tensor: Tensor<D>) -> Self {
+    pub fn take<const D: usize>(tensor: Tensor<D>) -> Self {
         Self(tensor.into_data())
     }
 
     /// A tensor again.
-    pub(in super::super) fn give<const D: usize>(self, device: &Device) -> Tensor<D> {
+    pub fn give<const D: usize>(self, device: &Device) -> Tensor<D> {
         Tensor::from_data(self.0, device)
     }
 }
 
 /// A tensor around new numbers.
-pub(in super::super) fn wrap<const D: usize>(
-    values: Vec<f32>,
-    shape: [usize; D],
-    device: &Device,
-) -> Tensor<D> {
+pub fn wrap<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 

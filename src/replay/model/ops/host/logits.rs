@@ -4,7 +4,7 @@ use super::super::super::sequence::TokenStats;
 use super::math::{LANES, exp_in_place, fold, largest, total, vectorized};
 
 /// logits ← π, and what is measured for the tokens that were chosen.
-pub(in super::super) fn forward(logits: &mut [f32], vocabulary: usize, targets: &[u32]) -> TokenStats {
+pub fn forward(logits: &mut [f32], vocabulary: usize, targets: &[u32]) -> TokenStats {
     let mut stats = TokenStats::default();
     let mut scratch = vec![0.0; vocabulary];
     vectorized(
@@ -19,7 +19,7 @@ pub(in super::super) fn forward(logits: &mut [f32], vocabulary: usize, targets: 
 }
 
 /// π ← c (onehot − π), the gradient of Σ c ln π.
-pub(in super::super) fn backward(pi: &mut [f32], vocabulary: usize, targets: &[u32], coefficients: &[f32]) {
+pub fn backward(pi: &mut [f32], vocabulary: usize, targets: &[u32], coefficients: &[f32]) {
     vectorized(
         #[inline(always)]
         || {

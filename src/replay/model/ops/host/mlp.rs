@@ -3,7 +3,7 @@
 use super::math::{LANES, sigmoid, vectorized};
 
 /// act = silu(gate) · up.
-pub(in super::super) fn forward(gate_up: &[f32], inner: usize, act: &mut [f32]) {
+pub fn forward(gate_up: &[f32], inner: usize, act: &mut [f32]) {
     vectorized(
         #[inline(always)]
         || {
@@ -18,7 +18,7 @@ pub(in super::super) fn forward(gate_up: &[f32], inner: usize, act: &mut [f32]) 
 }
 
 /// gate_up ← its gradient, and d_act ← the activation itself, which the next product needs.
-pub(in super::super) fn backward(gate_up: &mut [f32], inner: usize, d_act: &mut [f32]) {
+pub fn backward(gate_up: &mut [f32], inner: usize, d_act: &mut [f32]) {
     vectorized(
         #[inline(always)]
         || {

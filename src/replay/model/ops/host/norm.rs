@@ -3,7 +3,7 @@
 use super::math::{dot, vectorized};
 
 /// h = x / rms(x) · w.
-pub(in super::super) fn forward(x: &[f32], weight: &[f32], eps: f32, h: &mut [f32]) {
+pub fn forward(x: &[f32], weight: &[f32], eps: f32, h: &mut [f32]) {
     let width = weight.len();
     vectorized(
         #[inline(always)]
@@ -19,7 +19,7 @@ pub(in super::super) fn forward(x: &[f32], weight: &[f32], eps: f32, h: &mut [f3
 }
 
 /// dy ← gradient with respect to x, plus `residual`; adds to the weight's gradient.
-pub(in super::super) fn backward(
+pub fn backward(
     dy: &mut [f32],
     x: &[f32],
     weight: &[f32],

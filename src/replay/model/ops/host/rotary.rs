@@ -1,35 +1,22 @@
 //! Per-head norms and rotary encoding of queries and keys, straight into the order of attention.
 
+use super::super::heads::HeadShape;
 use super::math::vectorized;
 use super::norm::{inverse_rms, row_backward};
 
-/// How a row of queries, keys and values is divided.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct HeadShape {
-    pub(in super::super) kv_heads: usize,
-    pub(in super::super) group: usize,
-    pub(in super::super) width: usize,
-}
-
-impl HeadShape {
-    pub(in super::super) fn row(&self) -> usize {
-        (self.kv_heads * self.group + 2 * self.kv_heads) * self.width
-    }
-}
-
 /// Which heads of the rows are meant: `heads` of them per key head, from column `offset`.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Part<'a> {
-    pub(in super::super) offset: usize,
-    pub(in super::super) heads: usize,
+pub struct Part<'a> {
+    pub offset: usize,
+    pub heads: usize,
     /// Per-head norm, where the architecture has one.
-    pub(in super::super) norm: Option<(&'a [f32], f32)>,
+    pub norm: Option<(&'a [f32], f32)>,
     /// cos and sin of the first position and on, [positions, width / 2]; values are not turned.
-    pub(in super::super) angles: Option<(&'a [f32], &'a [f32])>,
+    pub angles: Option<(&'a [f32], &'a [f32])>,
 }
 
 /// Packs `tokens` rows into [key head, token × heads, width], normalised and turned.
-pub(in super::super) fn forward(rows: &[f32], shape: HeadShape, part: Part<'_>) -> Vec<f32> {
+pub fn forward(rows: &[f32], shape: HeadShape, part: Part<'_>) -> Vec<f32> {
     let tokens = rows.len() / shape.row();
     let mut out = vec![0.0; tokens * shape.kv_heads * part.heads * shape.width];
     vectorized(
@@ -57,7 +44,7 @@ pub(in super::super) fn forward(rows: &[f32], shape: HeadShape, part: Part<'_>) 
 }
 
 /// Writes the gradient of packed heads back into rows: turned back, through the norm.
-pub(in super::super) fn backward(
+pub fn backward(
     gradient: &mut [f32],
     rows: &[f32],
     d_rows: &mut [f32],

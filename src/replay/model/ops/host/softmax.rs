@@ -1,26 +1,10 @@
 //! Softmax of attention scores of which every query sees a prefix of the keys.
 
+use super::super::blocks::Causal;
 use super::math::{dot, exp_in_place, largest, vectorized};
 
-/// Which keys the rows of a block of scores may see: `group` rows belong to one query, the first of
-/// them to query `first`, and query i sees the keys 0..=i.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Causal {
-    pub(in super::super) first: usize,
-    pub(in super::super) group: usize,
-    pub(in super::super) rows: usize,
-    pub(in super::super) keys: usize,
-}
-
-impl Causal {
-    #[inline(always)]
-    fn visible(&self, row: usize) -> usize {
-        self.first + (row % self.rows) / self.group + 1
-    }
-}
-
 /// scores ← softmax(scale · scores) over the visible keys, zero elsewhere.
-pub(in super::super) fn forward(scores: &mut [f32], causal: Causal, scale: f32) {
+pub fn forward(scores: &mut [f32], causal: Causal, scale: f32) {
     vectorized(
         #[inline(always)]
         || {
@@ -38,7 +22,7 @@ pub(in super::super) fn forward(scores: &mut [f32], causal: Causal, scale: f32) 
 }
 
 /// d ← gradient with respect to the unscaled scores: scale · p (d − Σ p d).
-pub(in super::super) fn backward(d: &mut [f32], probabilities: &[f32], causal: Causal, scale: f32) {
+pub fn backward(d: &mut [f32], probabilities: &[f32], causal: Causal, scale: f32) {
     vectorized(
         #[inline(always)]
         || {

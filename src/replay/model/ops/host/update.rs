@@ -1,10 +1,10 @@
 //! One step of AdamW over the numbers of a parameter.
 
-use super::super::AdamRule;
+use super::super::kernels::AdamRule;
 use super::math::vectorized;
 
 /// As PyTorch computes it: decay, first moment by interpolation, second moment, step.
-pub(in super::super) fn adamw(w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], rule: AdamRule) {
+pub fn adamw(w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], rule: AdamRule) {
     let AdamRule { keep, gain1, beta2, gain2, step, root, eps } = rule;
     vectorized(
         #[inline(always)]

@@ -1,0 +1,65 @@
+//! What a replay leaves, and how it is written.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::result::ReplayResult;
+use super::state::{State, write};
+use super::update::UpdateSpeed;
+use crate::error::{Error, Result};
+
+/// What a replay leaves.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The result; `replay.json`.
+    pub result: ReplayResult,
+    /// How fast each arm was; `timing.json`.
+    pub timing: Vec<ArmTiming>,
+    state: Option<State>,
+}
+
+/// How fast an arm was. Not part of the result: another start gives other numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArmTiming {
+    /// Name of the objective.
+    pub objective: String,
+    /// The seed.
+    pub seed: u64,
+    /// Seconds of this start.
+    pub seconds: f64,
+    /// Trained tokens over all updates (of earlier starts as well).
+    pub tokens: u64,
+    /// Tokens a second, with all measurements; `None` where an earlier start did a part.
+    pub tokens_per_second: Option<f64>,
+    /// The updates alone.
+    pub updates: Vec<UpdateSpeed>,
+}
+
+impl Replayed {
+    pub(super) fn new(result: ReplayResult, timing: Vec<ArmTiming>, state: Option<State>) -> Self {
+        Self { result, timing, state }
+    }
+
+    /// Writes `replay.json` and `timing.json` into a folder.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        write_json(&folder.join("replay.json"), &self.result)?;
+        write_json(&folder.join("timing.json"), &json!({ "arms": self.timing }))
+    }
+
+    /// Removes the checkpoints of a complete replay from its workspace, once its result is safe; those
+    /// of an unfinished one stay, to be resumed from.
+    pub fn forget_checkpoints(self) -> Result<()> {
+        match self.state {
+            Some(state) if self.result.unfinished.is_empty() => state.remove(),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| Error::write(path, e))?;
+    write(path, (text + "\n").as_bytes())
+}

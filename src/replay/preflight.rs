@@ -1,0 +1,99 @@
+//! Checks before a replay starts: what cannot work is refused before anything is computed.
+
+use super::log::Survey;
+use super::model::Policy;
+use super::objective::{NAMES, build, can_dual_clip};
+use super::settings::{OldPolicy, ReplaySettings};
+use crate::error::{Error, Result};
+use crate::framework::rules::Rule;
+use crate::ingest::{Column, Run};
+
+/// Refuses settings that do not go together or with this log.
+pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
+    let refuse = |message: String, hint: String| Err(Error::Usage { message, hint });
+    let known = || format!("known are {}", NAMES.join(", "));
+    if settings.objectives.is_empty() {
+        return refuse("no --objective was given".into(), known());
+    }
+    for (place, name) in settings.objectives.iter().enumerate() {
+        let Some(rule) = Rule::objective(name) else {
+            return refuse(format!("--objective {name}: there is no such objective"), known());
+        };
+        if rule.needs_rollout() && !run.has(Column::LogprobRollout) {
+            return refuse(
+                format!("--objective {name} needs the sampler's own log-probabilities, which this log lacks"),
+                "log `logprob_rollout`: what the sampler (vLLM, SGLang) returned for each token it drew"
+                    .into(),
+            );
+        }
+        let Some(objective) = build(name, &settings.objective) else {
+            let base = settings.objective.base.name();
+            return refuse(
+                format!("--objective {name} cannot be put on --base {base}"),
+                format!("give a base with a clipped surrogate: {}", bases_for_dual_clip().join(", ")),
+            );
+        };
+        if settings.objectives[..place].contains(name) {
+            return refuse(format!("--objective {name} is given twice"), "name each objective once".into());
+        }
+        if objective.needs_teacher() {
+            run.require(Column::LogprobRef)?;
+        }
+    }
+    if settings.old == OldPolicy::Log {
+        run.require(Column::Logprob)?;
+    }
+    if settings.seeds == 0 || settings.epochs == 0 || settings.minibatch == Some(0) {
+        return refuse(
+            "--seeds, --epochs and --minibatch have to be at least 1".into(),
+            "leave them out for the defaults".into(),
+        );
+    }
+    Ok(())
+}
+
+fn bases_for_dual_clip() -> Vec<&'static str> {
+    Rule::OBJECTIVES.into_iter().filter(|rule| can_dual_clip(*rule)).map(Rule::name).collect()
+}
+
+/// Fails where the log has ids that the model does not know.
+pub fn require_vocabulary(survey: &Survey, policy: &Policy) -> Result<()> {
+    let size = policy.config().vocab_size;
+    if (survey.largest_id as usize) < size {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!(
+            "the log has token id {}, the model's vocabulary has {size} tokens",
+            survey.largest_id
+        ),
+        hint: "give the checkpoint that the run was trained from (--model)".into(),
+    })
+}
+
+/// Refuses seeds that would give the same numbers: a seed orders the mini-batches of a step, so where
+/// that order is fixed or a step is one mini-batch, an objective without random choices repeats itself.
+pub fn refuse_identical_seeds(survey: &Survey, settings: &ReplaySettings) -> Result<()> {
+    let single = survey.steps.iter().all(|step| step.minibatches <= 1);
+    if settings.seeds < 2 || (settings.shuffle && !single) {
+        return Ok(());
+    }
+    let is_random = |name: &str| build(name, &settings.objective).is_some_and(|o| o.is_random());
+    let same: Vec<&str> =
+        settings.objectives.iter().map(String::as_str).filter(|name| !is_random(name)).collect();
+    if same.is_empty() {
+        return Ok(());
+    }
+    let (why, way_out) = match single {
+        true => ("every step is one mini-batch", "give a smaller --minibatch"),
+        false => ("--no-shuffle fixes the order of mini-batches", "leave --no-shuffle out"),
+    };
+    Err(Error::Usage {
+        message: format!(
+            "--seeds {}: {why}, so {} would give the same numbers with every seed",
+            settings.seeds,
+            same.join(", ")
+        ),
+        hint: format!("{way_out}, or leave --seeds out"),
+    })
+}

@@ -1,0 +1,27 @@
+//! The learning rate against the log's own.
+
+use super::{Subject, warning};
+use crate::replay::provenance::logged_rate;
+use crate::replay::result::{Warning, WarningCode};
+
+/// Learning rates that differ by more than this factor are worth a word.
+const RATE_FACTOR: f64 = 3.0;
+
+/// The user asked for another rate than the log's.
+pub fn other_than_logged(subject: &Subject<'_>) -> Vec<Warning> {
+    let rate = subject.settings.optimizer.rate();
+    let differs = |logged: &f64| !(1.0 / RATE_FACTOR..=RATE_FACTOR).contains(&(rate / logged));
+    let one = |logged: f64| {
+        warning(
+            WarningCode::LearningRate,
+            format!("this replay’s learning rate is {rate:e}, the log says {logged:e}"),
+            "leave --lr out to train at the log’s rate and see effects of its size",
+        )
+    };
+    logged_rate(subject.run).filter(differs).map(one).into_iter().collect()
+}
+
+/// Whether the log was trained at a higher rate than this replay.
+pub fn is_below_logged(subject: &Subject<'_>) -> bool {
+    logged_rate(subject.run).is_some_and(|logged| subject.settings.optimizer.rate() < logged)
+}
