@@ -46,7 +46,9 @@ fn main() {
         let folder = tempfile::tempdir().unwrap();
         let tokens = (millions * 1e6) as u64;
         let paths = ["grpo", "stapo"].map(|sample| {
-            Enlarged { sample, layout: Layout::Nested, columns: COLUMNS, tokens }.write(folder.path()).0
+            Enlarged { sample, layout: Layout::Nested, columns: COLUMNS, reward_parts: false, tokens }
+                .write(folder.path())
+                .0
         });
         report(&paths);
     }

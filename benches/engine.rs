@@ -5,6 +5,7 @@
 //!     cargo bench --bench engine                       # 2 M tokens
 //!     cargo bench --bench engine -- 20 200             # millions of tokens
 //!     cargo bench --bench engine -- log.parquet        # a log of your own
+//!     cargo bench --bench engine -- --questions 20     # with the columns of docs/questions.md, millions
 //!
 //! Logs are made from notebooks-data/grpo.parquet in a temporary folder, in the long layout, with
 //! later steps in every copy (200 M tokens take 5 GB).
@@ -43,6 +44,31 @@ const COLUMNS: &[Column] = &[
     Column::EntropyAfter,
 ];
 
+/// What the framework reads of the sample run `async`.
+const PLAIN: &[Column] = &[
+    Column::Step,
+    Column::Update,
+    Column::GroupId,
+    Column::SampleId,
+    Column::Reward,
+    Column::AdvantageSeq,
+    Column::TokenId,
+    Column::Mask,
+    Column::Logprob,
+    Column::LogprobNew,
+    Column::Entropy,
+    Column::SumPiSq,
+];
+/// What only the other questions read of it.
+const ASKED: &[Column] = &[
+    Column::PolicyVersion,
+    Column::FinishReason,
+    Column::Truncated,
+    Column::LogprobRollout,
+    Column::LogprobRef,
+    Column::Turn,
+];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     if let [flag, path] = &arguments[..]
@@ -53,6 +79,13 @@ fn main() {
         return;
     }
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    if let [flag, millions] = &arguments[..]
+        && flag == "--questions"
+    {
+        println!("{threads} threads; the best of {RUNS} alternating runs, in seconds (of the processor)");
+        questions(millions.parse().unwrap(), threads);
+        return;
+    }
     println!("{threads} threads; the best of {RUNS} alternating runs, in seconds");
     println!(
         "| tokens | file MB | bare decode (processor) | analysis | ratio | early preset | ratio | peak MB |"
@@ -64,13 +97,58 @@ fn main() {
         let path = match argument.parse::<f64>() {
             Ok(millions) => {
                 let tokens = (millions * 1e6) as u64;
-                let log = Enlarged { sample: "grpo", layout: Layout::Long, columns: COLUMNS, tokens };
+                let log = Enlarged {
+                    sample: "grpo",
+                    layout: Layout::Long,
+                    columns: COLUMNS,
+                    reward_parts: false,
+                    tokens,
+                };
                 log.write(folder.path()).0
             }
             Err(_) => PathBuf::from(argument),
         };
         report(&path, threads);
     }
+}
+
+/// The questions beyond the framework: the same log with and without their columns.
+fn questions(millions: f64, threads: usize) {
+    let tokens = (millions * 1e6) as u64;
+    let (with, without) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = |columns: &[Column], reward_parts: bool, folder: &Path| {
+        Enlarged { sample: "async", layout: Layout::Nested, columns, reward_parts, tokens }.write(folder).0
+    };
+    let plain = log(PLAIN, false, without.path());
+    let full = log(&[PLAIN, ASKED].concat(), true, with.path());
+    let mut best = [Spent { clock: f64::INFINITY, processor: f64::INFINITY }; 3];
+    for _ in 0..RUNS {
+        best[0] = best[0].least(Spent::on(|| bare_decode(&full, threads, ASKED)));
+        best[1] = best[1].least(Spent::on(|| _ = whole_analysis(&plain, S2tSettings::v5())));
+        best[2] = best[2].least(Spent::on(|| _ = whole_analysis(&full, S2tSettings::v5())));
+    }
+    let peak = |path: &Path| {
+        let child = Command::new(std::env::current_exe().unwrap()).arg("--once").arg(path).output().unwrap();
+        String::from_utf8_lossy(&child.stdout).trim().to_owned()
+    };
+    let [asked, analysis, all] = best;
+    println!(
+        "\n| tokens | decode of the asked columns | analysis without them | with them | ratio | peak MB without, with |"
+    );
+    println!("|---|---|---|---|---|---|");
+    println!(
+        "| {millions} M | {:.2} ({:.2}) | {:.2} ({:.2}) | {:.2} ({:.2}) | {:.2} ({:.2}) | {}, {} |",
+        asked.clock,
+        asked.processor,
+        analysis.clock,
+        analysis.processor,
+        all.clock,
+        all.processor,
+        all.clock / (asked.clock + analysis.clock),
+        all.processor / (asked.processor + analysis.processor),
+        peak(&plain),
+        peak(&full),
+    );
 }
 
 /// Seconds by the clock and of the processor.
@@ -96,7 +174,7 @@ fn report(path: &Path, threads: usize) {
     let mut best = [Spent { clock: f64::INFINITY, processor: f64::INFINITY }; 3];
     let mut tokens = 0;
     for _ in 0..RUNS {
-        best[0] = best[0].least(Spent::on(|| bare_decode(path, threads)));
+        best[0] = best[0].least(Spent::on(|| bare_decode(path, threads, COLUMNS)));
         best[1] = best[1].least(Spent::on(|| tokens = whole_analysis(path, S2tSettings::v5())));
         best[2] = best[2].least(Spent::on(|| tokens = whole_analysis(path, S2tSettings::v1())));
     }
@@ -127,9 +205,9 @@ fn whole_analysis(path: &Path, s2t: S2tSettings) -> u64 {
 }
 
 /// Decodes the same columns with as many threads, and throws them away.
-fn bare_decode(path: &Path, threads: usize) {
+fn bare_decode(path: &Path, threads: usize, columns: &[Column]) {
     let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
-    let sources = run.mappings[0].columns.iter().filter(|m| COLUMNS.contains(&m.column));
+    let sources = run.mappings[0].columns.iter().filter(|m| columns.contains(&m.column));
     let names: Vec<String> = sources.flat_map(|m| m.sources.iter().map(|s| s.name.clone())).collect();
     let file = File::open(path).unwrap();
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).unwrap();

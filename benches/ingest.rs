@@ -77,7 +77,7 @@ fn main() {
             let position = (layout == Layout::Long).then_some(Column::Position);
             let columns: Vec<Column> = COLUMNS.iter().copied().chain(position).collect();
             let tokens = (millions * 1e6) as u64;
-            let log = Enlarged { sample: "grpo", layout, columns: &columns, tokens };
+            let log = Enlarged { sample: "grpo", layout, columns: &columns, reward_parts: false, tokens };
             let (path, tokens) = log.write(folder.path());
             let (bare, ours) = alternate(&path, layout, threads, tokens);
             let peak = peak_of_child(&path);

@@ -16,6 +16,8 @@ pub struct Enlarged<'a> {
     pub layout: Layout,
     /// Columns.
     pub columns: &'a [Column],
+    /// Whether the parts of the reward are written, too.
+    pub reward_parts: bool,
     /// Tokens, at least.
     pub tokens: u64,
 }
@@ -28,7 +30,10 @@ impl Enlarged<'_> {
         let (path, data) = (folder.join(&name), Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data"));
         let mut batches = read_all(&[data.join(name)], &IngestSettings::default()).unwrap();
         let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| self.columns.contains(c)).collect();
-        let schema = OutputSchema::new(self.layout, &columns, &|_| false, &BTreeSet::new());
+        let names = batches.iter().flat_map(|batch| &batch.responses.reward_parts).map(|(name, _)| &**name);
+        let names: BTreeSet<String> = names.filter(|_| self.reward_parts).map(str::to_owned).collect();
+        let parts: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let schema = OutputSchema::new(self.layout, &columns, &|_| false, &parts);
         let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
         let file = File::create(&path).unwrap();
         let mut writer = BatchWriter::new(file, &path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
@@ -43,6 +48,9 @@ impl Enlarged<'_> {
                     }
                 }
                 batch.responses.step.iter_mut().for_each(|step| *step += 120);
+                if let Some(versions) = batch.responses.ints.get_mut(Column::PolicyVersion) {
+                    versions.iter_mut().flatten().for_each(|version| *version += 120);
+                }
             }
         }
         writer.finish().unwrap();

@@ -6,6 +6,7 @@
 //! tokens than fit in memory takes a second look at the log.
 
 mod collect;
+mod condition;
 mod diagnosis;
 mod finish;
 mod gate;
@@ -15,6 +16,7 @@ mod settings;
 pub(crate) mod texts;
 mod write;
 
+pub use condition::Condition;
 pub use gate::Gate;
 pub use result::RunAnalysis;
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};

@@ -1,5 +1,11 @@
 //! What an analysis of one run needs to know before it starts.
 
+mod dimensions;
+mod questions;
+
+pub use dimensions::{Dimension, DimensionSource};
+pub use questions::Questions;
+
 use crate::error::{Error, Result};
 use crate::framework::batch::{BatchKernel, BatchSettings};
 use crate::framework::rules::BASE_CLIP;
@@ -67,6 +73,8 @@ pub struct Plan {
     pub for_comparison: bool,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
+    /// What is asked beyond the framework.
+    pub questions: Questions,
 }
 
 impl Plan {
@@ -89,6 +97,9 @@ impl Plan {
         let clip = has_ratio.then(|| known_clip.unwrap_or(BASE_CLIP));
         let temperature = settings.temperature.unwrap_or(1.0);
         let mut columns = COLUMNS.to_vec();
+        columns.extend(questions::COLUMNS);
+        let questions = Questions::new(run, settings, clip)?;
+        columns.extend(questions.dimensions.iter().filter_map(Dimension::column));
         if tokenizer.is_none() {
             columns.push(Column::TokenText);
         }
@@ -115,6 +126,7 @@ impl Plan {
             limits: settings.limits,
             for_comparison: settings.for_comparison,
             tokenizer,
+            questions,
         })
     }
 

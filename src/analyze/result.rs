@@ -3,26 +3,43 @@
 //! Everything here is plain data. Fields that a log cannot answer are `None`. Nothing depends on
 //! the order of files, threads or rows, except [`cases::FlaggedToken::row`] and [`Provenance`].
 
+pub mod breakdown;
 pub mod cases;
 pub mod changes;
+pub mod clipping;
 pub mod clusters;
+pub mod corrections;
+pub mod groups;
+pub mod offpolicy;
 pub mod plane;
 pub mod provenance;
+pub mod questions;
 pub mod rules;
+pub mod siblings;
+pub mod slices;
 pub mod steps;
 pub mod taxonomy;
 pub mod totals;
 pub mod vocabulary;
 pub mod warnings;
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, ResponseView, ShownFor};
 pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
+pub use clipping::Clipping;
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
+pub use groups::{Groups, WithinGroups};
+pub use offpolicy::OffPolicy;
 pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
+pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};
 pub use rules::{RuleOverlap, RuleRow, StrategyRow, Sweep, SweepCell};
+pub use siblings::{Cancellation, Forks};
+pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
 pub use taxonomy::ClassRow;
 pub use totals::{S2tSummary, Totals, Verdict, VerdictState};
@@ -65,6 +82,9 @@ pub struct RunAnalysis {
     pub rules: Vec<RuleRow>,
     /// How far the rules touch the same tokens.
     pub rule_overlap: RuleOverlap,
+    /// What engineers ask beyond the framework.
+    #[serde(flatten)]
+    pub answers: Answers,
     /// Values of each column that were missing or bad.
     pub quality: Vec<ColumnReport>,
     /// Where the numbers come from.
@@ -85,4 +105,48 @@ pub struct RunAnalysis {
     /// Sums by group, where they were asked for.
     #[serde(skip)]
     pub clusters: Option<RunClusters>,
+}
+
+/// Answers to what engineers ask beyond the framework; each is absent where the log cannot give it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Answers {
+    /// Sampler, trainer and updated policy against each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offpolicy: Option<OffPolicy>,
+    /// Groups by outcome, pass@k.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Groups>,
+    /// Responses that were cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncated>,
+    /// Clipping by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clipping: Option<Clipping>,
+    /// KL to the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kl_reference: Option<KlReference>,
+    /// The parts of the reward, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reward_parts: Vec<RewardPart>,
+    /// What moves the advantage inside of groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within_groups: Option<WithinGroups>,
+    /// Rare tokens in confident states that are punished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub punished_rare: Option<PunishedRare>,
+    /// Loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repetition: Option<Repetition>,
+    /// Siblings that push the same token up and down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancellation: Option<Cancellation>,
+    /// Where siblings go on differently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forks: Option<Forks>,
+    /// Tokens by the values of a dimension.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub slices: BTreeMap<String, Vec<SliceRow>>,
+    /// What is absent, and what to log for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_answered: Vec<NotAnswered>,
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::CONTEXT_TOKENS;
+use super::condition::Condition;
+use crate::framework::corrections::Correction;
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
@@ -28,6 +30,10 @@ pub struct MemoryLimits {
     pub kept_population: u64,
     /// Bytes of candidates before they go to a temporary file.
     pub candidate_bytes: usize,
+    /// Tokens whose differences of log-probabilities are kept for exact quantiles.
+    pub kept_differences: u64,
+    /// Tokens of whole groups that are kept for forks and cancellation.
+    pub group_tokens: u64,
     /// Tokens with p below the largest τ_p of the sweep that are kept one by one.
     pub rare_tokens: u64,
     /// Other tokens with an advantage that are kept one by one.
@@ -40,6 +46,8 @@ impl Default for MemoryLimits {
             kept_entropies: 1 << 20,
             kept_population: 24_000_000,
             candidate_bytes: 64 << 20,
+            kept_differences: 1 << 20,
+            group_tokens: 1 << 23,
             rare_tokens: 1 << 18,
             common_tokens: 1 << 17,
         }
@@ -61,6 +69,12 @@ pub struct AnalyzeSettings {
     pub clip: Option<ClipRange>,
     /// T, if the gradient is wanted with respect to logits before division by it.
     pub temperature: Option<f64>,
+    /// When a response is right; else a reward of two values decides.
+    pub pass: Option<Condition>,
+    /// What tokens are sliced by, beside turn, lag, finish_reason and position.
+    pub by: Vec<String>,
+    /// Corrections on the bench beside the default ones.
+    pub corrections: Vec<Correction>,
     /// Tokens of context on either side of a flagged token.
     pub context: usize,
     /// How much may be held in memory.
@@ -79,6 +93,9 @@ impl Default for AnalyzeSettings {
             vocab_size: None,
             clip: None,
             temperature: None,
+            pass: None,
+            by: Vec::new(),
+            corrections: Vec::new(),
             context: CONTEXT_TOKENS,
             limits: MemoryLimits::default(),
             for_comparison: false,

@@ -60,6 +60,9 @@ pub fn analyze(arguments: &MaskArgs) -> AnalyzeSettings {
         vocab_size: arguments.vocab_size,
         clip: arguments.clip_low.zip(arguments.clip_high).map(|(low, high)| ClipRange { low, high }),
         temperature: arguments.temperature,
+        pass: arguments.questions.pass.clone(),
+        by: arguments.questions.by.clone(),
+        corrections: arguments.questions.corrections.clone(),
         ..AnalyzeSettings::default()
     }
 }

@@ -8,6 +8,7 @@
 pub mod batch;
 pub mod collision;
 pub mod collision_table;
+pub mod corrections;
 pub mod entropy_change;
 pub mod fast_math;
 pub mod feasible;

@@ -8,6 +8,7 @@ pub mod effect;
 pub mod exact_sum;
 pub mod histogram;
 pub mod holm;
+pub mod log_sum;
 pub mod mann_whitney;
 pub mod quantile;
 pub mod random;

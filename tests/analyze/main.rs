@@ -6,6 +6,7 @@ mod exact;
 mod invariance;
 mod limits;
 mod naive;
+mod questions;
 mod reference;
 mod schema;
 mod synthetic;

@@ -150,6 +150,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         strategies: what_if::strategies(silenced, candidates),
         rules: what_if::rules(),
         rule_overlap: what_if::overlap(),
+        answers: Default::default(),
         quality: Vec::new(),
         provenance: tables::provenance(spec.hostile),
         plane: tables::plane(&mut random),

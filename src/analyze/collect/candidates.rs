@@ -9,6 +9,7 @@ pub use store::{CandidateBuffer, CandidateStore};
 use std::cmp::Ordering;
 
 use super::tally::BatchKey;
+use crate::framework::corrections::ResponseRatios;
 use crate::ingest::Id;
 
 /// A candidate.
@@ -50,6 +51,19 @@ pub struct Candidate {
     pub texts: Option<Vec<Box<str>>>,
     /// Which of the tokens around it is the candidate.
     pub centre: u32,
+    /// What was noted of it for other questions.
+    pub facts: CandidateFacts,
+}
+
+/// What other questions need of a candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateFacts {
+    /// ln π_old − ln μ; NaN where not logged.
+    pub engine: f64,
+    /// The same over its response.
+    pub response: ResponseRatios,
+    /// Its key in every dimension.
+    pub slices: Vec<u64>,
 }
 
 impl Candidate {
@@ -78,6 +92,7 @@ impl Candidate {
         let texts = self.texts.as_deref().unwrap_or_default();
         std::mem::size_of::<Self>()
             + 4 * self.context.len()
+            + 8 * self.facts.slices.len()
             + texts.iter().map(|t| t.len() + 16).sum::<usize>()
     }
 }

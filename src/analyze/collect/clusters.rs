@@ -8,7 +8,8 @@ mod tally;
 
 use std::collections::HashMap;
 
-use self::tally::{ClusterTally, Prompt, prompt_of, to_units};
+use self::tally::{ClusterTally, Prompt, prompt_of};
+pub use self::tally::{from_units, to_units};
 use super::block::{Block, BlockSign};
 use super::columns::Columns;
 use super::energy::Sign;

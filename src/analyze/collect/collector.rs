@@ -10,9 +10,11 @@ use super::by_sign::BySign;
 use super::candidates::{CandidateBuffer, CandidateStore};
 use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
-use super::groups::GroupTable;
+use super::entropy_histogram::level_for;
+use super::groups::{GroupTable, RewardValues};
 use super::kept::KeptGate;
 use super::plane;
+use super::questions::{CollectedQuestions, QuestionCollector, QuestionGates};
 use super::sample::{Sample, SampleBuffer, SampleGate};
 use super::tally::{BatchKey, BatchTally};
 use super::views::{KeptResponses, LoggedPrompt};
@@ -27,6 +29,7 @@ use crate::ingest::{Id, Sink, TokenBatch};
 pub struct Gates {
     batches: BatchRegistry,
     kept: KeptGate,
+    questions: QuestionGates,
     rare: SampleGate,
     common: SampleGate,
 }
@@ -39,6 +42,7 @@ impl Gates {
         Self {
             batches: BatchRegistry::default(),
             kept: KeptGate::new(kept),
+            questions: QuestionGates::new(limits.kept_differences, limits.group_tokens),
             rare: SampleGate::new(limits.rare_tokens),
             common: SampleGate::new(limits.common_tokens),
         }
@@ -51,6 +55,7 @@ pub struct Collector<'a> {
     gates: &'a Gates,
     batches: BatchTable,
     groups: GroupTable,
+    rewards: RewardValues,
     plane: BySign,
     vocabulary: VocabularyCounts,
     candidates: CandidateBuffer,
@@ -60,6 +65,7 @@ pub struct Collector<'a> {
     /// The last prompt that was read: responses of its group that follow have none of their own.
     prompt: Option<(i64, Id, LoggedPrompt)>,
     clusters: Option<Clusters>,
+    questions: QuestionCollector<'a>,
     block: Box<Block>,
     picks: Vec<u32>,
     picked: PickedColumns,
@@ -76,6 +82,7 @@ impl<'a> Collector<'a> {
             gates,
             batches: BatchTable::default(),
             groups: GroupTable::default(),
+            rewards: RewardValues::default(),
             plane: BySign::new(plane::CELLS),
             vocabulary: VocabularyCounts::default(),
             candidates: CandidateBuffer::new(plan.limits.candidate_bytes / workers.max(1)),
@@ -84,6 +91,7 @@ impl<'a> Collector<'a> {
             views: KeptResponses::default(),
             prompt: None,
             clusters: plan.for_comparison.then(Clusters::default),
+            questions: QuestionCollector::new(&plan.questions, &gates.questions),
             block: Box::default(),
             picks: Vec::new(),
             picked: PickedColumns::default(),
@@ -102,6 +110,7 @@ impl Sink for Collector<'_> {
             self.add_response(batch, &columns, i)?;
         }
         self.batches.coarsen(self.gates.batches.level());
+        self.questions.settle(self.gates.batches.level());
         self.rare.settle(&self.gates.rare);
         self.common.settle(&self.gates.common);
         if self.keeps && !self.gates.kept.is_open() {
@@ -122,6 +131,8 @@ pub struct Collected {
     pub sortable: bool,
     /// Groups.
     pub groups: GroupTable,
+    /// The distinct rewards, while they are few.
+    pub rewards: RewardValues,
     /// The plane.
     pub plane: Plane,
     /// Token ids.
@@ -136,20 +147,24 @@ pub struct Collected {
     pub views: KeptResponses,
     /// Sums by group, where asked for.
     pub clusters: Option<Clusters>,
+    /// What is asked beyond the framework.
+    pub questions: CollectedQuestions,
 }
 
 impl Collected {
     /// Merges what the workers collected.
     pub fn merge(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
         let mut groups = GroupTable::default();
+        let mut rewards = RewardValues::default();
         let mut plane = BySign::new(plane::CELLS);
         let mut vocabulary = VocabularyCounts::default();
         let mut views = KeptResponses::default();
         let mut clusters: Option<Clusters> = None;
-        let (mut tables, mut buffers) = (Vec::new(), Vec::new());
+        let (mut tables, mut buffers, mut questions) = (Vec::new(), Vec::new(), Vec::new());
         let (mut rare, mut common) = (Vec::new(), Vec::new());
         for collector in collectors {
             groups.merge(collector.groups);
+            rewards.merge(&collector.rewards);
             plane.merge(&collector.plane);
             vocabulary.merge(collector.vocabulary);
             views.merge(collector.views);
@@ -161,6 +176,7 @@ impl Collected {
                 (all, more) => all.or(more),
             };
             tables.push(collector.batches);
+            questions.push(collector.questions);
             buffers.push(collector.candidates);
             rare.push(collector.rare);
             common.push(collector.common);
@@ -178,6 +194,7 @@ impl Collected {
             kept_all: gates.kept.is_open(),
             sortable: gates.kept.is_open() && gates.kept.seen() <= plan.limits.kept_entropies,
             groups,
+            rewards,
             plane: plane::finish(&plane),
             vocabulary,
             candidates: CandidateStore::merge(buffers),
@@ -185,6 +202,7 @@ impl Collected {
             common: Sample::merge(common, &gates.common, renumber),
             views,
             clusters,
+            questions: QuestionCollector::merge(questions, level_for(batches.len())),
             batches,
         }
     }

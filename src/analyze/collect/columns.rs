@@ -48,6 +48,8 @@ columns! {
     token_id i32, "Token ids.";
     logprob_new f32, "ln p at the update.";
     logprob_rollout f32, "ln p as the inference engine gave it.";
+    logprob_ref f32, "ln p of the reference.";
+    turn i32, "Turns.";
     grad_norm f32, "Measured norms.";
     sum_pi_sq f64, "Σ π².";
     sum_pi_sq_log_pi f64, "Σ π² ln π.";
@@ -67,6 +69,8 @@ impl<'a> Columns<'a> {
             token_id: batch.token_ids().unwrap_or_default(),
             logprob_new: floats(Column::LogprobNew),
             logprob_rollout: floats(Column::LogprobRollout),
+            logprob_ref: floats(Column::LogprobRef),
+            turn: batch.tokens.ints.get(Column::Turn).map_or(&[], |b| &b[..]),
             grad_norm: floats(Column::GradNorm),
             sum_pi_sq: doubles(Column::SumPiSq),
             sum_pi_sq_log_pi: doubles(Column::SumPiSqLogPi),

@@ -13,6 +13,84 @@ pub struct GroupTally {
     pub passes: u32,
     /// Whether any token has an advantage.
     pub learns: bool,
+    /// Responses whose outcome is known, where a rule was given.
+    pub judged: u32,
+    /// Of these, the right ones.
+    pub right: u32,
+    /// The highest reward and how many responses have it: with two rewards in all, the right ones.
+    pub highest: Highest,
+    /// Trained tokens with all values.
+    pub tokens: u64,
+    /// ‖g‖² in units of [`super::clusters::from_units`].
+    pub energy: i128,
+}
+
+/// The highest of some rewards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Highest {
+    /// The bits of a reward, so that they order as the rewards do; 0 is none.
+    key: u32,
+    /// Responses that have it.
+    pub responses: u32,
+    /// Responses with any reward.
+    pub rewarded: u32,
+}
+
+impl Highest {
+    /// Of one reward; NaN is none.
+    pub fn of(reward: f32) -> Self {
+        match reward.is_nan() {
+            true => Self::default(),
+            false => Self { key: ordered(reward), responses: 1, rewarded: 1 },
+        }
+    }
+
+    /// How many have the reward `value`, if it is the highest of all groups.
+    pub fn at(&self, value: f32) -> u32 {
+        if self.key == ordered(value) { self.responses } else { 0 }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.rewarded += other.rewarded;
+        match self.key.cmp(&other.key) {
+            std::cmp::Ordering::Less => (self.key, self.responses) = (other.key, other.responses),
+            std::cmp::Ordering::Equal => self.responses += other.responses,
+            std::cmp::Ordering::Greater => {}
+        }
+    }
+}
+
+/// Bits that order as numbers do, above 0. The two zeros are one.
+fn ordered(value: f32) -> u32 {
+    let bits = (value + 0.0).to_bits();
+    if bits >> 31 == 1 { !bits } else { bits | (1 << 31) }
+}
+
+/// The distinct rewards of a run, as far as it matters whether there are two.
+#[derive(Clone, Debug, Default)]
+pub struct RewardValues(Vec<f32>);
+
+impl RewardValues {
+    /// Notes a reward; NaN is none.
+    #[inline]
+    pub fn add(&mut self, reward: f32) {
+        if self.0.len() < 3 && !reward.is_nan() && !self.0.contains(&reward) {
+            self.0.push(reward);
+        }
+    }
+
+    /// Adds those of another worker.
+    pub fn merge(&mut self, other: &Self) {
+        other.0.iter().for_each(|reward| self.add(*reward));
+    }
+
+    /// The lower and the higher one, where there are just two.
+    pub fn two(&self) -> Option<[f32; 2]> {
+        match self.0[..] {
+            [a, b] => Some([a.min(b), a.max(b)]),
+            _ => None,
+        }
+    }
 }
 
 impl GroupTally {
@@ -21,6 +99,11 @@ impl GroupTally {
         self.responses += other.responses;
         self.passes += other.passes;
         self.learns |= other.learns;
+        self.judged += other.judged;
+        self.right += other.right;
+        self.highest.merge(&other.highest);
+        self.tokens += other.tokens;
+        self.energy = self.energy.saturating_add(other.energy);
     }
 }
 
@@ -66,6 +149,12 @@ impl GroupTable {
     /// A group; only after [`Self::merge`].
     pub fn get(&self, step: i64, group: &Id) -> Option<GroupTally> {
         self.groups.get(&(step, group.clone())).copied()
+    }
+
+    /// Steps, ids and tallies of all groups whose id is logged, in no order.
+    pub fn by_id(&self) -> impl Iterator<Item = (i64, &Id, &GroupTally)> {
+        let known = self.groups.iter().filter(|((_, id), _)| *id != Id::Missing);
+        known.map(|((step, id), tally)| (*step, id, tally))
     }
 
     /// Steps and tallies of all groups.

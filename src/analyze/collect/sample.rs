@@ -81,7 +81,7 @@ impl SampleGate {
     }
 
     /// Counts kept tokens by leading zeros; raises the level where there are too many.
-    fn report(&self, fresh: &[u64; 33]) {
+    pub fn report(&self, fresh: &[u64; 33]) {
         for (count, more) in self.counts.iter().zip(fresh) {
             if *more > 0 {
                 count.fetch_add(*more, Ordering::Relaxed);

@@ -7,6 +7,7 @@ pub mod flagged;
 mod profiles;
 mod provenance;
 mod quantiles;
+mod questions;
 mod rules;
 mod second_look;
 mod steps;
@@ -70,6 +71,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         groups: std::mem::take(&mut collected.groups),
         texts,
     };
+    let answers = questions::answers(&collected, &plan, &source, knows_clipping)?;
     let reports = !plan.for_comparison;
     let (judged, (rules, relations)) = rayon::join(
         || Verdicts::judge(&source),
@@ -143,6 +145,7 @@ pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Resul
         strategies,
         rules,
         rule_overlap,
+        answers,
         quality: provenance::column_reports(&scan.quality),
         provenance: provenance::provenance(run, &plan, &totals, token_text, statements),
         plane: std::mem::take(&mut collected.plane),

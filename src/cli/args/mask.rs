@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::questions::QuestionArgs;
 use super::values::{non_negative, positive, probability};
 
 /// The mask and the model: what is computed.
@@ -52,6 +53,10 @@ pub struct MaskArgs {
     /// Take gradients with respect to logits before they are divided by this temperature
     #[arg(long, value_name = "T", value_parser = positive, help_heading = "Model")]
     pub temperature: Option<f64>,
+
+    /// What is asked beyond it.
+    #[command(flatten)]
+    pub questions: QuestionArgs,
 }
 
 /// Presets of the S2T mask.

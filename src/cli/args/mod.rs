@@ -7,6 +7,7 @@ mod convert;
 mod demo;
 mod input;
 mod mask;
+mod questions;
 mod replay;
 mod shell;
 mod show;

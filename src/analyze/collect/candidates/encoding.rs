@@ -2,8 +2,9 @@
 
 use std::io::{self, Read, Write};
 
-use super::Candidate;
+use super::{Candidate, CandidateFacts};
 use crate::analyze::collect::tally::BatchKey;
+use crate::framework::corrections::ResponseRatios;
 use crate::ingest::Id;
 
 /// Writes one candidate.
@@ -33,7 +34,29 @@ pub fn write(candidate: &Candidate, out: &mut impl Write) -> io::Result<()> {
     put(out, &[u8::from(c.texts.is_some())])?;
     let texts = c.texts.as_deref().unwrap_or_default();
     put_length(out, texts.len())?;
-    texts.iter().try_for_each(|text| put_text(out, text))
+    texts.iter().try_for_each(|text| put_text(out, text))?;
+    put_facts(out, &c.facts)
+}
+
+fn put_facts(out: &mut impl Write, facts: &CandidateFacts) -> io::Result<()> {
+    let ResponseRatios { tokens, sum, k3, largest_k3, smallest } = facts.response;
+    put(out, &tokens.to_le_bytes())?;
+    for value in [facts.engine, sum, k3, largest_k3, smallest] {
+        put(out, &value.to_le_bytes())?;
+    }
+    put_length(out, facts.slices.len())?;
+    facts.slices.iter().try_for_each(|key| put(out, &key.to_le_bytes()))
+}
+
+fn get_facts(input: &mut impl Read) -> io::Result<CandidateFacts> {
+    let tokens = u64::from_le_bytes(get(input)?);
+    let mut double = || Ok::<_, io::Error>(f64::from_le_bytes(get(input)?));
+    let [engine, sum, k3, largest_k3, smallest] = [double()?, double()?, double()?, double()?, double()?];
+    let mut slices = Vec::new();
+    for _ in 0..get_length(input)? {
+        slices.push(u64::from_le_bytes(get(input)?));
+    }
+    Ok(CandidateFacts { engine, response: ResponseRatios { tokens, sum, k3, largest_k3, smallest }, slices })
 }
 
 /// Reads the next candidate; `None` at the end.
@@ -87,6 +110,7 @@ pub fn read(input: &mut impl Read) -> io::Result<Option<Candidate>> {
         context,
         texts: (has_texts == 1).then_some(texts),
         centre,
+        facts: get_facts(input)?,
     }))
 }
 
@@ -178,6 +202,17 @@ pub mod tests {
             context: vec![1, 2, i32::MIN],
             texts: Some(vec!["a".into(), "".into(), "</script>".into()]),
             centre: 1,
+            facts: CandidateFacts {
+                engine: -0.5,
+                response: ResponseRatios {
+                    tokens: 3,
+                    sum: -800.0,
+                    k3: 0.5,
+                    largest_k3: 0.25,
+                    smallest: -700.0,
+                },
+                slices: vec![0, u64::MAX],
+            },
         }
     }
 

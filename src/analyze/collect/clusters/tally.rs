@@ -57,7 +57,7 @@ impl ClusterTally {
         let counts = [S::Responses, S::Rewarded, S::Tokens, S::Complete, S::Positive, S::Zero, S::Clipped];
         counts.iter().zip(self.counts).for_each(|(sum, count)| sums[*sum as usize] = count as f64);
         let parts = [S::Reward, S::Entropy, S::PositiveEnergy, S::NegativeEnergy, S::Risk];
-        parts.iter().zip(self.sums).for_each(|(sum, units)| sums[*sum as usize] = units as f64 * UNIT);
+        parts.iter().zip(self.sums).for_each(|(sum, units)| sums[*sum as usize] = from_units(units));
         sums
     }
 }
@@ -67,6 +67,11 @@ impl ClusterTally {
 pub fn to_units(value: f64) -> i128 {
     // NaN becomes 0.
     (value.clamp(-LARGEST, LARGEST) / UNIT) as i128
+}
+
+/// A sum from its units.
+pub fn from_units(units: i128) -> f64 {
+    units as f64 * UNIT
 }
 
 /// A hash of the prompt, where logged.

@@ -7,6 +7,7 @@ use crate::analyze::collect::candidates::Candidate;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::peaks::PeakToken;
+use crate::analyze::collect::questions::slice_keys::TokenPlace;
 use crate::analyze::collect::sample::SampledToken;
 use crate::error::Result;
 use crate::framework::batch::{BLOCK, TokenBlock, TokenColumns};
@@ -105,15 +106,17 @@ impl Collector<'_> {
     }
 
     fn candidate(
-        &self,
+        &mut self,
         response: &Response<'_>,
         columns: &Columns<'_>,
         whole: &Columns<'_>,
         first: usize,
         t: usize,
     ) -> Candidate {
-        let block = &self.block.framework;
         let token = response.token(first + t);
+        let (source, index, step) = (response.source, response.index, response.key.step);
+        let facts = self.questions.candidate(TokenPlace { source, index, step, token }, first + t);
+        let block = &self.block.framework;
         let range = response.source.range(response.index);
         let from = token.saturating_sub(self.plan.context);
         let to = range.len().min(token + self.plan.context + 1);
@@ -137,6 +140,7 @@ impl Collector<'_> {
             context: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
             texts: response.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
             centre: (token - from) as u32,
+            facts,
         }
     }
 

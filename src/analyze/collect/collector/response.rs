@@ -2,11 +2,13 @@
 
 use super::Collector;
 use crate::analyze::collect::block::{BlockInput, BlockSign};
+use crate::analyze::collect::clusters::{cluster_key, to_units};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
-use crate::analyze::collect::groups::GroupTally;
+use crate::analyze::collect::groups::{GroupTally, Highest};
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::mismatch;
+use crate::analyze::collect::questions::Asked;
 use crate::analyze::collect::tally::{BatchKey, Quantity, ResponseSums};
 use crate::error::Result;
 use crate::framework::batch::BLOCK;
@@ -155,6 +157,23 @@ impl Collector<'_> {
             sums.add(Quantity::Reward, reward);
             sums.add(Quantity::RewardSquare, reward * reward);
         }
+        let asked = Asked {
+            source: response.source,
+            index: response.index,
+            step: response.key.step,
+            batch: response.key,
+            cluster: cluster_key(
+                response.key.step,
+                response.id(Column::GroupId),
+                response.id(Column::SampleId),
+                response.place(),
+            ),
+            reward: response.reward,
+            trained,
+            whole,
+            picks: response.picks.as_deref(),
+        };
+        self.questions.begin(&asked);
         let mut learns = false;
         let mut risk = 0.0;
         let mut first = 0;
@@ -168,6 +187,7 @@ impl Collector<'_> {
                 &part
             };
             let sign = self.add_block(response, columns, first, &mut sums);
+            self.questions.facts().extend(&self.block, columns.len(), sign);
             learns |= sign != BlockSign::Uniform(Sign::Zero);
             if let Some(clusters) = &mut self.clusters {
                 clusters.add_block(&self.block, columns, sign);
@@ -183,12 +203,27 @@ impl Collector<'_> {
         if let Some(clusters) = &mut self.clusters {
             clusters.end(response.source, response.index, &tally.counts, &sums);
         }
+        let energy = sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy);
+        self.questions.end(&asked, energy, sums.get(Quantity::Entropy));
+        let tally = self.batches.tally(response.batch);
         if self.keeps && self.gates.kept.admit(trained.len()) {
             tally.kept.add(trained.entropy, trained.advantage);
         }
         if let Some(groups) = response.source.ids(Column::GroupId) {
             let passes = u32::from(response.reward > 0.0);
-            let one = GroupTally { responses: 1, passes, learns };
+            let right = self.plan.questions.pass.as_ref();
+            let right = right.and_then(|rule| rule.judge(&response.source.responses, response.index));
+            let one = GroupTally {
+                responses: 1,
+                passes,
+                learns,
+                judged: u32::from(right.is_some()),
+                right: u32::from(right == Some(true)),
+                highest: Highest::of(response.reward),
+                tokens: trained.len() as u64,
+                energy: to_units(energy),
+            };
+            self.rewards.add(response.reward);
             self.groups.add(response.key.step, &groups[response.index], &one);
         }
         if !self.plan.for_comparison {

@@ -1,0 +1,290 @@
+//! What one worker collects for these questions.
+
+use std::collections::BTreeMap;
+
+use super::breakdown::Breakdown;
+use super::clipped_tokens::ClippedTokens;
+use super::corrections::CorrectionTally;
+use super::difference::{ResponseDifference, TokenDifferences};
+use super::ratio_histogram::RatioHistogram;
+use super::repetition::Loops;
+use super::siblings::SiblingStore;
+use super::slice_keys::{self, TokenPlace, replicate_of};
+use super::slices::{self, SliceTable, SlicedResponse};
+use super::step_facts::{MeanTally, StepFacts};
+use super::token_facts::TokenFacts;
+use super::{Asked, CollectedQuestions, QuestionGates};
+use crate::analyze::collect::candidates::CandidateFacts;
+use crate::analyze::collect::columns::Columns;
+use crate::analyze::plan::Questions;
+use crate::framework::corrections::ResponseRatios;
+use crate::framework::token::ClipRange;
+use crate::ingest::Column;
+use crate::stats::exact_sum::ExactSum;
+
+/// What one worker collects.
+pub struct QuestionCollector<'a> {
+    plan: &'a Questions,
+    gates: &'a QuestionGates,
+    steps: BTreeMap<i64, StepFacts>,
+    slices: Vec<SliceTable>,
+    engine_breakdown: Breakdown,
+    ratios: RatioHistogram,
+    reference_breakdown: Breakdown,
+    clipped: ClippedTokens,
+    siblings: SiblingStore<'a>,
+    level: u32,
+    keeps: bool,
+    /// Of the response that is being added.
+    facts: TokenFacts,
+    response: ResponseRatios,
+    candidates: Vec<u32>,
+    engine: TokenDifferences,
+    update: TokenDifferences,
+    other: TokenDifferences,
+    spread: Vec<f64>,
+    loops: Loops,
+}
+
+impl<'a> QuestionCollector<'a> {
+    /// An empty collector.
+    pub fn new(plan: &'a Questions, gates: &'a QuestionGates) -> Self {
+        Self {
+            plan,
+            gates,
+            steps: BTreeMap::new(),
+            slices: vec![SliceTable::default(); plan.dimensions.len()],
+            engine_breakdown: Breakdown::default(),
+            ratios: RatioHistogram::default(),
+            reference_breakdown: Breakdown::default(),
+            clipped: ClippedTokens::default(),
+            siblings: SiblingStore::new(&gates.groups),
+            level: 0,
+            keeps: true,
+            facts: TokenFacts::default(),
+            response: ResponseRatios::default(),
+            candidates: Vec::new(),
+            engine: TokenDifferences::default(),
+            update: TokenDifferences::default(),
+            other: TokenDifferences::default(),
+            spread: Vec::new(),
+            loops: Loops::default(),
+        }
+    }
+
+    /// Begins a response: its candidates need to know how far its sampler is.
+    pub fn begin(&mut self, asked: &Asked<'_>) {
+        self.facts.clear();
+        self.candidates.clear();
+        let Columns { logprob, logprob_rollout, .. } = *asked.trained;
+        self.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
+        self.response = ResponseDifference::of(&self.engine).ratios(&self.engine);
+    }
+
+    /// What the framework found for its tokens: block after block is added.
+    pub fn facts(&mut self) -> &mut TokenFacts {
+        &mut self.facts
+    }
+
+    /// Notes that trained token `t`, at `place`, is a candidate; what to keep of it.
+    pub fn candidate(&mut self, place: TokenPlace<'_>, t: usize) -> CandidateFacts {
+        self.candidates.push(place.token as u32);
+        let at = match &self.engine.tokens {
+            None => Some(t),
+            Some(known) => known.binary_search(&(t as u32)).ok(),
+        };
+        CandidateFacts {
+            engine: at.and_then(|at| self.engine.value.get(at)).copied().unwrap_or(f64::NAN),
+            response: self.response,
+            slices: self
+                .plan
+                .dimensions
+                .iter()
+                .map(|dimension| slice_keys::key_of(dimension, place))
+                .collect(),
+        }
+    }
+
+    /// Ends the response, whose gradient energy and sum of entropies are given.
+    pub fn end(&mut self, asked: &Asked<'_>, energy: f64, entropy: f64) {
+        let plan = self.plan;
+        let facts = self.steps.entry(asked.step).or_default();
+        facts.responses += 1;
+        facts.tokens += asked.trained.len() as u64;
+        facts.energy.add(energy);
+        add_parts(facts, asked);
+        add_cut(facts, plan, asked, energy, entropy);
+        if plan.ids && !asked.whole.token_id.is_empty() {
+            self.loops.find(asked.whole.token_id);
+            let mask = asked.source.mask().map(|mask| &mask[asked.source.range(asked.index)]);
+            facts.loops.repeated += self.loops.tokens(|t| mask.is_none_or(|mask| mask[t] == 1));
+            facts.loops.looping += u64::from(self.loops.at_end(asked.whole.token_id.len()));
+        }
+        if plan.engine || plan.update {
+            self.add_differences(asked);
+        }
+        if plan.reference && !asked.trained.logprob_ref.is_empty() {
+            self.other.fill(asked.trained.logprob_ref, asked.trained.logprob);
+            let facts = self.steps.entry(asked.step).or_default();
+            facts.reference.add(&ResponseDifference::of(&self.other));
+            if plan.reports {
+                self.reference_breakdown.add(asked, &self.other);
+            }
+        }
+        if plan.reports {
+            self.add_slices(asked);
+            if plan.groups && plan.ids {
+                self.siblings.add(plan, asked, &self.facts, &self.candidates);
+            }
+        }
+    }
+
+    fn add_differences(&mut self, asked: &Asked<'_>) {
+        let Columns { logprob, logprob_rollout, logprob_new, .. } = *asked.trained;
+        let keeps = self.keeps && self.gates.differences.admit(logprob.len());
+        let facts = self.steps.entry(asked.step).or_default();
+        if !logprob_rollout.is_empty() {
+            let versions = asked.source.responses.ints.get(Column::PolicyVersion);
+            let version = versions.and_then(|versions| versions[asked.index]);
+            let tally = facts.engine_of(version);
+            tally.kept.coarsen(self.level);
+            tally.add(&ResponseDifference::of(&self.engine), &self.engine, keeps);
+            facts.perplexity.add(logprob, logprob_rollout, &self.engine);
+            self.add_corrections(asked);
+        }
+        let facts = self.steps.entry(asked.step).or_default();
+        if !logprob_new.is_empty() {
+            self.update.fill(logprob_new, logprob);
+            facts.update.kept.coarsen(self.level);
+            facts.update.add(&ResponseDifference::of(&self.update), &self.update, keeps);
+            if let Some(clip) = self.plan.clip {
+                add_corners(&mut facts.corners, &mut self.clipped, clip, asked.trained, &self.update);
+            }
+            if !logprob_rollout.is_empty() {
+                self.other.fill(logprob_new, logprob_rollout);
+                facts.total.kept.coarsen(self.level);
+                facts.total.add(&ResponseDifference::of(&self.other), &self.other, keeps);
+            }
+        }
+    }
+
+    fn add_corrections(&mut self, asked: &Asked<'_>) {
+        if !self.plan.reports {
+            return;
+        }
+        let facts = self.steps.entry(asked.step).or_default();
+        facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
+        let energy = &self.facts.energy;
+        for (tally, rule) in facts.corrections.iter_mut().zip(&self.plan.corrections) {
+            tally.add(rule, &self.response, &self.engine, energy);
+        }
+        let compared = (0..self.engine.value.len()).map(|i| energy[self.engine.token(i)]);
+        facts.compared_energy.add(compared.clone().sum());
+        self.engine.value.iter().zip(compared).for_each(|(d, energy)| self.ratios.add(*d, energy));
+        self.engine_breakdown.add(asked, &self.engine);
+    }
+
+    fn add_slices(&mut self, asked: &Asked<'_>) {
+        let k3 = match &self.engine.tokens {
+            None => &self.engine.k3[..self.engine.value.len()],
+            Some(known) => {
+                self.spread.clear();
+                self.spread.resize(asked.trained.len(), f64::NAN);
+                known.iter().zip(&self.engine.k3).for_each(|(t, k3)| self.spread[*t as usize] = *k3);
+                &self.spread
+            }
+        };
+        let replicate = replicate_of(asked.cluster);
+        let response = SlicedResponse { asked, facts: &self.facts, k3, replicate };
+        for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
+            slices::add(table, dimension, &response);
+        }
+    }
+
+    /// Told after every batch of responses: how coarse bins are for the steps seen so far.
+    pub fn settle(&mut self, level: u32) {
+        self.siblings.settle();
+        if self.keeps && !self.gates.differences.is_open() {
+            self.keeps = false;
+            self.steps.values_mut().flat_map(StepFacts::differences).for_each(|d| d.kept.settle());
+        }
+        if level > self.level {
+            self.level = level;
+            self.steps.values_mut().flat_map(StepFacts::differences).for_each(|d| d.kept.coarsen(level));
+        }
+    }
+
+    /// Merges what all workers collected.
+    pub fn merge(parts: impl IntoIterator<Item = Self>, level: u32) -> CollectedQuestions {
+        let mut merged = CollectedQuestions::default();
+        let mut stores = Vec::new();
+        for mut part in parts {
+            part.settle(level);
+            for (step, facts) in part.steps {
+                match merged.steps.get_mut(&step) {
+                    Some(into) => into.merge(&facts),
+                    None => {
+                        merged.steps.insert(step, facts);
+                    }
+                }
+            }
+            if merged.slices.is_empty() {
+                merged.slices = part.slices;
+            } else {
+                merged.slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
+            }
+            merged.engine.merge(&part.engine_breakdown);
+            merged.ratios.merge(&part.ratios);
+            merged.reference.merge(&part.reference_breakdown);
+            merged.clipped.merge(&part.clipped);
+            stores.push(part.siblings);
+        }
+        merged.siblings = SiblingStore::merge(stores);
+        merged
+    }
+}
+
+fn add_parts(facts: &mut StepFacts, asked: &Asked<'_>) {
+    for (name, values) in &asked.source.responses.reward_parts {
+        let value = values[asked.index];
+        if value.is_finite() {
+            let mut sum = ExactSum::new();
+            sum.add(f64::from(value));
+            facts.add_part(name, &MeanTally { responses: 1, sum });
+        }
+    }
+}
+
+fn add_cut(facts: &mut StepFacts, plan: &Questions, asked: &Asked<'_>, energy: f64, entropy: f64) {
+    let Some(cut) = plan.is_cut(&asked.source.responses, asked.index) else { return };
+    let kind = if cut { &mut facts.cut } else { &mut facts.finished };
+    kind.responses += 1;
+    kind.tokens += asked.trained.len() as u64;
+    kind.energy.add(energy);
+    kind.entropy.add(entropy);
+    if asked.reward.is_finite() {
+        kind.rewarded += 1;
+        kind.reward.add(f64::from(asked.reward));
+    }
+}
+
+/// Counts the tokens beyond the clip by side and sign.
+fn add_corners(
+    corners: &mut [u64; 4],
+    clipped: &mut ClippedTokens,
+    clip: ClipRange,
+    trained: &Columns<'_>,
+    update: &TokenDifferences,
+) {
+    for (i, ratio) in update.ratio.iter().enumerate() {
+        let (above, below) = (*ratio > 1.0 + clip.high, *ratio < 1.0 - clip.low);
+        if above | below {
+            let t = update.token(i);
+            let advantage = trained.advantage[t];
+            let (positive, negative) = (advantage > 0.0, advantage < 0.0);
+            let found = [above & positive, below & negative, above & negative, below & positive];
+            corners.iter_mut().zip(found).for_each(|(corner, found)| *corner += u64::from(found));
+            clipped.add(trained.token_id.get(t).copied(), trained.logprob[t], found);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! One difference of log-probabilities: of a response, and summed over many.
+
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
+
+use super::kept_differences::KeptDifferences;
+use crate::framework::fast_math;
+use crate::simd::{Work, widest};
+use crate::stats::exact_sum::ExactSum;
+use crate::stats::log_sum::LogSum;
+
+/// verl clamps differences of tokens and of responses to ± this before it takes their exponential.
+pub const VERL_BOUND: f64 = 20.0;
+/// Above this the square of a ratio no longer fits an f64.
+const LARGEST_SQUARED: f64 = 340.0;
+/// Below this, e^d − 1 − d is taken from its series: the subtraction would leave rounding only.
+const SMALL: f64 = 0.03;
+/// Bands of ratios; tokens outside are counted.
+pub const BANDS: [(f64, f64); 3] = [(0.9, 1.1), (0.5, 2.0), (0.2, 5.0)];
+
+/// The differences of the tokens of one response where both values are logged.
+#[derive(Clone, Debug, Default)]
+pub struct TokenDifferences {
+    /// d.
+    pub value: Vec<f64>,
+    /// e^d.
+    pub ratio: Vec<f64>,
+    /// e^d − 1 − d.
+    pub k3: Vec<f64>,
+    /// Which of the trained tokens they are of, where not of all.
+    pub tokens: Option<Vec<u32>>,
+}
+
+impl TokenDifferences {
+    /// Fills in `later` − `earlier`.
+    pub fn fill(&mut self, later: &[f32], earlier: &[f32]) {
+        let pairs = later.iter().zip(earlier);
+        self.value.clear();
+        self.value.extend(pairs.map(|(a, b)| f64::from(*a) - f64::from(*b)));
+        self.tokens = None;
+        if !self.value.iter().fold(true, |all, d| all & d.is_finite()) {
+            let known = (0..self.value.len() as u32).filter(|t| self.value[*t as usize].is_finite());
+            let known: Vec<u32> = known.collect();
+            self.value = known.iter().map(|t| self.value[*t as usize]).collect();
+            self.tokens = Some(known);
+        }
+        self.ratio.resize(self.value.len(), 0.0);
+        self.k3.resize(self.value.len(), 0.0);
+        widest(Exponentials(&self.value, &mut self.ratio, &mut self.k3));
+    }
+
+    /// Which trained token difference `i` is of.
+    pub fn token(&self, i: usize) -> usize {
+        self.tokens.as_ref().map_or(i, |tokens| tokens[i] as usize)
+    }
+}
+
+struct Exponentials<'a>(&'a [f64], &'a mut [f64], &'a mut [f64]);
+
+impl Work for Exponentials<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self(value, ratio, k3) = self;
+        let n = value.len();
+        let (ratio, k3) = (&mut ratio[..n], &mut k3[..n]);
+        for i in 0..n {
+            ratio[i] = fast_math::exp(value[i]);
+        }
+        for i in 0..n {
+            let d = value[i];
+            let series = d
+                * d
+                * (1.0 / 2.0
+                    + d * (1.0 / 6.0
+                        + d * (1.0 / 24.0 + d * (1.0 / 120.0 + d * (1.0 / 720.0 + d * (1.0 / 5040.0))))));
+            k3[i] = if d.abs() < SMALL { series } else { ratio[i] - 1.0 - d };
+        }
+    }
+}
+
+/// What the differences of one response add up to, in the order of its tokens.
+#[derive(Clone, Debug, Default)]
+pub struct ResponseDifference {
+    /// Tokens.
+    pub tokens: u64,
+    /// s = Σ d.
+    pub sum: f64,
+    absolute: f64,
+    square: f64,
+    /// Σ (e^d − 1 − d).
+    pub k3: f64,
+    ratio: f64,
+    ratio_squared: f64,
+    verl_ratio_squared: f64,
+    outside: [u64; 3],
+    max_abs: f64,
+    /// Smallest d.
+    pub min: f64,
+}
+
+impl ResponseDifference {
+    /// Adds up.
+    pub fn of(tokens: &TokenDifferences) -> Self {
+        let mut all = widest(Totals(&tokens.value, &tokens.ratio, &tokens.k3));
+        all.tokens = tokens.value.len() as u64;
+        all.verl_ratio_squared = all.ratio_squared;
+        if all.max_abs > VERL_BOUND {
+            let clamped = tokens.value.iter().map(|d| (2.0 * d.clamp(-VERL_BOUND, VERL_BOUND)).exp());
+            all.verl_ratio_squared = clamped.sum();
+        }
+        all
+    }
+
+    /// s/T: the logarithm of the geometric mean of the ratios.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.tokens.max(1) as f64
+    }
+
+    /// Whether sums of plain ratios overflow.
+    fn is_huge(&self) -> bool {
+        self.max_abs > LARGEST_SQUARED
+    }
+}
+
+struct Totals<'a>(&'a [f64], &'a [f64], &'a [f64]);
+
+impl Work for Totals<'_> {
+    type Output = ResponseDifference;
+
+    #[inline(always)]
+    fn call(self) -> ResponseDifference {
+        const WIDTH: usize = 8;
+        let Self(value, ratio, k3) = self;
+        let n = value.len();
+        let (ratio, k3) = (&ratio[..n], &k3[..n]);
+        let mut lanes = [[0.0_f64; WIDTH]; 6];
+        let (mut largest, mut smallest) = ([0.0_f64; WIDTH], [f64::INFINITY; WIDTH]);
+        let mut outside = [[0_u64; WIDTH]; 3];
+        let mut add = |lane: usize, i: usize| {
+            let (d, r) = (value[i], ratio[i]);
+            let terms = [d, d.abs(), d * d, k3[i], r, r * r];
+            for (lanes, term) in lanes.iter_mut().zip(terms) {
+                lanes[lane] += term;
+            }
+            largest[lane] = if d.abs() > largest[lane] { d.abs() } else { largest[lane] };
+            smallest[lane] = if d < smallest[lane] { d } else { smallest[lane] };
+            for (count, (low, high)) in outside.iter_mut().zip(BANDS) {
+                count[lane] += u64::from((r < low) | (r > high));
+            }
+        };
+        let whole = n - n % WIDTH;
+        for start in (0..whole).step_by(WIDTH) {
+            for lane in 0..WIDTH {
+                add(lane, start + lane);
+            }
+        }
+        for i in whole..n {
+            add(i - whole, i);
+        }
+        let total = |lanes: [f64; WIDTH]| {
+            let [a, b, c, d, e, f, g, h] = lanes;
+            ((a + e) + (c + g)) + ((b + f) + (d + h))
+        };
+        let [sum, absolute, square, k3, ratio, ratio_squared] = lanes.map(total);
+        ResponseDifference {
+            tokens: 0,
+            sum,
+            absolute,
+            square,
+            k3,
+            ratio,
+            ratio_squared,
+            verl_ratio_squared: 0.0,
+            outside: outside.map(|lanes| lanes.iter().sum()),
+            max_abs: largest.into_iter().fold(0.0, f64::max),
+            min: smallest.into_iter().fold(f64::INFINITY, f64::min),
+        }
+    }
+}
+
+/// A difference summed over responses. Parts merge in any order to the same bits.
+#[derive(Clone, Debug, Default)]
+pub struct DifferenceTally {
+    /// Tokens.
+    pub tokens: u64,
+    /// Responses with at least one of them.
+    pub responses: u64,
+    /// Σ d.
+    pub sum: ExactSum,
+    /// Σ |d|.
+    pub absolute: ExactSum,
+    /// Σ d².
+    pub square: ExactSum,
+    /// Σ (e^d − 1 − d).
+    pub k3: LogSum,
+    /// Σ e^d.
+    pub ratio: LogSum,
+    /// Σ e^{2d}.
+    pub ratio_squared: LogSum,
+    /// The same of d within ±20.
+    pub verl_ratio_squared: LogSum,
+    /// Tokens outside each of the [`BANDS`].
+    pub outside: [u64; 3],
+    /// Largest |d|.
+    pub max_abs: f64,
+    /// Σ e^s over responses.
+    pub sequence: LogSum,
+    /// Σ e^{2s}.
+    pub sequence_squared: LogSum,
+    /// The same of s within ±20.
+    pub verl_sequence_squared: LogSum,
+    /// Σ e^{s/T}.
+    pub geometric: LogSum,
+    /// The differences themselves while they are few, else how they spread.
+    pub kept: KeptDifferences,
+}
+
+impl DifferenceTally {
+    /// Adds a response and, for quantiles, the differences of its tokens.
+    pub fn add(&mut self, response: &ResponseDifference, tokens: &TokenDifferences, keeps: bool) {
+        if response.tokens == 0 {
+            return;
+        }
+        self.tokens += response.tokens;
+        self.responses += 1;
+        self.sum.add(response.sum);
+        self.absolute.add(response.absolute);
+        self.square.add(response.square);
+        if response.is_huge() {
+            for (d, k3) in tokens.value.iter().zip(&tokens.k3) {
+                // e^d dwarfs 1 + d there.
+                if *d > LARGEST_SQUARED {
+                    self.k3.add_exp(*d)
+                } else {
+                    self.k3.add(*k3)
+                }
+                self.ratio.add_exp(*d);
+                self.ratio_squared.add_exp(2.0 * d);
+            }
+        } else {
+            self.k3.add(response.k3);
+            self.ratio.add(response.ratio);
+            self.ratio_squared.add(response.ratio_squared);
+        }
+        self.verl_ratio_squared.add(response.verl_ratio_squared);
+        self.outside.iter_mut().zip(response.outside).for_each(|(a, b)| *a += b);
+        self.max_abs = self.max_abs.max(response.max_abs);
+        self.sequence.add_exp(response.sum);
+        self.sequence_squared.add_exp(2.0 * response.sum);
+        self.verl_sequence_squared.add_exp(2.0 * response.sum.clamp(-VERL_BOUND, VERL_BOUND));
+        self.geometric.add_exp(response.mean());
+        self.kept.add(&tokens.value, keeps);
+    }
+
+    /// Adds another part.
+    pub fn merge(&mut self, other: &Self) {
+        self.tokens += other.tokens;
+        self.responses += other.responses;
+        self.sum.merge(&other.sum);
+        self.absolute.merge(&other.absolute);
+        self.square.merge(&other.square);
+        self.k3.merge(&other.k3);
+        self.ratio.merge(&other.ratio);
+        self.ratio_squared.merge(&other.ratio_squared);
+        self.verl_ratio_squared.merge(&other.verl_ratio_squared);
+        self.outside.iter_mut().zip(other.outside).for_each(|(a, b)| *a += b);
+        self.max_abs = self.max_abs.max(other.max_abs);
+        self.sequence.merge(&other.sequence);
+        self.sequence_squared.merge(&other.sequence_squared);
+        self.verl_sequence_squared.merge(&other.verl_sequence_squared);
+        self.geometric.merge(&other.geometric);
+        self.kept.merge(&other.kept);
+    }
+}

@@ -1,0 +1,49 @@
+//! Tokens and energy by the engine difference, so that bounds can be tried on the page.
+
+use crate::analyze::collect::clusters::to_units;
+
+/// Differences from −this to this; what lies beyond is in the end bins.
+pub const LARGEST: f64 = 3.0;
+/// Bins of one nat.
+const PER_NAT: f64 = 50.0;
+/// Bins.
+pub const BINS: usize = 300;
+
+/// The bin of a difference.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn bin(difference: f64) -> usize {
+    ((difference.clamp(-LARGEST, LARGEST) + LARGEST) * PER_NAT).min(BINS as f64 - 1.0) as usize
+}
+
+/// Tokens and energy by bin.
+#[derive(Clone, Debug)]
+pub struct RatioHistogram {
+    /// Tokens.
+    pub tokens: Vec<u64>,
+    /// ‖g‖² in units of [`crate::analyze::collect::clusters::from_units`].
+    pub energy: Vec<i128>,
+}
+
+impl Default for RatioHistogram {
+    fn default() -> Self {
+        Self { tokens: vec![0; BINS], energy: vec![0; BINS] }
+    }
+}
+
+impl RatioHistogram {
+    /// Adds a token.
+    #[inline]
+    pub fn add(&mut self, difference: f64, energy: f64) {
+        let bin = bin(difference);
+        self.tokens[bin] += 1;
+        if energy != 0.0 {
+            self.energy[bin] = self.energy[bin].saturating_add(to_units(energy));
+        }
+    }
+
+    /// Adds what another worker collected.
+    pub fn merge(&mut self, other: &Self) {
+        self.tokens.iter_mut().zip(&other.tokens).for_each(|(a, b)| *a += b);
+        self.energy.iter_mut().zip(&other.energy).for_each(|(a, b)| *a = a.saturating_add(*b));
+    }
+}

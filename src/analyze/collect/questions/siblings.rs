@@ -1,0 +1,169 @@
+//! Whole groups, kept for what only siblings together can tell: forks and cancellation.
+//!
+//! Groups are kept while their tokens fit; of a larger run, those whose hash has enough leading zeros.
+//! How many is enough depends on the groups alone, so it is the same sample for any order of files and
+//! any number of threads, and a group need not lie in one place.
+
+use std::collections::BTreeMap;
+
+use super::Asked;
+use super::token_facts::TokenFacts;
+use crate::analyze::collect::sample::{SampleGate, largest_hash};
+use crate::analyze::collect::tally::BatchKey;
+use crate::analyze::plan::Questions;
+use crate::ingest::{Column, Id};
+
+/// Pushes beyond this count as this.
+const LARGEST_PUSH: f64 = 1e30;
+
+/// A response of a kept group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sibling {
+    /// What its threshold is taken over.
+    pub batch: BatchKey,
+    /// Reward; NaN where not logged.
+    pub reward: f32,
+    /// Whether it is right, where a rule was given.
+    pub right: Option<bool>,
+    /// Mean advantage of its trained tokens; NaN without any.
+    pub advantage: f32,
+    /// Trained tokens.
+    pub trained: u32,
+    /// The parts of its reward, in the order of the plan; NaN where not logged.
+    pub parts: Vec<f32>,
+    /// All its token ids.
+    pub ids: Vec<i32>,
+    /// w(1 − p) of each; 0 where not trained.
+    pub push: Vec<f32>,
+    /// H of each; NaN where not logged.
+    pub entropy: Vec<f32>,
+    /// Places of its candidates (A > 0, p < τ_p).
+    pub candidates: Vec<u32>,
+}
+
+impl Sibling {
+    /// Orders by content: siblings come from workers in any order.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        (&self.ids, self.batch, self.reward.to_bits())
+            .cmp(&(&other.ids, other.batch, other.reward.to_bits()))
+            .then_with(|| bits(&self.push).cmp(&bits(&other.push)))
+            .then_with(|| bits(&self.entropy).cmp(&bits(&other.entropy)))
+    }
+}
+
+/// A kept group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiblingGroup {
+    /// Its id.
+    pub id: Id,
+    /// Its responses.
+    pub siblings: Vec<Sibling>,
+}
+
+/// The kept groups of one worker, by step and hash.
+#[derive(Debug)]
+pub struct SiblingStore<'a> {
+    gate: &'a SampleGate,
+    groups: BTreeMap<(i64, u64), SiblingGroup>,
+    fresh: [u64; 33],
+    level: u32,
+}
+
+/// The kept groups of a run.
+#[derive(Debug, Default)]
+pub struct Siblings {
+    /// By step and hash; siblings in an order of their own.
+    pub groups: BTreeMap<(i64, u64), SiblingGroup>,
+    /// One of 2^level groups was kept.
+    pub level: u32,
+}
+
+impl Siblings {
+    /// How many groups of the run one kept group stands for.
+    pub fn weight(&self) -> f64 {
+        f64::from(self.level).exp2()
+    }
+}
+
+impl<'a> SiblingStore<'a> {
+    /// An empty store.
+    pub fn new(gate: &'a SampleGate) -> Self {
+        Self { gate, groups: BTreeMap::new(), fresh: [0; 33], level: 0 }
+    }
+
+    /// Keeps a response, if its group is to be kept. `candidates` are places among its tokens.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn add(&mut self, plan: &Questions, asked: &Asked<'_>, facts: &TokenFacts, candidates: &[u32]) {
+        let Some(group @ (Id::Int(_) | Id::Text(_))) =
+            asked.source.ids(Column::GroupId).map(|ids| &ids[asked.index])
+        else {
+            return;
+        };
+        let hash = (asked.cluster >> 32) as u32;
+        if hash > largest_hash(self.level) {
+            return;
+        }
+        let ids = asked.whole.token_id.to_vec();
+        let mut push = vec![0.0; ids.len()];
+        for (t, (weight, p)) in facts.weight.iter().zip(&facts.probability).enumerate() {
+            if *weight != 0.0 {
+                push[asked.token(t)] = (weight * (1.0 - p)).clamp(-LARGEST_PUSH, LARGEST_PUSH) as f32;
+            }
+        }
+        self.fresh[hash.leading_zeros() as usize] += ids.len() as u64;
+        let responses = &asked.source.responses;
+        let part = |name: &String| {
+            let part = responses.reward_parts.iter().find(|(part, _)| **part == **name);
+            part.map_or(f32::NAN, |(_, values)| values[asked.index])
+        };
+        let sum: f64 = asked.trained.advantage.iter().map(|a| f64::from(*a)).sum();
+        let sibling = Sibling {
+            batch: asked.batch,
+            reward: asked.reward,
+            right: plan.pass.as_ref().and_then(|rule| rule.judge(responses, asked.index)),
+            advantage: (sum / asked.trained.len() as f64) as f32,
+            trained: asked.trained.len() as u32,
+            parts: plan.parts.iter().map(part).collect(),
+            entropy: asked.whole.entropy.to_vec(),
+            ids,
+            push,
+            candidates: candidates.to_vec(),
+        };
+        let empty = || SiblingGroup { id: group.clone(), siblings: Vec::new() };
+        self.groups.entry((asked.step, asked.cluster)).or_insert_with(empty).siblings.push(sibling);
+    }
+
+    /// Tells the gate what is new and drops what no longer belongs.
+    pub fn settle(&mut self) {
+        self.gate.report(&self.fresh);
+        self.fresh = [0; 33];
+        if self.gate.level() > self.level {
+            self.level = self.gate.level();
+            let cut = largest_hash(self.level);
+            self.groups.retain(|(_, cluster), _| (cluster >> 32) as u32 <= cut);
+        }
+    }
+
+    /// Merges the stores of all workers.
+    pub fn merge(stores: impl IntoIterator<Item = Self>) -> Siblings {
+        let mut stores: Vec<Self> = stores.into_iter().collect();
+        // Each tells what it has first, so that all drop the same.
+        stores.iter_mut().for_each(Self::settle);
+        let mut merged = Siblings::default();
+        for mut store in stores {
+            store.settle();
+            merged.level = store.level;
+            for (key, mut group) in store.groups {
+                match merged.groups.get_mut(&key) {
+                    Some(into) => into.siblings.append(&mut group.siblings),
+                    None => {
+                        merged.groups.insert(key, group);
+                    }
+                }
+            }
+        }
+        merged.groups.values_mut().for_each(|group| group.siblings.sort_by(Sibling::order));
+        merged
+    }
+}

@@ -1,0 +1,202 @@
+//! Tokens, entropy, energy and the rest by the values of a dimension.
+//!
+//! Memory is bounded: numbers of too many values keep fewer of their leading bits, texts of too many
+//! values keep those of the smallest hashes. Which ones depends on the values alone, not their order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Asked;
+use super::slice_keys::{MISSING, TokenPlace, key_of, stretch_end, text_of};
+use super::token_facts::TokenFacts;
+use crate::analyze::collect::clusters::to_units;
+use crate::analyze::plan::Dimension;
+use crate::stats::exact_sum::ExactSum;
+use crate::stats::log_sum::LogSum;
+
+/// Random groups of clusters, whose scatter gives intervals.
+pub const REPLICATES: usize = 32;
+/// Values of one dimension that are told apart while collecting.
+const VALUES: usize = 512;
+/// Leading bits of numbers that are kept, from all on.
+const DROPPED_BITS: [u32; 8] = [0, 24, 36, 44, 48, 50, 51, 52];
+/// What the tokens of one value add up to. Parts merge in any order to the same bits.
+#[derive(Clone, Debug)]
+pub struct SliceTally {
+    /// The value, where it is a text.
+    pub text: Option<Arc<str>>,
+    /// Tokens.
+    pub tokens: u64,
+    /// Of these, clipped ones.
+    pub clipped: u64,
+    /// Of these, with an engine difference.
+    pub compared: u64,
+    /// H.
+    pub entropy: ExactSum,
+    /// p.
+    pub probability: ExactSum,
+    /// ‖g‖².
+    pub energy: ExactSum,
+    /// k3 of the engine difference.
+    pub k3: LogSum,
+    /// Tokens and energy, in units, by random group.
+    pub replicates: Vec<(u64, i128)>,
+}
+
+impl Default for SliceTally {
+    fn default() -> Self {
+        Self {
+            text: None,
+            tokens: 0,
+            clipped: 0,
+            compared: 0,
+            entropy: ExactSum::new(),
+            probability: ExactSum::new(),
+            energy: ExactSum::new(),
+            k3: LogSum::default(),
+            replicates: vec![(0, 0); REPLICATES],
+        }
+    }
+}
+
+impl SliceTally {
+    /// Adds another part.
+    pub fn merge(&mut self, other: &Self) {
+        self.text = self.text.take().or_else(|| other.text.clone());
+        self.tokens += other.tokens;
+        self.clipped += other.clipped;
+        self.compared += other.compared;
+        self.entropy.merge(&other.entropy);
+        self.probability.merge(&other.probability);
+        self.energy.merge(&other.energy);
+        self.k3.merge(&other.k3);
+        for (a, b) in self.replicates.iter_mut().zip(&other.replicates) {
+            a.0 += b.0;
+            a.1 = a.1.saturating_add(b.1);
+        }
+    }
+}
+
+/// A dimension's values. See the module's documentation.
+#[derive(Clone, Debug, Default)]
+pub struct SliceTable {
+    /// By key.
+    pub values: BTreeMap<u64, SliceTally>,
+    /// Texts that are too many.
+    pub other: SliceTally,
+    /// Place in [`DROPPED_BITS`].
+    level: usize,
+    texts: bool,
+}
+
+impl SliceTable {
+    /// The key under which a value is found.
+    pub fn kept(&self, key: u64) -> u64 {
+        match DROPPED_BITS[self.level] {
+            0 => key,
+            _ if self.texts || key == MISSING => key,
+            // Not 0, which is what is missing.
+            bits => (key >> bits << bits).max(1),
+        }
+    }
+
+    /// Whether numbers were put together: their keys are lower ends of ranges.
+    pub fn is_coarse(&self) -> bool {
+        self.level > 0
+    }
+
+    fn at(&mut self, key: u64) -> &mut SliceTally {
+        let key = self.kept(key);
+        if !self.values.contains_key(&key) && self.values.len() >= VALUES {
+            if !self.texts {
+                self.coarsen(self.level + 1);
+                return self.at(key);
+            }
+            match self.values.last_key_value() {
+                Some((largest, _)) if *largest > key => {
+                    if let Some((_, tally)) = self.values.pop_last() {
+                        self.other.merge(&tally);
+                        self.other.text = None;
+                    }
+                }
+                _ => return &mut self.other,
+            }
+        }
+        self.values.entry(key).or_default()
+    }
+
+    fn coarsen(&mut self, level: usize) {
+        let level = level.min(DROPPED_BITS.len() - 1);
+        if level > self.level {
+            self.level = level;
+            for (key, tally) in std::mem::take(&mut self.values) {
+                let key = self.kept(key);
+                self.values.entry(key).or_default().merge(&tally);
+            }
+        }
+    }
+
+    /// Adds what another worker collected.
+    pub fn merge(&mut self, other: &Self) {
+        self.texts |= other.texts;
+        self.coarsen(other.level);
+        for (key, tally) in &other.values {
+            self.at(*key).merge(tally);
+        }
+        self.other.merge(&other.other);
+        self.other.text = None;
+    }
+}
+
+/// A response with what the framework found for its tokens.
+pub struct SlicedResponse<'a> {
+    /// The response.
+    pub asked: &'a Asked<'a>,
+    /// What was found.
+    pub facts: &'a TokenFacts,
+    /// k3 of the engine difference by trained token; NaN where not logged, empty without any.
+    pub k3: &'a [f64],
+    /// Its random group.
+    pub replicate: usize,
+}
+
+/// Adds a response to a dimension's values: stretches of tokens of one value at once.
+pub fn add(table: &mut SliceTable, dimension: &Dimension, response: &SlicedResponse<'_>) {
+    let asked = response.asked;
+    let n = asked.trained.len();
+    let text = text_of(dimension, asked);
+    table.texts |= text.is_some();
+    let of_response = dimension.source.is_of_responses();
+    let mut first = 0;
+    while first < n {
+        let key = key_of(dimension, TokenPlace::of(asked, first));
+        let end = if of_response { n } else { stretch_end(dimension, asked, first, key) };
+        let tally = table.at(key);
+        if tally.text.is_none() {
+            tally.text.clone_from(&text);
+        }
+        add_stretch(tally, response, first..end);
+        first = end;
+    }
+    table.other.text = None;
+}
+
+fn add_stretch(tally: &mut SliceTally, response: &SlicedResponse<'_>, range: std::ops::Range<usize>) {
+    let facts = response.facts;
+    let energy: f64 = facts.energy[range.clone()].iter().sum();
+    tally.tokens += range.len() as u64;
+    tally.clipped += facts.clipped[range.clone()].iter().filter(|clipped| **clipped).count() as u64;
+    let entropy = response.asked.trained.entropy[range.clone()].iter().map(|h| f64::from(*h));
+    tally.entropy.add(entropy.sum());
+    tally.probability.add(facts.probability[range.clone()].iter().sum());
+    tally.energy.add(energy);
+    let replicate = &mut tally.replicates[response.replicate];
+    replicate.0 += range.len() as u64;
+    replicate.1 = replicate.1.saturating_add(to_units(energy));
+    if let Some(k3) = response.k3.get(range) {
+        let known = k3.iter().filter(|k3| !k3.is_nan());
+        let (sum, count) = known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1));
+        tally.compared += count;
+        tally.k3.add(sum);
+    }
+}

@@ -1,0 +1,61 @@
+//! The corrections bench from its sums, and which spurious tokens each correction would have removed.
+
+use super::Steps;
+use super::flags::CandidateFlags;
+use crate::analyze::collect::questions::corrections::CorrectionTally;
+use crate::analyze::finish::steps::share;
+use crate::analyze::result::corrections::{CorrectionRow, StepCorrection};
+use crate::framework::corrections::Correction;
+use crate::stats::exact_sum::ExactSum;
+
+/// The bench; empty without engine differences.
+pub fn corrections(steps: &Steps, rules: &[Correction], flags: &CandidateFlags) -> Vec<CorrectionRow> {
+    let (mut tokens, mut responses, mut energy) = (0, 0, ExactSum::new());
+    for facts in steps.values() {
+        let engine = facts.engine_size();
+        tokens += engine.0;
+        responses += engine.1;
+        energy.merge(&facts.compared_energy);
+    }
+    if tokens == 0 {
+        return Vec::new();
+    }
+    let row = |(number, rule): (usize, &Correction)| {
+        let mut all = CorrectionTally::default();
+        let mut rows = Vec::new();
+        for (step, facts) in steps {
+            let (tokens, responses) = facts.engine_size();
+            if let Some(tally) = facts.corrections.get(number).filter(|_| tokens > 0) {
+                all.merge(tally);
+                rows.push(StepCorrection {
+                    step: *step,
+                    mean_weight: tally.weight.value() / tokens as f64,
+                    ess: ess(tally, tokens),
+                    changed_tokens: tally.changed as f64 / tokens as f64,
+                    dropped_tokens: tally.dropped as f64 / tokens as f64,
+                    dropped_responses: tally.dropped_responses as f64 / responses as f64,
+                });
+            }
+        }
+        let both = flags.removed[number];
+        let either = all.dropped + flags.spurious - both;
+        CorrectionRow {
+            rule: rule.to_string(),
+            mean_weight: all.weight.value() / tokens as f64,
+            ess: ess(&all, tokens),
+            changed_tokens: all.changed as f64 / tokens as f64,
+            dropped_tokens: all.dropped as f64 / tokens as f64,
+            dropped_responses: all.dropped_responses as f64 / responses as f64,
+            energy_kept: share(all.energy.value(), energy.value()),
+            spurious_removed: share(both as f64, flags.compared as f64),
+            overlap_with_s2t: share(both as f64, either as f64),
+            steps: rows,
+        }
+    };
+    rules.iter().enumerate().map(row).collect()
+}
+
+fn ess(tally: &CorrectionTally, tokens: u64) -> Option<f64> {
+    let (weight, square) = (tally.weight.value(), tally.square.value());
+    share(weight * weight, tokens as f64 * square)
+}

@@ -1,0 +1,83 @@
+//! Answers to what engineers ask beyond the framework.
+
+mod breakdown;
+mod cancellation;
+mod corrections;
+mod facts;
+mod flags;
+mod forks;
+mod groups;
+mod ledger;
+mod mirror;
+mod notes;
+mod pass_at;
+mod slices;
+mod spurious;
+mod within_groups;
+
+use std::collections::BTreeMap;
+
+use self::flags::CandidateFlags;
+use self::spurious::SpuriousPlaces;
+use super::flagged::FlaggedSource;
+use crate::analyze::collect::Collected;
+use crate::analyze::collect::clusters::from_units;
+use crate::analyze::collect::questions::ratio_histogram;
+use crate::analyze::collect::questions::step_facts::StepFacts;
+use crate::analyze::plan::Plan;
+use crate::analyze::result::Answers;
+use crate::analyze::result::offpolicy::RatioBins;
+use crate::error::Result;
+use crate::stats::exact_sum::ExactSum;
+
+/// What was collected, by step.
+type Steps = BTreeMap<i64, StepFacts>;
+
+/// All answers that the log allows. `knows_clipping` is whether the log tells what was clipped.
+pub fn answers(
+    collected: &Collected,
+    plan: &Plan,
+    source: &FlaggedSource,
+    knows_clipping: bool,
+) -> Result<Answers> {
+    let (questions, asked, texts) = (&collected.questions, &plan.questions, &source.texts);
+    let steps = &questions.steps;
+    let flags = CandidateFlags::count(source, asked)?;
+    let places = SpuriousPlaces::new(source.keys.iter().zip(&source.tau_h));
+    let mut offpolicy = ledger::ledger(steps);
+    if let Some(ledger) = &mut offpolicy {
+        ledger.corrections = corrections::corrections(steps, &asked.corrections, &flags);
+        ledger.breakdown = breakdown::finish(&questions.engine, texts);
+        ledger.ratios = RatioBins {
+            largest: ratio_histogram::LARGEST,
+            tokens: questions.ratios.tokens.clone(),
+            energy: questions.ratios.energy.iter().map(|units| from_units(*units)).collect(),
+            spurious: flags.by_difference.clone(),
+        };
+        ledger.spurious = flags.overlap(ledger.run.engine.as_ref());
+    }
+    let mut kl_reference = facts::kl_reference(steps);
+    if let Some(kl) = &mut kl_reference {
+        kl.breakdown = breakdown::finish(&questions.reference, texts);
+    }
+    let mut energy = ExactSum::new();
+    steps.values().for_each(|facts| energy.merge(&facts.energy));
+    let energy = energy.value();
+    let mut answers = Answers {
+        offpolicy,
+        groups: groups::groups(&source.groups, &collected.rewards, asked, &questions.siblings),
+        truncated: facts::truncated(steps, asked),
+        clipping: facts::clipping(steps, asked, &questions.clipped, texts),
+        kl_reference,
+        reward_parts: facts::reward_parts(steps),
+        within_groups: within_groups::within_groups(&questions.siblings, &asked.parts),
+        punished_rare: mirror::punished_rare(&collected.rare, &plan.rule, &source.tau_h, energy, texts),
+        repetition: facts::repetition(steps, asked),
+        cancellation: cancellation::cancellation(&questions.siblings, &places, texts),
+        forks: forks::forks(&questions.siblings, &places, texts),
+        slices: slices::slices(&questions.slices, &asked.dimensions, &flags, knows_clipping),
+        not_answered: Vec::new(),
+    };
+    answers.not_answered = notes::not_answered(&answers, collected, asked);
+    Ok(answers)
+}

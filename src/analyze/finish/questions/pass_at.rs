@@ -1,0 +1,91 @@
+//! pass@k and its intervals.
+
+use std::collections::BTreeMap;
+
+use crate::stats::bootstrap::{Stratum, Units, interval, resample};
+
+/// Draws of the bootstrap.
+const DRAWS: usize = 1000;
+const SEED: u64 = 14;
+/// Groups of a step that are drawn one by one; more are drawn in random bundles.
+const DRAWN: usize = 1024;
+const CONFIDENCE: f64 = 0.95;
+
+/// Groups of one size and number of right responses: (n, c) and how many.
+pub type Sizes = BTreeMap<(u32, u32), u64>;
+
+/// 1 − C(n−c, k)/C(n, k): the chance that one of k responses, drawn from n of which c are right, is.
+pub fn pass_at_k(n: u32, c: u32, k: u32) -> f64 {
+    if n - c < k {
+        return 1.0;
+    }
+    let wrong = (n - c + 1..=n).fold(1.0, |product, i| product * (1.0 - f64::from(k) / f64::from(i)));
+    1.0 - wrong
+}
+
+/// k = 1, 2, 4, … and the size of the largest group.
+pub fn orders(sizes: &Sizes) -> impl Iterator<Item = u32> + use<> {
+    let largest = sizes.keys().map(|(n, _)| *n).max().unwrap_or(0);
+    let powers = std::iter::successors(Some(1_u32), |k| k.checked_mul(2)).take_while(move |k| *k < largest);
+    powers.chain([largest]).filter(|k| *k > 0)
+}
+
+/// Σ over groups of pass@k, and of how many groups: those of at least k responses.
+fn sums(sizes: &Sizes, k: u32) -> [f64; 2] {
+    let large = sizes.iter().filter(|((n, _), _)| *n >= k);
+    large.fold([0.0; 2], |[sum, groups], ((n, c), count)| {
+        let count = *count as f64;
+        [sum + count * pass_at_k(*n, *c, k), groups + count]
+    })
+}
+
+/// The mean of pass@k over groups of at least k responses.
+pub fn mean(sizes: &Sizes, k: u32) -> Option<f64> {
+    let [sum, groups] = sums(sizes, k);
+    (groups > 0.0).then(|| sum / groups)
+}
+
+/// The interval of pass@k over a run: the groups of every step are drawn anew. `steps` holds the groups
+/// of each step in an order that depends on their ids alone.
+pub fn run_interval(steps: &[Vec<(u32, u32)>], k: u32) -> Option<[f64; 2]> {
+    let stratum = |groups: &Vec<(u32, u32)>| {
+        let large: Vec<(u32, u32)> = groups.iter().copied().filter(|(n, _)| *n >= k).collect();
+        let bundle = large.len().div_ceil(DRAWN).max(1);
+        let clusters = large.chunks(bundle).map(|chunk| {
+            let sum: f64 = chunk.iter().map(|(n, c)| pass_at_k(*n, *c, k)).sum();
+            [sum, chunk.len() as f64]
+        });
+        Stratum { sides: [clusters.collect(), Vec::new()], paired: false }
+    };
+    let strata: Vec<Stratum<2>> = steps.iter().map(stratum).collect();
+    let units = strata.iter().map(|stratum| stratum.sides[0].len()).sum();
+    let drawn = resample(&strata, Units::Groups, DRAWS, SEED);
+    let means: Vec<f64> = drawn.iter().map(|[[sum, groups], _]| sum / groups).collect();
+    interval(&means, CONFIDENCE, units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Over all ways to draw k of n responses.
+    fn naive(n: u32, c: u32, k: u32) -> f64 {
+        let (mut all, mut passed) = (0_u64, 0_u64);
+        for set in 0_u32..1 << n {
+            if set.count_ones() == k {
+                all += 1;
+                passed += u64::from(set & ((1 << c) - 1) != 0);
+            }
+        }
+        passed as f64 / all as f64
+    }
+
+    proptest! {
+        #[test]
+        fn pass_at_k_is_the_share_of_all_draws(n in 1..11_u32, c in 0..11_u32, k in 1..11_u32) {
+            let (c, k) = (c.min(n), k.min(n));
+            prop_assert!((pass_at_k(n, c, k) - naive(n, c, k)).abs() < 1e-12);
+        }
+    }
+}

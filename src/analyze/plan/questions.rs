@@ -1,0 +1,133 @@
+//! Which questions a log can answer, and what the user said about them.
+
+use std::collections::BTreeSet;
+
+use super::dimensions::Dimension;
+use crate::analyze::condition::Condition;
+use crate::analyze::settings::AnalyzeSettings;
+use crate::error::{Error, Result};
+use crate::framework::corrections::{Correction, DEFAULTS};
+use crate::framework::token::ClipRange;
+use crate::ingest::{Column, ResponseColumns, Run};
+
+/// Columns that only these questions read.
+pub const COLUMNS: &[Column] =
+    &[Column::PolicyVersion, Column::FinishReason, Column::Truncated, Column::LogprobRef, Column::Turn];
+
+/// Reasons that say a response was cut at its longest length.
+const CUT_REASONS: [&str; 6] =
+    ["length", "max_length", "max_tokens", "truncated", "overlong", "context_length"];
+
+/// What of a log is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Questions {
+    /// ln π_old − ln μ.
+    pub engine: bool,
+    /// ln π_θ − ln π_old.
+    pub update: bool,
+    /// KL to the reference.
+    pub reference: bool,
+    /// Where cut responses are known from.
+    pub truncated: Option<Column>,
+    /// Loops.
+    pub ids: bool,
+    /// Groups.
+    pub groups: bool,
+    /// What is right; else a reward of two values decides.
+    pub pass: Option<PassRule>,
+    /// The parts of the reward, by name.
+    pub parts: Vec<String>,
+    /// The corners of the clip.
+    pub clip: Option<ClipRange>,
+    /// Corrections on the bench.
+    pub corrections: Vec<Correction>,
+    /// What tokens are sliced by; nothing in a comparison.
+    pub dimensions: Vec<Dimension>,
+    /// Whether what only a run's own report shows is collected.
+    pub reports: bool,
+}
+
+impl Questions {
+    /// Resolves what can be asked of a run.
+    pub fn new(run: &Run, settings: &AnalyzeSettings, clip: Option<ClipRange>) -> Result<Self> {
+        let truncated = [Column::Truncated, Column::FinishReason].into_iter().find(|c| run.has(*c));
+        let mut corrections = DEFAULTS.to_vec();
+        corrections.extend(&settings.corrections);
+        corrections.dedup();
+        let reports = !settings.for_comparison;
+        let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
+        let parts: BTreeSet<String> = parts.collect();
+        Ok(Self {
+            corrections: if reports && run.has(Column::LogprobRollout) { corrections } else { Vec::new() },
+            dimensions: if reports { Dimension::of(run, &settings.by)? } else { Vec::new() },
+            reports,
+            parts: parts.into_iter().collect(),
+            engine: run.has(Column::LogprobRollout),
+            update: run.has(Column::LogprobNew),
+            reference: run.has(Column::LogprobRef),
+            truncated,
+            ids: run.has(Column::TokenId),
+            groups: run.has(Column::GroupId),
+            pass: settings.pass.as_ref().map(|condition| PassRule::new(run, condition)).transpose()?,
+            clip,
+        })
+    }
+
+    /// Whether a response was cut, where known.
+    pub fn is_cut(&self, responses: &ResponseColumns, index: usize) -> Option<bool> {
+        match self.truncated? {
+            Column::Truncated => responses.flags.get(Column::Truncated)?[index],
+            column => {
+                let reason = responses.texts.get(column)?[index].as_ref()?;
+                Some(CUT_REASONS.iter().any(|cut| reason.eq_ignore_ascii_case(cut)))
+            }
+        }
+    }
+}
+
+/// When a response is right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassRule {
+    condition: Condition,
+    /// A part of the reward; else the reward itself.
+    part: Option<String>,
+}
+
+impl PassRule {
+    fn new(run: &Run, condition: &Condition) -> Result<Self> {
+        let parts = || run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, name)| name.as_str()));
+        let part = condition.name.strip_prefix("reward/").map(str::to_owned);
+        let known = match &part {
+            Some(part) => parts().any(|name| name == part),
+            None => condition.name == Column::Reward.name() && run.has(Column::Reward),
+        };
+        if !known {
+            let mut names: Vec<String> = parts().map(|name| format!("reward/{name}")).collect();
+            names.extend(run.has(Column::Reward).then(|| Column::Reward.name().to_owned()));
+            names.sort_unstable();
+            names.dedup();
+            return Err(Error::Usage {
+                message: format!("--pass {}: the log has no `{}`", condition.text, condition.name),
+                hint: match &names[..] {
+                    [] => "log the reward or its parts (reward/<name>)".into(),
+                    names => format!("it has {}", names.join(", ")),
+                },
+            });
+        }
+        Ok(Self { condition: condition.clone(), part })
+    }
+
+    /// The condition as written.
+    pub fn text(&self) -> &str {
+        &self.condition.text
+    }
+
+    /// Whether response `index` is right; `None` where its value is missing.
+    pub fn judge(&self, responses: &ResponseColumns, index: usize) -> Option<bool> {
+        let value = match &self.part {
+            None => responses.floats.get(Column::Reward)?[index],
+            Some(part) => responses.reward_parts.iter().find(|(name, _)| **name == **part)?.1[index],
+        };
+        value.is_finite().then(|| self.condition.holds(f64::from(value)))
+    }
+}

@@ -1,0 +1,148 @@
+//! Sums of exponentials of any size that do not depend on order, splitting or the number of threads.
+//!
+//! Terms are gathered in buckets of [`WIDTH`] nats and scaled to the bucket's lower end, where they
+//! are added exactly ([`ExactSum`]). Buckets more than [`DEPTH`] below the highest cannot change the
+//! sum (e^−96 of it is below 1e-41) and are dropped, so memory is bounded and e^{±800} is no matter.
+
+use super::exact_sum::ExactSum;
+
+/// Nats of one bucket.
+const WIDTH: f64 = 8.0;
+/// Buckets below the highest that are kept.
+const DEPTH: i32 = 12;
+/// Exponents beyond this count as this.
+const LARGEST: f64 = 1e9;
+
+/// An order-independent sum of non-negative terms given by their logarithms.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogSum {
+    /// Ascending.
+    buckets: Vec<(i32, ExactSum)>,
+}
+
+impl LogSum {
+    /// Adds e^x. NaN and −∞ add nothing.
+    pub fn add_exp(&mut self, x: f64) {
+        if x > f64::NEG_INFINITY {
+            let x = x.clamp(-LARGEST, LARGEST);
+            let bucket = bucket_of(x);
+            self.add_scaled(bucket, (x - f64::from(bucket) * WIDTH).exp());
+        }
+    }
+
+    /// Adds a number; what is not above 0 adds nothing.
+    pub fn add(&mut self, value: f64) {
+        if value > 0.0 && value.is_finite() {
+            let bucket = bucket_of(value.ln());
+            self.add_scaled(bucket, value * (-f64::from(bucket) * WIDTH).exp());
+        } else if value == f64::INFINITY {
+            self.add_exp(LARGEST);
+        }
+    }
+
+    fn add_scaled(&mut self, bucket: i32, value: f64) {
+        let mut one = ExactSum::new();
+        one.add(value);
+        self.add_bucket(bucket, &one);
+    }
+
+    fn add_bucket(&mut self, bucket: i32, sum: &ExactSum) {
+        let highest = self.buckets.last().map_or(bucket, |(highest, _)| *highest);
+        if bucket < highest.saturating_sub(DEPTH) {
+            return;
+        }
+        match self.buckets.binary_search_by_key(&bucket, |(b, _)| *b) {
+            Ok(at) => self.buckets[at].1.merge(sum),
+            Err(at) => self.buckets.insert(at, (bucket, *sum)),
+        }
+        if bucket > highest {
+            self.buckets.retain(|(b, _)| *b >= bucket.saturating_sub(DEPTH));
+        }
+    }
+
+    /// Adds another sum's terms.
+    pub fn merge(&mut self, other: &Self) {
+        other.buckets.iter().for_each(|(bucket, sum)| self.add_bucket(*bucket, sum));
+    }
+
+    /// The logarithm of the sum; −∞ of nothing.
+    #[must_use]
+    pub fn ln(&self) -> f64 {
+        let Some((highest, _)) = self.buckets.last() else { return f64::NEG_INFINITY };
+        let scaled =
+            |(bucket, sum): &(i32, ExactSum)| sum.value() * (f64::from(*bucket - *highest) * WIDTH).exp();
+        self.buckets.iter().map(scaled).sum::<f64>().ln() + f64::from(*highest) * WIDTH
+    }
+
+    /// The sum; infinite where an f64 cannot hold it.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        match &self.buckets[..] {
+            // As it was added: no rounding by logarithms.
+            [(0, only)] => only.value(),
+            [] => 0.0,
+            buckets => buckets.iter().map(|(b, sum)| sum.value() * (f64::from(*b) * WIDTH).exp()).sum(),
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn bucket_of(x: f64) -> i32 {
+    (x / WIDTH).floor() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn huge_exponents_do_not_overflow() {
+        let mut sum = LogSum::default();
+        sum.add_exp(800.0);
+        sum.add_exp(-800.0);
+        sum.add_exp(800.0);
+        assert!((sum.ln() - 800.0 - 2.0_f64.ln()).abs() < 1e-12);
+        assert_eq!(sum.value(), f64::INFINITY);
+        assert_eq!(LogSum::default().ln(), f64::NEG_INFINITY);
+        sum.add(f64::NAN);
+        sum.add_exp(f64::NAN);
+        assert!(sum.ln().is_finite());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+        #[test]
+        fn order_and_splits_change_nothing(
+            mut terms in prop::collection::vec(-900.0..900.0_f64, 1..200),
+            near in prop::collection::vec(-5.0..5.0_f64, 1..100),
+            cut in 0.0..1.0_f64,
+        ) {
+            let of = |terms: &[f64]| {
+                let mut sum = LogSum::default();
+                terms.iter().for_each(|x| sum.add_exp(*x));
+                sum
+            };
+            for terms in [&mut terms, &mut near.clone()] {
+                let whole = of(terms);
+                let (left, right) = terms.split_at((cut * terms.len() as f64) as usize);
+                let mut merged = of(right);
+                merged.merge(&of(left));
+                prop_assert_eq!(merged.ln().to_bits(), whole.ln().to_bits());
+                terms.sort_by(f64::total_cmp);
+                prop_assert_eq!(of(terms).ln().to_bits(), whole.ln().to_bits());
+                let highest = terms[terms.len() - 1];
+                let naive = terms.iter().map(|x| (x - highest).exp()).sum::<f64>().ln() + highest;
+                prop_assert!((whole.ln() - naive).abs() < 1e-9);
+            }
+        }
+
+        #[test]
+        fn plain_numbers_add_up(terms in prop::collection::vec(1e-9..1e9_f64, 1..100)) {
+            let mut sum = LogSum::default();
+            terms.iter().for_each(|v| sum.add(*v));
+            let naive: f64 = terms.iter().sum();
+            prop_assert!((sum.value() / naive - 1.0).abs() < 1e-13);
+        }
+    }
+}

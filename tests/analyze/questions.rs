@@ -1,0 +1,134 @@
+//! The off-policy ledger, groups, clipping and the rest equal what numpy and verl 0.9.1 computed.
+
+use serde_json::Value;
+use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
+
+use super::support::sample;
+use super::{analyzed, json};
+
+/// Numbers of `reference` and ours agree to 1e-6, counts exactly; fields we do not have fail.
+pub fn agree(ours: &Value, reference: &Value, place: &str) {
+    match reference {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| agree(&ours[name], field, &format!("{place}.{name}")));
+        }
+        Value::Array(items) => {
+            assert_eq!(ours.as_array().map(Vec::len), Some(items.len()), "{place}");
+            let pairs = ours.as_array().unwrap().iter().zip(items);
+            pairs.enumerate().for_each(|(i, (ours, item))| agree(ours, item, &format!("{place}[{i}]")));
+        }
+        Value::Number(number) if number.is_f64() => {
+            let (a, b) =
+                (ours.as_f64().unwrap_or_else(|| panic!("{place}: {ours}")), number.as_f64().unwrap());
+            assert!((a - b).abs() <= 1e-6 * b.abs() + 1e-15, "{place}: {a} {b}");
+        }
+        other => assert_eq!(ours, other, "{place}"),
+    }
+}
+
+fn asked() -> AnalyzeSettings {
+    AnalyzeSettings {
+        pass: Some(Condition::parse("reward/answer>0.5").unwrap()),
+        tokenizer: Some(sample("model/tokenizer.json")),
+        ..AnalyzeSettings::default()
+    }
+}
+
+fn run() -> RunAnalysis {
+    analyzed(&[sample("async.parquet")], &asked())
+}
+
+#[test]
+fn the_ledger_equals_the_reference() {
+    let reference = json(&sample("reference/async_offpolicy.json"));
+    let ours = run().to_value().unwrap();
+    let ledger = &ours["offpolicy"];
+    agree(&ledger["run"], &reference["run"], "run");
+    let lags = ledger["lags"].as_array().unwrap();
+    assert_eq!(lags.len(), reference["lags"].as_object().unwrap().len());
+    for lag in lags {
+        agree(lag, &reference["lags"][lag["lag"].to_string()], "lags");
+    }
+    let steps = reference["steps"].as_array().unwrap();
+    assert_eq!(ledger["steps"].as_array().unwrap().len(), steps.len());
+    for (ours, step) in ledger["steps"].as_array().unwrap().iter().zip(steps) {
+        let mut expected = step.clone();
+        let verl = expected.as_object_mut().unwrap().remove("verl").unwrap();
+        agree(ours, &expected, "steps");
+        agree(&as_verl_names(ours), &verl, "verl");
+    }
+}
+
+/// A step of ours under the names of verl's metrics.
+fn as_verl_names(step: &Value) -> Value {
+    let (engine, ppl) = (&step["engine"], &step["perplexity"]);
+    let clamped = |verl: &str, plain: &str| match &engine[verl] {
+        Value::Null => engine[plain].clone(),
+        value => value.clone(),
+    };
+    serde_json::json!({
+        "training_ppl": ppl["trainer"],
+        "training_log_ppl": ppl["log_trainer"],
+        "rollout_ppl": ppl["sampler"],
+        "rollout_log_ppl": ppl["log_sampler"],
+        "ppl_ratio": ppl["ratio"],
+        "log_ppl_diff": ppl["log_difference"],
+        "log_ppl_abs_diff": ppl["log_difference_abs"],
+        "log_ppl_diff_max": ppl["log_difference_max"],
+        "log_ppl_diff_min": ppl["log_difference_min"],
+        "kl": -engine["mean"].as_f64().unwrap(),
+        "k3_kl": engine["k3"],
+        "chi2_token": clamped("verl_chi2", "chi2"),
+        "chi2_seq": clamped("verl_chi2_sequence", "chi2_sequence"),
+    })
+}
+
+#[test]
+fn corrections_equal_the_reference() {
+    let reference = json(&sample("reference/async_offpolicy.json"));
+    let ours = run().to_value().unwrap();
+    let rows = ours["offpolicy"]["corrections"].as_array().unwrap();
+    let expected = reference["corrections"].as_object().unwrap();
+    assert_eq!(rows.len(), expected.len());
+    for (rule, expected) in expected {
+        let mut expected = expected.clone();
+        expected.as_object_mut().unwrap().remove("verl");
+        let row = rows.iter().find(|row| row["rule"] == rule.as_str()).unwrap_or_else(|| panic!("{rule}"));
+        agree(row, &expected, rule);
+        assert!(row["energy_kept"].as_f64().is_some(), "{rule}");
+    }
+}
+
+#[test]
+fn the_answers_equal_the_reference() {
+    let reference = json(&sample("reference/async_questions.json"));
+    let ours = run().to_value().unwrap();
+    agree(&ours["totals"]["gradient_energy"], &reference["gradient_energy"], "gradient_energy");
+    for part in ["clipping", "kl_reference", "groups", "truncated", "cancellation", "forks", "slices"] {
+        agree(&ours[part], &reference[part], part);
+    }
+}
+
+#[test]
+fn absent_columns_are_said() {
+    let ours = analyzed(&[sample("grpo.parquet")], &AnalyzeSettings::default()).to_value().unwrap();
+    for part in ["offpolicy", "clipping", "kl_reference", "truncated", "reward_parts"] {
+        assert!(ours.get(part).is_none(), "{part}");
+    }
+    let open: Vec<&str> =
+        ours["not_answered"].as_array().unwrap().iter().map(|open| open["part"].as_str().unwrap()).collect();
+    assert_eq!(
+        open,
+        [
+            "offpolicy.run.engine",
+            "offpolicy.run.update",
+            "offpolicy.lags",
+            "clipping",
+            "kl_reference",
+            "truncated",
+            "reward_parts"
+        ]
+    );
+    // The reward is 0 or 1: what is right need not be said.
+    assert_eq!(ours["groups"]["rule"], "reward>0");
+}
