@@ -30,8 +30,9 @@ _LATER = {
 }  # fmt: skip
 
 __all__ = [
-    "Cause", "Comparison", "GateFailed", "LogitStats", "ProgramNotFound", "Replay", "Report", "RunReport", "StapoCallback",
-    "StapoError", "TokenLog", "Verdict", "analyze", "compare", "load", "logit_stats", "s2t_mask", "s2t_threshold",
+    "Cause", "Comparison", "GateFailed", "LogitStats", "ProgramNotFound", "Replay", "Report", "RunReport",
+    "StapoCallback", "StapoError", "TokenLog", "Verdict", "analyze", "compare", "load", "logit_stats",
+    "s2t_mask", "s2t_threshold",
 ]  # fmt: skip
 
 

@@ -2,14 +2,18 @@
 
 import os
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from . import program
 from .errors import GateFailed
 from .report import Comparison, RunReport
 
 
-def analyze(*runs, report=None, **options) -> RunReport:
+def analyze(
+    *runs: "str | os.PathLike[str]", report: "str | os.PathLike[str] | None" = None, **options: Any
+) -> RunReport:
     """Analyses the log of one run and returns what the report says.
 
     runs      files, folders or globs of one run, or anything `os.fspath` takes
@@ -21,7 +25,12 @@ def analyze(*runs, report=None, **options) -> RunReport:
     return _run(RunReport, [*runs], report, options)
 
 
-def compare(*runs, report=None, arms=None, **options) -> Comparison:
+def compare(
+    *runs: "str | os.PathLike[str]",
+    report: "str | os.PathLike[str] | None" = None,
+    arms: "Mapping[str, Iterable[str | os.PathLike[str]]] | None" = None,
+    **options: Any,
+) -> Comparison:
     """Holds runs against the first one and returns what differs beyond noise.
 
     runs      one log each; keep names apart with "name=path"

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from transformers import TrainerCallback
 
@@ -36,16 +37,20 @@ class StapoCallback(TrainerCallback):
     last_wait   seconds that the end of the training waits for the last analysis
     """
 
-    def __init__(self, every=50, *, token_log=None, report=None, last_wait=60, **options):
+    def __init__(self, every: int = 50, *, token_log: "str | Path | None" = None, report: "str | Path | None" = None,
+                 last_wait: float = 60, **options: Any) -> None:  # fmt: skip
         if every < 1:
             raise ValueError(f"every={every}: impossible")
         self.every, self.last_wait, self.options = every, last_wait, options
         self.token_log = None if token_log is None else Path(token_log)
         self.report = None if report is None else Path(report)
         self.latest = None  # the last RunReport
-        self._pending, self._alerts, self._process, self._complained = {}, {}, None, set()
+        self._pending: dict[str, Any] = {}  # numbers that wait for the trainer's next log
+        self._alerts: dict[str, float] = {}  # causes seen so far
+        self._complained: set[str] = set()
+        self._process: subprocess.Popen | None = None
 
-    def attach(self, trainer):
+    def attach(self, trainer: Any) -> "StapoCallback":
         """Connects to a trainer's `log`; TokenLogMixin does this by itself."""
         handler = trainer.callback_handler
         if self in handler.callbacks:  # comes last: the log's own callback completes the step first

@@ -15,7 +15,7 @@ class LogitStats(NamedTuple):
     score_norm: Any  # ‖e_k − π‖; the gradient of the logits has the norm |w| times this, w = ρA
 
 
-def logit_stats(logits, token_ids, *, temperature=1.0, chunk_values=1 << 24):
+def logit_stats(logits: Any, token_ids: Any, *, temperature: float = 1.0, chunk_values: int = 1 << 24) -> LogitStats:
     """What the log needs of logits (…, V) at the tokens (…), torch or numpy.
 
     Works through `chunk_values` logits at a time, in single precision (double if the logits are),
@@ -23,18 +23,21 @@ def logit_stats(logits, token_ids, *, temperature=1.0, chunk_values=1 << 24):
     the largest probability is 1/(1 + rest), and the *other* tokens' squares are summed directly,
     since 1 − 2p + Σπ² is noise in single precision.
     """
+    one: Any
+    join: Any
     if hasattr(logits, "detach"):
-        from torch import cat
+        import torch
 
-        one, tokens = _chunk_in_torch, token_ids.reshape(-1).long()
+        one, join, tokens = _chunk_in_torch, torch.cat, token_ids.reshape(-1).long()
     else:
-        one, cat, logits, tokens = _chunk_in_numpy, np.concatenate, np.asarray(logits), np.ravel(token_ids).astype(int)
+        one, join, tokens = _chunk_in_numpy, np.concatenate, np.ravel(token_ids).astype(int)
+        logits = np.asarray(logits)
     flat = logits.reshape(-1, logits.shape[-1])
     if len(tokens) != len(flat):
         raise ValueError(f"{len(tokens)} tokens for {len(flat)} positions of logits")
     rows = max(1, chunk_values // flat.shape[-1])
     parts = [one(flat[i : i + rows], tokens[i : i + rows], temperature) for i in range(0, max(1, len(flat)), rows)]
-    return LogitStats(*(cat(part).reshape(np.shape(token_ids)) for part in zip(*parts)))
+    return LogitStats(*(join(part).reshape(np.shape(token_ids)) for part in zip(*parts)))
 
 
 def _chunk_in_torch(logits, tokens, temperature):

@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Warning:
+class ReportWarning:
     """What a reader should know before believing a number."""
 
     code: str
@@ -46,9 +47,9 @@ class Report:
     """A folder that stapo-analyze has written. `summary` is its JSON as it is."""
 
     FILE, PAGE = "summary.json", "report.html"
-    SENTENCES = ("health", "spurious")  # fields of its verdict, in reading order
+    SENTENCES: "tuple[str, ...]" = ("health", "spurious")  # fields of its verdict, in reading order
 
-    def __init__(self, folder, keep=None) -> None:
+    def __init__(self, folder: "str | os.PathLike[str]", keep: Any = None) -> None:
         self.folder = Path(folder)
         self._keep = keep  # a temporary folder lives as long as its report
         path = self.folder / self.FILE
@@ -68,24 +69,26 @@ class Report:
     def tables(self) -> Tables:
         """The tables behind the report."""
         if not hasattr(self, "_tables"):
-            self._tables = Tables(self.folder / "tables")
+            self._tables = Tables(self.folder / "tables", self._keep)
         return self._tables
 
     @property
     def verdict(self) -> Verdict:
         """State and sentences of the first screen."""
         verdict = self.summary.get("verdict") or {}
-        texts = []
+        texts: list[str] = []
         for name in self.SENTENCES:
             said = verdict.get(name) or ()
             texts += [said] if isinstance(said, str) else said
         return Verdict(verdict.get("state"), tuple(texts))
 
     @property
-    def warnings(self) -> "tuple[Warning, ...]":
+    def warnings(self) -> "tuple[ReportWarning, ...]":
         """The most serious first."""
         found = self.summary.get("warnings") or []
-        return tuple(Warning(w["code"], w["message"], w.get("hint", ""), tuple(w.get("evidence", ()))) for w in found)
+        return tuple(
+            ReportWarning(w["code"], w["message"], w.get("hint", ""), tuple(w.get("evidence", ()))) for w in found
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.folder}: {self.verdict.state or 'done'}>\n{self.verdict}"
@@ -147,7 +150,7 @@ class Replay(Report):
     SENTENCES = ("headline", "detail")
 
 
-def load(folder) -> Report:
+def load(folder: "str | os.PathLike[str]") -> Report:
     """The report that is in a folder, of whichever kind it is."""
     for kind in (RunReport, Comparison, Replay):
         if (Path(folder) / kind.FILE).is_file():

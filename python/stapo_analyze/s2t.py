@@ -21,12 +21,21 @@ v1 the 0.80-quantile over all trained tokens. The token mean is taken over what 
   cheaper and nearly exact way.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Gather = Callable[[Tensor], Tensor]
+
 PRESETS = {"v5": ("candidates", 0.75), "v1": ("all", 0.80)}
 
 
 def s2t_mask(
-    logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=0.002, quantile=None, tau_h=None, gather=None
-):
+    logprob: "Tensor", entropy: "Tensor", advantage: "Tensor", mask: "Tensor | None" = None, *, preset: str = "v5",
+    tau_p: float = 0.002, quantile: "float | None" = None, tau_h: "float | None" = None, gather: "Gather | None" = None,
+) -> "Tensor":  # fmt: skip
     """True where a token is silenced; shape of `logprob`.
 
     advantage  a token, or (B,) a response; mask: trained tokens, all if None
@@ -41,7 +50,10 @@ def s2t_mask(
     return candidates(logprob, advantage, mask, tau_p) & (_double(entropy) < tau_h)
 
 
-def s2t_threshold(logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=0.002, quantile=None, gather=None):
+def s2t_threshold(
+    logprob: "Tensor", entropy: "Tensor", advantage: "Tensor", mask: "Tensor | None" = None, *, preset: str = "v5",
+    tau_p: float = 0.002, quantile: "float | None" = None, gather: "Gather | None" = None,
+) -> float:  # fmt: skip
     """tau_h of one population; −∞, which silences nothing, where it is empty."""
     population, default = PRESETS[preset]
     if population == "candidates":
@@ -54,16 +66,16 @@ def s2t_threshold(logprob, entropy, advantage, mask=None, *, preset="v5", tau_p=
     return linear_quantile(values, default if quantile is None else quantile)
 
 
-def gather_over_ranks(values):
+def gather_over_ranks(values: "Tensor") -> "Tensor":
     """For `gather`: the population of all ranks, with torch.distributed."""
     import torch
 
-    parts = [None] * torch.distributed.get_world_size()
+    parts: list[Any] = [None] * torch.distributed.get_world_size()
     torch.distributed.all_gather_object(parts, values.cpu())
     return torch.cat(parts)
 
 
-def linear_quantile(values, q):
+def linear_quantile(values: "Tensor", q: float) -> float:
     """As numpy has it, bit for bit, in double precision. torch.quantile would round to the type of
     its input, which moves tokens over the threshold, and takes at most 16 M values."""
     values = _double(values.detach().flatten())
@@ -77,7 +89,7 @@ def linear_quantile(values, q):
     return high - (high - low) * (1 - fraction) if fraction >= 0.5 else low + (high - low) * fraction
 
 
-def candidates(logprob, advantage, mask=None, tau_p=0.002):
+def candidates(logprob: "Tensor", advantage: "Tensor", mask: "Tensor | None" = None, tau_p: float = 0.002) -> "Tensor":
     """Improbable tokens with a positive advantage: those that S2T chooses from."""
     if advantage.dim() < logprob.dim():
         advantage = advantage.unsqueeze(-1)

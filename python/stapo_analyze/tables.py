@@ -2,6 +2,7 @@
 
 import importlib
 from pathlib import Path
+from typing import Any
 
 from .errors import StapoError
 
@@ -13,20 +14,25 @@ class Tables:
     `tables.arrow("steps")` choose. `list(report.tables)` names them; each is read when it is asked for.
     """
 
-    def __init__(self, folder) -> None:
-        self._folder, self._read = Path(folder), {}
+    def __init__(self, folder, keep: Any = None) -> None:
+        self._folder, self._keep = Path(folder), keep  # a temporary folder lives as long as its tables
+        self._read: dict[str, Any] = {}
+
+    def names(self) -> "list[str]":
+        """The tables that are there."""
+        return sorted(path.stem for path in self._folder.glob("*.parquet"))
 
     def __iter__(self):
-        return iter(sorted(path.stem for path in self._folder.glob("*.parquet")))
+        return iter(self.names())
 
     def __len__(self) -> int:
-        return len(list(self))
+        return len(self.names())
 
     def __contains__(self, name) -> bool:
-        return name in list(self)
+        return name in self.names()
 
     def __dir__(self):
-        return [*super().__dir__(), *self]
+        return [*super().__dir__(), *self.names()]
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -42,7 +48,7 @@ class Tables:
         return self._read[name]
 
     def __repr__(self) -> str:
-        return f"<tables: {', '.join(self) or 'none'}>"
+        return f"<tables: {', '.join(self.names()) or 'none'}>"
 
     def arrow(self, name):
         """As a pyarrow.Table."""
@@ -64,7 +70,7 @@ class Tables:
     def _path(self, name):
         path = self._folder / f"{name}.parquet"
         if not path.is_file():
-            raise StapoError(f"{path}: no such table", f"there are: {', '.join(self) or 'none'}")
+            raise StapoError(f"{path}: no such table", f"there are: {', '.join(self.names()) or 'none'}")
         return path
 
     def _in_what_is_installed(self, name):

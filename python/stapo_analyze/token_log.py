@@ -17,6 +17,7 @@ A row is a response, token columns are lists. Every rank of a step writes its ow
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -43,12 +44,14 @@ class TokenLog:
     was logged from that step on is set aside; one that begins before its first step sets all of it aside.
     """
 
-    def __init__(self, folder, *, vocab_size, temperature, top_p=1.0, algorithm="grpo", framework="",
-                 every=1, responses=None, rank=0, ranks=1, run_id=None, tokenizer=None,
-                 buffer_tokens=1 << 20, **metadata):  # fmt: skip
+    def __init__(self, folder: "str | os.PathLike[str]", *, vocab_size: int, temperature: float, top_p: float = 1.0,
+                 algorithm: str = "grpo", framework: str = "", every: int = 1, responses: "int | None" = None,
+                 rank: int = 0, ranks: int = 1, run_id: "str | None" = None, tokenizer: Any = None,
+                 buffer_tokens: int = 1 << 20, **metadata: Any) -> None:  # fmt: skip
         if every < 1 or (responses is not None and responses < 1) or not 0 <= rank < ranks:
             raise ValueError(f"every={every}, responses={responses}, rank={rank} of {ranks}: impossible")
-        self.folder, self.every, self.chosen = Path(folder), every, None
+        self.folder, self.every = Path(folder), every
+        self.chosen: range | None = None
         self.rank, self.ranks, self.run_id, self.tokenizer = rank, ranks, run_id, tokenizer
         self.buffer_tokens, self.share = buffer_tokens, None if responses is None else max(1, responses // ranks)
         known = {"vocab_size": vocab_size, "temperature": temperature, "top_p": top_p, "algorithm": algorithm}
@@ -57,11 +60,11 @@ class TokenLog:
         self.started = False
         self._reset()
 
-    def wants(self, step):
+    def wants(self, step: int) -> bool:
         """Whether this step is logged. Ask before computing anything for the log."""
         return step % self.every == 0 if self.chosen is None else step in self.chosen
 
-    def choose(self, first, span):
+    def choose(self, first: int, span: int) -> bool:
         """One generation feeds the steps from `first` on, `span` of them: all are logged if `every` divides one
         of them, else none. Without it, several passes over one generation would be logged in part: always the
         first one, say."""
@@ -69,7 +72,7 @@ class TokenLog:
         self.chosen = range(first, last) if -(-first // self.every) * self.every < last else range(0)
         return len(self.chosen) > 0
 
-    def start(self, step):
+    def start(self, step: int) -> None:
         """The training begins at `step`: claims the folder. The first response does it, too. With several ranks,
         call it on rank 0 first, and give the others its `run_id`."""
         if self.started:
@@ -80,17 +83,17 @@ class TokenLog:
         if self.rank == 0:
             self.run_id = run_folder.claim(self.folder, step, self.run_id)
             run_folder.save_tokenizer(self.folder, self.tokenizer)
-        self.metadata["run_id"] = self.run_id
+        self.metadata["run_id"] = str(self.run_id)
         if self.tokenizer is not None:
             self.metadata.setdefault("tokenizer", run_folder.TOKENIZER)
 
-    def add(self, step, **columns):
+    def add(self, step: int, **columns: Any) -> None:
         """One response: scalars, and a list a token column. Columns that are None are left out."""
         if self.wants(step):
             self._begin(step)
             self._keep(row(step, columns))
 
-    def add_batch(self, step, *, length, **columns):
+    def add_batch(self, step: int, *, length: Any, **columns: Any) -> None:
         """Many responses, right-padded: (B, T) token columns are cut to `length` (B,)."""
         if not self.wants(step):
             return
@@ -104,7 +107,7 @@ class TokenLog:
             values = {name: column[i] for name, column in arrays.items()}
             self._keep(row(step, {name: v[:n] if name in TOKEN and np.ndim(v) else v for name, v in values.items()}))
 
-    def finish(self, step=None):
+    def finish(self, step: "int | None" = None) -> None:
         """Gives the step's file its name; the last rank to finish (with or without responses) marks the step."""
         if step is not None and self.wants(step):
             self._begin(step)
@@ -122,12 +125,13 @@ class TokenLog:
             (folder / "STABLE").touch()
         self._reset()
 
-    def __enter__(self):
+    def __enter__(self) -> "TokenLog":
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
-            return self.finish()
+            self.finish()
+            return
         if self.writer is not None:
             self.writer.close()
             self.temporary.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import time
+import uuid
 from types import SimpleNamespace
 
 import pytest
@@ -55,14 +56,11 @@ class Dashboards(Case):
         self.assertEqual(len(rewards), 4)  # TRL's own metrics come as often as before
 
     def test_trackio(self):
-        pytest.importorskip("trackio")
-        os.environ |= {
-            "TRACKIO_DIR": str(self.dir / "trackio"),
-            "TRACKIO_PROJECT": "stapo",
-            "GRADIO_ANALYTICS_ENABLED": "0",
-        }
-        self.train(StapoCallback(every=2), report_to="trackio", project="stapo")
-        [database] = (self.dir / "trackio").glob("*.db")
+        trackio = pytest.importorskip("trackio")
+        project = f"stapo-{uuid.uuid4().hex[:8]}"
+        database = trackio.utils.TRACKIO_DIR / f"{project}.db"
+        self.addCleanup(lambda: [path.unlink() for path in database.parent.glob(f"{project}.*")])
+        self.train(StapoCallback(every=2), report_to="trackio", project=project)
         rows = [json.loads(row[0]) for row in sqlite3.connect(database).execute("select metrics from metrics")]
         found = [row for row in rows if any("stapo/step" in name for name in row)]
         self.assertTrue(found)

@@ -46,7 +46,7 @@ impl Tokenizer {
             return Ok(None);
         }
         let folders = run.files.iter().filter_map(|f| f.context.path.parent());
-        let found = folders.map(|folder| folder.join(named)).find_map(|path| {
+        let found = folders.flat_map(beside).map(|folder| folder.join(named)).find_map(|path| {
             let path = if path.is_dir() { path.join("tokenizer.json") } else { path };
             path.is_file().then(|| Self::read(&path).ok()).flatten()
         });
@@ -186,6 +186,12 @@ fn byte_alphabet() -> HashMap<char, u8> {
     alphabet
 }
 
+/// Where a file's tokenizer may lie: beside it, or beside its folder `step_N`, whose siblings share one.
+fn beside(folder: &Path) -> impl Iterator<Item = &Path> {
+    let of_a_step = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("step"));
+    [Some(folder), folder.parent().filter(|_| of_a_step)].into_iter().flatten()
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -219,6 +225,14 @@ mod tests {
         assert_eq!((tokenizer.text(1), tokenizer.text(2)), (Some(" a"), Some("\n")));
         let words = read(json!({"model": {"type": "WordLevel", "vocab": {"▁a": 0, "Ġb": 1}}}));
         assert_eq!((words.text(0), words.text(1)), (Some("▁a"), Some("Ġb")));
+    }
+
+    #[test]
+    fn steps_of_a_log_share_the_tokenizer_beside_them() {
+        let found: Vec<_> = beside(Path::new("log/step_00000010")).collect();
+        assert_eq!(found, [Path::new("log/step_00000010"), Path::new("log")]);
+        assert_eq!(beside(Path::new("log/other")).count(), 1);
+        assert_eq!(beside(Path::new("step_1")).collect::<Vec<_>>(), [Path::new("step_1"), Path::new("")]);
     }
 
     #[test]

@@ -96,8 +96,8 @@ class ScoresMixin:
 
 
 _IMAGES = (
-    "pixel_values", "image_grid_thw", "num_images", "pixel_attention_mask", "spatial_shapes", "num_tiles", "image_sizes",
-    "token_type_ids", "mm_token_type_ids", "image_position_ids",
+    "pixel_values", "image_grid_thw", "num_images", "pixel_attention_mask", "spatial_shapes", "num_tiles",
+    "image_sizes", "token_type_ids", "mm_token_type_ids", "image_position_ids",
 )  # fmt: skip
 
 
