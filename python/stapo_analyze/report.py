@@ -91,7 +91,8 @@ class Report:
         )
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.folder}: {self.verdict.state or 'done'}>\n{self.verdict}"
+        where = f" {self.folder}" if self._keep is None else ""  # a temporary folder says nothing
+        return f"<{type(self).__name__}{where}: {self.verdict.state or 'done'}>\n{self.verdict}"
 
     def _repr_html_(self) -> str:
         """For notebooks: verdict, causes and warnings, with a link to the page."""

@@ -70,6 +70,7 @@ class Analyze(Case):
         folder = run.folder
         self.assertTrue((folder / "summary.json").exists())
         self.assertNotIn("<a ", run._repr_html_())  # nothing to link to for long
+        self.assertTrue(repr(run).startswith(f"<RunReport: {run.verdict.state}>"))
         tables = run.tables
         del run
         self.assertEqual(tables.arrow("steps").num_rows, 11)  # the tables alone keep it, too
