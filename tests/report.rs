@@ -8,6 +8,9 @@ use std::path::Path;
 
 use report_support::{HOSTILE, Spec, synthetic};
 use stapo_analyze::analyze::result::{Cases, ResponseView, RunAnalysis, ShownFor, Vocabulary};
+use stapo_analyze::report::charts::draw_all;
+use stapo_analyze::report::draw::font;
+use stapo_analyze::report::draw::scene::{Label, Scene, Shape};
 use stapo_analyze::report::html::PAGE_LIMIT;
 use stapo_analyze::report::{ReportFiles, write_report};
 
@@ -168,6 +171,62 @@ fn the_sample_run_is_reported_as_it_is() {
         let bytes = std::fs::read(chart).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{}", chart.display());
     }
+}
+
+/// Left, top, right and bottom of a text.
+fn bounds(label: &Label) -> [f64; 4] {
+    let wide = font::width(&label.text, label.size, label.bold);
+    let (above, below) = (label.size * 0.74, label.size * 0.2);
+    let start = match label.anchor {
+        "start" => 0.0,
+        "middle" => -wide / 2.0,
+        _ => -wide,
+    };
+    let (x, y) = label.at;
+    if label.upwards {
+        [x - above, y - start - wide, x + below, y - start]
+    } else {
+        [x + start, y - above, x + start + wide, y + below]
+    }
+}
+
+fn texts(scene: &Scene) -> Vec<(&str, [f64; 4])> {
+    let labels = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(label) => Some(label),
+        _ => None,
+    });
+    labels.filter(|l| !l.text.is_empty()).map(|l| (l.text.as_str(), bounds(l))).collect()
+}
+
+/// In every chart, at both widths: texts that leave the picture, or lie over another.
+fn unreadable_texts(analysis: &RunAnalysis) -> Vec<String> {
+    let mut found = Vec::new();
+    for chart in draw_all(analysis).into_iter().flatten() {
+        for scene in [&chart.scenes.wide, &chart.scenes.narrow] {
+            let (name, wide, high) = (chart.name, f64::from(scene.width), f64::from(scene.height));
+            let texts = texts(scene);
+            for (index, (text, a)) in texts.iter().enumerate() {
+                if a[0] < -1.0 || a[2] > wide + 1.0 || a[3] > high + 1.0 {
+                    found.push(format!("{name} at {wide}: `{text}` is cut: {a:?}"));
+                }
+                for (other, b) in &texts[index + 1..] {
+                    let over = [a[2].min(b[2]) - a[0].max(b[0]), a[3].min(b[3]) - a[1].max(b[1])];
+                    if over[0] >= 1.5 && over[1] >= 1.5 {
+                        found.push(format!("{name} at {wide}: `{text}` lies over `{other}`"));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn texts_of_charts_can_be_read_on_a_screen_and_on_a_phone() {
+    let mut analyses = vec![report_support::sample("grpo.parquet", &Default::default())];
+    analyses.extend([1, 3, 1_000].map(|steps| synthetic(Spec { steps, ..Spec::default() })));
+    let found: Vec<String> = analyses.iter().flat_map(unreadable_texts).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn ink(steps: &[StepRow], series: &[Vec<(f64, f64)>], width: u32) -> Scene {
         canvas.strong(heading(class), (x0, y0 - 13.0), Anchor::Left, Ink::Text);
         if class.is_multiple_of(columns) {
             let sign = if class < 4 { "A > 0" } else { "A < 0" };
-            canvas.strong(sign, (14.0, y0 - 13.0), Anchor::Left, Ink::Muted);
+            canvas.strong(sign, (left - 7.0, y0 - 13.0), Anchor::Right, Ink::Muted);
         }
         let ink = match class {
             3 => Ink::Spurious,

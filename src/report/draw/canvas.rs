@@ -106,7 +106,8 @@ impl Canvas {
     /// What the horizontal axis shows, below the plots; in two lines where it is too long for one.
     pub fn x_label(&self, text: &str, middle: f64) {
         let room = 2.0 * (middle.min(self.width() - middle) - 4.0);
-        if font::width(text, SMALL, false) <= room {
+        // Readers' fonts may be wider than ours.
+        if font::width(text, SMALL, false) * 1.12 <= room {
             return self.text(text, (middle, self.height() - 12.0), Anchor::Middle, Ink::Muted);
         }
         let blanks = || text.char_indices().filter(|c| c.1 == ' ').map(|c| c.0);
