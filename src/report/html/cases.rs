@@ -25,6 +25,8 @@ const COLUMNS: [(&str, bool); 14] = [
     ("passes", false),
     ("position", true),
 ];
+/// Steps beyond which lists of them scroll in a box of their own.
+pub const MANY_STEPS: usize = 40;
 /// The column that has no order.
 const CONTEXT: usize = 2;
 
@@ -32,6 +34,7 @@ const CONTEXT: usize = 2;
 pub fn section(of: &Material<'_>) -> Option<Section> {
     let total = of.analysis.cases.spurious + of.analysis.cases.exploratory;
     let rows = &of.cases.rows;
+    let many = of.analysis.steps.len() > MANY_STEPS;
     let body = html! {
         @if rows.is_empty() && total == 0 { p { "No token of this run is flagged." } }
         @else if rows.is_empty() {
@@ -40,7 +43,7 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
         @else {
             (intro(rows.len() as u64, total)) "\n"
             (controls()) "\n"
-            div #case-groups {
+            div #case-groups class=[many.then_some("long")] {
                 @for (index, group) in rows.chunk_by(|a, b| a.case.step == b.case.step).enumerate() {
                     (step(group, index == 0)) "\n"
                 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::case_rows::{CaseRow, token};
+use super::cases::MANY_STEPS;
 use super::material::Material;
 use crate::analyze::result::FlagKind;
 use crate::report::numbers::number;
@@ -46,7 +47,7 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
     }
     let body = html! {
         p { "Step → group → response → flagged token. A token leads to its case, ▦ to the whole response as a heat map." } "\n"
-        @for list in &lists { (list) "\n" }
+        div class=[(lists.len() > MANY_STEPS).then_some("long")] { @for list in &lists { (list) "\n" } }
         @if lists.len() < steps.len() {
             p { "The other steps do not fit this page; they are in the case list above and in tables/flagged.parquet." }
         }

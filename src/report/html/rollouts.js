@@ -113,7 +113,7 @@
       (o) => o !== of && o.group !== null && o.group === of.group && o.step === of.step && o.update === of.update,
     );
     if (siblings.length) {
-      shown.append(make("h4", `The same prompt, ${siblings.length} other ${siblings.length === 1 ? "response" : "responses"}`));
+      shown.append(make("h4", `The same prompt: ${siblings.length} other ${siblings.length === 1 ? "response" : "responses"} on this page`));
       const side = make("div", "", { className: "siblings" });
       side.append(...siblings.map((o) => card(o, false)));
       shown.append(side);
