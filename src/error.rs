@@ -30,6 +30,18 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A pipe, socket or device given as a log.
+    #[error("{}: not a regular file", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file that is not the one that was opened any more.
+    #[error("{}: the file changed while it was read", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A container that would execute code when opened.
     #[error("{}: pickle and torch containers are not opened (they can run code)", path.display())]
     Pickle {
@@ -64,6 +76,16 @@ pub enum Error {
         /// Row group, line or page; empty when the whole file is meant.
         place: String,
         /// What the decoder said.
+        message: String,
+    },
+    /// Something that would take more memory than is allowed.
+    #[error("{}{}: {message}", path.display(), place_suffix(place))]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Row group, row or line; empty when the whole file is meant.
+        place: String,
+        /// What is too large, and how large it is.
         message: String,
     },
     /// Lists of one row that should have equal lengths have not.
@@ -119,6 +141,16 @@ pub enum Error {
         second: PathBuf,
         /// The second type.
         second_type: String,
+    },
+    /// Files of different runs given as one.
+    #[error("{} and {} are of different runs: {why}", first.display(), second.display())]
+    SeveralRuns {
+        /// A file of one run.
+        first: PathBuf,
+        /// A file of the other.
+        second: PathBuf,
+        /// What tells.
+        why: String,
     },
     /// A `--map` that cannot be followed.
     #[error("--map {argument}: {message}")]
@@ -188,6 +220,12 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// A defect of this program: what was computed before it is not to be trusted.
+    #[error("internal error: {message}")]
+    Internal {
+        /// What the failing code said.
+        message: String,
+    },
     /// Arguments that do not go together or are out of range.
     #[error("{message}")]
     Usage {
@@ -230,6 +268,10 @@ impl Error {
                 "give a folder or glob with .parquet, .jsonl, .jsonl.gz or .jsonl.zst files".into()
             }
             Self::Empty { .. } => "remove it from the inputs, or wait until the run has written it".into(),
+            Self::NotRegular { .. } => "write it to a file first and give that".into(),
+            Self::Changed { .. } => {
+                "read it when the run has written it, or read a copy; nothing was made of the mixture".into()
+            }
             Self::Pickle { converter, .. } => {
                 format!("convert it first: python {converter} FILE… -o out.parquet")
             }
@@ -240,6 +282,10 @@ impl Error {
             Self::Corrupt { .. } => {
                 "the file may be still in writing or cut short; write it again, or leave it out".into()
             }
+            Self::TooLarge { .. } => {
+                "if the log is what it should be, allow more: --max-memory 2G; else the file is damaged or hostile"
+                    .into()
+            }
             Self::UnequalLengths { .. } => {
                 "all token columns of a row need one value a token; if they follow another convention, say which: --align response|left-padded|full|shifted|right|compact".into()
             }
@@ -249,6 +295,9 @@ impl Error {
             Self::BadRow { .. } => "repair or remove that row".into(),
             Self::ConflictingTypes { .. } => {
                 "the files are of different runs or versions: analyse them apart, or convert one".into()
+            }
+            Self::SeveralRuns { .. } => {
+                "read them apart (stapo-analyze compare A B shows both); to take them as one all the same: --pool".into()
             }
             Self::Map { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::MissingColumn { column, .. } => format!(
@@ -262,6 +311,9 @@ impl Error {
             }
             Self::ModelTensor { .. } => {
                 "config.json and weights have to be of the same model; download or save it again".into()
+            }
+            Self::Internal { .. } => {
+                "this is a defect of stapo-analyze, not of your log, and nothing was written: please report it with this message and the command".into()
             }
             Self::Read { .. } => return None,
             Self::Write { .. } => {

@@ -14,6 +14,8 @@ pub mod convert;
 pub mod error;
 pub mod format;
 pub mod framework;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod ingest;
 pub mod output;
 pub mod replay;

@@ -417,18 +417,18 @@ fn logs_of_texts_are_named_with_what_to_log() {
     let traces =
         r#"{"id":"t","task":{"hash":"h"},"nodes":[{"message":{"content":"x"},"token_ids":[],"mask":[]}]}"#;
     let cases = [
-        (trl, "TRL", "_get_per_token_logps_and_entropies"),
+        (trl, "TRL", "TokenLogMixin"),
         (
             logs.write("31.jsonl", r#"{"input":"q","output":"a","gts":"4","score":1.0,"step":31}"#),
             "verl",
-            "_log_rollout_data",
+            "stapo_analyze.verl",
         ),
-        (logs.write("completions.jsonl", swift), "ms-swift", "GRPOTrainer"),
+        (logs.write("completions.jsonl", swift), "ms-swift", "stapo_analyze.TokenLog"),
         (logs.write("rollout/2/t.jsonl", areal), "AReaL", "grpo_loss_fn"),
         (logs.write("rollout_dump_data.step_6.jsonl", roll), "ROLL", "save_logging_board_dir"),
         (logs.write("art.jsonl", art), "ART", "log-probabilities"),
         (logs.write("evals.jsonl", skyrl), "SkyRL", "dump_data_batch"),
-        (logs.write("openai.jsonl", openai), "OpenAI", "logprob_rollout"),
+        (logs.write("openai.jsonl", openai), "OpenAI", "stapo_analyze.TokenLog"),
         (logs.write("traces.jsonl", traces), "verifiers", "token ids"),
     ];
     for (path, name, advice) in cases {

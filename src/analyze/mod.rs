@@ -14,6 +14,7 @@ mod plan;
 pub mod result;
 mod settings;
 pub(crate) mod texts;
+mod tokenizer_json;
 mod write;
 
 pub use condition::Condition;

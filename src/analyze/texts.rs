@@ -5,13 +5,12 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::Value;
-
+use super::tokenizer_json::TokenizerJson;
 use crate::error::{Error, Result};
 use crate::ingest::Run;
 
 /// The largest id that is believed.
-const LARGEST_ID: u64 = 1 << 24;
+const LARGEST_ID: u64 = 1 << 22;
 
 /// How the pieces of a vocabulary spell bytes and spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,22 +45,22 @@ impl Tokenizer {
             return Ok(None);
         }
         let folders = run.files.iter().filter_map(|f| f.context.path.parent());
-        let found = folders.flat_map(beside).map(|folder| folder.join(named)).find_map(|path| {
+        for path in folders.flat_map(beside).map(|folder| folder.join(named)) {
             let path = if path.is_dir() { path.join("tokenizer.json") } else { path };
-            path.is_file().then(|| Self::read(&path).ok()).flatten()
-        });
-        Ok(found)
+            match path.is_file().then(|| Self::read(&path)) {
+                Some(Ok(tokenizer)) => return Ok(Some(tokenizer)),
+                Some(Err(error @ Error::TooLarge { .. })) => return Err(error),
+                Some(Err(_)) | None => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Reads a `tokenizer.json`.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
-        let corrupt =
-            |message: String| Error::Corrupt { path: path.to_owned(), place: String::new(), message };
-        let json: Value = serde_json::from_slice(&bytes).map_err(|e| corrupt(e.to_string()))?;
-        let texts =
-            texts(&json).ok_or_else(|| corrupt("not a tokenizer.json: it has no vocabulary".into()))?;
-        Ok(Self { path: path.to_owned(), texts, spelling: spelling(&json) })
+        let json = TokenizerJson::read(path)?;
+        let spelling = spelling(&json);
+        Ok(Self { path: path.to_owned(), texts: texts(json, spelling), spelling })
     }
 
     /// One more than the largest id.
@@ -85,8 +84,7 @@ impl Tokenizer {
     }
 }
 
-fn texts(json: &Value) -> Option<Vec<Option<String>>> {
-    let spelling = spelling(json);
+fn texts(json: TokenizerJson, spelling: Spelling) -> Vec<Option<String>> {
     let alphabet = byte_alphabet();
     let mut texts: Vec<Option<String>> = Vec::new();
     let mut set = |id: u64, text: String| {
@@ -98,44 +96,23 @@ fn texts(json: &Value) -> Option<Vec<Option<String>>> {
             texts[index] = Some(text);
         }
     };
-    match &json["model"]["vocab"] {
-        Value::Object(vocab) => {
-            for (piece, id) in vocab {
-                set(id.as_u64()?, spelled(piece, spelling, &alphabet));
-            }
-        }
-        Value::Array(pieces) => {
-            for (id, piece) in pieces.iter().enumerate() {
-                set(id as u64, spelled(piece.get(0)?.as_str()?, spelling, &alphabet));
-            }
-        }
-        _ => return None,
+    for (id, piece) in json.model.vocab.0 {
+        set(id, spelled(&piece, spelling, &alphabet));
     }
-    for added in json["added_tokens"].as_array().into_iter().flatten() {
-        if let (Some(id), Some(content)) = (added["id"].as_u64(), added["content"].as_str()) {
-            set(id, content.to_owned());
-        }
+    for added in json.added_tokens.into_iter().flatten() {
+        set(added.id, added.content);
     }
-    Some(texts)
+    texts
 }
 
-fn spelling(json: &Value) -> Spelling {
-    let says = |word: &str| ["decoder", "pre_tokenizer"].iter().any(|part| mentions(&json[*part], word));
-    if says("ByteLevel") {
+fn spelling(json: &TokenizerJson) -> Spelling {
+    let (decoder, before) = (json.decoder, json.pre_tokenizer);
+    if decoder.byte_level || before.byte_level {
         Spelling::Bytes
-    } else if says("Metaspace") || says("ByteFallback") || mentions(&json["decoder"], "▁") {
+    } else if decoder.metaspace || before.metaspace || decoder.underline {
         Spelling::Metaspace
     } else {
         Spelling::Plain
-    }
-}
-
-fn mentions(json: &Value, word: &str) -> bool {
-    match json {
-        Value::String(text) => text == word,
-        Value::Array(items) => items.iter().any(|item| mentions(item, word)),
-        Value::Object(fields) => fields.values().any(|field| mentions(field, word)),
-        _ => false,
     }
 }
 
@@ -196,7 +173,7 @@ fn beside(folder: &Path) -> impl Iterator<Item = &Path> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn read(json: Value) -> Tokenizer {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -1,6 +1,7 @@
 //! `stapo-analyze check`: what was found in a log, and whether it can be trusted.
 
 mod duplicates;
+mod noise;
 mod report;
 mod tally;
 mod verdicts;

@@ -46,6 +46,8 @@ pub struct Tally {
     pub entropy: ExactSum,
     /// Sum of surprisals of these.
     pub surprisal: ExactSum,
+    /// Sum of squares of what surprisal is above entropy.
+    pub gap_squares: ExactSum,
     /// Trained log-probabilities that are exactly zero.
     pub zero_logprobs: u64,
     /// Largest entropy.
@@ -76,6 +78,7 @@ impl Tally {
             infeasible: 0,
             entropy: ExactSum::new(),
             surprisal: ExactSum::new(),
+            gap_squares: ExactSum::new(),
             zero_logprobs: 0,
             largest_entropy: 0.0,
             largest_id: None,
@@ -106,6 +109,7 @@ impl Tally {
         self.infeasible += other.infeasible;
         self.entropy.merge(&other.entropy);
         self.surprisal.merge(&other.surprisal);
+        self.gap_squares.merge(&other.gap_squares);
         self.zero_logprobs += other.zero_logprobs;
         self.largest_entropy = self.largest_entropy.max(other.largest_entropy);
         self.largest_id = self.largest_id.max(other.largest_id);
@@ -172,6 +176,7 @@ impl Tally {
             self.pairs += 1;
             self.entropy.add(f64::from(h));
             self.surprisal.add(f64::from(-l));
+            self.gap_squares.add((f64::from(-l) - f64::from(h)).powi(2));
             self.largest_entropy = self.largest_entropy.max(h);
             let state = ConditionalState::new(f64::from(l), f64::from(h), self.max_conditional_entropy);
             self.infeasible += u64::from(!state.feasible);

@@ -1,7 +1,9 @@
 //! From counts to verdicts. Thresholds are stated here, and in the messages.
 
+use super::noise::{Noisy, is_mean_something};
 use super::report::{Check, Verdict};
 use super::tally::{SHIFTS, Tally};
+use crate::format::grouped;
 use crate::ingest::{Column, FAIL_SHARE, Quality, Run, WARN_SHARE};
 use crate::stats::correlation::PearsonSums;
 
@@ -168,12 +170,17 @@ fn feasible(tally: &Tally) -> Check {
 }
 
 fn entropy_correlation(tally: &Tally) -> Check {
-    let Some(r) = tally.entropy_shift[1].correlation() else {
+    let Some(seen) = Noisy::of(&tally.entropy_shift[1]) else {
         return skipped("entropy_correlation", "log-probability and entropy that vary");
     };
+    let (r, tokens) = (seen.r, grouped(tally.entropy_shift[1].count()));
     let verdict = match r {
-        r if r < CORRELATION_FAIL => Verdict::Fail,
-        r if r < CORRELATION_WARN => Verdict::Warn,
+        _ if seen.is_below(CORRELATION_FAIL) => Verdict::Fail,
+        _ if seen.is_below(CORRELATION_WARN) => Verdict::Warn,
+        r if r < CORRELATION_WARN => {
+            let needs = format!("more tokens: a correlation of {r:.3} on {tokens} may be chance");
+            return skipped("entropy_correlation", &needs);
+        }
         _ => Verdict::Pass,
     };
     let message = format!("correlation of entropy with −log-probability is {r:.3}");
@@ -185,13 +192,12 @@ fn entropy_correlation(tally: &Tally) -> Check {
     )
 }
 
-fn best_shift(sums: &[PearsonSums; 3]) -> Option<(isize, [f64; 3])> {
-    let mut r = [0.0; 3];
-    for (at, sums) in sums.iter().enumerate() {
-        r[at] = sums.correlation()?;
-    }
-    let best = (0..3).max_by(|a, b| r[*a].total_cmp(&r[*b]))?;
-    Some((SHIFTS[best], r))
+/// The shift at which two columns fit best, and the correlation at each.
+fn best_shift(sums: &[PearsonSums; 3]) -> Option<(usize, [Noisy; 3])> {
+    let [before, same, after] = sums;
+    let seen = [Noisy::of(before)?, Noisy::of(same)?, Noisy::of(after)?];
+    let best = (0..3).max_by(|a, b| seen[*a].r.total_cmp(&seen[*b].r))?;
+    Some((best, seen))
 }
 
 fn aligned(
@@ -201,13 +207,16 @@ fn aligned(
     needs: &str,
     hint: &'static str,
 ) -> Check {
-    let Some((best, r)) = best_shift(sums) else { return skipped(code, needs) };
-    let verdict = if best == 0 { Verdict::Pass } else { Verdict::Fail };
-    let message = format!(
-        "{what} fit best at shift {best:+} (correlation {:.3} at −1, {:.3} at 0, {:.3} at +1)",
-        r[0], r[1], r[2]
-    );
-    check(code, verdict, message, hint)
+    let Some((best, seen)) = best_shift(sums) else { return skipped(code, needs) };
+    let [before, same, after] = seen.map(|s| s.r);
+    let found = format!("correlation {before:.3} at −1, {same:.3} at 0, {after:.3} at +1");
+    let is_best = SHIFTS[best] == 0 || seen[best].is_above(&seen[1]);
+    if !seen[best].is_something() || !is_best {
+        let needs = format!("more tokens: {found} on {} may be chance", grouped(sums[1].count()));
+        return skipped(code, &needs);
+    }
+    let verdict = if SHIFTS[best] == 0 { Verdict::Pass } else { Verdict::Fail };
+    check(code, verdict, format!("{what} fit best at shift {:+} ({found})", SHIFTS[best]), hint)
 }
 
 fn entropy_alignment(tally: &Tally) -> Check {
@@ -229,11 +238,16 @@ fn on_policy(tally: &Tally) -> Check {
     let n = tally.pairs as f64;
     let (entropy, surprisal) = (tally.entropy.value() / n, tally.surprisal.value() / n);
     let gap = (surprisal - entropy).abs() / entropy;
-    let verdict = grade(gap, ON_POLICY_WARN, ON_POLICY_FAIL);
+    let apart = tally.surprisal.value() - tally.entropy.value();
+    let told = is_mean_something(apart, tally.gap_squares.value(), tally.pairs);
     let message = format!(
         "mean −log-probability {surprisal:.4}, mean entropy {entropy:.4} nats ({:.1} % apart)",
         gap * 100.0
     );
+    if gap > ON_POLICY_WARN && !told {
+        return skipped("on_policy", &format!("more tokens: {message} may be chance"));
+    }
+    let verdict = grade(gap, ON_POLICY_WARN, ON_POLICY_FAIL);
     check("on_policy", verdict, message, "another temperature or top-p, stale samples, or an entropy in bits")
 }
 

@@ -9,23 +9,23 @@ use super::progress::Bar;
 use super::terminal::visible;
 use super::{open, settings};
 use crate::analyze::{Gate, RunAnalysis, analyze};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::grouped;
 use crate::ingest::Run;
+use crate::output::OutputFolder;
 use crate::report::{ReportFiles, write_report};
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
-    if let Some(folder) = &arguments.report {
-        // Fails now rather than after the scan.
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    }
+    // Fails now rather than after the scan.
+    let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let analysis = analyze(&run, &settings::analyze(&arguments.options), &bar);
     bar.finish();
     let analysis = analysis?;
+    claimed.as_ref().map_or(Ok(()), |folder| folder.retire("report.html"))?;
     let report = arguments.report.as_deref().map(|folder| write_all(&analysis, folder)).transpose()?;
     stdout(match arguments.format {
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),

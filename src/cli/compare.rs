@@ -12,21 +12,21 @@ use crate::analyze::Gate;
 use crate::compare::result::MetricRow;
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
 use crate::compare::{Comparison, compare};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::{none, number};
+use crate::output::OutputFolder;
 use crate::report::{ReportFiles, write_comparison};
 
 /// Runs the command.
 pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
     let arms = settings::arms(arguments)?;
-    if let Some(folder) = &arguments.report {
-        // Fails now rather than after the scan.
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    }
+    // Fails now rather than after the scan.
+    let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let quiet = arguments.reading.quiet;
     let ingest = settings::ingest(&arguments.reading)?;
     let comparison = compare(&arms, &ingest, &settings::compare(arguments), |run| Bar::new(run, quiet))?;
+    claimed.as_ref().map_or(Ok(()), |folder| folder.retire("compare.html"))?;
     let report = arguments.report.as_deref().map(|folder| write_all(&comparison, folder)).transpose()?;
     stdout(match arguments.format {
         Format::Json => out.write_all(comparison.to_json()?.as_bytes()),

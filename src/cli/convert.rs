@@ -1,6 +1,7 @@
 //! `stapo-analyze convert`.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::args::ConvertArgs;
 use super::outcome::{Outcome, stdout};
@@ -8,12 +9,25 @@ use super::progress::Bar;
 use super::settings;
 use super::terminal::visible;
 use crate::convert::convert;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::grouped;
 use crate::ingest::{Layout, Run, WARN_SHARE};
 
+/// The output is Parquet: a name that promises another format would mislead whoever opens it.
+fn require_parquet(target: &Path) -> Result<()> {
+    let ending = target.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        None | Some("parquet" | "pq") => Ok(()),
+        Some(other) => Err(Error::Usage {
+            message: format!("{}: convert writes Parquet, not .{other}", target.display()),
+            hint: "name it .parquet; for tables as CSV: --report DIR, then tables/".into(),
+        }),
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
+    require_parquet(&arguments.output)?;
     let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let layout = if arguments.long { Layout::Long } else { Layout::Nested };
     let bar = Bar::new(&run, arguments.input.reading.quiet);

@@ -10,7 +10,7 @@ use super::analyze;
 use super::args::{Cli, DemoArgs};
 use super::outcome::{Outcome, stdout};
 use crate::error::{Error, Result};
-use crate::output::AtomicFile;
+use crate::output::{AtomicFile, Scratch};
 
 /// A part of a real GRPO run of a small Qwen3.
 const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");
@@ -18,7 +18,7 @@ const TOKENIZER: &[u8] = include_bytes!("../../assets/demo/tokenizer.json");
 
 /// Runs the main job on the sample, which is left in the folder of the report to go on with.
 pub fn run(arguments: &DemoArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let temporary = tempfile::tempdir().map_err(|e| Error::write(&std::env::temp_dir(), e))?;
+    let temporary = Scratch::new()?;
     let folder = arguments.report.as_deref().unwrap_or(temporary.path());
     let log = write(folder, "demo.parquet", RUN)?;
     let tokenizer = write(folder, "tokenizer.json", TOKENIZER)?;

@@ -11,10 +11,12 @@ mod outcome;
 mod progress;
 mod replay;
 mod replay_progress;
+mod resources;
 mod settings;
 mod shell;
 mod show;
 mod terminal;
+mod typos;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -23,16 +25,42 @@ use clap::Parser;
 
 use self::args::{Cli, Command};
 use self::outcome::Outcome;
-use crate::error::Error;
+pub use self::resources::bind_threads;
+use crate::error::{Error, Result};
+use crate::ingest::internal;
 
-/// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error.
+/// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error,
+/// 3 a defect of the program itself.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and versions come this way, too.
+            let _ = error.print();
+            if let Some(hint) = typos::meant_option(&error) {
+                let _ = writeln!(io::stderr(), "hint: {hint}");
+            }
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    resources::keep_to_limits(&mut cli);
     crate::ingest::quieten_guarded_panics();
+    crate::output::clean_up_on_signals();
+    match internal(|| run(&cli)) {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::GateFailed) => ExitCode::from(1),
+        Err(error) => {
+            report(&error);
+            ExitCode::from(if matches!(error, Error::Internal { .. }) { 3 } else { 2 })
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<Outcome> {
     // stderr is never locked for a whole command: the progress bar draws on it from its own thread
     // and would wait for the lock forever.
     let (out, talk) = (&mut io::stdout().lock(), &mut io::stderr());
-    let outcome = match &cli.command {
+    match &cli.command {
         None => analyze::run(&cli.analyze, out, talk),
         Some(Command::Check(arguments)) => check::run(arguments, out),
         Some(Command::Compare(arguments)) => compare::run(arguments, out, talk),
@@ -42,14 +70,6 @@ pub fn main() -> ExitCode {
         Some(Command::Convert(arguments)) => convert::run(arguments, talk),
         Some(Command::Replay(arguments)) => replay::run(arguments, out, talk),
         Some(Command::Show(arguments)) => show::run(arguments, out, talk),
-    };
-    match outcome {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::GateFailed) => ExitCode::from(1),
-        Err(error) => {
-            report(&error);
-            ExitCode::from(2)
-        }
     }
 }
 
@@ -57,7 +77,7 @@ fn report(error: &Error) {
     let mut talk = io::stderr().lock();
     // Nothing is left to do where even stderr is gone.
     let _ = writeln!(talk, "error: {}", terminal::visible(&error.to_string()));
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = typos::meant_command(error).or_else(|| error.hint()) {
         let _ = writeln!(talk, "hint: {}", terminal::visible(&hint));
     }
 }

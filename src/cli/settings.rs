@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
-use crate::ingest::{IngestSettings, UserMap};
+use crate::ingest::{IngestSettings, Limits, UserMap};
 use crate::replay::objective::{ObjectiveSettings, RandomFrom};
 use crate::replay::{OldPolicy, OptimizerSettings, ReplaySettings};
 
@@ -24,6 +24,8 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         entropy_in_bits: arguments.entropy_unit == EntropyUnit::Bits,
         allow_missing: arguments.allow_missing,
         threads: arguments.threads,
+        limits: Limits::new(arguments.max_memory),
+        pool: arguments.pool,
     })
 }
 

@@ -32,6 +32,11 @@ use quantities::{Metric, metrics};
 use result::{AlignmentSummary, Arm, COMPARE_VERSION, MetricRow, RunSummary, Series, Settings};
 use sides::{Side, Sides};
 
+/// Reads a trainer's metrics, for their errors.
+pub(crate) fn read_metrics(path: &std::path::Path) -> Result<()> {
+    trainer::read(path).map(|_| ())
+}
+
 /// An analysed run with its name.
 pub struct NamedRun {
     /// Its name.

@@ -16,7 +16,30 @@ pub fn of_input(input: &RunInput) -> String {
     name.unwrap_or_else(|| "run".into()).chars().take(LONGEST).collect()
 }
 
+/// Names that say what is in a file or folder, not which run it is of.
+const COMMON: [&str; 12] = [
+    "tokens",
+    "token_log",
+    "token_logs",
+    "tokens_log",
+    "token_exports",
+    "rollouts",
+    "rollout",
+    "logs",
+    "log",
+    "train",
+    "data",
+    "completions",
+];
+
+/// The name of a file or folder; where that says nothing, of the folder around it.
 fn of_path(path: &Path) -> String {
+    let common = |folder: &Path| {
+        let name = folder.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+        COMMON.contains(&name.as_str()) || name.contains(['*', '?'])
+    };
+    let telling = path.ancestors().find(|folder| folder.file_name().is_some() && !common(folder));
+    let path = telling.unwrap_or(path);
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let bare = ["parquet", "jsonl", "jsonl.gz", "jsonl.zst", "json"]
         .iter()
@@ -64,6 +87,10 @@ mod tests {
         assert_eq!(of("a/grpo.parquet"), "grpo");
         assert_eq!(of("a/run.jsonl.gz"), "run");
         assert_eq!(of("a/dump/"), "dump");
+        assert_eq!(of("runs/x/tokens"), "x");
+        assert_eq!(of("runs/x/tokens/*.parquet"), "x");
+        assert_eq!(of("runs/x/token_log/rollouts"), "x");
+        assert_eq!(of("tokens"), "tokens");
         assert_eq!(of(".parquet"), ".parquet");
         assert_eq!(of("/"), "/");
         let named = RunInput { name: Some(" x ".into()), paths: vec!["b.parquet".into()] };

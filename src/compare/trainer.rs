@@ -47,10 +47,11 @@ pub fn read(path: &Path) -> Result<Trainer> {
     let corrupt = |message: String| Error::Corrupt { path: path.to_owned(), place: String::new(), message };
     // Everything as text: which value is no number is for us to say, with its row.
     let options = CsvReadOptions::default().with_has_header(true).with_infer_schema_length(Some(0));
-    let frame = options
-        .into_reader_with_file_handle(Cursor::new(bytes))
-        .finish()
-        .map_err(|e| corrupt(e.to_string().lines().next().unwrap_or_default().to_owned()))?;
+    let read = || {
+        let read = options.into_reader_with_file_handle(Cursor::new(bytes)).finish();
+        read.map_err(|e| corrupt(e.to_string().lines().next().unwrap_or_default().to_owned()))
+    };
+    let frame = crate::ingest::guarded(path, String::new, read)?;
     from_frame(&frame, path)
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use arrow_array::StringArray;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use crate::ingest::batch::{ResponseColumns, TokenBatch, TokenColumns};
-use crate::ingest::schema::columns::Column;
+use crate::ingest::batch::{Id, MISSING_FLAG, MISSING_ID, ResponseColumns, TokenBatch, TokenColumns};
+use crate::ingest::schema::columns::{Column, PerColumn};
 
 impl TokenBatch {
     /// Some of the responses; token buffers are shared, not copied.
@@ -26,14 +26,29 @@ impl TokenBatch {
     /// A copy that shares no buffers: what is kept for long must not keep a whole batch alive.
     pub fn detached(&self) -> TokenBatch {
         let empty = TokenColumns::default();
-        TokenBatch { tokens: self.tokens.concat(&empty), ..self.clone() }
+        TokenBatch { tokens: self.tokens.concat(&empty, self.token_count(), 0), ..self.clone() }
     }
 
-    /// Appends the tokens of `next`, which continues this batch's last response.
+    /// Appends the tokens of `next`, which continues this batch's last response. The two may come
+    /// from files with different columns: what one of them does not have is missing there.
     pub fn extend_last(&mut self, next: &TokenBatch) {
-        self.tokens = self.tokens.concat(&next.tokens);
+        let spread = self.tokens.floats.get(Column::Advantage).is_some()
+            != next.tokens.floats.get(Column::Advantage).is_some();
+        let (before, added) = (self.token_count(), next.token_count());
+        // One advantage a token beats one a response, which then stands for each of its tokens.
+        let advantages = spread.then(|| {
+            let of = |batch: &TokenBatch, tokens: usize| {
+                batch.advantages().map_or_else(|| vec![f32::NAN; tokens], |values| values.to_vec())
+            };
+            [of(self, before), of(next, added)].concat()
+        });
+        self.tokens = self.tokens.concat(&next.tokens, before, added);
+        if let Some(advantages) = advantages {
+            self.tokens.floats.set(Column::Advantage, advantages.into());
+        }
+        self.responses.complete_last(&next.responses);
         if let Some(end) = self.offsets.last_mut() {
-            *end += next.token_count();
+            *end += added;
         }
     }
 
@@ -46,6 +61,17 @@ impl TokenBatch {
         let new: Vec<f32> =
             old.iter().zip(ratio.iter()).map(sum).map(|v| if v.is_finite() { v } else { f32::NAN }).collect();
         self.tokens.floats.set(Column::LogprobNew, new.into());
+    }
+
+    /// A log that has the version of the weights by token: a response is as stale as its first.
+    pub fn derive_policy_version(&mut self) {
+        let Some(versions) = self.tokens.ints.get(Column::TokenVersion) else { return };
+        if self.responses.ints.get(Column::PolicyVersion).is_some() {
+            return;
+        }
+        let oldest = |i: usize| versions[self.range(i)].iter().filter(|v| **v >= 0).min();
+        let oldest = (0..self.len()).map(|i| oldest(i).map(|v| i64::from(*v))).collect();
+        self.responses.ints.set(Column::PolicyVersion, oldest);
     }
 
     /// Drops a position column that says nothing new: 0, 1, 2, … in every response.
@@ -62,6 +88,41 @@ impl TokenBatch {
 }
 
 impl ResponseColumns {
+    /// Takes from `next`, which is more of the last response, what that one does not have yet.
+    fn complete_last(&mut self, next: &Self) {
+        fn fill<T: Clone>(
+            ours: &mut PerColumn<Vec<T>>,
+            theirs: &PerColumn<Vec<T>>,
+            responses: usize,
+            none: T,
+            is_missing: impl Fn(&T) -> bool,
+        ) {
+            for (column, values) in theirs.iter() {
+                let Some(first) = values.first() else { continue };
+                if ours.get(column).is_none() {
+                    ours.set(column, vec![none.clone(); responses]);
+                }
+                if let Some(last) = ours.get_mut(column).and_then(|v| v.last_mut()).filter(|v| is_missing(v))
+                {
+                    *last = first.clone();
+                }
+            }
+        }
+        let n = self.step.len();
+        fill(&mut self.ids, &next.ids, n, Id::Missing, |id| *id == Id::Missing);
+        fill(&mut self.ints, &next.ints, n, None, Option::is_none);
+        fill(&mut self.floats, &next.floats, n, f32::NAN, |v| v.is_nan());
+        fill(&mut self.texts, &next.texts, n, None, Option::is_none);
+        fill(&mut self.flags, &next.flags, n, None, Option::is_none);
+        for (name, values) in &next.reward_parts {
+            if !self.reward_parts.iter().any(|(known, _)| known == name) {
+                let mut part = vec![f32::NAN; n];
+                part.iter_mut().last().zip(values.first()).into_iter().for_each(|(last, v)| *last = *v);
+                self.reward_parts.push((name.clone(), part));
+            }
+        }
+    }
+
     fn slice(&self, r: Range<usize>) -> Self {
         fn cut<T: Clone>(v: &[T], r: &Range<usize>) -> Vec<T> {
             v[r.clone()].to_vec()
@@ -90,29 +151,85 @@ impl TokenColumns {
         }
     }
 
-    /// Both parts come from one file, so they have the same columns; columns that only `next` has
-    /// are left out.
-    fn concat(&self, next: &Self) -> Self {
-        fn join<T: ArrowNativeType>(a: &ScalarBuffer<T>, b: Option<&ScalarBuffer<T>>) -> ScalarBuffer<T> {
-            let mut all = a.to_vec();
-            all.extend_from_slice(b.map(|b| &b[..]).unwrap_or_default());
-            all.into()
+    /// One after the other; a column that only one of them has is missing on the other's tokens.
+    fn concat(&self, next: &Self, tokens: usize, added: usize) -> Self {
+        fn join<T: ArrowNativeType>(
+            a: &PerColumn<ScalarBuffer<T>>,
+            b: &PerColumn<ScalarBuffer<T>>,
+            (tokens, added): (usize, usize),
+            missing: impl Fn(Column) -> T,
+        ) -> PerColumn<ScalarBuffer<T>> {
+            let mut joined = PerColumn::default();
+            for &column in Column::ALL {
+                let (a, b) = (a.get(column), b.get(column));
+                if a.is_none() && b.is_none() {
+                    continue;
+                }
+                let mut all = Vec::with_capacity(tokens + added);
+                a.into_iter().for_each(|a| all.extend_from_slice(a));
+                all.resize(tokens, missing(column));
+                b.into_iter().for_each(|b| all.extend_from_slice(b));
+                all.resize(tokens + added, missing(column));
+                joined.set(column, all.into());
+            }
+            joined
         }
-        let mut out = Self::default();
-        for (c, a) in self.floats.iter() {
-            out.floats.set(c, join(a, next.floats.get(c)));
+        let lengths = (tokens, added);
+        // No mask means that all tokens are trained on.
+        let flag = |column| if column == Column::Mask { 1 } else { MISSING_FLAG };
+        let texts = (self.texts.is_some() || next.texts.is_some()).then(|| {
+            fn of(texts: &Option<StringArray>, n: usize) -> impl Iterator<Item = Option<&str>> {
+                texts.iter().flat_map(|t| t.iter()).chain(std::iter::repeat(None)).take(n)
+            }
+            of(&self.texts, tokens).chain(of(&next.texts, added)).collect()
+        });
+        Self {
+            floats: join(&self.floats, &next.floats, lengths, |_| f32::NAN),
+            doubles: join(&self.doubles, &next.doubles, lengths, |_| f64::NAN),
+            ints: join(&self.ints, &next.ints, lengths, |_| MISSING_ID),
+            flags: join(&self.flags, &next.flags, lengths, flag),
+            texts,
         }
-        for (c, a) in self.doubles.iter() {
-            out.doubles.set(c, join(a, next.doubles.get(c)));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ingest::batch::Origin;
+
+    fn part(tokens: usize, advantage: Option<f32>) -> TokenBatch {
+        let mut batch = TokenBatch {
+            origin: Origin::default(),
+            offsets: vec![0, tokens],
+            responses: ResponseColumns { step: vec![3], ..Default::default() },
+            tokens: TokenColumns::default(),
+        };
+        batch.tokens.floats.set(Column::Logprob, vec![-1.0; tokens].into());
+        if let Some(advantage) = advantage {
+            batch.responses.floats.set(Column::AdvantageSeq, vec![advantage]);
         }
-        for (c, a) in self.ints.iter() {
-            out.ints.set(c, join(a, next.ints.get(c)));
-        }
-        for (c, a) in self.flags.iter() {
-            out.flags.set(c, join(a, next.flags.get(c)));
-        }
-        let rest = next.texts.iter().flat_map(|t| t.iter());
-        out.texts = self.texts.as_ref().map(|t| t.iter().chain(rest).collect::<StringArray>());
-        out
+        batch
+    }
+
+    #[test]
+    fn parts_with_different_columns_keep_all_of_them() {
+        let mut before = part(2, Some(0.5));
+        before.tokens.flags.set(Column::Mask, vec![0, 1].into());
+        let mut next = part(3, None);
+        next.tokens.floats.set(Column::Entropy, vec![2.0; 3].into());
+        next.tokens.floats.set(Column::Advantage, vec![1.0, 2.0, 3.0].into());
+        next.tokens.texts = Some(StringArray::from(vec!["a", "b", "c"]));
+        next.responses.floats.set(Column::Reward, vec![1.0]);
+        before.extend_last(&next);
+        assert_eq!(before.offsets, [0, 5]);
+        assert_eq!(before.mask().unwrap(), [0, 1, 1, 1, 1]);
+        assert_eq!(&before.floats(Column::Entropy).unwrap()[2..], [2.0; 3]);
+        assert!(before.floats(Column::Entropy).unwrap()[..2].iter().all(|v| v.is_nan()));
+        assert_eq!(before.floats(Column::Advantage).unwrap(), [0.5, 0.5, 1.0, 2.0, 3.0]);
+        assert_eq!(before.token_text(4), Some("c"));
+        assert_eq!(before.token_text(0), None);
+        assert_eq!(before.responses.floats.get(Column::Reward).unwrap(), &[1.0]);
     }
 }

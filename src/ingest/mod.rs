@@ -7,7 +7,9 @@ mod align;
 mod batch;
 mod batch_ops;
 mod files;
+mod guard;
 mod json;
+mod limits;
 mod normalise;
 mod parquet;
 mod scan;
@@ -20,9 +22,11 @@ pub use batch::{
     BATCH_TOKENS, Id, MISSING_FLAG, MISSING_ID, Origin, ResponseColumns, TokenBatch, TokenColumns,
 };
 pub use files::discover::Skipped;
-pub use files::guard::quieten_guarded_panics;
 pub use files::opened::Source;
 pub use files::run::{IngestSettings, Run, RunFile};
+pub(crate) use guard::guarded;
+pub use guard::{internal, quieten_guarded_panics};
+pub use limits::Limits;
 pub use normalise::quality::{ColumnQuality, FAIL_SHARE, Quality, ValuePlace, WARN_SHARE};
 pub use scan::in_order::scan_in_order;
 pub use scan::parallel::{Sink, scan};

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::charts::{Chart, Drawn, Missing};
 use super::draw::{png, svg};
+use super::stale;
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
 
@@ -27,17 +28,15 @@ pub struct ReportFiles {
 pub fn write(name: &str, html: &str, markdown: &str, drawn: &[Drawn], folder: &Path) -> Result<ReportFiles> {
     let pages = [(folder.join(format!("{name}.html")), html), (folder.join(format!("{name}.md")), markdown)];
     let of_charts: Vec<&Chart> = drawn.iter().filter_map(|c| c.as_ref().ok()).collect();
-    let (written, files) = rayon::join(
-        || pages.iter().try_for_each(|(path, text)| write_file(path, text.as_bytes())),
-        || {
-            let files = of_charts.par_iter().map(|chart| write_chart(chart, &folder.join("charts")));
-            files.collect::<Result<Vec<_>>>()
-        },
-    );
-    written?;
+    let charts = folder.join("charts");
+    let files = of_charts.par_iter().map(|chart| write_chart(chart, &charts));
+    let files = files.collect::<Result<Vec<_>>>()?;
+    stale::remove(&charts, name, &of_charts.iter().map(|chart| chart.name).collect::<Vec<_>>())?;
+    // The page comes last: what it links is there.
+    pages.iter().rev().try_for_each(|(path, text)| write_file(path, text.as_bytes()))?;
     let missing = drawn.iter().filter_map(|c| c.as_ref().err().cloned()).collect();
     let [(html, _), (markdown, _)] = pages;
-    Ok(ReportFiles { html, markdown, charts: files?.into_iter().flatten().collect(), missing })
+    Ok(ReportFiles { html, markdown, charts: files.into_iter().flatten().collect(), missing })
 }
 
 fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
@@ -50,7 +49,7 @@ fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![svg, png, csv])
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(|e| Error::write(path, e))?;
     file.commit()

@@ -11,6 +11,7 @@ pub mod markdown;
 pub mod numbers;
 mod page;
 mod replay;
+mod stale;
 mod tables;
 pub mod text;
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::values::memory;
 use crate::ingest::Alignment;
 
 /// Where the log is and how to read it.
@@ -41,6 +42,14 @@ pub struct ReadingArgs {
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Reading")]
     pub threads: usize,
+
+    /// Take files of different runs as one
+    #[arg(long, help_heading = "Reading")]
+    pub pool: bool,
+
+    /// Memory that reading may take; a log that needs more is refused
+    #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = memory, help_heading = "Reading")]
+    pub max_memory: u64,
 
     /// No progress bar, no notes
     #[arg(long, short, help_heading = "Output")]

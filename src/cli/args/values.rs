@@ -33,3 +33,24 @@ pub fn non_negative(text: &str) -> Result<f64, String> {
 pub fn positive(text: &str) -> Result<f64, String> {
     number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
 }
+
+/// The least memory that reading is tried with.
+const LEAST_MEMORY: f64 = 16e6;
+
+/// A number of bytes: `500M`, `2G`, or plain.
+pub fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        _ => return Err("not a size such as 500M or 2G".into()),
+    };
+    let bytes = number(digits.trim(), |v| v.is_finite() && v >= 0.0, "a size such as 500M or 2G")? * unit;
+    if bytes < LEAST_MEMORY {
+        return Err("less than 16M: no page of a log would fit".into());
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+    Ok(bytes as u64)
+}

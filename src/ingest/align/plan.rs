@@ -12,6 +12,8 @@ pub struct RowShape<'a> {
     pub tokens: usize,
     /// Length of the value lists (the shortest that is not empty).
     pub values: usize,
+    /// Whether the value lists have different lengths.
+    pub uneven: bool,
     /// Token-level training mask.
     pub mask: Option<&'a [u8]>,
     /// Response length as logged.
@@ -86,7 +88,6 @@ fn padded_end(row: &RowShape<'_>, mask: &[u8], last: usize) -> Option<usize> {
 
 /// The convention that explains the lengths of a row.
 fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
-    let trained = |m: &[u8]| m.iter().filter(|f| **f == 1).count();
     let full_mask = row.mask.filter(|m| m.len() == row.tokens);
     if row.values == row.tokens {
         let Some(mask) = full_mask.filter(|m| m.first() == Some(&0)) else {
@@ -102,7 +103,12 @@ fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
             (false, false) => Alignment::Full,
         });
     }
-    if full_mask.is_some_and(|m| trained(m) == row.values) {
+    // A convention explains all lists of a row: where one is shorter than the others, an entry is
+    // missing, and no one knows which.
+    if row.uneven {
+        return None;
+    }
+    if full_mask.is_some_and(|m| set(m) == row.values) {
         return Some(Alignment::Compact);
     }
     if row.values + 1 == row.tokens && row.response_len.is_none_or(|n| n != row.values) {
@@ -110,6 +116,11 @@ fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
     }
     let said = row.response_len == Some(row.values) || row.mask.is_some_and(|m| m.len() == row.values);
     (row.values < row.tokens && said).then_some(Alignment::Right)
+}
+
+/// Flags that are set.
+fn set(mask: &[u8]) -> usize {
+    mask.iter().filter(|flag| **flag == 1).count()
 }
 
 /// A mask as long as the values is shifted with them.
@@ -134,16 +145,23 @@ pub fn shift_of(plan: &RowPlan, row: &RowShape<'_>, length: usize, role: Role) -
     let response = plan.response.len();
     match plan.alignment {
         _ if role == Role::Tokens && length == row.tokens => Some(Shift::Back(0)),
-        Alignment::Shifted if role == Role::Mask && length + 1 >= row.tokens => {
+        Alignment::Shifted if role == Role::Mask && (length == row.tokens || length + 1 == row.tokens) => {
             Some(Shift::Back(mask_shift(plan.alignment, row)))
         }
-        Alignment::Compact if row.mask.is_some_and(|m| length < m.len()) => Some(Shift::Compact),
+        Alignment::Compact if row.mask.is_some_and(|m| length < m.len() && length == set(m)) => {
+            Some(Shift::Compact)
+        }
+        Alignment::Shifted if row.uneven => None,
+        // Lists of the whole sequence beside lists of the response: one of them lacks entries, or has
+        // some too many.
+        Alignment::Right if row.uneven && role == Role::Values && length != response => None,
+        Alignment::Response | Alignment::LeftPadded | Alignment::Full
+            if row.uneven && role == Role::Values && length != row.tokens =>
+        {
+            None
+        }
         Alignment::Shifted if length == row.tokens || length + 1 == row.tokens => Some(Shift::Back(1)),
         _ if length == row.tokens => Some(Shift::Back(0)),
-        Alignment::Response if length >= response => Some(Shift::Back(0)),
-        Alignment::LeftPadded | Alignment::Right if length <= row.tokens => {
-            Some(Shift::Back(row.tokens - length))
-        }
         _ if length == response => Some(Shift::Back(plan.response.start)),
         _ => None,
     }
@@ -223,5 +241,25 @@ mod tests {
     fn lengths_without_a_reason_are_refused() {
         assert_eq!(plan(None, &row(3, None)), None);
         assert_eq!(plan(None, &row(9, None)), None);
+    }
+
+    #[test]
+    fn one_list_that_is_too_short_or_too_long_fits_nowhere() {
+        let uneven = RowShape { uneven: true, ..row(5, None) };
+        assert_eq!(plan(None, &uneven), None);
+        let longer = |alignment, length| {
+            let shape = RowShape { response_len: Some(4), ..row(4, None) };
+            let plan = plan(Some(alignment), &shape);
+            plan.and_then(|p| shift_of(&p, &shape, length, Role::Values))
+        };
+        for alignment in [Alignment::Response, Alignment::LeftPadded, Alignment::Right, Alignment::Full] {
+            assert!(longer(alignment, 6).is_some() && longer(alignment, 4).is_some(), "{alignment}");
+            assert_eq!((longer(alignment, 5), longer(alignment, 3)), (None, None), "{alignment}");
+        }
+        let mask = [0, 1, 1, 0, 0, 1];
+        let compact = row(3, Some(&mask));
+        let plan = plan(None, &compact);
+        let shift = |length| plan.as_ref().and_then(|p| shift_of(p, &compact, length, Role::Values));
+        assert_eq!((shift(3), shift(2)), (Some(Shift::Compact), None));
     }
 }

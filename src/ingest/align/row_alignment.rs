@@ -57,9 +57,22 @@ impl Rows<'_> {
                     AlignmentRule::Exact => Some(Alignment::Response),
                     AlignmentRule::Auto => None,
                 };
-                plan::plan(given, &shape).ok_or_else(|| self.mismatch(i))
+                let plan = plan::plan(given, &shape).ok_or_else(|| self.mismatch(i))?;
+                if shape.tokens > 1 && matches!(given, None | Some(Alignment::Shifted)) {
+                    self.note_convention(i, &shape, plan.alignment);
+                }
+                Ok(plan)
             })
             .collect()
+    }
+
+    fn note_convention(&self, i: usize, shape: &RowShape<'_>, found: Alignment) {
+        let row = self.first_row + i as u64;
+        if shape.values == shape.tokens {
+            self.context.conventions.saw_equal(row);
+        } else if found == Alignment::Shifted {
+            self.context.conventions.saw_one_less(row);
+        }
     }
 
     fn ids(&self) -> Result<Option<Vec<i32>>> {
@@ -77,13 +90,15 @@ impl Rows<'_> {
             .columns
             .iter()
             .filter(|l| !matches!(l.column, Column::Mask | Column::TokenId | Column::TokenText));
-        let values = lengths.map(|l| l.lists.row_len(i)).filter(|n| *n > 0).min();
+        let lengths = lengths.map(|l| l.lists.row_len(i)).filter(|n| *n > 0);
+        let (values, longest) = (lengths.clone().min(), lengths.max());
         let logged = |lengths: Option<&[Option<i64>]>| lengths.and_then(|l| usize::try_from(l[i]?).ok());
         let row = |lists: &Lists| lists.offsets[i]..lists.offsets[i] + lists.row_len(i);
         let mut masks = self.columns.iter().filter(|l| l.column == Column::Mask).zip(self.masks);
         RowShape {
             tokens,
             values: values.unwrap_or(tokens),
+            uneven: values != longest,
             mask: masks.next().map(|(l, flags)| &flags[row(&l.lists)]),
             response_len: logged(self.response_len),
             prompt_len: logged(self.prompt_len),

@@ -56,7 +56,7 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
         for path in expand(argument)? {
             if path.is_dir() {
                 let mut inside = Vec::new();
-                walk(&path, &mut inside, &mut found.skipped)?;
+                walk(&path, &mut BTreeSet::new(), &mut inside, &mut found.skipped)?;
                 inside.sort_by(|a: &PathBuf, b| natural_cmp(a, b));
                 for file in inside {
                     match container_of(&file) {
@@ -66,6 +66,7 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
                 }
             } else {
                 // `.json` in folders is configuration more often than a log: only by name.
+                require_regular(&path)?;
                 let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
                 let container = if json { Container::Json } else { container_of(&path)? };
                 push(&mut found, &mut seen, path, container);
@@ -125,7 +126,9 @@ fn expand(argument: &Path) -> Result<Vec<PathBuf>> {
         message: format!("{pattern}: {e}"),
         hint: "correct the glob, or quote the path so that it is taken literally".into(),
     })?;
-    let mut matched: Vec<PathBuf> = paths.filter_map(|p| p.ok()).collect();
+    // A match that cannot be looked at is a part of the run that would be missing.
+    let unreadable = |e: glob::GlobError| Error::read(e.path(), std::io::Error::other(e.error().to_string()));
+    let mut matched: Vec<PathBuf> = paths.map(|p| p.map_err(unreadable)).collect::<Result<_>>()?;
     if matched.is_empty() {
         return Err(not_found());
     }
@@ -133,7 +136,23 @@ fn expand(argument: &Path) -> Result<Vec<PathBuf>> {
     Ok(matched)
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>, skipped: &mut Vec<Skipped>) -> Result<()> {
+/// Only regular files are logs: a pipe never ends, a device is not one.
+fn require_regular(path: &Path) -> Result<()> {
+    let is_file = std::fs::metadata(path).map_err(|e| Error::read(path, e))?.is_file();
+    if is_file { Ok(()) } else { Err(Error::NotRegular { path: path.to_owned() }) }
+}
+
+/// `entered` are the folders on the way and those already walked: links may lead back to them.
+fn walk(
+    folder: &Path,
+    entered: &mut BTreeSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+    skipped: &mut Vec<Skipped>,
+) -> Result<()> {
+    if !entered.insert(folder.canonicalize().map_err(|e| Error::read(folder, e))?) {
+        skip(skipped, folder, "a link to a folder that is read already");
+        return Ok(());
+    }
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|e| Error::read(folder, e))? {
         let path = entry.map_err(|e| Error::read(folder, e))?.path();
@@ -146,7 +165,10 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>, skipped: &mut Vec<Skipped>) -> 
         } else if is_eval(&path) {
             skip(skipped, &path, "evaluation, not training");
         } else if container_of(&path).is_ok() {
-            files.push(path);
+            match require_regular(&path) {
+                Ok(()) => files.push(path),
+                Err(error) => skip(skipped, &path, &error.to_string()),
+            }
         } else if is_pickle(&path) {
             skip(skipped, &path, "pickle or torch container");
         }
@@ -163,7 +185,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>, skipped: &mut Vec<Skipped>) -> 
             // prime-rl writes the trained subset beside the whole: both would count tokens twice.
             skip(skipped, &inner, "the trained part is in `effective` beside it");
         } else {
-            walk(&inner, files, skipped)?;
+            walk(&inner, entered, files, skipped)?;
         }
     }
     Ok(())
@@ -262,6 +284,38 @@ mod tests {
         for error in [direct, folder] {
             assert!(error.hint().unwrap().contains("verl_dataproto_to_parquet.py"), "{error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_back_end_and_pipes_are_not_opened() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().unwrap();
+        touch(root.path(), &["step_1/a.jsonl"]);
+        symlink(root.path(), root.path().join("step_1/back")).unwrap();
+        symlink(root.path(), root.path().join("step_1/again")).unwrap();
+        let pipe = root.path().join("pipe.jsonl");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let found = discover(&[root.path().to_owned()]).unwrap();
+        assert_eq!(names(&found, root.path()), ["step_1/a.jsonl"]);
+        assert_eq!(found.skipped.len(), 3, "{:?}", found.skipped);
+        assert!(matches!(discover(&[pipe]), Err(Error::NotRegular { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_match_that_cannot_be_read_is_an_error() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        touch(root.path(), &["a/1.jsonl", "b/2.jsonl"]);
+        let locked = root.path().join("b");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+        let readable_anyway = fs::read_dir(&locked).is_ok();
+        let found = discover(&[root.path().join("*/*.jsonl")]);
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+        // The superuser may look into any folder.
+        assert!(readable_anyway || found.is_err());
     }
 
     #[test]

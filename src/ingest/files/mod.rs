@@ -2,7 +2,9 @@
 
 pub mod agreement;
 pub mod discover;
-pub mod guard;
+pub mod identity;
+pub mod mask_meaning;
+pub mod one_run;
 pub mod opened;
 pub mod path_facts;
 pub mod placeholders;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ingest::batch::BATCH_TOKENS;
 use crate::ingest::files::discover::{Container, LogFile};
-use crate::ingest::files::guard::guarded;
+use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::json::JsonBatches;
+use crate::ingest::limits::Limits;
 use crate::ingest::parquet::reader::ParquetHead;
 use crate::ingest::schema::context::AlignmentRule;
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
@@ -34,21 +35,18 @@ pub struct Opened {
     pub alignment: AlignmentRule,
     /// Its key-value metadata.
     pub metadata: BTreeMap<String, String>,
-    /// Size on disk.
-    pub bytes: u64,
+    /// What tells it from a file that takes its name later.
+    pub identity: FileIdentity,
+    /// What reading it may take.
+    pub limits: Limits,
 }
 
-/// Opens a file; a decoder that fails on its bytes is an error of the file.
-pub fn open_guarded(log: LogFile) -> Result<Opened> {
-    let path = log.path.clone();
-    guarded(&path, || "footer".into(), || open_one(log))
-}
-
-fn open_one(log: LogFile) -> Result<Opened> {
-    let bytes = std::fs::metadata(&log.path).map_err(|e| Error::read(&log.path, e))?.len();
+/// Opens a file and looks at its head.
+pub fn open(log: LogFile, limits: Limits) -> Result<Opened> {
+    let identity = FileIdentity::of(&log.path)?;
     match log.container {
         Container::Parquet => {
-            let head = ParquetHead::open(&log.path)?;
+            let head = ParquetHead::open(&log.path, limits)?;
             let fields = head.fields.clone();
             let metadata = head.metadata_keys.clone();
             let (dialect, alignment) = match metadata.contains_key("schema_version") {
@@ -59,10 +57,10 @@ fn open_one(log: LogFile) -> Result<Opened> {
                 }
             };
             let source = Source::Parquet(Box::new(head));
-            Ok(Opened { log, source, fields, dialect, alignment, metadata, bytes })
+            Ok(Opened { log, source, fields, dialect, alignment, metadata, identity, limits })
         }
         Container::Json => {
-            let rows = JsonBatches::open(&log.path, BATCH_TOKENS)?;
+            let rows = JsonBatches::open(&log.path, BATCH_TOKENS, limits)?;
             let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
             // What was reshaped on the way in is aligned already.
             let reshaped = rows.alignment() != dialect.alignment();
@@ -71,7 +69,7 @@ fn open_one(log: LogFile) -> Result<Opened> {
                 false => alignment_rule(dialect, rows.alignment()),
             };
             let metadata = BTreeMap::new();
-            Ok(Opened { log, source: Source::Json, fields, dialect, alignment, metadata, bytes })
+            Ok(Opened { log, source: Source::Json, fields, dialect, alignment, metadata, identity, limits })
         }
     }
 }

@@ -14,7 +14,7 @@ pub fn forget_placeholders(mapping: &mut Mapping, files: &[&Opened]) {
         let Some(source) = mapping.get(column).and_then(|m| m.sources.first()).cloned() else { continue };
         let zero = |o: &Opened| match &o.source {
             Source::Parquet(head) => head.is_all_zero(&source.name),
-            Source::Json => json_is_all_zero(&o.log.path, &source.name),
+            Source::Json => json_is_all_zero(o, &source.name),
         };
         if files.iter().all(|file| zero(file)) {
             mapping.forget(column, &format!("(`{}`) is zero everywhere", source.name));
@@ -24,8 +24,8 @@ pub fn forget_placeholders(mapping: &mut Mapping, files: &[&Opened]) {
 }
 
 /// Looks at the first rows only: a framework that skips a column skips it in the whole run.
-fn json_is_all_zero(path: &std::path::Path, name: &str) -> bool {
-    let Ok(mut rows) = JsonBatches::open(path, BATCH_TOKENS) else { return false };
+fn json_is_all_zero(file: &Opened, name: &str) -> bool {
+    let Ok(mut rows) = JsonBatches::open(&file.log.path, BATCH_TOKENS, file.limits) else { return false };
     let Some(Ok(first)) = rows.next() else { return false };
     let Some(array) = first.batch.column_by_name(name) else { return false };
     let Ok(lists) = Lists::of(array) else { return false };

@@ -6,10 +6,15 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
 use crate::ingest::files::discover::{Skipped, discover};
-use crate::ingest::files::opened::{Opened, Source, open_guarded};
+use crate::ingest::files::identity::FileIdentity;
+use crate::ingest::files::mask_meaning::decide_masks;
+use crate::ingest::files::one_run::{note_stale_tail, require_one_run};
+use crate::ingest::files::opened::{Opened, Source, open};
 use crate::ingest::files::placeholders::forget_placeholders;
+use crate::ingest::limits::Limits;
 use crate::ingest::schema::columns::{Column, fold_name};
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
@@ -30,6 +35,10 @@ pub struct IngestSettings {
     pub allow_missing: bool,
     /// Worker threads; 0 is one a core.
     pub threads: usize,
+    /// What reading may take.
+    pub limits: Limits,
+    /// Take files of different runs as one.
+    pub pool: bool,
 }
 
 impl IngestSettings {
@@ -53,6 +62,8 @@ pub struct RunFile {
     pub mapping: usize,
     /// Size on disk.
     pub bytes: u64,
+    /// What tells it from a file that takes its name later.
+    pub identity: FileIdentity,
 }
 
 /// A run of one or more log files.
@@ -76,9 +87,13 @@ impl Run {
     /// Finds and opens all log files behind the arguments.
     pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
         let found = discover(arguments)?;
-        let opened: Vec<Opened> = found.files.into_par_iter().map(open_guarded).collect::<Result<_>>()?;
+        let opened: Vec<Opened> =
+            found.files.into_par_iter().map(|file| open(file, settings.limits)).collect::<Result<_>>()?;
         refuse_conflicts(&opened, &settings.map)?;
         require_named(&settings.map, &opened)?;
+        if !settings.pool {
+            require_one_run(&opened)?;
+        }
         let mut run = Run {
             files: Vec::with_capacity(opened.len()),
             mappings: Vec::new(),
@@ -89,6 +104,7 @@ impl Run {
         };
         run.map_columns(&opened)?;
         run.note_missing_step(&opened);
+        run.notes.extend(note_stale_tail(&opened));
         Ok(run)
     }
 
@@ -99,8 +115,11 @@ impl Run {
 
     /// Whether any file has `column`, or what it is derived from.
     pub fn has(&self, column: Column) -> bool {
-        let derived =
-            |m: &Mapping| column == Column::LogprobNew && m.has(Column::Ratio) && m.has(Column::Logprob);
+        let derived = |m: &Mapping| match column {
+            Column::LogprobNew => m.has(Column::Ratio) && m.has(Column::Logprob),
+            Column::PolicyVersion => m.has(Column::TokenVersion),
+            _ => false,
+        };
         self.mappings.iter().any(|m| m.has(column) || derived(m))
     }
 
@@ -125,6 +144,20 @@ impl Run {
         })
     }
 
+    /// Fails where a response has more tokens than can be held.
+    pub fn require_size(&self, response: &TokenBatch) -> Result<()> {
+        let (tokens, limits) = (response.token_count() as u64, self.settings.limits);
+        if tokens <= limits.tokens() {
+            return Ok(());
+        }
+        let file = self.files.get(response.origin.file as usize);
+        Err(Error::TooLarge {
+            path: file.map(|f| f.context.path.clone()).unwrap_or_default(),
+            place: String::new(),
+            message: limits.too_many_tokens(tokens),
+        })
+    }
+
     /// The file's name, for messages.
     pub fn file_name(&self, file: u32) -> String {
         self.files.get(file as usize).map_or(String::new(), |f| f.context.path.display().to_string())
@@ -141,7 +174,9 @@ impl Run {
                     let mut mapping = mapping.ok_or_else(|| no_token_columns(file))?;
                     require_response_key(&mapping, file)?;
                     let same = |o: &&Opened| (&o.fields[..], o.dialect) == schema;
-                    forget_placeholders(&mut mapping, &opened.iter().filter(same).collect::<Vec<_>>());
+                    let files: Vec<&Opened> = opened.iter().filter(same).collect();
+                    forget_placeholders(&mut mapping, &files);
+                    decide_masks(&mut mapping, &files);
                     known.push(schema);
                     self.mappings.push(mapping);
                     known.len() - 1
@@ -155,10 +190,12 @@ impl Run {
                     step: file.log.step,
                     alignment,
                     entropy_in_bits: self.settings.entropy_in_bits,
+                    conventions: Default::default(),
                 },
                 source: file.source.clone(),
                 mapping,
-                bytes: file.bytes,
+                bytes: file.identity.bytes,
+                identity: file.identity,
             });
         }
         let notes = self.mappings.iter().flat_map(|m| m.notes.iter().cloned());

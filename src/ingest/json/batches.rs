@@ -12,6 +12,7 @@ use super::arrays::{self, Kind};
 use super::field::{Field, Object};
 use super::rows::{MAX_COLUMNS, Row, Rows};
 use crate::error::{Error, Result};
+use crate::ingest::limits::Limits;
 use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind, fold_name};
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 
@@ -37,6 +38,7 @@ pub struct JsonBatch {
 /// with the first fraction; a column appears with its first value.
 pub struct JsonBatches {
     rows: Rows,
+    limits: Limits,
     budget: usize,
     columns: Columns,
     first: Option<JsonBatch>,
@@ -48,9 +50,10 @@ pub struct JsonBatches {
 impl JsonBatches {
     /// Opens a `.jsonl` or `.json` file, plain, gzip or zstd, and reads its first batch. Batches
     /// have about `token_budget` tokens; a longer response is a batch of its own.
-    pub fn open(path: &Path, token_budget: usize) -> Result<Self> {
+    pub fn open(path: &Path, token_budget: usize, limits: Limits) -> Result<Self> {
         let mut batches = Self {
-            rows: Rows::open(path)?,
+            rows: Rows::open(path, limits)?,
+            limits,
             budget: token_budget.clamp(1, MAX_BUDGET),
             columns: Columns::default(),
             first: None,
@@ -90,7 +93,15 @@ impl JsonBatches {
         let mut weight = 0;
         while weight < self.budget {
             let Some(row) = self.rows.next_row()? else { break };
-            weight += weigh(&row.object);
+            let weighs = weigh(&row.object);
+            if weighs as u64 > self.limits.tokens() {
+                return Err(Error::TooLarge {
+                    path: self.rows.path().to_owned(),
+                    place: format!("line {}", row.line),
+                    message: self.limits.too_many_tokens(weighs as u64),
+                });
+            }
+            weight += weighs;
             self.columns.add(row, self.rows.path())?;
         }
         if self.columns.rows == 0 {

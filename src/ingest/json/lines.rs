@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::ingest::limits::Limits;
 
-/// The longest line: some hundred thousand tokens with twenty columns are about 60 MB.
-const MAX_LINE: usize = 256 << 20;
+/// Blank lines in a row that a log may have.
+const MAX_BLANK: u64 = 1 << 20;
 /// A line buffer above this is given back after use.
 const KEEP_BUFFER: usize = 16 << 20;
 const READ_BUFFER: usize = 256 << 10;
@@ -43,8 +44,8 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Opens `path`; what it is compressed with is told by its first bytes.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        Self::with_limit(path, MAX_LINE)
+    pub(super) fn open(path: &Path, limits: Limits) -> Result<Self> {
+        Self::with_limit(path, usize::try_from(limits.piece()).unwrap_or(usize::MAX))
     }
 
     fn with_limit(path: &Path, limit: usize) -> Result<Self> {
@@ -93,6 +94,7 @@ impl Lines {
 
     /// The next line that is not blank, without its end.
     pub(super) fn next_line(&mut self) -> Result<Option<&[u8]>> {
+        let before = self.line;
         loop {
             self.buffer.clear();
             self.buffer.shrink_to(KEEP_BUFFER);
@@ -105,6 +107,9 @@ impl Lines {
             }
             if !self.buffer.trim_ascii().is_empty() {
                 break;
+            }
+            if self.line - before > MAX_BLANK {
+                return Err(self.corrupt("a million blank lines in a row"));
             }
         }
         Ok(Some(self.buffer.trim_ascii()))
@@ -140,7 +145,11 @@ impl Lines {
     }
 
     fn too_long(&self, what: &str) -> Error {
-        self.corrupt(format!("a {what} of more than {} MiB", self.limit >> 20))
+        Error::TooLarge {
+            path: self.path.clone(),
+            place: format!("line {}", self.line),
+            message: format!("a {what} of more than {} MB", self.limit / 1_000_000),
+        }
     }
 
     /// A failure of the system, or of the decompressor, which speaks without an OS code.
@@ -209,7 +218,10 @@ mod tests {
     fn long_lines_and_empty_files_are_refused() {
         assert!(matches!(all(b"", 10), Err(Error::Empty { .. })));
         let error = all(b"ok\n01234567890\n", 10).unwrap_err();
-        assert!(matches!(&error, Error::Corrupt { place, .. } if place == "line 2"), "{error}");
+        assert!(matches!(&error, Error::TooLarge { place, .. } if place == "line 2"), "{error}");
         assert_eq!(all(b"012345678\n0123456789", 10).unwrap().len(), 2);
+        // A megabyte of nothing is a kilobyte of gzip.
+        let error = all(&gz(&vec![b'\n'; 1 << 21]), 100).unwrap_err();
+        assert!(error.to_string().contains("blank lines"), "{error}");
     }
 }

@@ -8,22 +8,31 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use super::field::{Field, ListBuilder, Object};
 use super::non_finite;
+use crate::ingest::limits::Limits;
 
 /// Lists, objects and keys one document may have: far more than any log, and few enough that a
 /// hostile one cannot multiply its size in memory. Entries of plain lists do not count.
 const MAX_NODES: usize = 1 << 20;
+/// Streams that a token may have: as many entries of lists are taken.
+const MAX_STREAMS: u64 = 8;
 
 /// Parses documents, and remembers whether they need the detour around Python's `NaN`.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     non_finite: bool,
+    limits: Limits,
 }
 
 impl Parser {
+    /// A parser that takes no more memory than allowed.
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     /// Parses one document. The message of an error has no place in it but the column.
     pub(super) fn parse(&mut self, json: &[u8]) -> Result<Field, String> {
         if !self.non_finite {
-            match parse_strict(json) {
+            match parse_strict(json, self.limits) {
                 Ok(field) => return Ok(field),
                 Err(error) => match non_finite::to_null(json) {
                     Cow::Borrowed(_) => return Err(error),
@@ -31,15 +40,15 @@ impl Parser {
                 },
             }
         }
-        parse_strict(&non_finite::to_null(json))
+        parse_strict(&non_finite::to_null(json), self.limits)
     }
 }
 
-fn parse_strict(json: &[u8]) -> Result<Field, String> {
+fn parse_strict(json: &[u8], limits: Limits) -> Result<Field, String> {
     let text = std::str::from_utf8(json).map_err(|e| format!("not UTF-8 at byte {}", e.valid_up_to() + 1))?;
-    let nodes = Cell::new(0);
+    let counts = Counts { nodes: Cell::new(0), entries: Cell::new(0), most: limits.tokens() * MAX_STREAMS };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    Seed(&nodes)
+    Seed(&counts)
         .deserialize(&mut deserializer)
         .and_then(|field| deserializer.end().map(|()| field))
         .map_err(|e| describe(&e))
@@ -55,13 +64,20 @@ fn describe(error: &serde_json::Error) -> String {
     }
 }
 
+/// What one document has so far.
+struct Counts {
+    nodes: Cell<usize>,
+    entries: Cell<u64>,
+    most: u64,
+}
+
 #[derive(Clone, Copy)]
-struct Seed<'a>(&'a Cell<usize>);
+struct Seed<'a>(&'a Counts);
 
 impl Seed<'_> {
     fn count<E: serde::de::Error>(self) -> Result<(), E> {
-        self.0.set(self.0.get() + 1);
-        if self.0.get() > MAX_NODES {
+        self.0.nodes.set(self.0.nodes.get() + 1);
+        if self.0.nodes.get() > MAX_NODES {
             return Err(E::custom(format_args!("more than {MAX_NODES} lists, objects and keys in one row")));
         }
         Ok(())
@@ -117,6 +133,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut list = ListBuilder::default();
         while let Some(value) = seq.next_element_seed(self)? {
             list.push(value);
+            self.0.entries.set(self.0.entries.get() + 1);
+            if self.0.entries.get() > self.0.most {
+                return Err(A::Error::custom(format_args!("more than {} entries in its lists", self.0.most)));
+            }
         }
         Ok(list.finish())
     }

@@ -8,6 +8,7 @@ use super::field::{Field, Object};
 use super::lines::Lines;
 use super::parse::Parser;
 use crate::error::{Error, Result};
+use crate::ingest::limits::Limits;
 use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
 
 /// Lines looked at to recognise the framework.
@@ -40,10 +41,10 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Opens `path` and recognises its framework.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path, limits: Limits) -> Result<Self> {
         let mut rows = Self {
-            lines: Lines::open(path)?,
-            parser: Parser::default(),
+            lines: Lines::open(path, limits)?,
+            parser: Parser::new(limits),
             dialect: Dialect::Unknown,
             context: Context::new(path),
             ahead: VecDeque::new(),

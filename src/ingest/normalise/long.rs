@@ -120,6 +120,11 @@ impl Assembler {
         Ok(())
     }
 
+    /// The response that may go on.
+    pub fn open(&self) -> Option<&TokenBatch> {
+        self.open.as_ref()
+    }
+
     /// The last response, which the next rows of the file may continue; and how many started here.
     pub fn finish(self) -> (Option<TokenBatch>, u64) {
         (self.open, self.responses)

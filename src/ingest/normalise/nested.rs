@@ -48,6 +48,10 @@ pub fn normalise(
         first_row,
     };
     let plans = if aligned { None } else { Some(rows.plans(batch.num_rows())?) };
+    if aligned && context.alignment == AlignmentRule::Auto {
+        let longer = columns[reference].lists.offsets.windows(2).position(|w| w[1] - w[0] > 1);
+        longer.into_iter().for_each(|i| context.conventions.saw_equal(row_of(i)));
+    }
     let (offsets, picks) = match &plans {
         None => (rebased(&columns[reference].lists), vec![None; columns.len()]),
         Some(plans) => {
@@ -82,6 +86,7 @@ pub fn normalise(
     let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), quality)?;
     let mut out = TokenBatch { origin, offsets, responses, tokens };
     out.drop_plain_positions();
+    out.derive_policy_version();
     Ok(out)
 }
 

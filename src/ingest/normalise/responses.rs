@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, ResponseColumns};
 use crate::ingest::normalise::quality::{Quality, ValuePlace};
 use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::dialect::group_of_uid;
-use crate::ingest::schema::mapping::{Mapped, Mapping, Transform};
+use crate::ingest::schema::mapping::{Mapped, Mapping, Transform, source_names};
 use crate::ingest::values::arrays::{self, Lists, WrongType};
 
 /// Reads the response-level columns at the given rows of the batch. `row_of` gives the file's row
@@ -25,7 +25,7 @@ pub fn read(
     quality: &mut Quality,
 ) -> Result<ResponseColumns> {
     let mut out = ResponseColumns::default();
-    let mut steps: Option<Vec<Option<i64>>> = None;
+    let mut steps = None;
     for mapped in mapping.columns.iter().filter(|m| m.column.level() == Level::Response) {
         let Some((array, source)) = first_source(batch, mapped) else { continue };
         let wrong = |WrongType(found)| context.type_error(&source.name, mapped.column, found);
@@ -33,7 +33,8 @@ pub fn read(
         let column = mapped.column;
         match column.kind() {
             Kind::Int if column == Column::Step => {
-                steps = Some(arrays::to_i64(&array).map_err(wrong)?);
+                let values = arrays::to_i64(&array).map_err(wrong)?;
+                steps = Some(whole_steps(&values, &array, &source.name, context, row_of)?);
             }
             Kind::Int => out.ints.set(column, arrays::to_i64(&array).map_err(wrong)?),
             Kind::Float | Kind::Double => {
@@ -42,7 +43,7 @@ pub fn read(
                 out.floats.set(column, finite(column, &values, &array, &place, quality));
             }
             Kind::Flag => {
-                let flags = arrays::to_flags(&array).map_err(wrong)?;
+                let flags = arrays::to_flags(&array, false).map_err(wrong)?;
                 let flag = |f: &u8| (*f <= 1).then_some(*f == 1);
                 out.flags.set(column, flags.iter().map(flag).collect());
             }
@@ -54,10 +55,13 @@ pub fn read(
             Kind::IdList => out.prompt_ids = Some(id_lists(&array).map_err(wrong)?),
         }
     }
-    let fallback = context.step.unwrap_or(0);
-    out.step = match steps {
-        Some(steps) => steps.into_iter().map(|s| s.unwrap_or(fallback)).collect(),
-        None => vec![fallback; rows.len()],
+    out.step = match (steps, mapping.get(Column::Step), context.step) {
+        (Some(steps), ..) => steps,
+        // A JSON log whose rows had a step, and have none here.
+        (None, Some(mapped), None) if !rows.is_empty() => {
+            return Err(no_step(context, row_of(0), &source_names(mapped)));
+        }
+        (None, _, named) => vec![named.unwrap_or(0); rows.len()],
     };
     for (raw, part) in &mapping.reward_parts {
         if let Some(array) = batch.column_by_name(raw) {
@@ -67,6 +71,34 @@ pub fn read(
         }
     }
     Ok(out)
+}
+
+/// Steps order everything that follows: one that cannot be read is never taken for another.
+fn whole_steps(
+    values: &[Option<i64>],
+    array: &ArrayRef,
+    raw: &str,
+    context: &FileContext,
+    row_of: &dyn Fn(usize) -> u64,
+) -> Result<Vec<i64>> {
+    let step = |(i, value): (usize, &Option<i64>)| match (value, context.step) {
+        (Some(step), _) => Ok(*step),
+        (None, Some(of_file)) if array.is_null(i) => Ok(of_file),
+        (None, _) if array.is_null(i) => Err(no_step(context, row_of(i), raw)),
+        (None, _) => {
+            let shown = arrays::take(array, &[i]).and_then(|one| arrays::to_texts(&one)).ok();
+            let shown = shown.and_then(|texts| texts.into_iter().next().flatten());
+            let shown = shown.map_or_else(|| "this".to_owned(), |text| format!("`{text}`"));
+            Err(context.bad_row(row_of(i), raw, format!("{shown} is not a whole number that a step can be")))
+        }
+    };
+    values.iter().enumerate().map(step).collect()
+}
+
+fn no_step(context: &FileContext, row: u64, raw: &str) -> Error {
+    let message =
+        "the step is null, and neither folder nor file name says it (to count all as one step: --map step=)";
+    context.bad_row(row, raw, message)
 }
 
 fn first_source<'a>(

@@ -42,7 +42,7 @@ impl TokenSource<'_> {
 
     /// The values as flags: 0, 1 or missing.
     pub fn flags(&self, context: &FileContext) -> Result<Vec<u8>> {
-        let flags = arrays::to_flags(&self.values)
+        let flags = arrays::to_flags(&self.values, self.transform == Transform::Labels)
             .map_err(|WrongType(found)| context.type_error(self.raw, self.column, found))?;
         let mut flags = self.gather(&flags, MISSING_FLAG).unwrap_or(flags);
         if self.transform == Transform::Not {
@@ -128,7 +128,17 @@ fn merge_clip_flags(out: &mut TokenColumns, column: Column, flags: Vec<u8>) {
     out.flags.set(column, merged.into());
 }
 
+/// The longest text that a token can have; tokenizers know none above a few hundred bytes.
+const LONGEST_TEXT: usize = 1024;
+
 fn texts(source: &TokenSource<'_>) -> std::result::Result<StringArray, WrongType> {
+    // Looked at before a dictionary is spread over all tokens that name its entries.
+    let longest = arrays::longest_text(&source.values);
+    if longest > LONGEST_TEXT {
+        return Err(WrongType(format!(
+            "texts of up to {longest} bytes (a token has at most {LONGEST_TEXT})"
+        )));
+    }
     let texts = arrays::to_string_array(&source.values)?;
     Ok(match &source.pick {
         None => texts,

@@ -7,25 +7,35 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use parquet::arrow::ProjectionMask;
+use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups,
 };
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
 
 use crate::error::{Error, Result};
+use crate::ingest::guard::{decoding, guarded};
+use crate::ingest::limits::Limits;
+use crate::ingest::parquet::checked_pages::Budget;
+use crate::ingest::parquet::footer;
+use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::parquet::sparse_lists::SparseLists;
 use crate::ingest::schema::dialect::{Primitive, RawField, Shape};
 use crate::ingest::schema::mapping::Layout;
+use crate::ingest::values::arrays::{Lists, range_of, to_f64};
 use crate::ingest::values::boundaries;
+
+/// Rows that are looked at where the footer does not tell enough.
+const FIRST_ROWS: usize = 1024;
 
 /// What a Parquet file's footer says.
 #[derive(Clone)]
 pub struct ParquetHead {
     metadata: ArrowReaderMetadata,
+    limits: Limits,
     /// The columns.
     pub fields: Vec<RawField>,
     /// Key-value metadata, without Arrow's own.
@@ -59,8 +69,8 @@ pub struct RowGroup {
 
 impl ParquetHead {
     /// Reads the footer.
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    pub fn open(path: &Path, limits: Limits) -> Result<Self> {
+        let mut file = File::open(path).map_err(|e| Error::read(path, e))?;
         let length = file.metadata().map_err(|e| Error::read(path, e))?.len();
         if length == 0 {
             return Err(Error::Empty { path: path.to_owned() });
@@ -70,12 +80,13 @@ impl ParquetHead {
             place: "footer".into(),
             message: e.to_string(),
         };
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-            // An Arrow schema in the metadata that does not fit is only a hint: leave it.
-            .or_else(|_| {
-                ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))
-            })
-            .map_err(corrupt)?;
+        footer::check(&mut file, length, limits).map_err(corrupt)?;
+        let load = |options| {
+            guarded(path, || "footer".into(), || ArrowReaderMetadata::load(&file, options).map_err(corrupt))
+        };
+        // An Arrow schema in the metadata that does not fit is only a hint: leave it.
+        let metadata = load(ArrowReaderOptions::new())
+            .or_else(|_| load(ArrowReaderOptions::new().with_skip_arrow_metadata(true)))?;
         let fields = metadata.schema().fields().iter().map(|f| raw_field(f)).collect();
         let pairs = metadata.metadata().file_metadata().key_value_metadata();
         let metadata_keys = pairs
@@ -84,7 +95,7 @@ impl ParquetHead {
             .filter(|kv| kv.key != "ARROW:schema" && kv.key != "pandas")
             .filter_map(|kv| Some((kv.key.clone(), kv.value.clone()?)))
             .collect();
-        Ok(Self { metadata, fields, metadata_keys })
+        Ok(Self { metadata, limits, fields, metadata_keys })
     }
 
     /// The row groups.
@@ -100,17 +111,42 @@ impl ParquetHead {
 
     /// Whether the statistics prove that all values of a column are zero.
     pub fn is_all_zero(&self, name: &str) -> bool {
-        let groups = self.metadata.metadata().row_groups();
-        let zero = |g: &RowGroupMetaData| {
+        self.stated_range(name) == Some((0.0, 0.0))
+    }
+
+    /// The least and the largest number of a column, where the statistics tell.
+    #[allow(clippy::cast_precision_loss)] // masks and log-probabilities are small
+    pub fn stated_range(&self, name: &str) -> Option<(f64, f64)> {
+        let of_group = |g: &RowGroupMetaData| {
             let column =
                 g.columns().iter().find(|c| c.column_path().parts().first().is_some_and(|p| p == name));
-            match column.and_then(|c| c.statistics()) {
-                Some(Statistics::Float(s)) => s.min_opt() == Some(&0.0) && s.max_opt() == Some(&0.0),
-                Some(Statistics::Double(s)) => s.min_opt() == Some(&0.0) && s.max_opt() == Some(&0.0),
-                _ => false,
-            }
+            Some(match column?.statistics()? {
+                Statistics::Int32(s) => (f64::from(*s.min_opt()?), f64::from(*s.max_opt()?)),
+                Statistics::Int64(s) => (*s.min_opt()? as f64, *s.max_opt()? as f64),
+                Statistics::Float(s) => (f64::from(*s.min_opt()?), f64::from(*s.max_opt()?)),
+                Statistics::Double(s) => (*s.min_opt()?, *s.max_opt()?),
+                _ => return None,
+            })
         };
-        !groups.is_empty() && groups.iter().all(zero)
+        let groups = self.metadata.metadata().row_groups().iter();
+        let ranges: Option<Vec<(f64, f64)>> = groups.map(of_group).collect();
+        ranges?.into_iter().reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+    }
+
+    /// The same of the first rows, where no statistics were written.
+    pub fn first_range(&self, path: &Path, name: &str) -> Option<(f64, f64)> {
+        let columns = Projection {
+            layout: Layout::Nested,
+            all: vec![name],
+            repeating: Vec::new(),
+            sparse: Vec::new(),
+            sparse_keys: Vec::new(),
+        };
+        let groups = 0..self.metadata.metadata().num_row_groups().min(1);
+        let batch = self.batches(path, groups, &columns, FIRST_ROWS).ok()?.next()?.ok()?;
+        let array = batch.column_by_name(name)?;
+        let values = Lists::of(array).map_or_else(|_| array.clone(), |lists| lists.values);
+        range_of(&to_f64(&values).ok()?)
     }
 
     /// Decodes some columns of some row groups, a batch of rows at a time.
@@ -126,60 +162,59 @@ impl ParquetHead {
             _ => format!("row groups {} to {}", row_groups.start, row_groups.end.saturating_sub(1)),
         };
         let owned = path.to_owned();
-        let corrupt =
-            move |message: String| Error::Corrupt { path: owned.clone(), place: place.clone(), message };
-        let file = File::open(path).map_err(|e| Error::read(path, e))?;
-        let open = |names: &[&str]| self.own_columns(path, names);
-        let mut runs: Vec<RunColumn> = open(&columns.repeating)?
-            .iter()
-            .filter_map(|(file, field)| {
-                RunColumn::open(file, self.metadata.metadata(), row_groups.clone(), field)
-            })
+        let budget = Budget::new(self.limits, batch_rows);
+        let spent = budget.clone();
+        let fail = move |message: String| match spent.refusal() {
+            Some(why) => Error::TooLarge { path: owned.clone(), place: place.clone(), message: why },
+            None => Error::Corrupt { path: owned.clone(), place: place.clone(), message },
+        };
+        let file = Arc::new(File::open(path).map_err(|e| Error::read(path, e))?);
+        let footer = self.metadata.metadata();
+        let runs: Vec<RunColumn> = self
+            .fields_of(&columns.repeating)
+            .filter_map(|field| RunColumn::open(&file, footer, row_groups.clone(), field, &budget))
             .collect();
-        let mut sparse: Vec<SparseLists> = open(&columns.sparse)?
-            .iter()
-            .filter_map(|(file, field)| {
-                SparseLists::open(file, self.metadata.metadata(), row_groups.clone(), field)
-            })
+        let sparse: Vec<SparseLists> = self
+            .fields_of(&columns.sparse)
+            .filter_map(|field| SparseLists::open(&file, footer, row_groups.clone(), field, &budget))
             .collect();
         let keys: Vec<String> = columns.sparse_keys.iter().map(|key| (*key).to_owned()).collect();
         let is_own = |name: &str| {
             let mut fields = runs.iter().map(|c| &c.field).chain(sparse.iter().map(|c| &c.field));
             fields.any(|field| field.name() == name)
         };
-        let metadata = match columns.layout {
-            Layout::Long => self.with_dictionaries(),
-            Layout::Nested => self.metadata.clone(),
-        };
-        let schema = metadata.metadata().file_metadata().schema_descr_ptr();
+        let schema = footer.file_metadata().schema_descr_ptr();
         let fields = schema.root_schema().get_fields();
         let wanted = |name: &str| columns.all.contains(&name) && !is_own(name);
         let roots = (0..fields.len()).filter(|i| wanted(fields[*i].name()));
         let projection = ProjectionMask::roots(&schema, roots);
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
-            .with_row_groups(row_groups.collect())
-            .with_projection(projection)
-            .with_batch_size(batch_rows)
-            .build()
-            .map_err(|e| corrupt(e.to_string()))?;
-        Ok(reader.map(move |batch| {
-            let batch = batch.map_err(|e| corrupt(e.to_string()))?;
-            with_own(&batch, &mut runs, &mut sparse, &keys).map_err(|e| corrupt(e.to_string()))
-        }))
+        let groups = CheckedRowGroups { file, metadata: footer.clone(), groups: row_groups, budget };
+        let expected = groups.num_rows();
+        let reader = guarded(
+            path,
+            || "columns".into(),
+            || {
+                let hint = match columns.layout {
+                    Layout::Long => self.with_dictionaries(),
+                    Layout::Nested => self.metadata.schema().fields().clone(),
+                };
+                parquet_to_arrow_field_levels(&schema, projection, Some(&hint))
+                    .and_then(|levels| {
+                        ParquetRecordBatchReader::try_new_with_row_groups(&levels, &groups, batch_rows, None)
+                    })
+                    .map_err(|e| fail(e.to_string()))
+            },
+        )?;
+        Ok(Batches { reader, runs, sparse, keys, expected, fail })
     }
 
-    /// Columns that are not left to the Arrow reader, each with the file.
-    fn own_columns(&self, path: &Path, names: &[&str]) -> Result<Vec<(Arc<File>, Arc<Field>)>> {
-        if names.is_empty() {
-            return Ok(Vec::new());
-        }
-        let file = Arc::new(File::open(path).map_err(|e| Error::read(path, e))?);
-        let fields = self.metadata.schema().fields().iter().filter(|f| names.contains(&f.name().as_str()));
-        Ok(fields.map(|field| (file.clone(), field.clone())).collect())
+    /// Fields of these names.
+    fn fields_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Arc<Field>> {
+        self.metadata.schema().fields().iter().filter(|f| names.contains(&f.name().as_str()))
     }
 
     /// Texts of the long layout repeat on every row: kept as dictionaries they cost nothing.
-    fn with_dictionaries(&self) -> ArrowReaderMetadata {
+    fn with_dictionaries(&self) -> Fields {
         let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let field = |f: &Arc<Field>| match f.data_type() {
             DataType::Utf8 | DataType::LargeUtf8 => {
@@ -187,11 +222,45 @@ impl ParquetHead {
             }
             _ => f.clone(),
         };
-        let schema: SchemaRef =
-            Arc::new(Schema::new(self.metadata.schema().fields().iter().map(field).collect::<Vec<_>>()));
-        let options = ArrowReaderOptions::new().with_schema(schema);
-        ArrowReaderMetadata::try_new(self.metadata.metadata().clone(), options)
-            .unwrap_or_else(|_| self.metadata.clone())
+        self.metadata.schema().fields().iter().map(field).collect()
+    }
+}
+
+/// Batches of rows.
+struct Batches<F> {
+    reader: ParquetRecordBatchReader,
+    runs: Vec<RunColumn>,
+    sparse: Vec<SparseLists>,
+    keys: Vec<String>,
+    /// Rows that the footer announces and that did not come yet.
+    expected: usize,
+    fail: F,
+}
+
+impl<F: Fn(String) -> Error> Iterator for Batches<F> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let decoded = decoding(
+            || (self.fail)("the decoder failed on these bytes".into()),
+            || self.reader.next().transpose().map_err(|e| (self.fail)(e.to_string())),
+        );
+        match decoded.transpose() {
+            None if self.expected > 0 => {
+                self.expected = 0;
+                Some(Err((self.fail)("fewer rows than the footer announces".into())))
+            }
+            None => None,
+            Some(Err(error)) => Some(Err(error)),
+            Some(Ok(batch)) if batch.num_rows() > self.expected => {
+                Some(Err((self.fail)("too many rows".into())))
+            }
+            Some(Ok(batch)) => {
+                self.expected -= batch.num_rows();
+                let whole = with_own(&batch, &mut self.runs, &mut self.sparse, &self.keys);
+                Some(whole.map_err(|e| (self.fail)(e.to_string())))
+            }
+        }
     }
 }
 

@@ -14,10 +14,12 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type as stored;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
+use crate::ingest::guard::decoding;
+use crate::ingest::parquet::checked_pages::{Budget, CheckedPages};
 use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
+use crate::ingest::parquet::run_length::bad;
 
 /// A column of lists of whole numbers.
 pub struct SparseLists {
@@ -29,6 +31,7 @@ pub struct SparseLists {
     /// Levels of definition from which there is an item.
     present: i16,
     chunks: Chunks,
+    budget: Budget,
     chunk: Option<Chunk>,
     /// Rows left in the chunk.
     left: usize,
@@ -47,6 +50,7 @@ impl SparseLists {
         metadata: &ParquetMetaData,
         row_groups: Range<usize>,
         field: &Field,
+        budget: &Budget,
     ) -> Option<Self> {
         let leaves = metadata.file_metadata().schema_descr().columns();
         let leaf = leaves.iter().position(|c| c.path().parts().first() == Some(field.name()))?;
@@ -68,6 +72,7 @@ impl SparseLists {
             descriptor,
             present,
             chunks: chunks_of(metadata, row_groups, leaf)?,
+            budget: budget.clone(),
             chunk: None,
             left: 0,
         })
@@ -107,7 +112,7 @@ impl SparseLists {
                 self.fill()?;
                 let passed = (next - row).min(self.left);
                 let reader = self.chunk.as_mut().and_then(&reader_of).ok_or_else(too_few)?;
-                if reader.skip_records(passed)? != passed {
+                if decoding(fails, || reader.skip_records(passed))? != passed {
                     return Err(too_few());
                 }
                 self.left -= passed;
@@ -130,7 +135,7 @@ impl SparseLists {
     fn fill(&mut self) -> Result<()> {
         while self.left == 0 {
             let (chunk, rows) = self.chunks.pop_front().ok_or_else(too_few)?;
-            let pages = Box::new(SerializedPageReader::new(self.file.clone(), &chunk, rows, None)?);
+            let pages = Box::new(CheckedPages::open(&self.file, &chunk, rows, &self.budget)?);
             let descriptor = self.descriptor.clone();
             self.chunk = Some(match descriptor.physical_type() {
                 Type::INT32 => Chunk::Narrow(ColumnReaderImpl::new(descriptor, pages)),
@@ -140,6 +145,10 @@ impl SparseLists {
         }
         Ok(())
     }
+}
+
+fn fails() -> ParquetError {
+    bad("bytes that the decoder fails on")
 }
 
 fn too_few() -> ParquetError {
@@ -183,7 +192,9 @@ impl<T: Clone + Default> Lists<T> {
         definition.clear();
         repetition.clear();
         self.read.clear();
-        let (records, ..) = reader.read_records(1, Some(definition), Some(repetition), &mut self.read)?;
+        let values = &mut self.read;
+        let (records, ..) =
+            decoding(fails, || reader.read_records(1, Some(definition), Some(repetition), values))?;
         if records != 1 {
             return Err(too_few());
         }
@@ -287,7 +298,7 @@ mod tests {
             writer.close().unwrap();
             let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
             let groups = 0..metadata.metadata().num_row_groups();
-            let mut sparse = SparseLists::open(&Arc::new(file), metadata.metadata(), groups, &field).unwrap();
+            let mut sparse = SparseLists::open(&Arc::new(file), metadata.metadata(), groups, &field, &Budget::default()).unwrap();
             let mut row = 0;
             while row < lists.len() {
                 let rows = at_once.min(lists.len() - row);

@@ -6,10 +6,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use crate::error::Result;
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::run::Run;
-use crate::ingest::normalise::long::continues;
+use crate::ingest::guard::internal;
 use crate::ingest::normalise::quality::Quality;
-use crate::ingest::scan::shared::Scanned;
-use crate::ingest::scan::shared::Shared;
+use crate::ingest::scan::shared::{Scanned, Shared};
+use crate::ingest::scan::stitch::goes_on;
 use crate::ingest::scan::units::{Piece, Unit};
 use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::columns::Column;
@@ -57,7 +57,7 @@ pub fn scan_in_order(
             });
         }
         let mut continued = Vec::new();
-        let consumed = receive(receivers, &mut continued, consume);
+        let consumed = internal(|| receive(&shared, receivers, &mut continued, consume));
         if consumed.is_err() {
             shared.watch.stop();
         }
@@ -76,16 +76,18 @@ fn send_unit(
     quality: &mut Quality,
 ) -> Result<()> {
     // A consumer that is gone has an error of its own to report.
-    shared.decode(number, unit, quality, &mut |piece| {
+    let mut send = |piece| {
         if sender.send(piece).is_err() {
             shared.watch.stop();
         }
         Ok(())
-    })
+    };
+    internal(|| shared.decode(number, unit, quality, &mut send))
 }
 
 /// Takes the units one after another and joins responses across their borders.
 fn receive(
+    shared: &Shared<'_>,
     receivers: Vec<Receiver<Piece>>,
     continued: &mut Vec<usize>,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
@@ -94,36 +96,40 @@ fn receive(
         batch.drop_plain_positions();
         consume(batch)
     };
-    let mut open: Option<TokenBatch> = None;
+    // The last response so far with the unit it ends in.
+    let mut open: Option<(usize, TokenBatch)> = None;
     for (number, receiver) in receivers.into_iter().enumerate() {
         for piece in receiver {
             let ends_here = matches!(piece, Piece::First(_));
             match piece {
                 Piece::Whole(batch) => {
                     // Nested files have no open ends; whatever is open is complete.
-                    open.take().map_or(Ok(()), &mut pass)?;
+                    open.take().map_or(Ok(()), |(_, batch)| pass(batch))?;
                     pass(batch)?;
                 }
                 Piece::Last(batch) => {
-                    open.take().map_or(Ok(()), &mut pass)?;
-                    open = Some(batch);
+                    open.take().map_or(Ok(()), |(_, batch)| pass(batch))?;
+                    open = Some((number, batch));
                 }
                 Piece::First(batch) | Piece::Only(batch) => {
                     let next = match open.take() {
-                        Some(mut before) if continues(&before, &batch) => {
+                        Some((unit, mut before))
+                            if goes_on(&before, &batch, shared.same_file(unit, number)) =>
+                        {
                             before.extend_last(&batch);
+                            shared.run.require_size(&before)?;
                             continued.push(number);
                             before
                         }
                         before => {
-                            before.map_or(Ok(()), &mut pass)?;
+                            before.map_or(Ok(()), |(_, batch)| pass(batch))?;
                             batch
                         }
                     };
-                    if ends_here { pass(next)? } else { open = Some(next) }
+                    if ends_here { pass(next)? } else { open = Some((number, next)) }
                 }
             }
         }
     }
-    open.map_or(Ok(()), pass)
+    open.map_or(Ok(()), |(_, batch)| pass(batch))
 }

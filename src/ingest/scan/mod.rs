@@ -2,6 +2,7 @@
 
 pub mod in_order;
 pub mod parallel;
+pub mod response_keys;
 pub mod row_index;
 pub mod shared;
 pub mod stitch;

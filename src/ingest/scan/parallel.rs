@@ -3,9 +3,10 @@
 use crate::error::Result;
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::run::Run;
+use crate::ingest::guard::{internal, internal_error};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::shared::{Scanned, Shared};
-use crate::ingest::scan::stitch::Ends;
+use crate::ingest::scan::stitch::{Ends, Whole};
 use crate::ingest::scan::units::{Piece, Unit};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Progress;
@@ -25,20 +26,26 @@ pub fn scan<'w, S: Sink>(
 ) -> Result<Scanned<S>> {
     let shared = Shared::new(run, wanted.into(), progress);
     let workers = run.settings.worker_count().min(shared.units.len()).max(1);
-    let mut results: Vec<(S, Quality)> = std::thread::scope(|scope| {
+    let joined: Vec<_> = std::thread::scope(|scope| {
         let worker = || {
             let mut sink = make();
             let mut quality = Quality::default();
             while let Some((number, unit)) = shared.take() {
-                if let Err(error) = one_unit(&shared, number, unit, &mut sink, &mut quality) {
+                let done = internal(|| one_unit(&shared, number, unit, &mut sink, &mut quality));
+                if let Err(error) = done {
                     shared.fail(number, error);
                 }
             }
             (sink, quality)
         };
         let handles: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        handles.into_iter().filter_map(|h| h.join().ok()).collect()
+        handles.into_iter().map(|handle| handle.join()).collect()
     });
+    // A worker that is gone takes its tokens with it: what the others have is not a result.
+    let mut results: Vec<(S, Quality)> = joined
+        .into_iter()
+        .map(|worker| worker.map_err(|payload| internal_error(payload.as_ref())))
+        .collect::<Result<_>>()?;
     let mut quality = Quality::default();
     for (_, part) in &results {
         quality.merge(part);
@@ -48,7 +55,10 @@ pub fn scan<'w, S: Sink>(
     if !shared.watch.is_stopped()
         && let Some((sink, _)) = results.first_mut()
     {
-        continued = stitcher.finish(&mut |batch| accept_whole(sink, batch))?;
+        let same_file = |a: usize, b: usize| shared.same_file(a, b);
+        let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
+        let whole = Whole { same_file: &same_file, require_size: &require_size };
+        continued = internal(|| stitcher.finish(&whole, &mut |batch| accept_whole(sink, batch)))?;
     }
     shared.finish(results.into_iter().map(|(s, _)| s).collect(), quality, &continued)
 }
@@ -85,6 +95,8 @@ fn one_unit<S: Sink>(
         return Ok(());
     }
     let same_file = |a: usize, b: usize| shared.same_file(a, b);
+    let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
+    let whole = Whole { same_file: &same_file, require_size: &require_size };
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
-    stitcher.add(number, ends, &same_file, &mut |batch| accept_whole(sink, batch))
+    stitcher.add(number, ends, &whole, &mut |batch| accept_whole(sink, batch))
 }

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
-use crate::ingest::files::guard::guarded;
 use crate::ingest::files::run::Run;
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::response_keys::ResponseKeys;
 use crate::ingest::scan::row_index::RowIndex;
 use crate::ingest::scan::stitch::Stitcher;
 use crate::ingest::scan::units::{self, Piece, Selection, Unit};
@@ -33,6 +33,7 @@ pub struct Shared<'a> {
     pub stitcher: Mutex<Stitcher>,
     failed: Mutex<Option<(usize, Error)>>,
     counts: Mutex<Vec<u64>>,
+    keys: Mutex<ResponseKeys>,
 }
 
 impl<'a> Shared<'a> {
@@ -47,6 +48,7 @@ impl<'a> Shared<'a> {
             watch: Watch::new(progress),
             stitcher: Mutex::default(),
             failed: Mutex::new(None),
+            keys: Mutex::default(),
         }
     }
 
@@ -64,17 +66,18 @@ impl<'a> Shared<'a> {
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
         let selection = &self.selections[self.run.files[unit.file].mapping];
-        let path = &self.run.files[unit.file].context.path;
-        let responses = guarded(
-            path,
-            || format!("row group {}", unit.row_groups.start),
-            || {
-                units::decode(self.run, number, unit, selection, quality, &self.watch, &mut |piece| {
-                    self.watch.tokens(piece.batch().token_count() as u64);
-                    emit(piece)
-                })
-            },
-        )?;
+        let several_files = self.run.files.len() > 1 && !self.run.settings.pool;
+        let mut pass = |piece: Piece| {
+            // A response at the border of a file may have its rest in another.
+            if let (true, Piece::Whole(batch)) = (several_files, &piece)
+                && let Ok(mut keys) = self.keys.lock()
+            {
+                keys.add(batch);
+            }
+            self.watch.tokens(piece.batch().token_count() as u64);
+            emit(piece)
+        };
+        let responses = units::decode(self.run, number, unit, selection, quality, &self.watch, &mut pass)?;
         if let Ok(mut counts) = self.counts.lock() {
             counts[number] = responses;
         }
@@ -99,6 +102,11 @@ impl<'a> Shared<'a> {
         if let Some((_, error)) = self.failed.into_inner().unwrap_or(None) {
             return Err(error);
         }
+        for file in &self.run.files {
+            file.identity.require_same(&file.context.path)?;
+            file.context.require_one_convention(self.run.mapping_of(file))?;
+        }
+        self.keys.into_inner().unwrap_or_default().require_one_run(self.run)?;
         let counts = self.counts.into_inner().unwrap_or_default();
         Ok(Scanned { sinks, quality, rows: RowIndex::new(&counts, continued) })
     }

@@ -18,21 +18,34 @@ pub enum Ends {
     Two(Box<TokenBatch>, Box<TokenBatch>),
 }
 
+/// Whether `next` is the rest of the last response of `before`. Neighbours in one file follow each
+/// other; in different files only ids and positions tell, else the responses of two ranks would
+/// become one.
+pub fn goes_on(before: &TokenBatch, next: &TokenBatch, same_file: bool) -> bool {
+    if same_file {
+        return continues(before, next);
+    }
+    key(before).is_some_and(|key_before| key(next) == Some(key_before)) && adjoins(before, next)
+}
+
 /// What to do with a response that is complete.
 pub type Emit<'a> = dyn FnMut(TokenBatch) -> Result<()> + 'a;
 
 /// Joins the ends of a stretch with those of the one after it.
-fn join(before: Ends, after: Ends, emit: &mut Emit<'_>) -> Result<(Ends, bool)> {
+fn join(before: Ends, after: Ends, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<(Ends, bool)> {
     let (left, right) = match (&before, &after) {
         (Ends::Nothing, _) => return Ok((after, false)),
         (_, Ends::Nothing) => return Ok((before, false)),
         (Ends::One(l) | Ends::Two(_, l), Ends::One(r) | Ends::Two(r, _)) => (l, r),
     };
-    let joined = continues(left, right).then(|| {
-        let mut whole = left.clone();
-        whole.extend_last(right);
-        whole
-    });
+    let joined = if continues(left, right) {
+        let mut joined = left.clone();
+        joined.extend_last(right);
+        (whole.require_size)(&joined)?;
+        Some(joined)
+    } else {
+        None
+    };
     let one = joined.is_some();
     let ends = match (before, after, joined) {
         (Ends::One(_), Ends::One(_), Some(whole)) => Ends::One(whole),
@@ -58,6 +71,14 @@ fn join(before: Ends, after: Ends, emit: &mut Emit<'_>) -> Result<(Ends, bool)> 
     Ok((ends, one))
 }
 
+/// What is known of the units that are joined.
+pub struct Whole<'a> {
+    /// Whether two units are of one file.
+    pub same_file: &'a dyn Fn(usize, usize) -> bool,
+    /// Fails where a response became too long to be held.
+    pub require_size: &'a dyn Fn(&TokenBatch) -> Result<()>,
+}
+
 struct Stretch {
     last: usize,
     ends: Ends,
@@ -73,31 +94,25 @@ pub struct Stitcher {
 }
 
 impl Stitcher {
-    /// Adds the ends of a finished unit. `same_file(a, b)`: whether both units are of one file.
-    pub fn add(
-        &mut self,
-        unit: usize,
-        ends: Ends,
-        same_file: &dyn Fn(usize, usize) -> bool,
-        emit: &mut Emit<'_>,
-    ) -> Result<()> {
+    /// Adds the ends of a finished unit.
+    pub fn add(&mut self, unit: usize, ends: Ends, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<()> {
         let mut first = unit;
         let mut stretch = Stretch { last: unit, ends };
         if let Some((&start, before)) = self.stretches.range(..unit).next_back()
             && before.last + 1 == unit
-            && same_file(before.last, unit)
+            && (whole.same_file)(before.last, unit)
             && let Some(before) = self.stretches.remove(&start)
         {
-            let (ends, continued) = join(before.ends, stretch.ends, emit)?;
+            let (ends, continued) = join(before.ends, stretch.ends, whole, emit)?;
             self.continued.extend(continued.then_some(unit));
             first = start;
             stretch = Stretch { last: stretch.last, ends };
         }
         let next = stretch.last + 1;
-        if same_file(stretch.last, next)
+        if (whole.same_file)(stretch.last, next)
             && let Some(after) = self.stretches.remove(&next)
         {
-            let (ends, continued) = join(stretch.ends, after.ends, emit)?;
+            let (ends, continued) = join(stretch.ends, after.ends, whole, emit)?;
             self.continued.extend(continued.then_some(next));
             stretch = Stretch { last: after.last, ends };
         }
@@ -107,7 +122,7 @@ impl Stitcher {
 
     /// Passes on what is left, one stretch a file. A response that a file was cut inside of is
     /// joined by its ids and positions, whatever the order of the files.
-    pub fn finish(mut self, emit: &mut Emit<'_>) -> Result<Vec<usize>> {
+    pub fn finish(mut self, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<Vec<usize>> {
         let mut fragments: BTreeMap<Key, Vec<(usize, TokenBatch)>> = BTreeMap::new();
         for (first, stretch) in std::mem::take(&mut self.stretches) {
             let ends = match stretch.ends {
@@ -124,21 +139,22 @@ impl Stitcher {
         }
         for mut parts in fragments.into_values() {
             parts.sort_by_key(|(_, b)| b.tokens.ints.get(Column::Position).and_then(|p| p.first().copied()));
-            let mut whole: Option<TokenBatch> = None;
+            let mut open: Option<TokenBatch> = None;
             for (unit, part) in parts {
-                match &mut whole {
+                match &mut open {
                     Some(before) if adjoins(before, &part) => {
                         before.extend_last(&part);
+                        (whole.require_size)(before)?;
                         self.continued.push(unit);
                     }
                     _ => {
-                        if let Some(done) = whole.replace(part) {
+                        if let Some(done) = open.replace(part) {
                             emit(done)?;
                         }
                     }
                 }
             }
-            if let Some(done) = whole {
+            if let Some(done) = open {
                 emit(done)?;
             }
         }

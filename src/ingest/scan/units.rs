@@ -91,6 +91,7 @@ const STRUCTURE: &[Column] = &[
     Column::Update,
     Column::GroupId,
     Column::SampleId,
+    Column::RunId,
     Column::PromptLen,
     Column::ResponseLen,
     Column::PromptIds,
@@ -113,8 +114,10 @@ impl Selection {
         let mut projected = mapping.clone();
         let wants = |column: Column| wanted.columns.contains(&column);
         let from_ratio = wants(Column::LogprobNew) && !mapping.has(Column::LogprobNew);
+        let by_token = wants(Column::PolicyVersion) && !mapping.has(Column::PolicyVersion);
         let needed = |c: Column| match c {
             Column::Ratio => from_ratio,
+            Column::TokenVersion if by_token => true,
             c => wants(c) || STRUCTURE.contains(&c),
         };
         projected.columns.retain(|m| needed(m.column));
@@ -195,10 +198,11 @@ pub fn decode(
     let file = &run.files[unit.file];
     let mut origin = Origin { file: unit.file as u32, unit: number as u32, first_response: 0 };
     let (context, mapping) = (&file.context, &selection.mapping);
+    file.identity.require_same(&context.path)?;
     match &file.source {
         Source::Json => {
             let mut read = 0;
-            for rows in JsonBatches::open(&context.path, BATCH_TOKENS)? {
+            for rows in JsonBatches::open(&context.path, BATCH_TOKENS, run.settings.limits)? {
                 let rows = rows?;
                 watch.bytes(rows.bytes_read.saturating_sub(read));
                 read = rows.bytes_read;
@@ -242,6 +246,7 @@ pub fn decode(
                         row += rows.num_rows() as u64;
                         batch.derive_new_logprob();
                         assembler.push(batch, &mut |batch| split_first(batch, &mut began, emit))?;
+                        assembler.open().map_or(Ok(()), |open| run.require_size(open))?;
                         if watch.is_stopped() {
                             break;
                         }

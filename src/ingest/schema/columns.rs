@@ -104,6 +104,7 @@ columns! {
     LogprobAfter "logprob_after" Token Float ["logprob_after"] "The token's log-probability after the update.";
     EntropyAfter "entropy_after" Token Float ["entropy_after"] "The position's entropy after the update.";
     Turn "turn" Token Int ["turn"] "Agentic turn.";
+    TokenVersion "token_version" Token Int ["token_version", "version", "weight_version", "policy_version"] "Version of the sampler's weights at the token.";
 }
 
 impl Column {

@@ -1,8 +1,10 @@
 //! What the normalisers know of the file that a batch comes from.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
@@ -18,6 +20,39 @@ pub enum AlignmentRule {
     Auto,
 }
 
+/// Where a file has as many values as tokens and where one less. A log does one of the two: where it
+/// seems to do both, entries are missing. Kept as first rows, so that the order of reading does not
+/// matter.
+#[derive(Debug)]
+pub struct Conventions {
+    equal: AtomicU64,
+    one_less: AtomicU64,
+}
+
+impl Default for Conventions {
+    fn default() -> Self {
+        Self { equal: AtomicU64::new(u64::MAX), one_less: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl Conventions {
+    /// A row with as many values as tokens.
+    pub fn saw_equal(&self, row: u64) {
+        self.equal.fetch_min(row, Ordering::Relaxed);
+    }
+
+    /// A row with one value less.
+    pub fn saw_one_less(&self, row: u64) {
+        self.one_less.fetch_min(row, Ordering::Relaxed);
+    }
+
+    /// The first row of each kind where both were seen: equal, one less.
+    fn both(&self) -> Option<(u64, u64)> {
+        let (equal, less) = (self.equal.load(Ordering::Relaxed), self.one_less.load(Ordering::Relaxed));
+        (equal.max(less) != u64::MAX).then_some((equal, less))
+    }
+}
+
 /// The file behind a batch.
 #[derive(Clone, Debug)]
 pub struct FileContext {
@@ -31,6 +66,8 @@ pub struct FileContext {
     pub alignment: AlignmentRule,
     /// Whether entropies are logged in bits.
     pub entropy_in_bits: bool,
+    /// What its rows look like so far.
+    pub conventions: Arc<Conventions>,
 }
 
 impl FileContext {
@@ -55,6 +92,29 @@ impl FileContext {
             found,
             expected: format!("{one}, one {level} (for `{column}`)"),
         }
+    }
+
+    /// A row that cannot be used.
+    pub fn bad_row(&self, row: u64, raw: &str, message: impl Into<String>) -> Error {
+        Error::BadRow { path: self.path.clone(), row, column: raw.to_owned(), message: message.into() }
+    }
+
+    /// Fails where the rows read so far follow two conventions.
+    pub fn require_one_convention(&self, mapping: &Mapping) -> Result<()> {
+        let Some((equal, less)) = self.conventions.both() else { return Ok(()) };
+        let tokens = mapping.get(Column::TokenId).or_else(|| mapping.get(Column::TokenText));
+        let tokens = tokens.map_or_else(|| "token_id".into(), source_names);
+        let (row, other, is, was) = match equal > less {
+            true => (equal, less, "as many values as", "one less"),
+            false => (less, equal, "one value less than", "as many"),
+        };
+        Err(self.bad_row(
+            row,
+            &tokens,
+            format!(
+                "the row has {is} tokens, row {other} has {was}: entries are missing, or two conventions are mixed"
+            ),
+        ))
     }
 
     /// A row whose lists do not fit together.

@@ -25,6 +25,8 @@ pub enum Transform {
     Exp,
     /// A flag that says the opposite.
     Not,
+    /// Labels: −100 is not trained on, every token id is.
+    Labels,
     /// verl's `uid_session_index` to its `uid`.
     StripIndices,
 }

@@ -191,7 +191,9 @@ fn is_mismatch_ratio(column: Column, dialect: Dialect) -> bool {
 /// long layout; `position_ids` of a nested log count from the prompt.
 fn only_by_name(column: Column, name: &str, layout: Layout) -> bool {
     match (column, layout) {
-        (Column::AdvantageSeq, Layout::Long) | (Column::Position, Layout::Nested) => name != column.name(),
+        (Column::AdvantageSeq | Column::TokenVersion, Layout::Long) | (Column::Position, Layout::Nested) => {
+            name != column.name()
+        }
         _ => false,
     }
 }

@@ -133,7 +133,7 @@ pub fn to_f32(array: &dyn Array) -> Result<ScalarBuffer<f32>, WrongType> {
         DataType::Float32 if array.null_count() == 0 => {
             Ok(array.as_primitive::<Float32Type>().values().clone())
         }
-        DataType::Boolean => Ok(to_flags(array)?
+        DataType::Boolean => Ok(to_flags(array, false)?
             .iter()
             .map(|f| if *f == MISSING_FLAG { f32::NAN } else { f32::from(*f) })
             .collect::<Vec<f32>>()
@@ -156,6 +156,14 @@ pub fn to_f64(array: &dyn Array) -> Result<ScalarBuffer<f64>, WrongType> {
         DataType::Null => Ok(vec![f64::NAN; array.len()].into()),
         _ => with_numbers!(array, typed => spread(typed, f64::NAN, Number::to_f64).into()),
     }
+}
+
+/// The least and the largest of some values; `None` where there are none.
+pub fn range_of(values: &[f64]) -> Option<(f64, f64)> {
+    let known = values.iter().copied().filter(|v| !v.is_nan());
+    known.fold(None, |range, v| {
+        Some(range.map_or((v, v), |(least, most): (f64, f64)| (least.min(v), most.max(v))))
+    })
 }
 
 /// Token ids and the like; null and what does not fit becomes [`MISSING_ID`].
@@ -183,8 +191,13 @@ pub fn to_i64(array: &dyn Array) -> Result<Vec<Option<i64>>, WrongType> {
     }
 }
 
-/// Masks in every form: booleans, 0/1, `-100` or a token id where trained, floats.
-pub fn to_flags(array: &dyn Array) -> Result<Vec<u8>, WrongType> {
+/// The label of a token that is not trained on.
+pub const IGNORED_LABEL: f64 = -100.0;
+
+/// Flags in every form: booleans, 0/1 and weights (set where above zero) or, with `labels`, −100 and
+/// token ids, of which 0 is one. Which of the two a column holds is the caller's to know: single
+/// batches do not tell.
+pub fn to_flags(array: &dyn Array, labels: bool) -> Result<Vec<u8>, WrongType> {
     match array.data_type() {
         DataType::Boolean => {
             let flags = array.as_boolean();
@@ -195,10 +208,10 @@ pub fn to_flags(array: &dyn Array) -> Result<Vec<u8>, WrongType> {
         DataType::Null => Ok(vec![MISSING_FLAG; array.len()]),
         _ => {
             let values = to_f64(array)?;
-            const IGNORED: f64 = -100.0;
-            // Labels instead of 0/1: everything but the ignored label is trained, id 0 included.
-            let labels = values.iter().any(|v| *v == IGNORED || *v > 1.0);
-            let trained = |v: f64| if labels { v != IGNORED } else { v != 0.0 };
+            if !labels && values.contains(&IGNORED_LABEL) {
+                return Err(WrongType("flags at first and labels (−100) later on".into()));
+            }
+            let trained = |v: f64| if labels { v != IGNORED_LABEL } else { v > 0.0 };
             let flag = |v: f64| if v.is_nan() { MISSING_FLAG } else { u8::from(trained(v)) };
             Ok(values.iter().map(|v| flag(*v)).collect())
         }
@@ -239,6 +252,23 @@ pub fn to_texts(array: &dyn Array) -> Result<Vec<Option<Arc<str>>>, WrongType> {
             let ids = to_ids(array)?.into_iter();
             Ok(ids.map(|id| (id != Id::Missing).then(|| Arc::from(id.to_string()))).collect())
         }
+    }
+}
+
+/// Bytes of the longest text; the entries of a dictionary are looked at once.
+pub fn longest_text(array: &dyn Array) -> usize {
+    match array.data_type() {
+        DataType::Utf8 => {
+            let ends = array.as_string::<i32>().value_offsets();
+            ends.windows(2).map(|w| usize::try_from(w[1] - w[0]).unwrap_or(0)).max().unwrap_or(0)
+        }
+        DataType::LargeUtf8 => {
+            let ends = array.as_string::<i64>().value_offsets();
+            ends.windows(2).map(|w| usize::try_from(w[1] - w[0]).unwrap_or(0)).max().unwrap_or(0)
+        }
+        DataType::Utf8View => array.as_string_view().iter().flatten().map(str::len).max().unwrap_or(0),
+        DataType::Dictionary(_, _) => longest_text(array.as_any_dictionary().values().as_ref()),
+        _ => 0,
     }
 }
 

@@ -34,3 +34,9 @@ pub use policy::Policy;
 pub use resume::{load_state, save_state};
 pub use rope::RopeScaling;
 pub use sequence::{Sequence, TokenStats};
+
+/// Reads the configuration and all weights of a checkpoint, for their errors.
+pub(crate) fn read_checkpoint(folder: &std::path::Path) -> crate::error::Result<()> {
+    let (config, _) = checkpoint::read_config(folder)?;
+    checkpoint::read_tensors(folder, &layout::Layout::new(&config)).map(|_| ())
+}

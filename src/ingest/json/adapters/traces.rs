@@ -18,6 +18,9 @@ use super::{Bad, Context, Responses};
 
 /// Messages a trace may have; the walk from every leaf to its root stays affordable.
 const MAX_NODES: usize = 100_000;
+/// Messages and tokens that all paths of a trace may have together: paths repeat their prefix, so a
+/// small trace can stand for very many.
+const MAX_REPEATED: u64 = 1 << 27;
 
 pub(super) fn responses(mut row: Object, context: &Context) -> Responses {
     let Some(Field::List(traces)) = row.take("traces") else {
@@ -89,6 +92,11 @@ impl Paths {
         let leaves: Vec<_> = (0..nodes.len()).filter(|n| !is_parent[*n]).collect();
         if leaves.is_empty() && !nodes.is_empty() {
             return Err(Bad::new("nodes.parent", "the messages form a circle"));
+        }
+        let repeated = repeated(&nodes, &leaves)?;
+        if repeated > MAX_REPEATED {
+            let what = format!("its {} paths repeat {repeated} messages and tokens", leaves.len());
+            return Err(Bad::new("nodes", what));
         }
         let mut accepted = vec![false; nodes.len()];
         for link in nodes.iter().flat_map(|n| &n.links).filter(|l| l.kind == "compaction") {
@@ -167,6 +175,30 @@ impl Paths {
         row.set("turn", turns);
         Ok(row)
     }
+}
+
+/// Messages and tokens of all paths together, without walking each of them.
+fn repeated(nodes: &[Node], leaves: &[usize]) -> Result<u64, Bad> {
+    let mut known: Vec<Option<u64>> = vec![None; nodes.len()];
+    let mut all = 0_u64;
+    for leaf in leaves {
+        let mut way = Vec::new();
+        let mut next = Some(*leaf);
+        while let Some(n) = next.filter(|n| known[*n].is_none()) {
+            if way.len() >= nodes.len() {
+                return Err(Bad::new("nodes.parent", "the messages form a circle"));
+            }
+            way.push(n);
+            next = nodes[n].parent;
+        }
+        let mut length = next.and_then(|n| known[n]).unwrap_or(0);
+        for n in way.into_iter().rev() {
+            length = length.saturating_add(1 + nodes[n].ids.len() as u64);
+            known[n] = Some(length);
+        }
+        all = all.saturating_add(length);
+    }
+    Ok(all)
 }
 
 impl Iterator for Paths {

@@ -14,10 +14,10 @@ use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::hybrid::{Repeated, bad};
 use super::page::{Bits, PageRuns, dictionary};
+use crate::ingest::parquet::checked_pages::{Budget, CheckedPages};
 use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
 
 /// A column that is read as runs.
@@ -29,7 +29,8 @@ pub struct RunColumn {
     nullable: bool,
     file: Arc<File>,
     chunks: Chunks,
-    pages: Option<SerializedPageReader<File>>,
+    budget: Budget,
+    pages: Option<CheckedPages>,
     dictionary: Vec<u64>,
     page: Option<PageRuns>,
 }
@@ -42,6 +43,7 @@ impl RunColumn {
         metadata: &ParquetMetaData,
         row_groups: Range<usize>,
         field: &Field,
+        budget: &Budget,
     ) -> Option<Self> {
         let leaves = metadata.file_metadata().schema_descr().columns();
         let leaf = leaves.iter().position(|c| c.path().parts() == [field.name().as_str()])?;
@@ -67,6 +69,7 @@ impl RunColumn {
             nullable: descriptor.max_def_level() == 1,
             file: file.clone(),
             chunks,
+            budget: budget.clone(),
             pages: None,
             dictionary: Vec::new(),
             page: None,
@@ -96,7 +99,7 @@ impl RunColumn {
             let next = self.chunks.pop_front();
             let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
             self.dictionary.clear();
-            self.pages = Some(SerializedPageReader::new(self.file.clone(), &chunk, rows, None)?);
+            self.pages = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget)?);
             return Ok(());
         };
         match pages.get_next_page()? {
@@ -195,7 +198,8 @@ mod tests {
     fn read_back(file: File, field: &Field, rows: usize, at_once: usize) -> Vec<Option<i64>> {
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
         let groups = 0..metadata.metadata().num_row_groups();
-        let mut column = RunColumn::open(&Arc::new(file), metadata.metadata(), groups, field).unwrap();
+        let mut column =
+            RunColumn::open(&Arc::new(file), metadata.metadata(), groups, field, &Budget::default()).unwrap();
         let mut all = Vec::new();
         while all.len() < rows {
             let array = column.next_rows(at_once.min(rows - all.len())).unwrap();
@@ -244,10 +248,14 @@ mod tests {
         let column: ArrayRef = Arc::new(PrimitiveArray::<Int64Type>::from(vec![1, 1, 2]));
         let (file, field) = written(&column, false, plain);
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        assert!(RunColumn::open(&Arc::new(file), metadata.metadata(), 0..1, &field).is_none());
+        assert!(
+            RunColumn::open(&Arc::new(file), metadata.metadata(), 0..1, &field, &Budget::default()).is_none()
+        );
         let column: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["a", "a"]));
         let (file, field) = written(&column, false, WriterProperties::default());
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        assert!(RunColumn::open(&Arc::new(file), metadata.metadata(), 0..1, &field).is_none());
+        assert!(
+            RunColumn::open(&Arc::new(file), metadata.metadata(), 0..1, &field, &Budget::default()).is_none()
+        );
     }
 }

@@ -9,3 +9,4 @@ mod hybrid;
 mod page;
 
 pub use column::RunColumn;
+pub use hybrid::{HybridRuns, bad};

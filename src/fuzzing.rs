@@ -1,0 +1,114 @@
+//! Where fuzzers come in: bytes of one kind each, read as the program would. Not a part of the
+//! library's interface; see `fuzz/` and `tests/fuzz_corpus.rs`.
+//!
+//! Whatever the bytes are, the answer is a result or an error of the bytes. A panic, also one that
+//! came back as [`Error::Internal`], is a finding.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::ingest::{IngestSettings, Limits, read_all};
+
+/// What bytes can be read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A Parquet log, either layout: footers, pages, the run-length decoder, sparse lists.
+    Parquet,
+    /// JSON lines of any framework.
+    Json,
+    /// JSON lines, compressed.
+    JsonGz,
+    /// One JSON document.
+    JsonDocument,
+    /// A trainer's metrics.
+    Csv,
+    /// A vocabulary.
+    Tokenizer,
+    /// Weights of a model whose configuration is right.
+    Safetensors,
+    /// The configuration of a model.
+    Config,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Parquet,
+        Self::Json,
+        Self::JsonGz,
+        Self::JsonDocument,
+        Self::Csv,
+        Self::Tokenizer,
+        Self::Safetensors,
+        Self::Config,
+    ];
+
+    /// The name of its corpus and its fuzz target.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Json => "json",
+            Self::JsonGz => "json_gz",
+            Self::JsonDocument => "json_document",
+            Self::Csv => "csv",
+            Self::Tokenizer => "tokenizer",
+            Self::Safetensors => "safetensors",
+            Self::Config => "config",
+        }
+    }
+
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Parquet => "run.parquet",
+            Self::Json => "run.jsonl",
+            Self::JsonGz => "run.jsonl.gz",
+            Self::JsonDocument => "run.json",
+            Self::Csv => "metrics.csv",
+            Self::Tokenizer => "tokenizer.json",
+            Self::Safetensors => "model.safetensors",
+            Self::Config => "config.json",
+        }
+    }
+}
+
+/// A configuration that the weights of the corpus fit.
+const CONFIG: &str = include_str!("../tests/data/replay/llama/config.json");
+/// Memory that a fuzzed log may take.
+const MEMORY: u64 = 64_000_000;
+
+/// Reads bytes as what they are said to be, in a folder that is for this alone. `Some` is a finding.
+pub fn finding(kind: Kind, bytes: &[u8], folder: &Path) -> Option<String> {
+    let path = folder.join(kind.file());
+    if let Err(error) = std::fs::write(&path, bytes) {
+        return Some(error.to_string());
+    }
+    match crate::ingest::internal(|| read(kind, &path, folder)) {
+        Err(error @ Error::Internal { .. }) => Some(error.to_string()),
+        Ok(()) | Err(_) => None,
+    }
+}
+
+fn read(kind: Kind, path: &Path, folder: &Path) -> Result<()> {
+    match kind {
+        Kind::Parquet | Kind::Json | Kind::JsonGz | Kind::JsonDocument => {
+            let settings = IngestSettings { threads: 1, limits: Limits::new(MEMORY), ..Default::default() };
+            read_all(&[path.to_owned()], &settings).map(|_| ())
+        }
+        Kind::Csv => crate::compare::read_metrics(path),
+        Kind::Tokenizer => crate::analyze::texts::Tokenizer::read(path).map(|_| ()),
+        Kind::Safetensors => {
+            std::fs::write(folder.join("config.json"), CONFIG).map_err(|e| Error::write(folder, e))?;
+            crate::replay::model::read_checkpoint(folder)
+        }
+        Kind::Config => {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+            let corrupt = |e: serde_json::Error| Error::Corrupt {
+                path: path.to_owned(),
+                place: String::new(),
+                message: e.to_string(),
+            };
+            let json = serde_json::from_str(&text).map_err(corrupt)?;
+            crate::replay::model::ModelConfig::parse(path, &json).map(|_| ())
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The pages of a column chunk, with everything checked that the decoder takes on trust: sizes
+//! before memory is taken for them, levels and lengths before values are made of them.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::{Buf, Bytes};
+use parquet::basic::{Compression, Encoding, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::ChunkReader;
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::inflate;
+use super::page_header::PageHeader;
+use super::run_length::{HybridRuns, bad};
+use super::window::Window;
+use crate::ingest::guard::decoding;
+use crate::ingest::limits::Limits;
+
+/// What the columns of one unit share: the limits, what their pages take, and why one was refused.
+#[derive(Clone, Default)]
+pub struct Budget {
+    limits: Limits,
+    taken: Arc<AtomicU64>,
+    refused: Arc<OnceLock<String>>,
+    batch_rows: u64,
+}
+
+impl Budget {
+    /// For a unit whose batches have at most `batch_rows` rows.
+    pub fn new(limits: Limits, batch_rows: usize) -> Self {
+        Self { limits, batch_rows: batch_rows as u64, ..Self::default() }
+    }
+
+    /// Why something was refused for its size.
+    pub fn refusal(&self) -> Option<String> {
+        self.refused.get().cloned()
+    }
+
+    fn refuse(&self, why: String) -> ParquetError {
+        let error = ParquetError::General(why.clone());
+        let _ = self.refused.set(why);
+        error
+    }
+
+    /// Counts a page in place of the one before it.
+    fn replace(&self, before: u64, now: u64) -> Result<()> {
+        if now > self.limits.piece() {
+            return Err(self.refuse(self.limits.too_much("a page", now)));
+        }
+        self.taken.fetch_sub(before, Ordering::Relaxed);
+        let all = self.taken.fetch_add(now, Ordering::Relaxed) + now;
+        if all > self.limits.pages() {
+            return Err(self.refuse(self.limits.too_much("pages that are needed together", all)));
+        }
+        Ok(())
+    }
+}
+
+/// The pages of a column chunk.
+pub struct CheckedPages {
+    inner: SerializedPageReader<Window>,
+    window: Arc<Window>,
+    descriptor: ColumnDescPtr,
+    codec: Compression,
+    budget: Budget,
+    /// Where the next page starts, and where the chunk ends.
+    at: u64,
+    end: u64,
+    taken: u64,
+    rows: RowLengths,
+    left: Left,
+}
+
+/// What the footer announces and the pages have not brought yet.
+#[derive(Clone, Copy)]
+struct Left {
+    values: i64,
+    /// Not known once a page was passed over.
+    known: bool,
+}
+
+impl CheckedPages {
+    /// The pages of `chunk`, which has `rows` rows.
+    pub fn open(file: &Arc<File>, chunk: &ColumnChunkMetaData, rows: usize, budget: &Budget) -> Result<Self> {
+        let (start, length) = decoding(|| bad("no place in the file"), || Ok(chunk.byte_range()))?;
+        let end = start.checked_add(length).ok_or_else(|| bad("no place in the file"))?;
+        let window = Arc::new(Window::new(file.clone(), end));
+        let inner = SerializedPageReader::new(window.clone(), chunk, rows, None)?;
+        let rows = RowLengths::new(budget.batch_rows);
+        let left = Left { values: chunk.num_values(), known: true };
+        let (descriptor, codec) = (chunk.column_descr_ptr(), chunk.compression());
+        Ok(Self {
+            inner,
+            window,
+            descriptor,
+            codec,
+            budget: budget.clone(),
+            at: start,
+            end,
+            taken: 0,
+            rows,
+            left,
+        })
+    }
+
+    /// The header of the next page; `None` behind the last.
+    fn next_header(&mut self) -> Result<Option<PageHeader>> {
+        while self.at < self.end {
+            let (header, size) = PageHeader::read(self.window.get_read(self.at)?.get_ref())?;
+            let next = self.at.checked_add(size as u64).and_then(|at| at.checked_add(header.compressed));
+            self.at = next.filter(|at| *at <= self.end).ok_or_else(|| bad("more bytes than its column"))?;
+            if !header.is_index() {
+                return Ok(Some(header));
+            }
+        }
+        Ok(None)
+    }
+
+    fn check(&mut self, page: &Page) -> Result<()> {
+        match page {
+            Page::DictionaryPage { .. } => Ok(()),
+            Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, .. } => {
+                let mut rest = buf.clone();
+                let repetition =
+                    self.prefixed(&mut rest, *rep_level_encoding, self.descriptor.max_rep_level())?;
+                let definition =
+                    self.prefixed(&mut rest, *def_level_encoding, self.descriptor.max_def_level())?;
+                self.check_data(*num_values, *encoding, rest.len(), repetition, definition)
+            }
+            Page::DataPageV2 {
+                buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, ..
+            } => {
+                let (rep, def) = (*rep_levels_byte_len as usize, *def_levels_byte_len as usize);
+                let levels = |from: usize, to: usize| buf.get(from..to).map(|_| buf.slice(from..to));
+                let repetition = levels(0, rep).ok_or_else(|| bad("levels that are cut off"))?;
+                let definition = levels(rep, rep + def).ok_or_else(|| bad("levels that are cut off"))?;
+                let data = buf.len() - rep - def;
+                let of = |bytes, most| (most > 0).then_some(bytes);
+                let repetition = of(repetition, self.descriptor.max_rep_level());
+                let definition = of(definition, self.descriptor.max_def_level());
+                self.check_data(*num_values, *encoding, data, repetition, definition)
+            }
+        }
+    }
+
+    /// Levels of the first kind of page, which are preceded by their size; `None` where there are
+    /// none, or where they have the encoding of very old files.
+    fn prefixed(&self, rest: &mut Bytes, encoding: Encoding, most: i16) -> Result<Option<Bytes>> {
+        if most == 0 {
+            return Ok(None);
+        }
+        if encoding != Encoding::RLE {
+            return Err(bad("levels of an encoding that is not written any more"));
+        }
+        if rest.len() < 4 {
+            return Err(bad("levels that are cut off"));
+        }
+        let size = rest.get_u32_le() as usize;
+        if size > rest.len() {
+            return Err(bad("levels that are cut off"));
+        }
+        Ok(Some(rest.split_to(size)))
+    }
+
+    fn check_data(
+        &mut self,
+        values: u32,
+        encoding: Encoding,
+        data: usize,
+        repetition: Option<Bytes>,
+        definition: Option<Bytes>,
+    ) -> Result<()> {
+        let values = values as usize;
+        self.left.values -= values as i64;
+        if let Some(levels) = repetition {
+            let (most, rows) = (self.descriptor.max_rep_level(), &mut self.rows);
+            walk(levels, most, values, &mut |level, count| rows.add(level == 0, count as u64))?;
+        }
+        let tokens = self.rows.largest;
+        if tokens > self.budget.limits.tokens() {
+            return Err(self.budget.refuse(self.budget.limits.too_many_tokens(tokens)));
+        }
+        let mut present = values;
+        if let Some(levels) = definition {
+            let most = self.descriptor.max_def_level();
+            present = 0;
+            walk(levels, most, values, &mut |level, count| {
+                present += if level == most as u32 { count } else { 0 };
+            })?;
+        }
+        let width = match self.descriptor.physical_type() {
+            Type::INT32 | Type::FLOAT => Some(4),
+            Type::INT64 | Type::DOUBLE => Some(8),
+            Type::INT96 => Some(12),
+            Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(self.descriptor.type_length()).ok(),
+            Type::BOOLEAN | Type::BYTE_ARRAY => None,
+        };
+        let needed = width.and_then(|width| present.checked_mul(width));
+        match (encoding, needed) {
+            (Encoding::BYTE_STREAM_SPLIT, Some(needed)) if needed != data => {
+                Err(bad("a length that its values do not have"))
+            }
+            (Encoding::PLAIN, Some(needed)) if needed > data => Err(bad("fewer values than announced")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads `values` levels of at most `most`.
+fn walk(levels: Bytes, most: i16, values: usize, each: &mut dyn FnMut(u32, usize)) -> Result<()> {
+    let most = u32::try_from(most).map_err(|_| bad("levels that cannot be"))?;
+    let mut runs = HybridRuns::new(levels, u32::BITS - most.leading_zeros())?;
+    let mut left = values;
+    while left > 0 {
+        let run = runs.next_run()?;
+        if run.value > most {
+            return Err(bad("a level above its maximum"));
+        }
+        let count = run.len.min(left);
+        each(run.value, count);
+        left -= count;
+    }
+    Ok(())
+}
+
+/// The most values that one row, or the rows of one batch, have.
+struct RowLengths {
+    batch_rows: u64,
+    open: u64,
+    batch: u64,
+    rows_in_batch: u64,
+    largest: u64,
+}
+
+impl RowLengths {
+    fn new(batch_rows: u64) -> Self {
+        Self { batch_rows, open: 0, batch: 0, rows_in_batch: 0, largest: 0 }
+    }
+
+    fn add(&mut self, starts: bool, values: u64) {
+        if starts {
+            // Several rows of one value each.
+            self.rows_in_batch += values;
+            if self.rows_in_batch > self.batch_rows {
+                self.rows_in_batch = 1;
+                self.batch = 0;
+            }
+            self.batch += values.min(self.batch_rows.max(1));
+            self.open = 1;
+        } else {
+            self.open += values;
+            self.batch += values;
+        }
+        self.largest = self.largest.max(self.open).max(self.batch);
+    }
+}
+
+impl PageReader for CheckedPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        if let Some(header) = self.next_header()? {
+            let taken = header.uncompressed + header.compressed;
+            self.budget.replace(std::mem::replace(&mut self.taken, taken), taken)?;
+            header.check_dictionary(&self.descriptor)?;
+            if inflate::is_unlimited(self.codec) {
+                let (part, announced) = header.packed();
+                let length = usize::try_from(part.end - part.start).map_err(|_| bad("no place in memory"))?;
+                let packed = self.window.get_bytes(self.at - header.compressed + part.start, length)?;
+                inflate::check(self.codec, packed, announced, self.budget.limits.pages())?;
+            }
+        }
+        let failed = || bad("bytes that the decoder fails on");
+        let page = decoding(failed, || self.inner.get_next_page())?;
+        match &page {
+            Some(page) => self.check(page)?,
+            None if self.left.known && self.left.values != 0 => {
+                return Err(bad("another number of values than the footer announces"));
+            }
+            None => {}
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        decoding(|| bad("bytes that the decoder fails on"), || self.inner.peek_next_page())
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.next_header()?;
+        self.left.known = false;
+        decoding(|| bad("bytes that the decoder fails on"), || self.inner.skip_next_page())
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool> {
+        decoding(|| bad("bytes that the decoder fails on"), || self.inner.at_record_boundary())
+    }
+}
+
+impl Iterator for CheckedPages {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl Drop for CheckedPages {
+    fn drop(&mut self) {
+        self.budget.taken.fetch_sub(self.taken, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,81 @@
+//! The header of a page, as far as it says what the page will take.
+
+use parquet::basic::Type;
+use parquet::errors::Result;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::run_length::bad;
+use super::thrift::Compact;
+
+const INDEX_PAGE: i64 = 1;
+
+/// Sizes of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageHeader {
+    /// Bytes in memory.
+    pub uncompressed: u64,
+    /// Bytes in the file, without the header.
+    pub compressed: u64,
+    /// Values of a dictionary.
+    dictionary: Option<i64>,
+    kind: i64,
+    /// Bytes of levels in front that are not packed.
+    levels: u64,
+}
+
+impl PageHeader {
+    /// Reads a header; also tells how long it is.
+    pub fn read(bytes: &[u8]) -> Result<(Self, usize)> {
+        let mut header = Self::default();
+        let mut compact = Compact::new(bytes);
+        let size = |n: i64| u64::try_from(n).map_err(|_| bad("a negative size"));
+        compact.structure(&mut |compact, field| {
+            match field.id {
+                1 => header.kind = compact.int()?,
+                2 => header.uncompressed = size(compact.int()?)?,
+                3 => header.compressed = size(compact.int()?)?,
+                7 => compact.structure(&mut |compact, field| {
+                    if field.id == 1 {
+                        header.dictionary = Some(compact.int()?);
+                    }
+                    Ok(field.id == 1)
+                })?,
+                8 => compact.structure(&mut |compact, field| {
+                    let is_levels = matches!(field.id, 5 | 6);
+                    if is_levels {
+                        header.levels = header.levels.saturating_add(size(compact.int()?)?);
+                    }
+                    Ok(is_levels)
+                })?,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok((header, compact.position()))
+    }
+
+    /// Which of the page's bytes are packed, and what they announce to unpack to.
+    pub fn packed(&self) -> (std::ops::Range<u64>, u64) {
+        let levels = self.levels.min(self.compressed);
+        (levels..self.compressed, self.uncompressed.saturating_sub(levels))
+    }
+
+    /// Whether the page is an index, which no reader looks at.
+    pub fn is_index(&self) -> bool {
+        self.kind == INDEX_PAGE
+    }
+
+    /// A dictionary has no more values than its bytes can hold.
+    pub fn check_dictionary(&self, descriptor: &ColumnDescPtr) -> Result<()> {
+        let Some(values) = self.dictionary else { return Ok(()) };
+        let smallest = match descriptor.physical_type() {
+            Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
+            Type::INT64 | Type::DOUBLE => 8,
+            Type::INT96 => 12,
+            Type::FIXED_LEN_BYTE_ARRAY => u64::try_from(descriptor.type_length()).unwrap_or(1).max(1),
+            Type::BOOLEAN => 1,
+        };
+        let fits = u64::try_from(values).is_ok_and(|n| n <= self.uncompressed / smallest);
+        if fits { Ok(()) } else { Err(bad("a dictionary of more values than its bytes hold")) }
+    }
+}

@@ -1,0 +1,63 @@
+//! Some row groups of a file, for the Arrow reader: it gets its pages checked.
+
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+
+use parquet::arrow::arrow_reader::RowGroups;
+use parquet::column::page::{PageIterator, PageReader};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+
+use super::checked_pages::{Budget, CheckedPages};
+use super::column_chunks::{Chunks, chunks_of};
+
+/// Some row groups of a file.
+pub struct CheckedRowGroups {
+    /// The file.
+    pub file: Arc<File>,
+    /// Its footer.
+    pub metadata: Arc<ParquetMetaData>,
+    /// Which of its row groups.
+    pub groups: Range<usize>,
+    /// What they may take.
+    pub budget: Budget,
+}
+
+impl RowGroups for CheckedRowGroups {
+    fn num_rows(&self) -> usize {
+        self.row_groups().map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).sum()
+    }
+
+    fn column_chunks(&self, leaf: usize) -> Result<Box<dyn PageIterator>> {
+        let chunks = chunks_of(&self.metadata, self.groups.clone(), leaf);
+        let chunks = chunks.ok_or_else(|| ParquetError::General("a row group lacks a column".into()))?;
+        Ok(Box::new(Column { file: self.file.clone(), chunks, budget: self.budget.clone() }))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(self.metadata.row_groups().get(self.groups.clone()).into_iter().flatten())
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+}
+
+struct Column {
+    file: Arc<File>,
+    chunks: Chunks,
+    budget: Budget,
+}
+
+impl Iterator for Column {
+    type Item = Result<Box<dyn PageReader>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (chunk, rows) = self.chunks.pop_front()?;
+        let pages = CheckedPages::open(&self.file, &chunk, rows, &self.budget);
+        Some(pages.map(|pages| Box::new(pages) as Box<dyn PageReader>))
+    }
+}
+
+impl PageIterator for Column {}

@@ -1,0 +1,10 @@
+//! Writing so that nothing half-done is ever seen: files that appear when they are complete,
+//! folders with one writer, and nothing left behind by a run that is stopped.
+
+mod atomic_file;
+mod cleanup;
+mod folder;
+
+pub use atomic_file::AtomicFile;
+pub use cleanup::{Scratch, clean_up_on_signals};
+pub use folder::OutputFolder;
