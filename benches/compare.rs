@@ -14,7 +14,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
+use stapo_analyze::analyze::{AnalyzeSettings, ComparedRun, RunAnalysis, analyze, analyze_for_comparison};
 use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 use stapo_analyze::ingest::{Column, IngestSettings, Layout, Run, Silent};
 use support::{Enlarged, processor_seconds};
@@ -61,8 +61,7 @@ fn report(paths: &[PathBuf; 2]) {
     let (mut apart, mut together, mut statistics) = (Vec::new(), Vec::new(), Vec::new());
     let mut shown = (0, 0);
     for round in 0..ROUNDS {
-        let mut analyse =
-            || apart.push(timed(|| paths.iter().for_each(|path| drop(analysis(path, false)))).1);
+        let mut analyse = || apart.push(timed(|| paths.iter().for_each(|path| drop(analysis(path)))).1);
         if round % 2 == 0 {
             analyse();
         }
@@ -70,7 +69,7 @@ fn report(paths: &[PathBuf; 2]) {
             let named = |(path, name): (&PathBuf, &str)| NamedRun {
                 name: name.into(),
                 arm: name.into(),
-                analysis: analysis(path, true),
+                analysis: compared(path),
             };
             let runs: Vec<NamedRun> = paths.iter().zip(["grpo", "stapo"]).map(named).collect();
             let (comparison, seconds) = timed(|| compare_runs(&runs, None, &CompareSettings::default()));
@@ -107,7 +106,14 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Seconds) {
     (done, [clock.elapsed().as_secs_f64(), processor_seconds() - processor])
 }
 
-fn analysis(path: &Path, for_comparison: bool) -> RunAnalysis {
-    let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
-    analyze(&run, &AnalyzeSettings { for_comparison, ..AnalyzeSettings::default() }, &Silent).unwrap()
+fn open(path: &Path) -> Run {
+    Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap()
+}
+
+fn analysis(path: &Path) -> RunAnalysis {
+    analyze(&open(path), &AnalyzeSettings::default(), &Silent).unwrap()
+}
+
+fn compared(path: &Path) -> ComparedRun {
+    analyze_for_comparison(&open(path), &AnalyzeSettings::default(), &Silent).unwrap()
 }

@@ -9,6 +9,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can stop the program.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An input path or glob that matches nothing.
     #[error("{}: no such file or folder", path.display())]

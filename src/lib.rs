@@ -4,10 +4,15 @@
 //! STAPO paper) → [`analyze`] (one pass over the run → one result) → [`report`] (page, Markdown,
 //! charts). Beside it: [`compare`] (runs against each other), [`replay`] (logged batches through a
 //! policy, once per objective), [`check`] (can a log be trusted), [`convert`] (any log → canonical
-//! Parquet), [`show`] (single responses), [`stats`], and [`cli`].
+//! Parquet), [`show`] (single responses), [`schemas`] (of the JSON results), [`tables`] (frames),
+//! [`stats`], and [`cli`].
+
+#[macro_use]
+mod named;
 
 pub mod analyze;
 pub mod check;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
 pub mod convert;
@@ -18,10 +23,14 @@ pub mod framework;
 pub mod fuzzing;
 pub mod ingest;
 pub mod output;
+#[cfg(feature = "replay")]
 pub mod replay;
+#[cfg(feature = "report")]
 pub mod report;
+pub mod schemas;
 pub mod show;
 mod simd;
 pub mod stats;
+pub mod tables;
 
 pub use error::{Error, Result};

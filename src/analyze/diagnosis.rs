@@ -8,15 +8,13 @@ mod spikes;
 mod verdict;
 
 use super::collect::Collected;
-use super::result::{RunAnalysis, Warning};
+use super::finish::token_text::TokenTexts;
+use super::result::{RunCore, Warning};
 use crate::ingest::Run;
 
 /// Fills warnings and verdict of an analysis.
-pub fn diagnose(run: &Run, collected: &Collected, analysis: &mut RunAnalysis) {
-    let texts = |id: i32| {
-        let source = analysis.cases.source.as_ref();
-        source.map_or_else(|| id.to_string(), |source| source.texts.shown(id))
-    };
+pub fn diagnose(run: &Run, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
+    let texts = |id: i32| texts.shown(id);
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(collapse::entropy(&analysis.steps));
     warnings.extend(collapse::reward(&analysis.steps));

@@ -7,6 +7,15 @@ use super::result::RunAnalysis;
 use crate::error::{Error, Result};
 
 /// A condition on a number of the summary; the gate fails where it holds.
+///
+/// ```
+/// use stapo_analyze::analyze::Gate;
+///
+/// let gate = Gate::parse("s2t.fraction>1e-4")?;
+/// let summary = serde_json::json!({"s2t": {"fraction": 3e-4}});
+/// assert!(gate.check_value(&summary, "summary.json")?.is_some());
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Gate {
     condition: Condition,

@@ -9,6 +9,8 @@ mod collect;
 mod condition;
 mod diagnosis;
 mod finish;
+mod flagged;
+mod frames;
 mod gate;
 mod plan;
 pub mod result;
@@ -18,33 +20,76 @@ mod tokenizer_json;
 mod write;
 
 pub use condition::Condition;
+pub use flagged::FlaggedTokens;
 pub use gate::Gate;
-pub use result::RunAnalysis;
+pub use result::{ComparedRun, RunAnalysis, RunCore};
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
-pub(crate) use write::{TABLES, Table};
 
 use crate::error::Result;
 use crate::ingest::{Column, Progress, Run, Wanted, scan};
 use collect::{Collected, Collector, Gates};
 use finish::Scan;
-use plan::Plan;
+use plan::{Plan, Purpose};
 
 /// Tokens of context kept on either side of a flagged token.
 pub const CONTEXT_TOKENS: usize = 12;
 
 /// Analyses a whole run.
+///
+/// ```
+/// use stapo_analyze::analyze::{AnalyzeSettings, analyze};
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let analysis = analyze(&run, &AnalyzeSettings::default(), &Silent)?;
+/// assert_eq!(analysis.totals.tokens, 612_395);
+/// assert_eq!(analysis.steps_frame().height(), 11);
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn analyze(run: &Run, settings: &AnalyzeSettings, progress: &dyn Progress) -> Result<RunAnalysis> {
-    let plan = Plan::new(run, settings)?;
-    let gates = Gates::new(&plan);
+    analyze_with_flagged(run, settings, progress).map(|(analysis, _)| analysis)
+}
+
+/// Analyses a whole run, and keeps all of its flagged tokens.
+pub fn analyze_with_flagged(
+    run: &Run,
+    settings: &AnalyzeSettings,
+    progress: &dyn Progress,
+) -> Result<(RunAnalysis, FlaggedTokens)> {
+    let plan = Plan::new(run, settings, Purpose::Report)?;
+    let (scan, collected) = collect(run, settings, &plan, progress)?;
+    finish::analysis(scan, plan, collected)
+}
+
+/// Analyses a whole run for a comparison: with sums by group, without what only a run's own report
+/// shows.
+pub fn analyze_for_comparison(
+    run: &Run,
+    settings: &AnalyzeSettings,
+    progress: &dyn Progress,
+) -> Result<ComparedRun> {
+    let plan = Plan::new(run, settings, Purpose::Comparison)?;
+    let (scan, collected) = collect(run, settings, &plan, progress)?;
+    finish::compared(scan, plan, collected)
+}
+
+/// Scans the run once.
+fn collect<'a>(
+    run: &'a Run,
+    settings: &'a AnalyzeSettings,
+    plan: &Plan,
+    progress: &'a dyn Progress,
+) -> Result<(Scan<'a>, Collected)> {
+    let gates = Gates::new(plan);
     let workers = run.settings.worker_count();
     // Sums by group need each group's prompt once.
     let wanted = Wanted { columns: &plan.columns, prompts_by_group: true };
-    let scanned = scan(run, wanted, progress, || Collector::new(&plan, &gates, workers))?;
+    let scanned = scan(run, wanted, progress, || Collector::new(plan, &gates, workers))?;
     if !run.settings.allow_missing {
         let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
         scanned.quality.check(&needed, |file| run.file_name(file))?;
     }
-    let collected = Collected::merge(scanned.sinks, &gates, &plan);
-    let rest = Scan { run, settings, quality: scanned.quality, rows: scanned.rows, progress };
-    finish::finish(rest, plan, collected)
+    let collected = Collected::merge(scanned.sinks, &gates, plan);
+    Ok((Scan { run, settings, quality: scanned.quality, rows: scanned.rows, progress }, collected))
 }

@@ -38,6 +38,15 @@ const COLUMNS: &[Column] = &[
     Column::EntropyAfter,
 ];
 
+/// What an analysis is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The run's own report.
+    Report,
+    /// A comparison: sums by group are collected.
+    Comparison,
+}
+
 /// The resolved settings of one analysis.
 #[derive(Debug)]
 pub struct Plan {
@@ -69,8 +78,8 @@ pub struct Plan {
     pub context: usize,
     /// Memory.
     pub limits: MemoryLimits,
-    /// Whether sums by group are collected, and what only a report shows is left out.
-    pub for_comparison: bool,
+    /// What the analysis is for.
+    pub purpose: Purpose,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
     /// What is asked beyond the framework.
@@ -79,7 +88,7 @@ pub struct Plan {
 
 impl Plan {
     /// Resolves settings against what the log has.
-    pub fn new(run: &Run, settings: &AnalyzeSettings) -> Result<Self> {
+    pub fn new(run: &Run, settings: &AnalyzeSettings, purpose: Purpose) -> Result<Self> {
         check(settings)?;
         run.require(Column::Logprob)?;
         run.require(Column::Entropy)?;
@@ -98,14 +107,14 @@ impl Plan {
         let temperature = settings.temperature.unwrap_or(1.0);
         let mut columns = COLUMNS.to_vec();
         columns.extend(questions::COLUMNS);
-        let questions = Questions::new(run, settings, clip)?;
+        let questions = Questions::new(run, settings, clip, purpose)?;
         columns.extend(questions.dimensions.iter().filter_map(Dimension::column));
         if tokenizer.is_none() {
             columns.push(Column::TokenText);
         }
         // A comparison pairs by prompts, a report shows them.
         columns.extend([Column::PromptIds, Column::PromptText].into_iter().find(|c| run.has(*c)));
-        if !settings.for_comparison {
+        if purpose == Purpose::Report {
             columns.extend([Column::FinishReason, Column::Truncated]);
         }
         let rare_below = LARGEST_TAU_P.max(settings.s2t.tau_p);
@@ -124,7 +133,7 @@ impl Plan {
             temperature,
             context: settings.context,
             limits: settings.limits,
-            for_comparison: settings.for_comparison,
+            purpose,
             tokenizer,
             questions,
         })

@@ -1,4 +1,4 @@
-//! What an analysis found: the one struct that summaries, tables, reports and comparisons read.
+//! What an analysis found: what summaries, tables, reports and comparisons read.
 //!
 //! Everything here is plain data. Fields that a log cannot answer are `None`. Nothing depends on
 //! the order of files, threads or rows, except [`cases::FlaggedToken::row`] and [`Provenance`].
@@ -9,6 +9,7 @@ pub mod changes;
 pub mod clipping;
 pub mod clusters;
 pub mod corrections;
+mod grid;
 pub mod groups;
 pub mod offpolicy;
 pub mod plane;
@@ -24,6 +25,7 @@ pub mod vocabulary;
 pub mod warnings;
 
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,16 +44,16 @@ pub use siblings::{Cancellation, Forks};
 pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
 pub use taxonomy::ClassRow;
-pub use totals::{S2tSummary, Totals, Verdict, VerdictState};
+pub use totals::{NormSource, S2tSummary, Totals, Verdict, VerdictState};
 pub use vocabulary::{Concentration, Vocabulary, VocabularyRow};
 pub use warnings::{Evidence, Warning, WarningCode};
 
 /// Version of `summary.json`; raised when a field changes its meaning.
 pub const SUMMARY_VERSION: u32 = 1;
 
-/// Everything one analysis found.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunAnalysis {
+/// What every analysis finds, whatever it is for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RunCore {
     /// Version of the summary's schema.
     pub schema_version: u32,
     /// The answer in plain words and the numbers behind it.
@@ -66,22 +68,10 @@ pub struct RunAnalysis {
     pub steps: Vec<StepRow>,
     /// One row a class of the taxonomy, in the order of their codes.
     pub taxonomy: Vec<ClassRow>,
-    /// Directions and sizes of the entropy change.
-    pub entropy_change: EntropyChange,
-    /// The relations that the paper derives.
-    pub correlations: Vec<Correlation>,
     /// Entropy against token quantile, early, middle and late in the run.
     pub entropy_profiles: Vec<EntropyProfile>,
     /// How often each token id occurs, is a candidate, is silenced.
     pub vocabulary: Vocabulary,
-    /// τ_p × q.
-    pub sweep: Sweep,
-    /// Other ways to choose as many candidates.
-    pub strategies: Vec<StrategyRow>,
-    /// Other rules on the same tokens.
-    pub rules: Vec<RuleRow>,
-    /// How far the rules touch the same tokens.
-    pub rule_overlap: RuleOverlap,
     /// What engineers ask beyond the framework.
     #[serde(flatten)]
     pub answers: Answers,
@@ -92,6 +82,27 @@ pub struct RunAnalysis {
     /// The probability × entropy plane (in `tables/plane.parquet`, not in the summary).
     #[serde(skip)]
     pub plane: Plane,
+}
+
+/// Everything one analysis found: the core, and what only a run's own report shows. Fields of the
+/// core are read as if they were its own.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RunAnalysis {
+    /// What every analysis finds.
+    #[serde(flatten)]
+    pub core: RunCore,
+    /// Directions and sizes of the entropy change.
+    pub entropy_change: EntropyChange,
+    /// The relations that the paper derives.
+    pub correlations: Vec<Correlation>,
+    /// τ_p × q.
+    pub sweep: Sweep,
+    /// Other ways to choose as many candidates.
+    pub strategies: Vec<StrategyRow>,
+    /// Other rules on the same tokens.
+    pub rules: Vec<RuleRow>,
+    /// How far the rules touch the same tokens.
+    pub rule_overlap: RuleOverlap,
     /// The candidates one by one, for the ordering chart and live thresholds.
     #[serde(skip)]
     pub candidates: Candidates,
@@ -102,9 +113,39 @@ pub struct RunAnalysis {
     /// few groups.
     #[serde(skip)]
     pub responses: Vec<ResponseView>,
-    /// Sums by group, where they were asked for.
-    #[serde(skip)]
-    pub clusters: Option<RunClusters>,
+}
+
+impl Deref for RunAnalysis {
+    type Target = RunCore;
+
+    fn deref(&self) -> &RunCore {
+        &self.core
+    }
+}
+
+impl DerefMut for RunAnalysis {
+    fn deref_mut(&mut self) -> &mut RunCore {
+        &mut self.core
+    }
+}
+
+/// A run as comparisons need it: the core, and sums by group that are resampled. Fields of the core
+/// are read as if they were its own.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ComparedRun {
+    /// What every analysis finds.
+    pub core: RunCore,
+    /// Sums by group.
+    pub clusters: RunClusters,
+}
+
+impl Deref for ComparedRun {
+    type Target = RunCore;
+
+    fn deref(&self) -> &RunCore {
+        &self.core
+    }
 }
 
 /// Answers to what engineers ask beyond the framework; each is absent where the log cannot give it.

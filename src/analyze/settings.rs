@@ -79,9 +79,6 @@ pub struct AnalyzeSettings {
     pub context: usize,
     /// How much may be held in memory.
     pub limits: MemoryLimits,
-    /// Collect sums by group, which comparisons resample, and leave out what only a run's own report
-    /// shows: rules, correlations, sweep, strategies, candidates and responses.
-    pub for_comparison: bool,
 }
 
 impl Default for AnalyzeSettings {
@@ -98,7 +95,6 @@ impl Default for AnalyzeSettings {
             corrections: Vec::new(),
             context: CONTEXT_TOKENS,
             limits: MemoryLimits::default(),
-            for_comparison: false,
         }
     }
 }

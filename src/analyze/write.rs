@@ -1,11 +1,5 @@
 //! The result as files.
 
-mod flagged;
-mod table;
-mod tables;
-
-pub(crate) use table::Table;
-
 use std::io::Write;
 use std::path::Path;
 
@@ -14,9 +8,7 @@ use serde_json::Value;
 use super::result::RunAnalysis;
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
-
-/// Folder of the tables inside the output folder.
-pub const TABLES: &str = "tables";
+use crate::tables::parquet;
 
 impl RunAnalysis {
     /// The summary as a JSON value.
@@ -38,12 +30,9 @@ impl RunAnalysis {
         file.commit()
     }
 
-    /// Writes `tables/*.parquet` into `folder`.
+    /// Writes `tables/*.parquet` into `folder`; all but the flagged tokens, which
+    /// [`FlaggedTokens`](super::FlaggedTokens) writes.
     pub fn write_tables(&self, folder: &Path) -> Result<()> {
-        let folder = folder.join(TABLES);
-        for (name, table) in tables::tables(self) {
-            table.write(&folder.join(format!("{name}.parquet")))?;
-        }
-        flagged::write(&self.cases, &folder.join("flagged.parquet"))
+        parquet::write_all(&self.frames(), folder)
     }
 }

@@ -8,7 +8,7 @@ use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::terminal::visible;
 use super::{open, settings};
-use crate::analyze::{Gate, RunAnalysis, analyze};
+use crate::analyze::{FlaggedTokens, Gate, RunAnalysis, analyze_with_flagged};
 use crate::error::Result;
 use crate::format::grouped;
 use crate::ingest::Run;
@@ -22,11 +22,12 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
-    let analysis = analyze(&run, &settings::analyze(&arguments.options), &bar);
+    let analysed = analyze_with_flagged(&run, &settings::analyze(&arguments.options), &bar);
     bar.finish();
-    let analysis = analysis?;
+    let (analysis, mut flagged) = analysed?;
     claimed.as_ref().map_or(Ok(()), |folder| folder.retire("report.html"))?;
-    let report = arguments.report.as_deref().map(|folder| write_all(&analysis, folder)).transpose()?;
+    let report =
+        arguments.report.as_deref().map(|folder| write_all(&analysis, &mut flagged, folder)).transpose()?;
     stdout(match arguments.format {
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
         Format::Text => text(&analysis, out),
@@ -50,8 +51,9 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
 }
 
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
-fn write_all(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
+fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &Path) -> Result<ReportFiles> {
     analysis.write_tables(folder)?;
+    flagged.write(folder)?;
     analysis.write_summary(folder)?;
     write_report(analysis, folder)
 }

@@ -6,11 +6,12 @@ use super::args::{CheckArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
-use super::terminal::{Table, colours, paint, visible};
+use super::terminal::{colours, paint, visible};
 use crate::check::{CheckReport, Verdict, check};
 use crate::error::Result;
 use crate::format::grouped;
-use crate::ingest::{Column, Reason, Run};
+use crate::ingest::{Column, RawSource, Reason, Run};
+use crate::tables::{Columns, text};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
@@ -20,7 +21,7 @@ pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
     bar.finish();
     let report = report?;
     let written = match arguments.format {
-        Format::Text => text(&report, out),
+        Format::Text => summary(&report, out),
         Format::Json => serde_json::to_writer_pretty(&mut *out, &report)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out)),
@@ -29,7 +30,7 @@ pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
     Ok(if arguments.strict && report.failed() { Outcome::GateFailed } else { Outcome::Fine })
 }
 
-fn text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
     facts(report, out)?;
     writeln!(out, "\nColumns")?;
     columns(report, out)?;
@@ -105,24 +106,20 @@ fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn columns(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(&["canonical", "column", "found by", ">missing", "first bad value"]);
-    for column in &report.columns {
-        let names: Vec<String> = column.sources.iter().map(|s| visible(&s.name)).collect();
-        let share = match column.missing_share {
-            Some(0.0) => "0 %".into(),
+    let names = |sources: &[RawSource]| -> Vec<String> { sources.iter().map(|s| visible(&s.name)).collect() };
+    let table = Columns::of(&report.columns)
+        .text("canonical", |c| c.canonical)
+        .text("column", |c| names(&c.sources).join(" + "))
+        .text("found by", |c| match c.reason {
+            Reason::Option => "--map".to_owned(),
+            reason => format!("{reason:?}").to_lowercase(),
+        })
+        .text("missing", |c| match c.missing_share {
+            Some(0.0) => "0 %".to_owned(),
             Some(share) => format!("{:.2} %", share * 100.0),
-            None => "–".into(),
-        };
-        table.row(vec![
-            column.canonical.into(),
-            names.join(" + "),
-            match column.reason {
-                Reason::Option => "--map".into(),
-                reason => format!("{reason:?}").to_lowercase(),
-            },
-            share,
-            column.first_bad.as_deref().map(visible).unwrap_or_default(),
-        ]);
-    }
-    table.write(out)
+            None => "–".to_owned(),
+        })
+        .text("first bad value", |c| c.first_bad.as_deref().map(visible).unwrap_or_default())
+        .frame();
+    text::write(&table, &["missing"], out)
 }

@@ -6,16 +6,20 @@ use std::path::Path;
 use super::args::{CompareArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::terminal::{Table, visible};
+use super::terminal::visible;
 use super::{open, settings};
 use crate::analyze::Gate;
-use crate::compare::result::MetricRow;
+use crate::compare::result::{Family, MetricRow};
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
 use crate::compare::{Comparison, compare};
 use crate::error::Result;
 use crate::format::{none, number};
 use crate::output::OutputFolder;
 use crate::report::{ReportFiles, write_comparison};
+use crate::tables::{Columns, text};
+
+/// Columns of numbers, some with words: aligned to the right.
+const NUMBERS: [&str; 7] = ["baseline", "other", "difference", "interval", "p", "p corrected", "effect"];
 
 /// Runs the command.
 pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -30,7 +34,7 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let report = arguments.report.as_deref().map(|folder| write_all(&comparison, folder)).transpose()?;
     stdout(match arguments.format {
         Format::Json => out.write_all(comparison.to_json()?.as_bytes()),
-        Format::Text => text(&comparison, out),
+        Format::Text => summary(&comparison, out),
     })?;
     if let Some(report) = report {
         if !quiet {
@@ -57,7 +61,7 @@ fn write_all(comparison: &Comparison, folder: &Path) -> Result<ReportFiles> {
     write_comparison(comparison, folder)
 }
 
-fn text(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let verdict = &comparison.verdict;
     let lines = std::iter::once(&verdict.headline).chain(&verdict.differences).chain(&verdict.alike);
     for line in lines.chain([&verdict.scope]) {
@@ -68,35 +72,22 @@ fn text(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         let rows: Vec<&MetricRow> = comparison
             .metrics
             .iter()
-            .filter(|r| r.run == arm.name && (r.family != "classes" || r.significant))
+            .filter(|r| r.run == arm.name && (r.family != Family::Classes || r.significant))
             .collect();
-        let mut table = Table::new(&[
-            "metric",
-            ">baseline",
-            ">other",
-            ">difference",
-            ">interval",
-            ">p",
-            ">p corrected",
-            ">effect",
-            "test",
-        ]);
-        for row in rows {
-            table.row(vec![
-                format!("{}{}", if row.significant { "* " } else { "  " }, visible(&row.label)),
-                shown(row, row.baseline),
-                shown(row, row.other),
-                shown_difference(row, row.difference),
-                shown_interval(row).unwrap_or_else(none),
-                row.p_value.map_or_else(none, shown_p),
-                row.p_adjusted.map_or_else(none, shown_p),
-                row.effect.map_or_else(none, number),
-                format!("{} {}", row.n, row.test_unit),
-            ]);
-        }
+        let table = Columns::of(&rows)
+            .text("metric", |r| format!("{}{}", if r.significant { "* " } else { "  " }, visible(&r.label)))
+            .text("baseline", |r| shown(r, r.baseline))
+            .text("other", |r| shown(r, r.other))
+            .text("difference", |r| shown_difference(r, r.difference))
+            .text("interval", |r| shown_interval(r).unwrap_or_else(none))
+            .text("p", |r| r.p_value.map_or_else(none, shown_p))
+            .text("p corrected", |r| r.p_adjusted.map_or_else(none, shown_p))
+            .text("effect", |r| r.effect.map_or_else(none, number))
+            .text("test", |r| format!("{} {}", r.n, r.test_unit))
+            .frame();
         let (baseline, other) = (&comparison.arms[0].name, &arm.name);
         writeln!(out, "{} against {} (* differs)", visible(other), visible(baseline))?;
-        table.write(out)?;
+        text::write(&table, &NUMBERS, out)?;
         writeln!(out)?;
     }
     for warning in &comparison.warnings {

@@ -5,15 +5,19 @@ use std::io::{self, Write};
 use super::args::{Format, ReplayArgs};
 use super::outcome::{Outcome, stdout};
 use super::replay_progress::ReplayBar;
-use super::terminal::{Table, visible};
+use super::terminal::visible;
 use super::{open, settings};
 use crate::error::Result;
 use crate::ingest::Run;
 use crate::output::OutputFolder;
-use crate::replay::result::{Metric, ReplayResult};
+use crate::replay::result::{ArmSummary, Metric, ReplayResult};
 use crate::replay::{Workspace, replay};
 use crate::report::numbers::{number, number_or_dash};
 use crate::report::write_replay;
+use crate::tables::{Columns, text};
+
+/// Columns of numbers, some with words: aligned to the right.
+const NUMBERS: [&str; 6] = ["silenced", "AUC", "ln p correct", "ln p wrong", "entropy", "KL"];
 
 /// Runs the command.
 pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -34,7 +38,7 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
         Format::Json => serde_json::to_writer_pretty(&mut *out, &result)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out)),
-        Format::Text => text(&result, out),
+        Format::Text => summary(&result, out),
     })?;
     if !arguments.input.reading.quiet {
         stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
@@ -45,42 +49,30 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     Ok(Outcome::Fine)
 }
 
-fn text(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
+fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n{}\n", visible(&result.verdict.headline), visible(&result.verdict.detail))?;
-    let mut table = Table::new(&[
-        "objective",
-        ">seeds",
-        ">updates",
-        ">silenced",
-        ">AUC",
-        ">ln p correct",
-        ">ln p wrong",
-        ">entropy",
-        ">KL",
-    ]);
-    for row in &result.summary {
-        let metric = |metric: Metric| {
-            let found = row.metrics.iter().find(|m| m.metric == metric);
-            found.map_or("–".into(), |m| match m.interval {
-                Some(interval) => format!("{} ± {}", number(m.mean), number(interval)),
-                None => number(m.mean),
-            })
-        };
-        let updates =
-            result.arms.iter().find(|a| a.objective == row.objective).map_or(0, |a| a.updates.len());
-        table.row(vec![
-            row.objective.clone(),
-            row.finished.to_string(),
-            updates.to_string(),
-            number_or_dash(row.silenced),
-            metric(Metric::Auc),
-            metric(Metric::CorrectLogprob),
-            metric(Metric::WrongLogprob),
-            metric(Metric::Entropy),
-            metric(Metric::KlToStart),
-        ]);
-    }
-    table.write(out)?;
+    let metric = |row: &ArmSummary, metric: Metric| {
+        let found = row.metrics.iter().find(|m| m.metric == metric);
+        found.map_or("–".into(), |m| match m.interval {
+            Some(interval) => format!("{} ± {}", number(m.mean), number(interval)),
+            None => number(m.mean),
+        })
+    };
+    let updates = |row: &ArmSummary| {
+        result.arms.iter().find(|a| a.objective == row.objective).map_or(0, |a| a.updates.len() as u64)
+    };
+    let table = Columns::of(&result.summary)
+        .text("objective", |r| &r.objective)
+        .count("seeds", |r| r.finished)
+        .count("updates", updates)
+        .text("silenced", |r| number_or_dash(r.silenced))
+        .text("AUC", |r| metric(r, Metric::Auc))
+        .text("ln p correct", |r| metric(r, Metric::CorrectLogprob))
+        .text("ln p wrong", |r| metric(r, Metric::WrongLogprob))
+        .text("entropy", |r| metric(r, Metric::Entropy))
+        .text("KL", |r| metric(r, Metric::KlToStart))
+        .frame();
+    text::write(&table, &NUMBERS, out)?;
     for warning in &result.warnings {
         writeln!(out, "\nwarning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
     }

@@ -6,11 +6,12 @@ use super::args::{Format, ShowArgs};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
-use super::terminal::{Table, visible};
+use super::terminal::visible;
 use crate::error::Result;
 use crate::format::{grouped, none, number};
 use crate::ingest::Run;
 use crate::show::{Selection, Shown, ShownResponse, ShownToken, show};
+use crate::tables::{Columns, text};
 
 /// Runs the command.
 pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -29,7 +30,7 @@ pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> R
         Format::Json => serde_json::to_writer_pretty(&mut *out, &shown)
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out)),
-        Format::Text => text(&shown, arguments.tokens, out),
+        Format::Text => passages(&shown, arguments.tokens, out),
     })?;
     let more = shown.matched - shown.responses.len() as u64;
     if more > 0 && !arguments.input.reading.quiet {
@@ -43,7 +44,7 @@ pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> R
     Ok(Outcome::Fine)
 }
 
-fn text(shown: &Shown, tokens: usize, out: &mut dyn Write) -> io::Result<()> {
+fn passages(shown: &Shown, tokens: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut prompt = None;
     for (place, response) in shown.responses.iter().enumerate() {
         if place > 0 {
@@ -89,18 +90,15 @@ fn list(response: &ShownResponse, limit: usize, out: &mut dyn Write) -> io::Resu
     if tokens.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new(&[">position", ">id", "token", ">p", ">H", ">A", ">−ln p − H"]);
     let shown = |value: Option<f32>| value.map_or_else(none, |v| number(f64::from(v)));
-    for t in tokens {
-        table.row(vec![
-            t.position.to_string(),
-            t.token_id.map_or_else(none, |id| id.to_string()),
-            visible(&t.text).chars().take(40).collect(),
-            shown(t.logprob.map(f32::exp)),
-            shown(t.entropy),
-            shown(t.advantage),
-            shown(t.unexplained()),
-        ]);
-    }
-    table.write(out)
+    let table = Columns::of(&tokens)
+        .text("position", |t| t.position.to_string())
+        .text("id", |t| t.token_id.map_or_else(none, |id| id.to_string()))
+        .text("token", |t| visible(&t.text).chars().take(40).collect::<String>())
+        .text("p", |t| shown(t.logprob.map(f32::exp)))
+        .text("H", |t| shown(t.entropy))
+        .text("A", |t| shown(t.advantage))
+        .text("−ln p − H", |t| shown(t.unexplained()))
+        .frame();
+    text::write(&table, &["position", "id", "p", "H", "A", "−ln p − H"], out)
 }

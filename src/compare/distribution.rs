@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use ndarray::{Array3, ArrayView2, Axis};
 use rayon::prelude::*;
 
 use super::result::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
 use super::settings::CompareSettings;
 use super::sides::Side;
-use crate::analyze::RunAnalysis;
+use crate::analyze::ComparedRun;
 use crate::analyze::result::clusters::REPLICATES;
 use crate::analyze::result::{Plane, RunClusters};
 use crate::stats::bootstrap::t_interval;
@@ -28,32 +29,38 @@ const MOVERS: usize = 20;
 /// Rows of the spurious vocabulary.
 const SPURIOUS: usize = 40;
 
-/// Counts of both sides in each random group.
-type Counts = [[u64; REPLICATES]; 2];
-type Table<K> = Vec<(K, Counts)>;
+/// Counts of every key (a cell, a region, an id).
+struct Counted<K> {
+    keys: Vec<K>,
+    /// By key, side and random group.
+    counts: Array3<u64>,
+}
 
-fn table<'a, K: Ord + Copy + 'a>(
+fn counted<'a, K: Ord + Copy + 'a>(
     arms: [Side<'a>; 2],
     of: impl Fn(&'a RunClusters) -> Vec<(K, &'a [u64; REPLICATES])>,
-) -> Table<K> {
-    let mut all: BTreeMap<K, Counts> = BTreeMap::new();
+) -> Counted<K> {
+    let mut all: BTreeMap<K, [[u64; REPLICATES]; 2]> = BTreeMap::new();
     for (side, arm) in arms.iter().enumerate() {
-        for clusters in arm.runs.iter().filter_map(|run| run.clusters.as_ref()) {
+        for clusters in arm.runs.iter().map(|run| &run.clusters) {
             for (key, counts) in of(clusters) {
                 let into = &mut all.entry(key).or_default()[side];
                 into.iter_mut().zip(counts).for_each(|(a, b)| *a += b);
             }
         }
     }
-    all.into_iter().collect()
+    let (keys, counts): (Vec<K>, Vec<_>) = all.into_iter().unzip();
+    let shape = (keys.len(), 2, REPLICATES);
+    Counted { keys, counts: Array3::from_shape_fn(shape, |(key, side, r)| counts[key][side][r]) }
 }
 
 /// The change between two arms.
 pub fn change(arms: [Side<'_>; 2], settings: &CompareSettings) -> DistributionChange {
-    let cells = table(arms, |c| c.plane.iter().map(|(cell, counts)| (*cell, counts)).collect());
-    let regions =
-        table(arms, |c| c.plane.iter().map(|((x, y), counts)| ((x / REGION, y / REGION), counts)).collect());
-    let ids = table(arms, |c| c.ids.iter().map(|(id, counts)| (*id, counts)).collect());
+    let cells = counted(arms, |c| c.plane.iter().map(|(cell, counts)| (*cell, counts)).collect());
+    let regions = counted(arms, |c| {
+        c.plane.iter().map(|((x, y), counts)| ((x / REGION, y / REGION), counts)).collect()
+    });
+    let ids = counted(arms, |c| c.ids.iter().map(|(id, counts)| (*id, counts)).collect());
     let texts = texts(arms);
     let plane = arms[0].runs.first().map_or_else(Plane::default, |run| run.plane.clone());
     let region = |(x, y): (u16, u16), shares: Shares| RegionChange {
@@ -103,44 +110,39 @@ struct Shares {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn shares<K: Copy>(table: &Table<K>, confidence: f64) -> Vec<(K, Shares)> {
-    let mut totals: Counts = [[0; REPLICATES]; 2];
-    for (_, counts) in table {
-        for (total, count) in totals.iter_mut().zip(counts) {
-            total.iter_mut().zip(count).for_each(|(a, b)| *a += b);
-        }
-    }
-    let whole = totals.map(|side| side.iter().sum::<u64>() as f64);
+fn shares<K: Copy>(counted: &Counted<K>, confidence: f64) -> Vec<(K, Shares)> {
+    let totals = counted.counts.sum_axis(Axis(0));
+    let whole = [0, 1].map(|side| totals.row(side).sum() as f64);
     if whole.contains(&0.0) {
         return Vec::new();
     }
-    let one = |counts: &Counts| {
-        let values = [0, 1].map(|side| counts[side].iter().sum::<u64>() as f64 / whole[side]);
-        let share = |side: usize, r: usize| counts[side][r] as f64 / totals[side][r] as f64;
-        let in_both = (0..REPLICATES).filter(|r| totals[0][*r] > 0 && totals[1][*r] > 0);
+    let one = |counts: ArrayView2<'_, u64>| {
+        let values = [0, 1].map(|side| counts.row(side).sum() as f64 / whole[side]);
+        let share = |side: usize, r: usize| counts[[side, r]] as f64 / totals[[side, r]] as f64;
+        let in_both = (0..REPLICATES).filter(|r| totals[[0, *r]] > 0 && totals[[1, *r]] > 0);
         let differences: Vec<f64> = in_both.map(|r| share(1, r) - share(0, r)).collect();
         let difference = values[1] - values[0];
         let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
         let bounds = t_interval(&differences, confidence).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         Shares { values, bounds: bounds.map(|b| (b - mean + difference).clamp(-1.0, 1.0)) }
     };
-    table.iter().map(|(key, counts)| (*key, one(counts))).collect()
+    counted.keys.iter().copied().zip(counted.counts.outer_iter().map(one)).collect()
 }
 
 /// How far two distributions are apart, and what swapped labels give.
 #[allow(clippy::cast_precision_loss)]
-fn distance<K: Sync>(table: &Table<K>, seed: u64) -> Option<Distance> {
+fn distance<K: Sync>(counted: &Counted<K>, seed: u64) -> Option<Distance> {
     let swapped = |swap: u64| {
-        let one = |(_, counts): &(K, Counts)| {
+        let one = |counts: ArrayView2<'_, u64>| {
             let mut sums = [0, 0];
-            for (r, (left, right)) in counts[0].iter().zip(&counts[1]).enumerate() {
+            for (r, (left, right)) in counts.row(0).iter().zip(counts.row(1)).enumerate() {
                 let side = usize::from(swap >> r & 1 == 1);
                 sums[side] += left;
                 sums[1 - side] += right;
             }
             (sums[0] as f64, sums[1] as f64)
         };
-        let pairs: Vec<(f64, f64)> = table.iter().map(one).collect();
+        let pairs: Vec<(f64, f64)> = counted.counts.outer_iter().map(one).collect();
         jensen_shannon(pairs.iter().copied())
     };
     let distance = swapped(0)?;
@@ -162,7 +164,7 @@ fn texts(arms: [Side<'_>; 2]) -> BTreeMap<i64, String> {
 }
 
 /// The ids that are silenced most in any arm, with their counts in each.
-pub fn spurious_vocabulary(arms: &[Vec<&RunAnalysis>]) -> Vec<SpuriousToken> {
+pub fn spurious_vocabulary(arms: &[Vec<&ComparedRun>]) -> Vec<SpuriousToken> {
     let empty = || SpuriousToken {
         silenced: vec![0; arms.len()],
         exploratory: vec![0; arms.len()],

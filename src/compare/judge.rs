@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::quantities::{Fraction, Metric, value};
-use super::result::MetricRow;
+use super::result::{Drawn, MetricRow, Test};
 use super::settings::CompareSettings;
 use super::sides::{Side, Sides, run_values};
 use crate::analyze::result::ClusterSum;
@@ -86,7 +86,7 @@ impl<'a> Judge<'a> {
         };
         if let Some((bounds, name)) = bounds {
             [row.ci_low, row.ci_high] = bounds.map(Some);
-            row.interval = name.into();
+            row.interval = name;
         }
         row
     }
@@ -100,13 +100,13 @@ impl<'a> Judge<'a> {
         });
         if let Some(bounds) = welch_interval(&left, &right, self.settings.confidence) {
             [row.ci_low, row.ci_high] = bounds.map(Some);
-            row.interval = "seeds".into();
+            row.interval = Drawn::Seeds;
         }
         // Means of runs, so that difference, interval and test speak of the same.
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
         (row.baseline, row.other) = (mean(&left), mean(&right));
         row.difference = row.other - row.baseline;
-        unpaired(&left, &right, "seeds", row);
+        unpaired(&left, &right, Drawn::Seeds, row);
     }
 
     /// The strictest test that has enough to count: paired steps, paired prompts, steps, groups.
@@ -118,7 +118,7 @@ impl<'a> Judge<'a> {
         let prompts: Vec<f64> =
             self.sides.prompt_pairs.iter().filter_map(|pair| prompt_difference(metric, pair)).collect();
         if found.paired && prompts.len() >= FEWEST_BLOCKS {
-            paired(&prompts, "prompts", row);
+            paired(&prompts, Drawn::Prompts, row);
             return;
         }
         if !found.paired && found.left.len() >= FEWEST_BLOCKS {
@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
             clusters.filter_map(|c| value(metric.of_cluster(c)?)).collect::<Vec<f64>>()
         });
         if left.len() > 1 && right.len() > 1 {
-            unpaired(&left, &right, "groups", row);
+            unpaired(&left, &right, Drawn::Groups, row);
         } else if found.paired && !found.series.is_empty() {
             paired_steps(found, serial, row);
         }
@@ -142,7 +142,7 @@ impl<'a> Judge<'a> {
         metric: &Metric,
         serial: &Serial,
         difference: f64,
-    ) -> Option<([f64; 2], &'static str)> {
+    ) -> Option<([f64; 2], Drawn)> {
         let by_steps = self.draws_steps();
         let block = if by_steps { serial.block } else { 0 };
         let settings = self.settings;
@@ -199,7 +199,7 @@ pub fn step_metric(
     }
     if let Some((bounds, name)) = step_interval(fractions, &serial, settings, found.paired, row.difference) {
         [row.ci_low, row.ci_high] = bounds.map(Some);
-        row.interval = name.into();
+        row.interval = name;
     }
 }
 
@@ -218,11 +218,11 @@ fn unpaired_steps(found: &Differences, row: &mut MetricRow) {
     }
 }
 
-fn unit_name(by_steps: bool, serial: &Serial) -> &'static str {
+fn unit_name(by_steps: bool, serial: &Serial) -> Drawn {
     match (by_steps, serial.block) {
-        (false, _) => "groups",
-        (true, 1) => "steps",
-        (true, _) => "blocks",
+        (false, _) => Drawn::Groups,
+        (true, 1) => Drawn::Steps,
+        (true, _) => Drawn::Blocks,
     }
 }
 
@@ -256,30 +256,27 @@ fn describe(metric: &Metric, fractions: &[[Fraction; 2]]) -> Option<MetricRow> {
     Some(MetricRow {
         name: metric.name.clone(),
         label: metric.label.clone(),
-        family: metric.family.into(),
-        unit: metric.unit.into(),
+        family: metric.family,
+        unit: metric.unit,
         baseline,
         other,
         difference: other - baseline,
-        interval: "none".into(),
-        test: "none".into(),
-        test_unit: "none".into(),
         ..MetricRow::default()
     })
 }
 
-fn paired(differences: &[f64], unit: &str, row: &mut MetricRow) {
-    row.test = "wilcoxon_signed_rank".into();
-    row.test_unit = unit.into();
+fn paired(differences: &[f64], unit: Drawn, row: &mut MetricRow) {
+    row.test = Test::WilcoxonSignedRank;
+    row.test_unit = unit;
     row.n = differences.len() as u64;
     row.p_value = Some(signed_rank(differences));
     row.effect = effect::paired_delta(differences);
     row.shift = effect::paired_shift(differences);
 }
 
-fn unpaired(left: &[f64], right: &[f64], unit: &str, row: &mut MetricRow) {
-    row.test = "mann_whitney".into();
-    row.test_unit = unit.into();
+fn unpaired(left: &[f64], right: &[f64], unit: Drawn, row: &mut MetricRow) {
+    row.test = Test::MannWhitney;
+    row.test_unit = unit;
     row.n = left.len().min(right.len()) as u64;
     row.p_value = Some(rank_sum(left, right));
     row.effect = effect::cliffs_delta(left, right);
@@ -293,7 +290,7 @@ fn step_interval(
     settings: &CompareSettings,
     joint: bool,
     difference: f64,
-) -> Option<([f64; 2], &'static str)> {
+) -> Option<([f64; 2], Drawn)> {
     if fractions.len() < FEWEST_BLOCKS {
         return None;
     }

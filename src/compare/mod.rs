@@ -5,6 +5,7 @@
 
 mod align;
 mod distribution;
+mod frames;
 mod join;
 mod judge;
 mod names;
@@ -20,16 +21,16 @@ mod write;
 
 pub use result::Comparison;
 pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment};
+pub use trainer::Trainer;
 
-use crate::analyze::result::Cases;
-use crate::analyze::{RunAnalysis, analyze};
+use crate::analyze::{ComparedRun, analyze_for_comparison};
 use crate::error::{Error, Result};
 use crate::ingest::{IngestSettings, Progress, Run};
 use crate::stats::holm;
 use judge::Judge;
 use names::Names;
 use quantities::{Metric, metrics};
-use result::{AlignmentSummary, Arm, COMPARE_VERSION, MetricRow, RunSummary, Series, Settings};
+use result::{AlignmentSummary, Arm, COMPARE_VERSION, Family, MetricRow, RunSummary, Series, Settings};
 use sides::{Side, Sides};
 
 /// Reads a trainer's metrics, for their errors.
@@ -44,11 +45,25 @@ pub struct NamedRun {
     /// The name of its arm.
     pub arm: String,
     /// Its analysis, with sums by group.
-    pub analysis: RunAnalysis,
+    pub analysis: ComparedRun,
 }
 
 /// Analyses and compares runs; the first arm is the baseline. `progress` is asked for what to tell
 /// about each run.
+///
+/// ```
+/// use stapo_analyze::compare::{ArmInput, CompareSettings, RunInput, compare};
+/// use stapo_analyze::ingest::{IngestSettings, Silent};
+///
+/// let arm = |name: &str| {
+///     let log = format!("{}/notebooks-data/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
+///     ArmInput { name: None, runs: vec![RunInput { name: None, paths: vec![log.into()] }] }
+/// };
+/// let arms = [arm("grpo"), arm("stapo")];
+/// let comparison = compare(&arms, &IngestSettings::default(), &CompareSettings::default(), |_| Silent)?;
+/// assert!(comparison.metrics.iter().any(|m| m.name == "entropy" && m.significant));
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn compare<P: Progress>(
     arms: &[ArmInput],
     ingest: &IngestSettings,
@@ -70,7 +85,7 @@ pub fn compare<P: Progress>(
                 Some(_) => run_names.free(&names::of_input(input)),
             };
             let run = Run::open(&input.paths, ingest)?;
-            let analysis = analysis_of(&run, settings, &progress(&run))?;
+            let analysis = analyze_for_comparison(&run, &settings.analyze, &progress(&run))?;
             runs.push(NamedRun { name, arm: arm_name.clone(), analysis });
         }
     }
@@ -101,14 +116,6 @@ fn check(arms: &[ArmInput], settings: &CompareSettings) -> Result<()> {
     Ok(())
 }
 
-/// The analysis of a run with sums by group, without its cases.
-fn analysis_of(run: &Run, settings: &CompareSettings, progress: &dyn Progress) -> Result<RunAnalysis> {
-    let own = crate::analyze::AnalyzeSettings { for_comparison: true, ..settings.analyze.clone() };
-    let mut analysis = analyze(run, &own, progress)?;
-    analysis.cases = Cases::default();
-    Ok(analysis)
-}
-
 /// Compares analysed runs; runs of one arm follow each other.
 #[must_use]
 pub fn compare_runs(
@@ -124,9 +131,9 @@ pub fn compare_runs(
             runs: group.iter().map(|run| run.name.clone()).collect(),
         })
         .collect();
-    let analyses: Vec<Vec<&RunAnalysis>> =
+    let analyses: Vec<Vec<&ComparedRun>> =
         groups.iter().map(|group| group.iter().map(|run| &run.analysis).collect()).collect();
-    let named: Vec<(String, &RunAnalysis)> = runs.iter().map(|r| (r.name.clone(), &r.analysis)).collect();
+    let named: Vec<(String, &ComparedRun)> = runs.iter().map(|r| (r.name.clone(), &r.analysis)).collect();
     let all = metrics();
     let mut parts = Parts { warnings: warnings::of_runs(&named, &Names::default()), ..Parts::default() };
     for other in 1..arms.len() {
@@ -183,7 +190,7 @@ struct Parts {
 impl Parts {
     fn compare(
         &mut self,
-        runs: [&[&RunAnalysis]; 2],
+        runs: [&[&ComparedRun]; 2],
         arms: [&Arm; 2],
         all: &[Metric],
         settings: &CompareSettings,
@@ -196,7 +203,7 @@ impl Parts {
         let rows: Vec<MetricRow> = judge.metrics(&known).into_iter().flatten().collect();
         for metric in all.iter().filter(|metric| rows.iter().all(|row| row.name != metric.name)) {
             let known_somewhere = runs.iter().any(|runs| runs.iter().any(|run| metric.is_known(run)));
-            if known_somewhere && metric.family == "framework" {
+            if known_somewhere && metric.family == Family::Framework {
                 self.missing.push((metric.clone(), arms[1].name.clone()));
             }
         }
@@ -204,7 +211,7 @@ impl Parts {
         self.warnings.extend(warnings::of_sides(&sides, arms[0], arms[1]));
         self.alignment.push(AlignmentSummary {
             run: arms[1].name.clone(),
-            method: sides.alignment.method.name().into(),
+            method: sides.alignment.method,
             steps: sides.len() as u64,
             baseline_unaligned: sides.unaligned[0] as u64,
             other_unaligned: sides.unaligned[1] as u64,
@@ -225,7 +232,7 @@ impl Parts {
 
 /// Holm's correction within each family, over all arms.
 fn adjust(rows: &mut [MetricRow], confidence: f64) {
-    for family in ["framework", "classes", "trainer"] {
+    for family in Family::ALL {
         let places: Vec<usize> = (0..rows.len()).filter(|i| rows[*i].family == family).collect();
         let p: Vec<f64> = places.iter().map(|i| rows[*i].p_value.unwrap_or(f64::NAN)).collect();
         for (place, adjusted) in places.into_iter().zip(holm::adjusted(&p)) {
@@ -249,7 +256,7 @@ fn summary(run: &NamedRun) -> RunSummary {
         responses: analysis.totals.responses,
         groups: analysis.totals.groups,
         silenced: analysis.s2t.silenced,
-        gradient_source: analysis.totals.gradient_source.clone(),
+        gradient_source: analysis.totals.gradient_source,
         health: analysis.verdict.health.clone(),
         warnings: analysis.warnings.iter().map(|w| w.code.name().to_owned()).collect(),
         stability: stability::stability(analysis),

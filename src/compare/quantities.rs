@@ -1,6 +1,7 @@
 //! The metrics: each a sum over a sum, so that groups and steps can be resampled.
 
-use crate::analyze::RunAnalysis;
+use super::result::{Family, Unit};
+use crate::analyze::RunCore;
 use crate::analyze::result::{ClusterSum, ClusterSums, StepRow};
 use crate::framework::taxonomy::TokenClass;
 
@@ -32,9 +33,9 @@ pub struct Metric {
     /// What it is, in words.
     pub label: String,
     /// p-values are adjusted within a family.
-    pub family: &'static str,
-    /// `nats`, `share`, `tokens` or `number`.
-    pub unit: &'static str,
+    pub family: Family,
+    /// Its unit.
+    pub unit: Unit,
     /// Where its fractions come from.
     pub source: Source,
 }
@@ -70,7 +71,7 @@ impl Metric {
 
     /// Whether the log of a run can tell.
     #[must_use]
-    pub fn is_known(&self, analysis: &RunAnalysis) -> bool {
+    pub fn is_known(&self, analysis: &RunCore) -> bool {
         match self.name.as_str() {
             "reward" => analysis.totals.mean_reward.is_some(),
             "clipped_share" => analysis.totals.clipped.is_some(),
@@ -107,48 +108,48 @@ pub fn metrics() -> Vec<Metric> {
     let framework = |name: &str, label: &str, unit, part, whole| Metric {
         name: name.into(),
         label: label.into(),
-        family: "framework",
+        family: Family::Framework,
         unit,
         source: Source::Clusters(part, whole),
     };
     let mut all = vec![
-        framework("entropy", "mean entropy", "nats", &[S::Entropy], &[S::Complete]),
-        framework("reward", "mean reward", "number", &[S::Reward], &[S::Rewarded]),
-        framework("length", "length of responses", "tokens", &[S::Tokens], &[S::Responses]),
-        framework("silenced_ratio", "silenced tokens", "share", &[S::Silenced], &[S::Tokens]),
-        framework("candidate_ratio", "candidates", "share", &[S::Candidates], &[S::Tokens]),
+        framework("entropy", "mean entropy", Unit::Nats, &[S::Entropy], &[S::Complete]),
+        framework("reward", "mean reward", Unit::Number, &[S::Reward], &[S::Rewarded]),
+        framework("length", "length of responses", Unit::Tokens, &[S::Tokens], &[S::Responses]),
+        framework("silenced_ratio", "silenced tokens", Unit::Share, &[S::Silenced], &[S::Tokens]),
+        framework("candidate_ratio", "candidates", Unit::Share, &[S::Candidates], &[S::Tokens]),
         framework(
             "spurious_energy_share",
             "energy of silenced tokens",
-            "share",
+            Unit::Share,
             &[S::SilencedEnergy],
             ENERGY,
         ),
         framework(
             "exploratory_energy_share",
             "energy of exploratory tokens",
-            "share",
+            Unit::Share,
             &[S::ExploratoryEnergy],
             ENERGY,
         ),
         framework(
             "positive_energy_share",
             "energy of tokens with A > 0",
-            "share",
+            Unit::Share,
             &[S::PositiveEnergy],
             ENERGY,
         ),
-        framework("energy_per_token", "gradient energy a token", "number", ENERGY, &[S::Complete]),
-        framework("zero_advantage_share", "tokens with A = 0", "share", &[S::Zero], &[S::Complete]),
-        framework("clipped_share", "clipped tokens", "share", &[S::Clipped], &[S::Tokens]),
-        framework("risk", "spurious risk of tokens with A > 0", "nats", &[S::Risk], &[S::Positive]),
+        framework("energy_per_token", "gradient energy a token", Unit::Number, ENERGY, &[S::Complete]),
+        framework("zero_advantage_share", "tokens with A = 0", Unit::Share, &[S::Zero], &[S::Complete]),
+        framework("clipped_share", "clipped tokens", Unit::Share, &[S::Clipped], &[S::Tokens]),
+        framework("risk", "spurious risk of tokens with A > 0", Unit::Nats, &[S::Risk], &[S::Positive]),
     ];
     for class in CLASSES {
         all.push(Metric {
             name: format!("class_share.{}", class.name()),
             label: format!("tokens with {}", class.label()),
-            family: "classes",
-            unit: "share",
+            family: Family::Classes,
+            unit: Unit::Share,
             source: Source::ClassTokens(class),
         });
     }
@@ -156,8 +157,8 @@ pub fn metrics() -> Vec<Metric> {
         all.push(Metric {
             name: format!("energy_share.{}", class.name()),
             label: format!("energy of tokens with {}", class.label()),
-            family: "classes",
-            unit: "share",
+            family: Family::Classes,
+            unit: Unit::Share,
             source: Source::ClassEnergy(class),
         });
     }

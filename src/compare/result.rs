@@ -1,18 +1,25 @@
 //! What a comparison found: the one struct that `compare.json`, tables and reports read.
 
 mod distributions;
+mod names;
 mod warnings;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::settings::StepAlignment;
+use crate::analyze::result::NormSource;
+
 pub use distributions::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
+pub use names::{Drawn, Family, Test, Unit};
 pub use warnings::{CompareCode, CompareWarning};
 
 /// Version of `compare.json`; raised when a field changes its meaning.
 pub const COMPARE_VERSION: u32 = 1;
 
 /// Everything a comparison found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Version of the schema.
     pub schema_version: u32,
@@ -48,7 +55,7 @@ pub struct Comparison {
 }
 
 /// The answer for the first lines.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
     /// Whether anything differs beyond noise.
     pub differs: bool,
@@ -63,7 +70,8 @@ pub struct Verdict {
 }
 
 /// How it was computed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Settings {
     /// Version of this program.
     pub program: String,
@@ -78,7 +86,8 @@ pub struct Settings {
 }
 
 /// One run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunSummary {
     /// Its name.
     pub name: String,
@@ -100,8 +109,8 @@ pub struct RunSummary {
     pub groups: Option<u64>,
     /// Silenced tokens.
     pub silenced: u64,
-    /// `measured`, `exact`, `estimated` or `mixed`.
-    pub gradient_source: String,
+    /// Where its gradient norms come from.
+    pub gradient_source: NormSource,
     /// How its analysis alone judges it.
     pub health: String,
     /// Codes of its own warnings.
@@ -111,7 +120,8 @@ pub struct RunSummary {
 }
 
 /// How steady the entropy of a run is. All in nats, of the mean entropy of its steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Stability {
     /// At the first step.
     pub first_entropy: Option<f64>,
@@ -132,7 +142,7 @@ pub struct Stability {
 }
 
 /// Runs that are compared as one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Arm {
     /// Its name.
     pub name: String,
@@ -141,12 +151,13 @@ pub struct Arm {
 }
 
 /// How an arm was aligned with the baseline.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct AlignmentSummary {
     /// The arm.
     pub run: String,
-    /// `exact`, `nearest` or `progress`.
-    pub method: String,
+    /// How steps were paired.
+    pub method: StepAlignment,
     /// Pairs of steps.
     pub steps: u64,
     /// Steps of the baseline without a partner.
@@ -164,16 +175,17 @@ pub struct AlignmentSummary {
 }
 
 /// A metric of an arm against the baseline.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MetricRow {
     /// Name of the metric.
     pub name: String,
     /// What it is, in words.
     pub label: String,
-    /// `framework`, `classes` or `trainer`: p-values are adjusted within each.
-    pub family: String,
-    /// `nats`, `share`, `tokens` or `number`.
-    pub unit: String,
+    /// Its family: p-values are adjusted within each.
+    pub family: Family,
+    /// Its unit.
+    pub unit: Unit,
     /// The arm.
     pub run: String,
     /// Value of the baseline over the aligned steps.
@@ -186,12 +198,12 @@ pub struct MetricRow {
     pub ci_low: Option<f64>,
     /// Upper end of the interval of the difference.
     pub ci_high: Option<f64>,
-    /// How the interval was made: `steps`, `blocks`, `groups` or `seeds` were drawn or counted.
-    pub interval: String,
-    /// `wilcoxon_signed_rank`, `mann_whitney` or `none`.
-    pub test: String,
-    /// What the test counts: `steps`, `blocks`, `prompts`, `groups` or `seeds`.
-    pub test_unit: String,
+    /// What was drawn or counted for the interval.
+    pub interval: Drawn,
+    /// The test.
+    pub test: Test,
+    /// What the test counts.
+    pub test_unit: Drawn,
     /// How many of them (of the smaller side where they are not paired).
     pub n: u64,
     /// p-value of the test, two-sided.

@@ -4,26 +4,17 @@ use std::path::PathBuf;
 
 use crate::analyze::AnalyzeSettings;
 
-/// How steps of two runs are held against each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepAlignment {
-    /// Steps of the same number.
-    Exact,
-    /// The nearest step, within half of the coarser grid's spacing.
-    Nearest,
-    /// Steps at the same part of each run.
-    Progress,
-}
-
-impl StepAlignment {
-    /// The name in `compare.json`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Nearest => "nearest",
-            Self::Progress => "progress",
-        }
+named! {
+    /// How steps of two runs are held against each other.
+    #[derive(Default)]
+    pub enum StepAlignment {
+        /// Steps of the same number.
+        #[default]
+        Exact = "exact",
+        /// The nearest step, within half of the coarser grid's spacing.
+        Nearest = "nearest",
+        /// Steps at the same part of each run.
+        Progress = "progress",
     }
 }
 

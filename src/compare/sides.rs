@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::align::Alignment;
 use super::quantities::{Fraction, Metric};
 use super::settings::StepAlignment;
-use crate::analyze::RunAnalysis;
+use crate::analyze::ComparedRun;
 use crate::analyze::result::{Cluster, ClusterSum, ClusterSums, StepRow};
 use crate::stats::bootstrap::Stratum;
 use crate::stats::serial::FEWEST_BLOCKS;
@@ -19,7 +19,7 @@ const CLUSTERS_OF_FEW_STEPS: usize = 1 << 15;
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
     /// Their analyses.
-    pub runs: &'a [&'a RunAnalysis],
+    pub runs: &'a [&'a ComparedRun],
 }
 
 impl<'a> Side<'a> {
@@ -33,7 +33,7 @@ impl<'a> Side<'a> {
 
     /// The rows of a step, one a run that has it.
     fn rows(&self, step: i64) -> impl Iterator<Item = &'a StepRow> {
-        let row = move |run: &&'a RunAnalysis| {
+        let row = move |run: &&'a ComparedRun| {
             let at = run.steps.binary_search_by_key(&step, |row| row.step).ok()?;
             Some(&run.steps[at])
         };
@@ -41,8 +41,8 @@ impl<'a> Side<'a> {
     }
 
     fn clusters(&self, step: i64) -> Vec<&'a Cluster> {
-        let of = |run: &&'a RunAnalysis| {
-            let steps = &run.clusters.as_ref()?.steps;
+        let of = |run: &&'a ComparedRun| {
+            let steps = &run.clusters.steps;
             let at = steps.binary_search_by_key(&step, |s| s.step).ok()?;
             Some(steps[at].clusters.iter())
         };
@@ -161,9 +161,9 @@ fn by_prompt(clusters: &[&Cluster]) -> BTreeMap<u64, ClusterSums> {
 }
 
 fn logs_prompts(side: Side<'_>) -> bool {
-    let logs = |run: &&RunAnalysis| {
-        let clusters = run.clusters.as_ref().into_iter().flat_map(|c| &c.steps).flat_map(|s| &s.clusters);
-        clusters.take(100).any(|c| c.prompt.is_some())
+    let logs = |run: &&ComparedRun| {
+        let mut clusters = run.clusters.steps.iter().flat_map(|s| &s.clusters).take(100);
+        clusters.any(|c| c.prompt.is_some())
     };
     side.runs.iter().all(logs)
 }
@@ -185,7 +185,7 @@ fn coarser<const K: usize>(stratum: Stratum<K>, most: usize) -> Stratum<K> {
 
 /// The value of a metric in each run of an arm, over the aligned steps of the run.
 pub fn run_values(side: Side<'_>, metric: &Metric, steps: &[i64]) -> Vec<f64> {
-    let of_run = |run: &&RunAnalysis| {
+    let of_run = |run: &&ComparedRun| {
         let one = Side { runs: std::slice::from_ref(run) };
         let mut sum = [0.0; 2];
         for step in steps {
@@ -201,7 +201,7 @@ pub fn run_values(side: Side<'_>, metric: &Metric, steps: &[i64]) -> Vec<f64> {
 }
 
 /// The value of every metric at every step of a run.
-pub fn step_values(run: &RunAnalysis, metrics: &[Metric]) -> BTreeMap<String, Vec<(i64, f64)>> {
+pub fn step_values(run: &ComparedRun, metrics: &[Metric]) -> BTreeMap<String, Vec<(i64, f64)>> {
     let side = Side { runs: &[run] };
     let mut all: BTreeMap<String, Vec<(i64, f64)>> = BTreeMap::new();
     for row in &run.steps {

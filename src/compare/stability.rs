@@ -1,13 +1,13 @@
 //! How steady the entropy of a run is.
 
 use super::result::Stability;
-use crate::analyze::RunAnalysis;
+use crate::analyze::RunCore;
 use crate::analyze::result::{StepRow, WarningCode};
 use crate::stats::trend;
 
 /// The stability of a run, from the mean entropy of its steps.
 #[must_use]
-pub fn stability(analysis: &RunAnalysis) -> Stability {
+pub fn stability(analysis: &RunCore) -> Stability {
     let known = |row: &StepRow| Some((row.step, row.mean_entropy?));
     let entropy: Vec<(i64, f64)> = analysis.steps.iter().filter_map(known).collect();
     let points: Vec<(f64, f64)> = entropy.iter().map(|(step, h)| (*step as f64, *h)).collect();

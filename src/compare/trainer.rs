@@ -1,12 +1,13 @@
 //! Scalars that the trainer logged: a CSV file with columns `run`, `step` and anything numeric.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read};
 use std::path::Path;
 
 use polars::prelude::{CsvReadOptions, DataFrame, SerReader};
 
 use crate::error::{Error, Result};
+use crate::tables::Columns;
 
 /// Bytes of the file at most.
 const LARGEST: u64 = 64 << 20;
@@ -14,10 +15,10 @@ const LARGEST: u64 = 64 << 20;
 const COLUMNS: usize = 24;
 
 /// What the trainer logged.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Trainer {
-    /// Value by metric, run and step.
-    pub values: BTreeMap<String, BTreeMap<String, BTreeMap<i64, f64>>>,
+    /// One row a run and step, by both: `run`, `step`, and a column a metric.
+    pub frame: DataFrame,
     /// The metrics in the order of the file.
     pub metrics: Vec<String>,
     /// Rows.
@@ -28,6 +29,15 @@ pub struct Trainer {
     pub skipped: Vec<(String, String, usize)>,
     /// Columns beyond the limit.
     pub left_out: usize,
+}
+
+impl Trainer {
+    /// The runs that have any value.
+    #[must_use]
+    pub fn runs(&self) -> BTreeSet<&str> {
+        let names = self.frame.column("run").and_then(|column| column.str());
+        names.into_iter().flat_map(|names| names.iter().flatten()).collect()
+    }
 }
 
 /// Reads the file.
@@ -65,6 +75,7 @@ fn from_frame(frame: &DataFrame, path: &Path) -> Result<Trainer> {
         .map(|(row, step)| whole(step.as_deref()).ok_or_else(|| bad_step(path, row, step.as_deref())))
         .collect::<Result<_>>()?;
     let mut trainer = Trainer { rows: runs.len(), ..Trainer::default() };
+    let mut rows: BTreeMap<(&str, i64), Vec<Option<f64>>> = BTreeMap::new();
     let numeric = names.iter().filter(|name| !["run", "step"].contains(&name.trim()));
     for name in numeric {
         let values = column(frame, &names, name, path)?;
@@ -78,17 +89,28 @@ fn from_frame(frame: &DataFrame, path: &Path) -> Result<Trainer> {
             trainer.left_out += 1;
             continue;
         }
-        trainer.metrics.push(name.clone());
-        let by_run = trainer.values.entry(name.clone()).or_default();
         for (row, value) in parsed.into_iter().enumerate() {
             if let (Some(run), Ok(Some(value))) = (&runs[row], value) {
-                by_run.entry(run.trim().to_owned()).or_default().insert(steps[row], value);
+                let values = rows.entry((run.trim(), steps[row])).or_default();
+                values.resize(trainer.metrics.len() + 1, None);
+                values[trainer.metrics.len()] = Some(value);
             }
         }
+        trainer.metrics.push(name.clone());
     }
     let mut seen = std::collections::HashSet::new();
     trainer.repeated = runs.iter().zip(&steps).filter(|row| !seen.insert(*row)).count();
+    trainer.frame = joinable(rows, &trainer.metrics);
     Ok(trainer)
+}
+
+fn joinable(rows: BTreeMap<(&str, i64), Vec<Option<f64>>>, metrics: &[String]) -> DataFrame {
+    let rows: Vec<((&str, i64), Vec<Option<f64>>)> = rows.into_iter().collect();
+    let mut columns = Columns::of(&rows).text("run", |r| r.0.0).int("step", |r| r.0.1);
+    for (i, metric) in metrics.iter().enumerate() {
+        columns = columns.float(metric, |r| r.1.get(i).copied().flatten());
+    }
+    columns.frame()
 }
 
 fn column(frame: &DataFrame, names: &[String], wanted: &str, path: &Path) -> Result<Vec<Option<String>>> {
@@ -150,8 +172,13 @@ mod tests {
         let found =
             parsed("run,step,reward,note,loss\na,0,0.5,x,1\na,1,nan,y,2\nb,0,0.7,z,\na,0,0.6,x,3\n").unwrap();
         assert_eq!(found.metrics, ["reward", "loss"]);
-        assert_eq!(found.values["reward"]["a"], BTreeMap::from([(0, 0.6)]));
-        assert_eq!(found.values["loss"]["a"], BTreeMap::from([(0, 3.0), (1, 2.0)]));
+        let column = |name: &str| -> Vec<Option<f64>> {
+            found.frame.column(name).unwrap().f64().unwrap().iter().collect()
+        };
+        let steps: Vec<Option<i64>> = found.frame.column("step").unwrap().i64().unwrap().iter().collect();
+        assert_eq!(steps, [Some(0), Some(1), Some(0)], "of a, a and b");
+        assert_eq!(column("reward"), [Some(0.6), None, Some(0.7)], "the last of a and 0 counts");
+        assert_eq!(column("loss"), [Some(3.0), Some(2.0), None]);
         assert_eq!(found.skipped, [("note".to_owned(), "x".to_owned(), 0)]);
         assert_eq!((found.rows, found.repeated), (4, 1));
     }

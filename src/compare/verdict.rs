@@ -1,6 +1,6 @@
 //! The answer in plain words.
 
-use super::result::{Arm, MetricRow, Verdict};
+use super::result::{Arm, Family, MetricRow, Unit, Verdict};
 use crate::format::{number, percent};
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
@@ -9,9 +9,9 @@ const FIRST: [&str; 5] = ["reward", "entropy", "length", "silenced_ratio", "spur
 /// A value in its unit.
 #[must_use]
 pub fn shown(row: &MetricRow, value: f64) -> String {
-    match row.unit.as_str() {
-        "share" => percent(value),
-        "nats" => format!("{} nats", number(value)),
+    match row.unit {
+        Unit::Share => percent(value),
+        Unit::Nats => format!("{} nats", number(value)),
         _ => number(value),
     }
 }
@@ -20,9 +20,9 @@ pub fn shown(row: &MetricRow, value: f64) -> String {
 #[must_use]
 pub fn shown_difference(row: &MetricRow, value: f64) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
-    match row.unit.as_str() {
-        "share" => format!("{sign}{} points", percent(value).trim_end_matches(" %")),
-        "nats" => format!("{sign}{} nats", number(value)),
+    match row.unit {
+        Unit::Share => format!("{sign}{} points", percent(value).trim_end_matches(" %")),
+        Unit::Nats => format!("{sign}{} nats", number(value)),
         _ => format!("{sign}{}", number(value)),
     }
 }
@@ -31,8 +31,8 @@ pub fn shown_difference(row: &MetricRow, value: f64) -> String {
 #[must_use]
 pub fn shown_interval(row: &MetricRow) -> Option<String> {
     let (low, high) = row.ci_low.zip(row.ci_high)?;
-    let plain = |v: f64| match row.unit.as_str() {
-        "share" => percent(v).trim_end_matches(" %").to_owned(),
+    let plain = |v: f64| match row.unit {
+        Unit::Share => percent(v).trim_end_matches(" %").to_owned(),
         _ => number(v),
     };
     Some(format!("{} to {}", plain(low), plain(high)))
@@ -69,7 +69,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
     let Some(baseline) = arms.first() else { return Verdict::default() };
     let mut found: Vec<&MetricRow> = rows.iter().filter(|row| row.significant).collect();
     let rank = |row: &MetricRow| {
-        let family = ["framework", "trainer", "classes"].iter().position(|f| *f == row.family);
+        let family = Family::ALL.iter().position(|f| *f == row.family);
         let place = FIRST.iter().position(|name| *name == row.name).unwrap_or(FIRST.len());
         (family, place)
     };
@@ -81,7 +81,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
             "{} has a {} {}{} than {}: {} against {} ({}{interval}; {} after correction).",
             row.run,
             if row.difference > 0.0 { "higher" } else { "lower" },
-            if row.unit == "share" { "share of " } else { "" },
+            if row.unit == Unit::Share { "share of " } else { "" },
             row.label,
             baseline.name,
             shown(row, row.other),
@@ -108,9 +108,9 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
 
 /// The unit of a difference, after its numbers.
 fn unit(row: &MetricRow) -> &'static str {
-    match row.unit.as_str() {
-        "share" => " points",
-        "nats" => " nats",
+    match row.unit {
+        Unit::Share => " points",
+        Unit::Nats => " nats",
         _ => "",
     }
 }
@@ -118,7 +118,8 @@ fn unit(row: &MetricRow) -> &'static str {
 /// What does not differ, with how much it could.
 fn alike(rows: &[MetricRow], run: &str) -> Option<String> {
     let of_run = |row: &&MetricRow| row.run == run && !row.significant && row.p_value.is_some();
-    let mut known: Vec<&MetricRow> = rows.iter().filter(of_run).filter(|r| r.family == "framework").collect();
+    let mut known: Vec<&MetricRow> =
+        rows.iter().filter(of_run).filter(|r| r.family == Family::Framework).collect();
     known.sort_by_key(|row| FIRST.iter().position(|name| *name == row.name).unwrap_or(FIRST.len()));
     let one = |row: &&MetricRow| match shown_interval(row) {
         Some(_) if row.difference == 0.0 && row.ci_low == Some(0.0) && row.ci_high == Some(0.0) => {

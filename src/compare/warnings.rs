@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::names::Names;
 use super::quantities::Metric;
-use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
+use super::result::{Arm, CompareCode, CompareWarning, Drawn, MetricRow};
 use super::settings::{CompareSettings, StepAlignment};
 use super::sides::Sides;
 use super::trainer::Trainer;
-use crate::analyze::RunAnalysis;
+use crate::analyze::ComparedRun;
 use crate::analyze::result::ClusterUnit;
 use crate::stats::serial::FEWEST_BLOCKS;
 
@@ -18,7 +18,7 @@ fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f6
 }
 
 /// Warnings about the runs themselves and how they were logged.
-pub fn of_runs(runs: &[(String, &RunAnalysis)], names: &Names) -> Vec<CompareWarning> {
+pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWarning> {
     let mut found = Vec::new();
     for (name, run) in runs {
         for trouble in run.warnings.iter().filter(|w| w.code.is_serious()) {
@@ -37,7 +37,7 @@ pub fn of_runs(runs: &[(String, &RunAnalysis)], names: &Names) -> Vec<CompareWar
     }
     let estimated: Vec<&str> = runs
         .iter()
-        .filter(|(_, r)| ["estimated", "mixed"].contains(&r.totals.gradient_source.as_str()))
+        .filter(|(_, r)| r.totals.gradient_source.is_estimated())
         .map(|(name, _)| name.as_str())
         .collect();
     if !estimated.is_empty() {
@@ -49,15 +49,14 @@ pub fn of_runs(runs: &[(String, &RunAnalysis)], names: &Names) -> Vec<CompareWar
         ));
     }
     for (name, run) in runs {
-        let clusters = run.clusters.as_ref();
-        if clusters.is_some_and(|c| c.coarse) {
+        if run.clusters.coarse {
             found.push(warning(
                 CompareCode::CoarseClusters,
                 format!("{name}: so many groups that several of a step share a cluster"),
                 "intervals hold; prompts cannot be paired at this size",
                 &[],
             ));
-        } else if clusters.is_some_and(|c| c.unit == ClusterUnit::Response) {
+        } else if run.clusters.unit == ClusterUnit::Response {
             found.push(warning(
                 CompareCode::CoarseClusters,
                 format!("{name}: groups are not logged, so every response counts as independent"),
@@ -77,17 +76,17 @@ pub fn of_runs(runs: &[(String, &RunAnalysis)], names: &Names) -> Vec<CompareWar
     found
 }
 
-fn not_alike(first: &str, a: &RunAnalysis, name: &str, b: &RunAnalysis) -> Option<CompareWarning> {
+fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Option<CompareWarning> {
     let mut differing = Vec::new();
     let mut differs = |what: &str, x: String, y: String| {
         if x != y {
             differing.push(format!("{what} ({x} and {y})"));
         }
     };
-    let meta = |run: &RunAnalysis, key: &str| {
+    let meta = |run: &ComparedRun, key: &str| {
         run.provenance.metadata.get(key).map_or("not logged".to_owned(), |v| v.chars().take(40).collect())
     };
-    differs("gradient norms", a.totals.gradient_source.clone(), b.totals.gradient_source.clone());
+    differs("gradient norms", a.totals.gradient_source.to_string(), b.totals.gradient_source.to_string());
     differs("vocabulary", a.provenance.vocab_size.to_string(), b.provenance.vocab_size.to_string());
     differs("what thresholds are taken over", a.s2t.per.clone(), b.s2t.per.clone());
     for key in ["temperature", "top_p", "top_k"] {
@@ -169,7 +168,7 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
 /// Warnings about single metrics.
 pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<CompareWarning> {
     let mut found = Vec::new();
-    let blocked: Vec<&MetricRow> = rows.iter().filter(|r| r.interval == "blocks").collect();
+    let blocked: Vec<&MetricRow> = rows.iter().filter(|r| r.interval == Drawn::Blocks).collect();
     if !blocked.is_empty() {
         let names: Vec<&str> = blocked.iter().map(|r| r.label.as_str()).collect();
         let least = blocked.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
@@ -201,12 +200,12 @@ pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<Compa
 /// Warnings about the trainer's scalars.
 pub fn of_trainer(trainer: &Trainer, arms: &[Arm], settings: &CompareSettings) -> Vec<CompareWarning> {
     let known: Vec<&String> = arms.iter().flat_map(|arm| &arm.runs).collect();
-    let in_file: std::collections::BTreeSet<&String> =
-        trainer.values.values().flat_map(|runs| runs.keys()).collect();
-    let absent: Vec<&str> = known.iter().filter(|n| !in_file.contains(**n)).map(|n| n.as_str()).collect();
+    let in_file = trainer.runs();
+    let absent: Vec<&str> =
+        known.iter().filter(|n| !in_file.contains(n.as_str())).map(|n| n.as_str()).collect();
     let unknown: Vec<String> = in_file
         .iter()
-        .filter(|n| !known.contains(*n))
+        .filter(|n| !known.iter().any(|known| known == *n))
         .take(8)
         .map(|n| n.chars().take(40).collect())
         .collect();

@@ -19,18 +19,6 @@ pub enum GradientSource {
     Estimated,
 }
 
-impl GradientSource {
-    /// The word shown to the reader beside every number of this source.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Exact => "exact",
-            Self::Estimated => "estimated",
-        }
-    }
-}
-
 /// Where in [C'_min, C'_max] the point estimate lies.
 ///
 /// Found on tokens whose norm is known. The GRPO sample run (V = 256, 129,988 tokens with an

@@ -17,16 +17,18 @@ pub enum EntropyCut {
     Absolute(f64),
 }
 
-/// The tokens whose entropies define τ_h.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Population {
-    /// A > 0 and p < τ_p.
-    Candidates,
-    /// A > 0.
-    Positive,
-    /// Every trained token.
-    All,
+named! {
+    /// The tokens whose entropies define τ_h.
+    #[derive(Default)]
+    pub enum Population {
+        /// A > 0 and p < τ_p.
+        #[default]
+        Candidates = "candidates",
+        /// A > 0.
+        Positive = "positive",
+        /// Every trained token.
+        All = "all",
+    }
 }
 
 /// Everything that defines the mask.

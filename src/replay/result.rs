@@ -11,13 +11,15 @@ pub use cases::{Alternative, Case};
 pub use summary::{ArmSummary, Difference, Metric, MetricSummary};
 pub use warnings::{Warning, WarningCode};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of `replay.json`.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything one replay found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ReplayResult {
     /// Version of this format.
     pub schema_version: u32,
@@ -47,7 +49,7 @@ pub struct ReplayResult {
 }
 
 /// What the data supports.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
     /// The main finding.
     pub headline: String,
@@ -56,7 +58,8 @@ pub struct Verdict {
 }
 
 /// The replayed part of a log.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Data {
     /// The log's files.
     pub files: Vec<String>,
@@ -87,7 +90,7 @@ pub struct Data {
 }
 
 /// Responses that cannot be replayed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedResponses {
     /// Why.
     pub reason: String,
@@ -96,7 +99,8 @@ pub struct SkippedResponses {
 }
 
 /// The starting policy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Model {
     /// Folder of the checkpoint; `None` for a surrogate.
     pub path: Option<String>,
@@ -111,7 +115,7 @@ pub struct Model {
 }
 
 /// How well a surrogate follows the log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SurrogateFit {
     /// Updates of the fit.
     pub updates: u64,
@@ -130,7 +134,7 @@ pub struct SurrogateFit {
 }
 
 /// Where a learning rate is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateSource {
     /// The user gave it.
@@ -142,7 +146,8 @@ pub enum RateSource {
 }
 
 /// How every arm was trained.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Training {
     /// Responses of a mini-batch; `None` where the log's own mini-batches were used.
     pub minibatch: Option<u64>,

@@ -8,8 +8,10 @@ use rayon::prelude::*;
 use super::charts::{Chart, Drawn, Missing};
 use super::draw::{png, svg};
 use super::stale;
+use super::text::token_label;
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
+use crate::tables::csv::to_csv;
 
 /// The files of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +47,7 @@ fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
     write_file(&svg, svg::standalone(&chart.scenes.wide, &chart.title).as_bytes())?;
     let image = png::render(&chart.scenes.wide).ok_or_else(|| Error::write(&png, "the chart has no size"))?;
     write_file(&png, &image)?;
-    write_file(&csv, chart.table.to_csv().as_bytes())?;
+    write_file(&csv, to_csv(&chart.table, token_label).as_bytes())?;
     Ok(vec![svg, png, csv])
 }
 

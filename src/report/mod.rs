@@ -3,13 +3,13 @@
 pub mod candidates;
 pub mod charts;
 mod compare;
-pub mod csv;
 pub mod draw;
 mod files;
 pub mod html;
 pub mod markdown;
 pub mod numbers;
 mod page;
+#[cfg(feature = "replay")]
 mod replay;
 mod stale;
 mod tables;
@@ -17,6 +17,7 @@ pub mod text;
 
 pub use compare::write_comparison;
 pub use files::ReportFiles;
+#[cfg(feature = "replay")]
 pub use replay::write_replay;
 
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Made-up runs that fail in known ways are told as such; those that do not are left alone.
 
-use stapo_analyze::analyze::result::{VerdictState, WarningCode};
+use stapo_analyze::analyze::result::{NormSource, VerdictState, WarningCode};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
 
 use super::analyzed;
@@ -87,7 +87,7 @@ fn what_the_log_leaves_open_is_said() {
     for code in [WarningCode::EstimatedGradients, WarningCode::VocabularyGuessed, WarningCode::NoTokenText] {
         assert!(codes.contains(&code), "{code:?}");
     }
-    assert_eq!(analysis.totals.gradient_source, "estimated");
+    assert_eq!(analysis.totals.gradient_source, NormSource::Estimated);
     assert_eq!(analysis.provenance.vocab_size, 32_000);
     assert!(analysis.totals.gradient_energy_low < analysis.totals.gradient_energy);
 }

@@ -2,7 +2,8 @@
 //! signs agree.
 
 use stapo_analyze::analyze::AnalyzeSettings;
-use stapo_analyze::framework::batch::{BatchKernel, BatchSettings, TokenBlock, TokenColumns, flags};
+use stapo_analyze::analyze::result::NormSource;
+use stapo_analyze::framework::batch::{BatchKernel, BatchSettings, TokenBlock, TokenSlices, flags};
 use stapo_analyze::framework::entropy_change::{EntropyDirection, exact_change};
 use stapo_analyze::ingest::{Column, IngestSettings, Run, Silent, UserMap, read_all};
 
@@ -19,13 +20,13 @@ fn exact_norms_equal_the_measured_ones_and_lie_in_the_intervals() {
     let (mut tokens, mut decided) = (0, 0);
     for batch in &batches {
         let advantages = batch.advantages().unwrap();
-        let columns = TokenColumns {
+        let columns = TokenSlices {
             logprob: batch.floats(Column::Logprob).unwrap(),
             entropy: batch.floats(Column::Entropy).unwrap(),
             advantage: &advantages,
-            ..TokenColumns::default()
+            ..TokenSlices::default()
         };
-        let with_sums = TokenColumns {
+        let with_sums = TokenSlices {
             sum_pi_sq: batch.doubles(Column::SumPiSq),
             sum_pi_sq_log_pi: batch.doubles(Column::SumPiSqLogPi),
             ..columns
@@ -82,13 +83,13 @@ fn the_best_source_is_used_and_named() {
         let settings = IngestSettings { map, ..IngestSettings::default() };
         let run = Run::open(&[sample("reference/exact.parquet")], &settings).unwrap();
         let analysis = stapo_analyze::analyze::analyze(&run, &AnalyzeSettings::default(), &Silent).unwrap();
-        (analysis.totals, analysis.entropy_change)
+        (analysis.core.totals, analysis.entropy_change)
     };
     let (measured, changes) = energy(&[]);
     let (exact, _) = energy(&["grad_norm"]);
     let (estimated, without) = energy(&["grad_norm", "sum_pi_sq", "sum_pi_sq_log_pi"]);
-    let sources = [&measured, &exact, &estimated].map(|totals| totals.gradient_source.clone());
-    assert_eq!(sources, ["measured", "exact", "estimated"]);
+    let sources = [&measured, &exact, &estimated].map(|totals| totals.gradient_source);
+    assert_eq!(sources, [NormSource::Measured, NormSource::Exact, NormSource::Estimated]);
     assert!((exact.gradient_energy / measured.gradient_energy - 1.0).abs() < 1e-6);
     assert!((estimated.gradient_energy / measured.gradient_energy - 1.0).abs() < 0.05);
     assert!(estimated.gradient_energy_low < measured.gradient_energy);

@@ -1,6 +1,7 @@
 //! The same result for any order of files, number of threads, split into files and layout.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use stapo_analyze::analyze::{AnalyzeSettings, BatchUnit, RunAnalysis, analyze};
@@ -12,6 +13,8 @@ use super::support::{sample, write_batch};
 use super::synthetic::{Synthetic, healthy};
 use super::{analyzed, comparable, open, preset};
 
+const LONG: &str = "long layout";
+
 /// The sample run in several files, and in the long layout.
 struct Shapes {
     folder: tempfile::TempDir,
@@ -21,14 +24,15 @@ struct Shapes {
 impl Shapes {
     fn of(path: &Path, rows: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap())
-            .unwrap()
-            .with_batch_size(rows)
-            .build()
-            .unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap()).unwrap();
+        // What the log says of itself goes into every part.
+        let metadata = reader.schema().metadata().clone();
+        let reader = reader.with_batch_size(rows).build().unwrap();
         let parts = reader.enumerate().map(|(i, batch)| {
             let part = folder.path().join(format!("part-{i:03}.parquet"));
-            write_batch(&part, &batch.unwrap(), 300);
+            let batch = batch.unwrap();
+            let schema = batch.schema().as_ref().clone().with_metadata(metadata.clone());
+            write_batch(&part, &batch.with_schema(Arc::new(schema)).unwrap(), 300);
             part
         });
         Self { parts: parts.collect(), folder }
@@ -58,10 +62,16 @@ fn flagged(analysis: &RunAnalysis) -> Vec<String> {
 
 fn assert_same(one: &RunAnalysis, other: &RunAnalysis, what: &str) {
     let (mut a, mut b) = (comparable(one), comparable(other));
-    // The guess of V, the tokenizer and its warnings follow the metadata, not the numbers.
+    // How a log was read may differ with its layout; what was found in it may not. In the long
+    // layout positions are a column, and a response in two row groups is looked at twice.
+    let tokens = a["totals"]["tokens"].clone();
     for value in [&mut a, &mut b] {
-        value.as_object_mut().unwrap().remove("warnings");
-        value.as_object_mut().unwrap().remove("quality");
+        value["warnings"].as_array_mut().unwrap().retain(|warning| warning["code"] != "ingest_note");
+        if what == LONG {
+            let quality = value["quality"].as_array_mut().unwrap();
+            quality.retain(|column| column["values"] == tokens && column["column"] != "position");
+            assert!(quality.len() > 3, "{quality:?}");
+        }
     }
     for (key, value) in a.as_object().unwrap() {
         assert_eq!(value.to_string(), b[key].to_string(), "{what}: {key}");
@@ -98,7 +108,7 @@ fn check_all_shapes(settings: &AnalyzeSettings) {
     reversed.swap(1, 4);
     assert_same(&whole, &analyzed(&reversed, &settings), "other order");
     let long = shapes.long(std::slice::from_ref(&grpo));
-    assert_same(&whole, &analyzed(&[long], &settings), "long layout");
+    assert_same(&whole, &analyzed(&[long], &settings), LONG);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{ArrayRef, ListArray};
+use stapo_analyze::analyze::result::NormSource;
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
 use stapo_analyze::framework::collision_table::CollisionTable;
 use stapo_analyze::framework::feasible::ConditionalState;
@@ -197,7 +198,7 @@ fn check(s2t: S2tSettings) {
     assert_eq!(totals.zero_advantage, sum(|b| b.signs[2]));
     assert!(totals.positive > 1000 && totals.negative > 1000 && totals.zero_advantage > 1000);
     assert_eq!(totals.clipped, Some(sum(|b| b.clipped)));
-    assert_eq!(totals.gradient_source, "mixed");
+    assert_eq!(totals.gradient_source, NormSource::Mixed);
     let complete = (totals.tokens - totals.missing) as f64;
     close("entropy", totals.mean_entropy.unwrap() * complete, total(|b| b.entropy));
     close("energy", totals.gradient_energy, total(|b| b.energy[1]));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stapo_analyze::analyze::RunAnalysis;
-use stapo_analyze::analyze::result::FlagKind;
+use stapo_analyze::analyze::result::{FlagKind, NormSource};
 use stapo_analyze::framework::s2t::S2tSettings;
 
 use super::support::sample;
@@ -23,7 +23,7 @@ fn check_run(run: &str, name: &str, s2t: S2tSettings) -> RunAnalysis {
     assert_eq!(totals.negative, reference["negative"]);
     assert_eq!(totals.zero_advantage, reference["zero"]);
     assert_eq!(totals.infeasible, reference["infeasible_over_0_02_nats"]);
-    assert_eq!(totals.gradient_source, "measured");
+    assert_eq!(totals.gradient_source, NormSource::Measured);
     close("mean_entropy", totals.mean_entropy.unwrap(), &reference["mean_entropy"], 1e-12);
     close("mean_prob", totals.mean_prob.unwrap(), &reference["mean_prob"], 1e-12);
     close("gradient_energy", totals.gradient_energy, &reference["gradient_energy"], 1e-9);

@@ -1,7 +1,6 @@
 //! The page of a comparison.
 
 use serde_json::json;
-use stapo_analyze::analyze::AnalyzeSettings;
 use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 use stapo_analyze::report::write_comparison;
 
@@ -14,13 +13,12 @@ const ATTACK: &str = "</h1><img src=x onerror=\"window.hacked=1\">";
 fn show_comparison() -> Option<(Browser, tempfile::TempDir)> {
     let browser = Browser::start()?;
     let folder = tempfile::tempdir().unwrap();
-    let settings = AnalyzeSettings { for_comparison: true, ..AnalyzeSettings::default() };
     let runs: Vec<NamedRun> = [("grpo", "grpo.parquet"), (ATTACK, "stapo.parquet")]
         .into_iter()
         .map(|(name, file)| NamedRun {
             name: name.into(),
             arm: name.into(),
-            analysis: report_support::sample(file, &settings),
+            analysis: report_support::compared(file),
         })
         .collect();
     let comparison = compare_runs(&runs, None, &CompareSettings::default());

@@ -11,11 +11,6 @@ use super::schema_support::validate;
 use super::support::{read, sample, small_log};
 use super::{command, done, result, with_model};
 
-fn schema() -> Value {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/replay.schema.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
 #[test]
 fn results_token_logs_and_reports() {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +19,7 @@ fn results_token_logs_and_reports() {
     let options = "--objective dapo,stapo,random,lopti --seeds 2 --minibatch 8 --lr 1e-4 --tau-p 0.05 --explain --kl-beta 0.01";
     let output = done(with_model(&log, &out, options));
     let result = result(&out);
-    validate(&result, &schema(), &schema(), "replay");
+    validate(&result, "replay");
 
     // Lopti has two updates a mini-batch; the masks of stapo and random have the same size.
     let arms = result["arms"].as_array().unwrap();
@@ -137,7 +132,7 @@ fn without_a_model_a_surrogate_is_fitted_and_called_one() {
     let options = "--objective dapo,stapo --minibatch 32 --surrogate-updates 60 --tau-p 0.05";
     let output = done(command(&log, &out, options));
     let result = result(&out);
-    validate(&result, &schema(), &schema(), "replay");
+    validate(&result, "replay");
     assert_eq!(result["model"]["surrogate"], true);
     let fit = &result["model"]["fit"];
     let correlation = fit["correlation"].as_f64().unwrap();

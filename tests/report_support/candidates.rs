@@ -89,7 +89,7 @@ pub fn flagged(
             grad_norm: f64::from(point.grad_norm),
             grad_norm_low: f64::from(point.grad_norm) * 0.97,
             grad_norm_high: f64::from(point.grad_norm) * 1.03,
-            norm_source: "estimated",
+            norm_source: NormSource::Estimated,
             tau_h,
             risk: (-f64::from(point.logprob) - entropy).max(0.0),
             change_low: 0.001 + random.next() * 0.01,

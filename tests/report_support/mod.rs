@@ -13,17 +13,33 @@ mod what_if;
 
 use stapo_analyze::analyze::result::cases::LARGEST_TAU_P;
 use stapo_analyze::analyze::result::*;
-use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
+use stapo_analyze::analyze::{
+    AnalyzeSettings, ComparedRun, RunAnalysis, RunCore, analyze, analyze_for_comparison,
+};
+use stapo_analyze::framework::s2t::Population;
 use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
 pub use candidates::mask;
 
 /// The analysis of a sample run.
 pub fn sample(name: &str, settings: &AnalyzeSettings) -> RunAnalysis {
-    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data");
-    let settings = AnalyzeSettings { tokenizer: Some(data.join("model/tokenizer.json")), ..settings.clone() };
-    let run = Run::open(&[data.join(name)], &IngestSettings::default()).unwrap();
-    analyze(&run, &settings, &Silent).unwrap()
+    let settings = AnalyzeSettings { tokenizer: Some(data("model/tokenizer.json")), ..settings.clone() };
+    analyze(&open(name), &settings, &Silent).unwrap()
+}
+
+/// A sample run as comparisons need it.
+pub fn compared(name: &str) -> ComparedRun {
+    let tokenizer = Some(data("model/tokenizer.json"));
+    let settings = AnalyzeSettings { tokenizer, ..AnalyzeSettings::default() };
+    analyze_for_comparison(&open(name), &settings, &Silent).unwrap()
+}
+
+fn open(name: &str) -> Run {
+    Run::open(&[data(name)], &IngestSettings::default()).unwrap()
+}
+
+fn data(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data").join(name)
 }
 
 /// What to make up.
@@ -98,7 +114,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         preset: "v5".into(),
         tau_p: 0.002,
         entropy_quantile: Some(0.75),
-        population: "candidates".into(),
+        population: Population::Candidates,
         per: "step".into(),
         ..S2tSummary::default()
     };
@@ -125,7 +141,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
     cases.spurious = silenced;
     cases.exploratory = candidates - silenced;
     cases.complete = true;
-    RunAnalysis {
+    let core = RunCore {
         schema_version: SUMMARY_VERSION,
         verdict: Verdict {
             state: VerdictState::Healthy,
@@ -142,23 +158,25 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         totals: tables::totals(&spec, tokens),
         warnings: tables::warnings(spec.hostile),
         taxonomy: tables::taxonomy(tokens),
-        entropy_change: tables::entropy_change(),
-        correlations: tables::correlations(),
         entropy_profiles: tables::profiles(),
         vocabulary: tables::vocabulary(&spec),
-        sweep: what_if::sweep(&points, tokens),
-        strategies: what_if::strategies(silenced, candidates),
-        rules: what_if::rules(),
-        rule_overlap: what_if::overlap(),
         answers: Default::default(),
         quality: Vec::new(),
         provenance: tables::provenance(spec.hostile),
         plane: tables::plane(&mut random),
-        candidates: Candidates { points, complete_below: LARGEST_TAU_P, complete: true },
-        responses: candidates::responses(&spec, &mut random),
-        clusters: None,
-        cases,
         steps,
         s2t,
+    };
+    RunAnalysis {
+        core,
+        entropy_change: tables::entropy_change(),
+        correlations: tables::correlations(),
+        sweep: what_if::sweep(&points, tokens),
+        strategies: what_if::strategies(silenced, candidates),
+        rules: what_if::rules(),
+        rule_overlap: what_if::overlap(),
+        candidates: Candidates { points, complete_below: LARGEST_TAU_P, complete: true },
+        responses: candidates::responses(&spec, &mut random),
+        cases,
     }
 }

@@ -1,29 +1,27 @@
 //! Other thresholds, strategies and rules.
 
+use ndarray::Array2;
 use stapo_analyze::analyze::result::*;
 
 use super::candidates;
 
 pub fn sweep(points: &[CandidatePoint], tokens: u64) -> Sweep {
     let (tau_p, quantile) = (vec![0.0005, 0.001, 0.002, 0.005, 0.01], vec![0.25, 0.5, 0.75, 0.9, 1.0]);
-    let mut cells = Vec::new();
-    for t in &tau_p {
-        for q in &quantile {
-            let outcome = candidates::mask(points, *t, *q);
-            let silenced = outcome.values().map(|o| o.1).sum::<u64>() as f64;
-            cells.push(SweepCell {
-                tau_p: *t,
-                quantile: *q,
-                candidates: outcome.values().map(|o| o.0).sum::<u64>() as f64,
-                silenced,
-                fraction: silenced / tokens as f64,
-                energy_share: Some(silenced * 1e-5),
-                positive_energy_share: Some(silenced * 3e-5),
-                overlap: Some(0.5),
-                exact: true,
-            });
+    let cells = Array2::from_shape_fn((tau_p.len(), quantile.len()), |(row, column)| {
+        let outcome = candidates::mask(points, tau_p[row], quantile[column]);
+        let silenced = outcome.values().map(|o| o.1).sum::<u64>() as f64;
+        SweepCell {
+            tau_p: tau_p[row],
+            quantile: quantile[column],
+            candidates: outcome.values().map(|o| o.0).sum::<u64>() as f64,
+            silenced,
+            fraction: silenced / tokens as f64,
+            energy_share: Some(silenced * 1e-5),
+            positive_energy_share: Some(silenced * 3e-5),
+            overlap: Some(0.5),
+            exact: true,
         }
-    }
+    });
     Sweep { tau_p, quantile, cells, exact: true, sampling_rate: 1.0 }
 }
 
@@ -89,14 +87,11 @@ pub fn rules() -> Vec<RuleRow> {
 
 pub fn overlap() -> RuleOverlap {
     let share = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).powi(2));
-    let grid = |f: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
-        (0..11).map(|i| (0..11).map(|j| f(i, j)).collect()).collect()
-    };
     RuleOverlap {
         rules: RULES.iter().map(|r| (*r).to_owned()).collect(),
         touched: (0..11).map(|i| 168.0 * 3_f64.powi(i)).collect(),
-        both: grid(&|i, j| 100.0 * share(i, j)),
-        jaccard: grid(&share).into_iter().map(|r| r.into_iter().map(Some).collect()).collect(),
+        both: Array2::from_shape_fn((11, 11), |(i, j)| 100.0 * share(i, j)),
+        jaccard: Array2::from_shape_fn((11, 11), |(i, j)| Some(share(i, j))),
         exact: true,
     }
 }

@@ -8,7 +8,7 @@ use super::energy::Sign;
 use super::entropy_histogram::finest_bin;
 use super::plane;
 use super::tally::{Counts, ResponseSums};
-use crate::framework::batch::{BLOCK, BatchKernel, TokenBlock, TokenColumns, flags};
+use crate::framework::batch::{BLOCK, BatchKernel, TokenBlock, TokenSlices, flags};
 use crate::framework::entropy_change::EntropyDirection;
 use crate::simd::{Work, widest};
 
@@ -211,11 +211,11 @@ impl Block {
     }
 }
 
-fn framework_columns<'a>(columns: &Columns<'a>) -> TokenColumns<'a> {
+fn framework_columns<'a>(columns: &Columns<'a>) -> TokenSlices<'a> {
     fn logged<T>(column: &[T]) -> Option<&[T]> {
         (!column.is_empty()).then_some(column)
     }
-    TokenColumns {
+    TokenSlices {
         logprob: columns.logprob,
         entropy: columns.entropy,
         advantage: columns.advantage,

@@ -8,6 +8,8 @@ mod tally;
 
 use std::collections::HashMap;
 
+use ndarray::{Array2, Axis};
+
 use self::tally::{ClusterTally, Prompt, prompt_of};
 pub use self::tally::{from_units, to_units};
 use super::block::{Block, BlockSign};
@@ -46,8 +48,9 @@ pub struct Clusters {
     /// Place in [`BITS`].
     level: usize,
     grouped: bool,
-    /// Tokens of every cell and of every id, by random group.
-    plane: [Vec<u32>; REPLICATES],
+    /// Tokens of every cell, a row a random group.
+    plane: Array2<u32>,
+    /// Tokens of every id, by random group: each as long as its largest id asks for.
     ids: [Vec<u32>; REPLICATES],
     /// Responses of a group follow each other: it is looked up once.
     open: Option<(Key, ClusterTally)>,
@@ -64,7 +67,7 @@ impl Default for Clusters {
             table: HashMap::new(),
             level: 0,
             grouped: false,
-            plane: std::array::from_fn(|_| vec![0; plane::CELLS]),
+            plane: Array2::zeros((REPLICATES, plane::CELLS)),
             ids: Default::default(),
             open: None,
             key: (0, 0),
@@ -89,7 +92,8 @@ impl Clusters {
     /// Adds a block of its tokens.
     pub fn add_block(&mut self, block: &Block, columns: &Columns<'_>, sign: BlockSign) {
         let cells = &block.cell[..columns.len()];
-        let (plane, ids) = (&mut self.plane[self.replicate], &mut self.ids[self.replicate]);
+        let mut plane = self.plane.row_mut(self.replicate);
+        let (plane, ids) = (plane.as_slice_mut().unwrap_or_default(), &mut self.ids[self.replicate]);
         let mut largest = block.largest_id as usize;
         if largest >= DENSE_IDS {
             // Missing or absurd: the others count.
@@ -185,12 +189,16 @@ impl Clusters {
 
     /// Tokens of every cell.
     pub fn tokens_by_cell(&self) -> Vec<u64> {
-        added(&self.plane)
+        self.plane.map(|count| u64::from(*count)).sum_axis(Axis(0)).to_vec()
     }
 
     /// Tokens of every id.
     pub fn tokens_by_id(&self) -> Vec<u64> {
-        added(&self.ids)
+        let mut sums = vec![0; self.ids.iter().map(Vec::len).max().unwrap_or(0)];
+        for table in &self.ids {
+            sums.iter_mut().zip(table).for_each(|(sum, count)| *sum += u64::from(*count));
+        }
+        sums
     }
 
     /// Adds what another worker collected.
@@ -200,8 +208,8 @@ impl Clusters {
         self.coarsen(other.level);
         other.table.iter().for_each(|(key, tally)| self.add(*key, tally));
         self.grouped |= other.grouped;
-        let tables = self.plane.iter_mut().chain(&mut self.ids);
-        for (into, from) in tables.zip(other.plane.iter().chain(&other.ids)) {
+        self.plane += &other.plane;
+        for (into, from) in self.ids.iter_mut().zip(&other.ids) {
             into.resize(into.len().max(from.len()), 0);
             into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         }
@@ -241,30 +249,28 @@ impl Clusters {
                 last.clusters.push(Cluster { prompt, sums });
             }
         }
+        let ids = self.ids.iter().map(Vec::len).max().unwrap_or(0);
         Ok(RunClusters {
             steps,
             unit: if self.grouped { ClusterUnit::Group } else { ClusterUnit::Response },
             coarse: level > 0,
-            plane: occupied(&self.plane).map(|(cell, counts)| (plane::place(cell), counts)).collect(),
-            ids: occupied(&self.ids).map(|(id, counts)| (id as i32, counts)).collect(),
+            plane: occupied(plane::CELLS, |r, cell| self.plane[[r, cell]])
+                .map(|(cell, counts)| (plane::place(cell), counts))
+                .collect(),
+            ids: occupied(ids, |r, id| self.ids[r].get(id).copied().unwrap_or(0))
+                .map(|(id, counts)| (id as i32, counts))
+                .collect(),
         })
     }
 }
 
-/// The counts of every place in all random groups.
-fn added(tables: &[Vec<u32>; REPLICATES]) -> Vec<u64> {
-    let mut sums = vec![0; tables.iter().map(Vec::len).max().unwrap_or(0)];
-    for table in tables {
-        sums.iter_mut().zip(table).for_each(|(sum, count)| *sum += u64::from(*count));
-    }
-    sums
-}
-
 /// The places that hold tokens, with their counts in each random group.
-fn occupied(tables: &[Vec<u32>; REPLICATES]) -> impl Iterator<Item = (usize, [u64; REPLICATES])> {
-    let longest = tables.iter().map(Vec::len).max().unwrap_or(0);
-    let at = |place: usize| std::array::from_fn(|r| u64::from(tables[r].get(place).copied().unwrap_or(0)));
-    (0..longest).map(move |place| (place, at(place))).filter(|(_, c)| c.iter().any(|c| *c > 0))
+fn occupied(
+    places: usize,
+    count: impl Fn(usize, usize) -> u32,
+) -> impl Iterator<Item = (usize, [u64; REPLICATES])> {
+    let at = move |place: usize| std::array::from_fn(|r| u64::from(count(r, place)));
+    (0..places).map(move |place| (place, at(place))).filter(|(_, c)| c.iter().any(|c| *c > 0))
 }
 
 fn kept(hash: u64, level: usize) -> u64 {

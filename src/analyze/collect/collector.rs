@@ -12,14 +12,14 @@ use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
 use super::entropy_histogram::level_for;
 use super::groups::{GroupTable, RewardValues};
-use super::kept::KeptGate;
+use super::kept_entropies::KeptGate;
 use super::plane;
 use super::questions::{CollectedQuestions, QuestionCollector, QuestionGates};
 use super::sample::{Sample, SampleBuffer, SampleGate};
 use super::tally::{BatchKey, BatchTally};
 use super::views::{KeptResponses, LoggedPrompt};
 use super::vocabulary::VocabularyCounts;
-use crate::analyze::plan::Plan;
+use crate::analyze::plan::{Plan, Purpose};
 use crate::analyze::result::Plane;
 use crate::error::Result;
 use crate::ingest::{Id, Sink, TokenBatch};
@@ -90,7 +90,7 @@ impl<'a> Collector<'a> {
             common: SampleBuffer::default(),
             views: KeptResponses::default(),
             prompt: None,
-            clusters: plan.for_comparison.then(Clusters::default),
+            clusters: (plan.purpose == Purpose::Comparison).then(Clusters::default),
             questions: QuestionCollector::new(&plan.questions, &gates.questions),
             block: Box::default(),
             picks: Vec::new(),

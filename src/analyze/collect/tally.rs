@@ -1,7 +1,7 @@
 //! Counts and sums of one batch. Parts merge in any order to the same bits.
 
 use super::entropy_histogram::EntropyHistogram;
-use super::kept::KeptEntropies;
+use super::kept_entropies::KeptEntropies;
 use super::peaks::Peaks;
 use crate::stats::exact_sum::ExactSum;
 

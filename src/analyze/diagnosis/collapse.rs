@@ -2,7 +2,7 @@
 
 use super::series::{FEWEST_STEPS, ends, evidence, median, series, since};
 use crate::analyze::collect::Collected;
-use crate::analyze::result::{RunAnalysis, StepRow, Warning, WarningCode};
+use crate::analyze::result::{RunCore, StepRow, Warning, WarningCode};
 
 /// Entropy below this part of its beginning has collapsed.
 const COLLAPSED_PART: f64 = 0.15;
@@ -91,7 +91,7 @@ fn from_step(step: Option<i64>) -> String {
 }
 
 /// Batches in which no token has an advantage.
-pub fn dead_batches(collected: &Collected, analysis: &RunAnalysis) -> Option<Warning> {
+pub fn dead_batches(collected: &Collected, analysis: &RunCore) -> Option<Warning> {
     let dead: Vec<i64> = collected
         .batches
         .iter()

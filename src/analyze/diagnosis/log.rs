@@ -1,7 +1,7 @@
 //! What the log leaves open.
 
 use super::series::evidence;
-use crate::analyze::result::{RunAnalysis, VocabularySource, Warning, WarningCode};
+use crate::analyze::result::{RunCore, VocabularySource, Warning, WarningCode};
 use crate::ingest::{Run, WARN_SHARE};
 
 /// Shares and differences above these are worth a warning.
@@ -9,7 +9,7 @@ const INFEASIBLE_SHARE: f64 = 0.01;
 const MISMATCH_KL: f64 = 0.01;
 
 /// Warnings about the log.
-pub fn warnings(run: &Run, analysis: &RunAnalysis) -> Vec<Warning> {
+pub fn warnings(run: &Run, analysis: &RunCore) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
     warnings.extend(infeasible(analysis));
     warnings.extend(mismatch(analysis));
@@ -27,7 +27,7 @@ pub fn warnings(run: &Run, analysis: &RunAnalysis) -> Vec<Warning> {
     warnings
 }
 
-fn missing_values(analysis: &RunAnalysis) -> Vec<Warning> {
+fn missing_values(analysis: &RunCore) -> Vec<Warning> {
     let missing = analysis.quality.iter().filter(|column| column.missing_share > WARN_SHARE);
     missing
         .map(|column| Warning {
@@ -44,7 +44,7 @@ fn missing_values(analysis: &RunAnalysis) -> Vec<Warning> {
         .collect()
 }
 
-fn infeasible(analysis: &RunAnalysis) -> Option<Warning> {
+fn infeasible(analysis: &RunCore) -> Option<Warning> {
     let totals = &analysis.totals;
     let share = totals.infeasible as f64 / totals.tokens.max(1) as f64;
     (share > INFEASIBLE_SHARE).then(|| Warning {
@@ -59,7 +59,7 @@ fn infeasible(analysis: &RunAnalysis) -> Option<Warning> {
     })
 }
 
-fn mismatch(analysis: &RunAnalysis) -> Option<Warning> {
+fn mismatch(analysis: &RunCore) -> Option<Warning> {
     let worst = analysis
         .steps
         .iter()
@@ -77,7 +77,7 @@ fn mismatch(analysis: &RunAnalysis) -> Option<Warning> {
     })
 }
 
-fn estimated(analysis: &RunAnalysis) -> Option<Warning> {
+fn estimated(analysis: &RunCore) -> Option<Warning> {
     let totals = &analysis.totals;
     let width = (totals.gradient_energy_high - totals.gradient_energy_low) / totals.gradient_energy;
     (totals.estimated_norms > 0 && totals.gradient_energy > 0.0).then(|| Warning {
@@ -95,7 +95,7 @@ fn estimated(analysis: &RunAnalysis) -> Option<Warning> {
     })
 }
 
-fn vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
+fn vocabulary(analysis: &RunCore) -> Option<Warning> {
     let provenance = &analysis.provenance;
     (provenance.vocab_source == VocabularySource::Guessed).then(|| Warning {
         code: WarningCode::VocabularyGuessed,
@@ -106,7 +106,7 @@ fn vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
     })
 }
 
-fn ids_beyond_vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
+fn ids_beyond_vocabulary(analysis: &RunCore) -> Option<Warning> {
     let size = i64::from(analysis.provenance.vocab_size);
     let largest = analysis.vocabulary.rows.last()?.token_id;
     (largest >= size).then(|| Warning {
@@ -120,7 +120,7 @@ fn ids_beyond_vocabulary(analysis: &RunAnalysis) -> Option<Warning> {
     })
 }
 
-fn texts(analysis: &RunAnalysis) -> Option<Warning> {
+fn texts(analysis: &RunCore) -> Option<Warning> {
     let flagged = analysis.s2t.candidates > 0;
     (flagged && analysis.provenance.token_text.is_none()).then(|| Warning {
         code: WarningCode::NoTokenText,

@@ -1,7 +1,7 @@
 //! What the mask hits.
 
 use super::series::evidence;
-use crate::analyze::result::{RunAnalysis, Warning, WarningCode};
+use crate::analyze::result::{RunCore, Warning, WarningCode};
 
 /// Silenced tokens that a statement about strings needs.
 const FEWEST_SILENCED: u64 = 20;
@@ -12,7 +12,7 @@ const TOP5_SHARE: f64 = 0.60;
 const WIDE: f64 = 1e-3;
 
 /// A few strings take most of the mask.
-pub fn concentration(analysis: &RunAnalysis) -> Option<Warning> {
+pub fn concentration(analysis: &RunCore) -> Option<Warning> {
     let spread = analysis.vocabulary.silenced.as_ref()?;
     let concentrated = spread.top1_share >= TOP1_SHARE || spread.top5_share >= TOP5_SHARE;
     if spread.tokens < FEWEST_SILENCED || !concentrated {
@@ -39,7 +39,7 @@ pub fn concentration(analysis: &RunAnalysis) -> Option<Warning> {
 }
 
 /// The mask takes more than a rare share of tokens.
-pub fn width(analysis: &RunAnalysis) -> Option<Warning> {
+pub fn width(analysis: &RunCore) -> Option<Warning> {
     let s2t = &analysis.s2t;
     (s2t.fraction > WIDE).then(|| Warning {
         code: WarningCode::MaskTooWide,

@@ -1,7 +1,7 @@
 //! The answer in plain words.
 
 use super::series::{FEWEST_STEPS, ends, series};
-use crate::analyze::result::{RunAnalysis, Verdict, VerdictState, Warning, WarningCode};
+use crate::analyze::result::{RunCore, Verdict, VerdictState, Warning, WarningCode};
 use crate::format::grouped;
 
 /// Strings that the verdict names.
@@ -11,7 +11,7 @@ const NOTICEABLE: f64 = 0.001;
 const LARGE: f64 = 0.01;
 
 /// The verdict on an analysis with these warnings.
-pub fn verdict(analysis: &RunAnalysis, warnings: &[Warning]) -> Verdict {
+pub fn verdict(analysis: &RunCore, warnings: &[Warning]) -> Verdict {
     let serious = warnings.iter().find(|warning| warning.code.is_serious());
     let suspicious = |code: WarningCode| {
         matches!(code, WarningCode::EnergySpike | WarningCode::MaskTooWide | WarningCode::Infeasible)
@@ -42,7 +42,7 @@ pub fn verdict(analysis: &RunAnalysis, warnings: &[Warning]) -> Verdict {
     }
 }
 
-fn health(analysis: &RunAnalysis, state: VerdictState, serious: Option<&Warning>) -> String {
+fn health(analysis: &RunCore, state: VerdictState, serious: Option<&Warning>) -> String {
     if let Some(warning) = serious {
         return format!("This run collapsed: {}.", warning.message);
     }
@@ -64,7 +64,7 @@ fn health(analysis: &RunAnalysis, state: VerdictState, serious: Option<&Warning>
     format!("{trend} ({}){warned}.", courses.join(", "))
 }
 
-fn spurious(analysis: &RunAnalysis) -> String {
+fn spurious(analysis: &RunCore) -> String {
     let (s2t, totals) = (&analysis.s2t, &analysis.totals);
     if s2t.silenced == 0 {
         return format!("No spurious tokens among {}: there is nothing to silence.", grouped(totals.tokens));
@@ -87,7 +87,7 @@ fn spurious(analysis: &RunAnalysis) -> String {
     )
 }
 
-fn top_tokens(analysis: &RunAnalysis) -> Vec<String> {
+fn top_tokens(analysis: &RunCore) -> Vec<String> {
     let rows = analysis.vocabulary.top.iter().filter(|row| row.silenced > 0).take(NAMED);
     rows.map(|row| row.token.clone().unwrap_or_else(|| format!("⟨{}⟩", row.token_id))).collect()
 }

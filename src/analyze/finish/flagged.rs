@@ -123,7 +123,7 @@ impl FlaggedSource {
             grad_norm: c.energy[1].sqrt(),
             grad_norm_low: c.energy[0].sqrt(),
             grad_norm_high: c.energy[2].sqrt(),
-            norm_source: gradient_source(c.flags).label(),
+            norm_source: gradient_source(c.flags).into(),
             tau_h,
             risk: risk(c),
             change_low: c.change[0],

@@ -14,27 +14,31 @@ mod steps;
 mod sweep;
 mod taxonomy;
 mod thresholds;
-mod token_text;
+pub mod token_text;
 mod totals;
 mod views;
 mod vocabulary;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
-use self::flagged::{FlaggedSource, Verdicts};
-use self::steps::StepSources;
+use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
+use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
 use self::thresholds::Thresholds;
 use self::token_text::TokenTexts;
 use super::collect::Collected;
 use super::collect::tally::BatchTally;
 use super::diagnosis;
+use super::flagged::FlaggedTokens;
 use super::plan::Plan;
 use super::result::cases::CASE_LIMIT;
-use super::result::{Cases, Correlation, EntropyChange, RunAnalysis, SUMMARY_VERSION, StepChange};
+use super::result::{
+    Answers, Candidates, Cases, ComparedRun, Correlation, EntropyChange, ResponseView, RuleOverlap, RuleRow,
+    RunAnalysis, RunCore, SUMMARY_VERSION, StepChange, StrategyRow, Sweep, Totals,
+};
 use super::settings::AnalyzeSettings;
 use crate::error::Result;
 use crate::ingest::{Column, Progress, Quality, RowIndex, Run};
@@ -53,121 +57,182 @@ pub struct Scan<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// Turns what was collected into the result.
-pub fn finish(scan: Scan<'_>, mut plan: Plan, mut collected: Collected) -> Result<RunAnalysis> {
-    let run = scan.run;
-    let thresholds = Thresholds::find(run, &plan, &collected, scan.progress)?;
-    let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
-    let tally = totals::run_tally(&collected);
-    let has_ratio = run.has(Column::LogprobNew);
-    let knows_clipping = has_ratio || run.has(Column::Clipped);
-    let totals = totals::totals(&collected, &tally, knows_clipping);
-    let step_groups = steps::groups_by_step(&collected);
-    let source = FlaggedSource {
-        candidates: std::mem::take(&mut collected.candidates),
-        keys: collected.batches.iter().map(|(key, _)| *key).collect(),
-        tau_h: thresholds.tau_h.clone(),
-        rows: scan.rows,
-        groups: std::mem::take(&mut collected.groups),
-        texts,
-    };
-    let answers = questions::answers(&collected, &plan, &source, knows_clipping)?;
-    let reports = !plan.for_comparison;
-    let (judged, (rules, relations)) = rayon::join(
-        || Verdicts::judge(&source),
-        || {
-            rayon::join(
-                || reports.then(|| rules::rules(&collected, &thresholds, totals.tokens, has_ratio)),
-                || reports.then(|| Relations::find(&tally, &collected)),
-            )
-        },
-    );
-    let verdicts = judged?;
-    let (rules, rule_overlap) = rules.unwrap_or_default();
-    let relations = relations.unwrap_or_default();
-    let verdict = verdicts.total();
-    let negatives = rare_negatives(&collected.rare, &plan.rule, &thresholds.split);
-    let classes: Vec<ClassTable> = (0..collected.batches.len())
-        .into_par_iter()
-        .map(|n| {
-            let (tally, verdict) = (&collected.batches[n].1, &verdicts.batches[n]);
-            ClassTable::of(tally, thresholds.split[n], verdict, negatives[n])
-        })
-        .collect();
-    let mut all_classes = ClassTable::default();
-    classes.iter().for_each(|table| all_classes.merge(table));
-    let groups = collected.clusters.take();
-    let step_sources = StepSources {
-        collected: &collected,
-        plan: &plan,
-        thresholds: &thresholds,
-        verdicts: &verdicts.batches,
-        classes: &classes,
-        groups: &step_groups,
-        knows_clipping,
-    };
-    let rare_zero = tally.counts.rare_zero;
-    let tau_h = &thresholds.tau_h;
-    let samples = (&collected.rare, &collected.common);
-    let ((steps, taxonomy), ((sweep, strategies), clusters)) = rayon::join(
-        || {
-            let taxonomy = taxonomy::taxonomy(&all_classes, samples, &thresholds.split, &plan, &totals);
-            (steps::step_rows(&step_sources), taxonomy)
-        },
-        || {
-            let (rare, silenced) = (&collected.rare, verdict.silenced);
-            let rare = reports.then(|| RareTokens::new(rare, tau_h, &plan, &totals, silenced, rare_zero));
-            let swept = rare.map(|rare| (rare.sweep(), rare.strategies())).unwrap_or_default();
-            (swept, groups.map(|groups| clusters::clusters(groups, &source)).transpose())
-        },
-    );
-    let s2t = totals::s2t_summary(scan.settings, &plan, &totals, &verdict, &thresholds);
-    let statements = provenance::statements(&collected, &plan, &totals, &thresholds, &all_classes);
-    let (candidates, responses) = if reports {
-        (
-            views::candidate_points(&collected, &source, &plan)?,
-            views::response_views(&collected, &plan, &source),
-        )
-    } else {
-        Default::default()
-    };
-    let vocabulary = vocabulary::vocabulary(&collected.vocabulary, &verdicts, &source.texts);
-    let token_text = source.texts.source();
-    let mut analysis = RunAnalysis {
-        schema_version: SUMMARY_VERSION,
-        verdict: Default::default(),
-        taxonomy,
+/// Turns what was collected into the result of an analysis.
+pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(RunAnalysis, FlaggedTokens)> {
+    let judged = Judged::new(scan, plan, collected)?;
+    let (mut core, parts) = rayon::join(|| judged.core(), || judged.report_parts());
+    judged.diagnose(&mut core);
+    let ReportParts { rules, relations, swept, candidates, responses } = parts?;
+    let Judged { source, verdicts, verdict, .. } = judged;
+    let analysis = RunAnalysis {
+        core,
         entropy_change: relations.entropy_change,
         correlations: relations.correlations,
-        entropy_profiles: profiles::entropy_profiles(&collected),
-        vocabulary,
-        sweep,
-        strategies,
-        rules,
-        rule_overlap,
-        answers,
-        quality: provenance::column_reports(&scan.quality),
-        provenance: provenance::provenance(run, &plan, &totals, token_text, statements),
-        plane: std::mem::take(&mut collected.plane),
+        sweep: swept.0,
+        strategies: swept.1,
+        rules: rules.0,
+        rule_overlap: rules.1,
         candidates,
         cases: Cases {
             spurious: verdict.silenced,
             exploratory: verdict.exploratory(),
             complete: verdict.candidates <= CASE_LIMIT as u64,
             top: verdicts.top,
-            text_ids: verdicts.text_ids,
             separator: source.texts.separator(),
-            source: Some(Arc::new(source)),
         },
         responses,
-        clusters: clusters?,
-        warnings: Vec::new(),
-        totals,
-        s2t,
-        steps,
     };
-    diagnosis::diagnose(run, &collected, &mut analysis);
-    Ok(analysis)
+    Ok((analysis, FlaggedTokens::new(source, verdicts.text_ids)))
+}
+
+/// Turns what was collected into what a comparison needs.
+pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
+    let groups = collected.clusters.take().unwrap_or_default();
+    let judged = Judged::new(scan, plan, collected)?;
+    let (mut core, clusters) = rayon::join(|| judged.core(), || clusters::clusters(groups, &judged.source));
+    judged.diagnose(&mut core);
+    Ok(ComparedRun { core, clusters: clusters? })
+}
+
+/// What was collected, with the thresholds of all batches and the verdict on every candidate.
+struct Judged<'a> {
+    run: &'a Run,
+    settings: &'a AnalyzeSettings,
+    plan: Plan,
+    collected: Collected,
+    quality: Quality,
+    thresholds: Thresholds,
+    tally: BatchTally,
+    totals: Totals,
+    step_groups: BTreeMap<i64, StepGroups>,
+    source: FlaggedSource,
+    verdicts: Verdicts,
+    /// All batches together.
+    verdict: BatchVerdict,
+    answers: Answers,
+    has_ratio: bool,
+    knows_clipping: bool,
+}
+
+/// What only a run's own report shows.
+struct ReportParts {
+    rules: (Vec<RuleRow>, RuleOverlap),
+    relations: Relations,
+    swept: (Sweep, Vec<StrategyRow>),
+    candidates: Candidates,
+    responses: Vec<ResponseView>,
+}
+
+impl<'a> Judged<'a> {
+    fn new(scan: Scan<'a>, mut plan: Plan, mut collected: Collected) -> Result<Self> {
+        let Scan { run, settings, quality, rows, progress } = scan;
+        let thresholds = Thresholds::find(run, &plan, &collected, progress)?;
+        let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
+        let tally = totals::run_tally(&collected);
+        let has_ratio = run.has(Column::LogprobNew);
+        let knows_clipping = has_ratio || run.has(Column::Clipped);
+        let totals = totals::totals(&collected, &tally, knows_clipping);
+        let step_groups = steps::groups_by_step(&collected);
+        let source = FlaggedSource {
+            candidates: std::mem::take(&mut collected.candidates),
+            keys: collected.batches.iter().map(|(key, _)| *key).collect(),
+            tau_h: thresholds.tau_h.clone(),
+            rows,
+            groups: std::mem::take(&mut collected.groups),
+            texts,
+        };
+        let answers = questions::answers(&collected, &plan, &source, knows_clipping)?;
+        let verdicts = Verdicts::judge(&source)?;
+        let verdict = verdicts.total();
+        Ok(Self {
+            run,
+            settings,
+            plan,
+            collected,
+            quality,
+            thresholds,
+            tally,
+            totals,
+            step_groups,
+            source,
+            verdicts,
+            verdict,
+            answers,
+            has_ratio,
+            knows_clipping,
+        })
+    }
+
+    fn core(&self) -> RunCore {
+        let Self { plan, collected, thresholds, totals, .. } = self;
+        let classes = self.classes();
+        let mut all_classes = ClassTable::default();
+        classes.iter().for_each(|table| all_classes.merge(table));
+        let step_sources = StepSources {
+            collected,
+            plan,
+            thresholds,
+            verdicts: &self.verdicts.batches,
+            classes: &classes,
+            groups: &self.step_groups,
+            knows_clipping: self.knows_clipping,
+        };
+        let samples = (&collected.rare, &collected.common);
+        let statements = provenance::statements(collected, plan, totals, thresholds, &all_classes);
+        let token_text = self.source.texts.source();
+        RunCore {
+            schema_version: SUMMARY_VERSION,
+            verdict: Default::default(),
+            warnings: Vec::new(),
+            steps: steps::step_rows(&step_sources),
+            taxonomy: taxonomy::taxonomy(&all_classes, samples, &thresholds.split, plan, totals),
+            entropy_profiles: profiles::entropy_profiles(collected),
+            vocabulary: vocabulary::vocabulary(&collected.vocabulary, &self.verdicts, &self.source.texts),
+            answers: self.answers.clone(),
+            quality: provenance::column_reports(&self.quality),
+            provenance: provenance::provenance(self.run, plan, totals, token_text, statements),
+            plane: collected.plane.clone(),
+            s2t: totals::s2t_summary(self.settings, plan, totals, &self.verdict, thresholds),
+            totals: totals.clone(),
+        }
+    }
+
+    fn classes(&self) -> Vec<ClassTable> {
+        let Self { collected, thresholds, verdicts, .. } = self;
+        let negatives = rare_negatives(&collected.rare, &self.plan.rule, &thresholds.split);
+        (0..collected.batches.len())
+            .into_par_iter()
+            .map(|n| {
+                let (tally, verdict) = (&collected.batches[n].1, &verdicts.batches[n]);
+                ClassTable::of(tally, thresholds.split[n], verdict, negatives[n])
+            })
+            .collect()
+    }
+
+    fn report_parts(&self) -> Result<ReportParts> {
+        let Self { plan, collected, thresholds, totals, source, .. } = self;
+        let ((rules, relations), (swept, responses)) = rayon::join(
+            || {
+                rayon::join(
+                    || rules::rules(collected, thresholds, totals.tokens, self.has_ratio),
+                    || Relations::find(&self.tally, collected),
+                )
+            },
+            || {
+                let (rare, rare_zero) = (&collected.rare, self.tally.counts.rare_zero);
+                let silenced = self.verdict.silenced;
+                let rare = RareTokens::new(rare, &thresholds.tau_h, plan, totals, silenced, rare_zero);
+                ((rare.sweep(), rare.strategies()), views::response_views(collected, plan, source))
+            },
+        );
+        let candidates = views::candidate_points(collected, source, plan)?;
+        Ok(ReportParts { rules, relations, swept, candidates, responses })
+    }
+
+    /// Warnings and verdict.
+    fn diagnose(&self, core: &mut RunCore) {
+        diagnosis::diagnose(self.run, &self.collected, &self.source.texts, core);
+    }
 }
 
 /// Relations between quantities of a token.

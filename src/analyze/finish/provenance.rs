@@ -54,7 +54,7 @@ pub fn provenance(
         metadata: run.metadata.clone(),
         vocab_size: plan.vocab_size,
         vocab_source: plan.vocab_source,
-        gradient_source: totals.gradient_source.clone(),
+        gradient_source: totals.gradient_source,
         clip: plan.clip.map(|clip| [clip.low, clip.high]),
         temperature: plan.temperature,
         token_text,
@@ -105,7 +105,7 @@ pub fn statements(
             ));
         }
     }
-    if totals.gradient_source != "measured" && totals.gradient_source != "exact" {
+    if totals.gradient_source.is_estimated() {
         statements.push(format!(
             "{} gradient norms are estimated from p and H; their energies lie between the stated ends",
             totals.estimated_norms

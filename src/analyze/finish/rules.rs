@@ -4,6 +4,7 @@ mod batch;
 mod factor;
 mod tally;
 
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use self::batch::BatchContext;
@@ -88,6 +89,12 @@ fn preset(rule: Rule) -> S2tSettings {
     if rule == Rule::StapoV1 { S2tSettings::v1() } else { S2tSettings::v5() }
 }
 
+/// A value for every pair of rules.
+fn grid<T>(of: impl Fn(Rule, Rule) -> T) -> Array2<T> {
+    let count = Rule::TABLE.len();
+    Array2::from_shape_fn((count, count), |(a, b)| of(Rule::TABLE[a], Rule::TABLE[b]))
+}
+
 fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
     let jaccard = |a: Rule, b: Rule| {
         let both = total.both(a, b);
@@ -97,8 +104,8 @@ fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
     RuleOverlap {
         rules: Rule::TABLE.map(|rule| rule.name().to_owned()).to_vec(),
         touched: Rule::TABLE.map(|rule| total.both(rule, rule)).to_vec(),
-        both: Rule::TABLE.map(|a| Rule::TABLE.map(|b| total.both(a, b)).to_vec()).to_vec(),
-        jaccard: Rule::TABLE.map(|a| Rule::TABLE.map(|b| jaccard(a, b)).to_vec()).to_vec(),
+        both: grid(|a, b| total.both(a, b)),
+        jaccard: grid(jaccard),
         exact,
     }
 }

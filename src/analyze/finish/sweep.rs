@@ -1,5 +1,7 @@
 //! What other thresholds and other ways to choose candidates would silence.
 
+use ndarray::Array2;
+
 use super::steps::{mean, share};
 use crate::analyze::collect::sample::{Sample, SampledToken};
 use crate::analyze::plan::Plan;
@@ -94,10 +96,10 @@ impl<'a> RareTokens<'a> {
         let tau_ps: Vec<f64> =
             with(&TAU_P, Some(self.plan.s2t.tau_p)).into_iter().filter(|t| *t <= largest).collect();
         let quantiles = with(&QUANTILES, own_quantile);
-        let mut cells = Vec::new();
-        for tau_p in &tau_ps {
-            cells.extend(self.sweep_row(*tau_p, &quantiles));
-        }
+        let rows: Vec<Vec<SweepCell>> =
+            tau_ps.iter().map(|tau_p| self.sweep_row(*tau_p, &quantiles)).collect();
+        let shape = (tau_ps.len(), quantiles.len());
+        let cells = Array2::from_shape_fn(shape, |(row, column)| rows[row][column].clone());
         Sweep {
             tau_p: tau_ps,
             quantile: quantiles,

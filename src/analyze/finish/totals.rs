@@ -6,9 +6,9 @@ use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{S2tSummary, Totals};
+use crate::analyze::result::{NormSource, S2tSummary, Totals};
 use crate::analyze::settings::AnalyzeSettings;
-use crate::framework::s2t::{EntropyCut, Population};
+use crate::framework::s2t::EntropyCut;
 
 /// Counts and sums of all batches together.
 pub fn run_tally(collected: &Collected) -> BatchTally {
@@ -18,13 +18,13 @@ pub fn run_tally(collected: &Collected) -> BatchTally {
 }
 
 /// Where norms come from, over the run.
-pub fn gradient_source(tally: &BatchTally) -> &'static str {
+pub fn gradient_source(tally: &BatchTally) -> NormSource {
     let counts = &tally.counts;
     match (counts.weighted, counts.measured_norms, counts.exact_norms) {
-        (all, measured, _) if all > 0 && measured == all => "measured",
-        (all, _, exact) if all > 0 && exact == all => "exact",
-        (_, 0, 0) => "estimated",
-        _ => "mixed",
+        (all, measured, _) if all > 0 && measured == all => NormSource::Measured,
+        (all, _, exact) if all > 0 && exact == all => NormSource::Exact,
+        (_, 0, 0) => NormSource::Estimated,
+        _ => NormSource::Mixed,
     }
 }
 
@@ -60,7 +60,7 @@ pub fn totals(collected: &Collected, tally: &BatchTally, knows_clipping: bool) -
         gradient_energy_low: tally.sum(Quantity::EnergyLow),
         gradient_energy_high: tally.sum(Quantity::EnergyHigh),
         positive_energy: positive,
-        gradient_source: gradient_source(tally).into(),
+        gradient_source: gradient_source(tally),
         estimated_norms: counts.weighted - counts.measured_norms - counts.exact_norms,
         mean_norm: mean_norm(tally),
         mean_norm_positive: mean(tally.sum(Quantity::PositiveNorm), counts.positive),
@@ -85,11 +85,6 @@ pub fn s2t_summary(
     let silenced_energy = verdict.silenced_energy.value();
     let silenced_norm = mean(verdict.silenced_norm.value(), verdict.silenced);
     let ratio = |whole: Option<f64>| silenced_norm.zip(whole).and_then(|(norm, whole)| share(norm, whole));
-    let population = match plan.s2t.population {
-        Population::Candidates => "candidates",
-        Population::Positive => "positive",
-        Population::All => "all",
-    };
     let (quantile, threshold) = match plan.s2t.entropy {
         EntropyCut::Quantile(q) => (Some(q), None),
         EntropyCut::Absolute(nats) => (None, Some(nats)),
@@ -99,7 +94,7 @@ pub fn s2t_summary(
         tau_p: plan.s2t.tau_p,
         entropy_quantile: quantile,
         entropy_threshold: threshold,
-        population: population.into(),
+        population: plan.s2t.population,
         per: if plan.by_update { "minibatch" } else { "step" }.into(),
         candidates: verdict.candidates,
         silenced: verdict.silenced,

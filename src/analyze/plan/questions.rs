@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Purpose;
 use super::dimensions::Dimension;
 use crate::analyze::condition::Condition;
 use crate::analyze::settings::AnalyzeSettings;
@@ -49,12 +50,17 @@ pub struct Questions {
 
 impl Questions {
     /// Resolves what can be asked of a run.
-    pub fn new(run: &Run, settings: &AnalyzeSettings, clip: Option<ClipRange>) -> Result<Self> {
+    pub fn new(
+        run: &Run,
+        settings: &AnalyzeSettings,
+        clip: Option<ClipRange>,
+        purpose: Purpose,
+    ) -> Result<Self> {
         let truncated = [Column::Truncated, Column::FinishReason].into_iter().find(|c| run.has(*c));
         let mut corrections = DEFAULTS.to_vec();
         corrections.extend(&settings.corrections);
         corrections.dedup();
-        let reports = !settings.for_comparison;
+        let reports = purpose == Purpose::Report;
         let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
         let parts: BTreeSet<String> = parts.collect();
         Ok(Self {

@@ -1,13 +1,12 @@
 //! Tokens and responses one by one.
 
-use std::sync::Arc;
-
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analyze::finish::flagged::FlaggedSource;
+use super::totals::NormSource;
 
 /// Why a token is in the case list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlagKind {
     /// Silenced: A > 0, p < τ_p, H < τ_h.
@@ -28,7 +27,7 @@ impl FlagKind {
 }
 
 /// The flagged tokens of the run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Cases {
     /// Spurious tokens of the run.
     pub spurious: u64,
@@ -40,19 +39,13 @@ pub struct Cases {
     pub complete: bool,
     /// What goes between the texts of two tokens (a space where texts are words).
     pub separator: &'static str,
-    /// Whether ids of groups and of responses are texts, not numbers.
-    #[serde(skip)]
-    pub(in crate::analyze) text_ids: [bool; 2],
-    /// Where `tables/flagged.parquet` gets all of them from.
-    #[serde(skip)]
-    pub(in crate::analyze) source: Option<Arc<FlaggedSource>>,
 }
 
 /// Flagged tokens that are kept with their context for the report.
 pub const CASE_LIMIT: usize = 4_000;
 
 /// A flagged token in its context.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlaggedToken {
     /// Spurious or exploratory.
     pub kind: FlagKind,
@@ -84,8 +77,8 @@ pub struct FlaggedToken {
     pub grad_norm_low: f64,
     /// Upper end of the norm.
     pub grad_norm_high: f64,
-    /// `measured`, `exact` or `estimated`.
-    pub norm_source: &'static str,
+    /// Where its norm comes from.
+    pub norm_source: NormSource,
     /// Threshold of its batch.
     pub tau_h: f64,
     /// Surprisal minus entropy, in nats: the analyzer's own score.
@@ -109,7 +102,7 @@ pub struct FlaggedToken {
 }
 
 /// The candidates (A > 0) one by one, up to the largest τ_p that a reader may try.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Candidates {
     /// By step, mini-batch, entropy, log-probability.
     pub points: Vec<CandidatePoint>,
@@ -126,7 +119,7 @@ pub const LARGEST_TAU_P: f64 = 0.02;
 pub const CANDIDATE_LIMIT: usize = 100_000;
 
 /// One candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CandidatePoint {
     /// Step.
     pub step: i64,
@@ -145,7 +138,7 @@ pub struct CandidatePoint {
 }
 
 /// Why a response is among those that are shown whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShownFor {
     /// Its candidates have the most unexplained surprise.
@@ -161,7 +154,7 @@ pub enum ShownFor {
 }
 
 /// A whole response for a heat map.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ResponseView {
     /// Why it is shown.
     pub shown_for: Vec<ShownFor>,

@@ -1,9 +1,10 @@
 //! Entropy changes and the relations that the paper derives.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Directions and sizes of the first-order entropy change, over tokens with w ≠ 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EntropyChange {
     /// Certified up.
     pub certified_up: u64,
@@ -26,7 +27,7 @@ pub struct EntropyChange {
 }
 
 /// The change that was measured, beside the one predicted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredChange {
     /// Tokens with both (w ≠ 0), in the sample that the correlations use.
     pub tokens: u64,
@@ -45,7 +46,7 @@ pub struct MeasuredChange {
 }
 
 /// Tokens of about the same predicted change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ChangeBin {
     /// Smallest predicted change per unit of step size.
     pub predicted_from: f64,
@@ -62,7 +63,7 @@ pub struct ChangeBin {
 }
 
 /// A relation between two quantities of a token, over tokens with w ≠ 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Correlation {
     /// First quantity, e.g. `grad_norm`.
     pub x: String,

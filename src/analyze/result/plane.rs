@@ -1,9 +1,10 @@
 //! The probability × entropy plane and the distribution of entropy.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Equal bins between two limits; values outside are in the end bins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct AxisSpec {
     /// Left end.
     pub low: f64,
@@ -22,7 +23,7 @@ impl AxisSpec {
 }
 
 /// Tokens by probability and entropy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Plane {
     /// log10 p.
     pub log10_prob: AxisSpec,
@@ -33,7 +34,7 @@ pub struct Plane {
 }
 
 /// One cell of the plane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PlaneCell {
     /// Bin of log10 p.
     pub x: u16,
@@ -52,7 +53,7 @@ pub struct PlaneCell {
 }
 
 /// Entropy against token quantile in one third of the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EntropyProfile {
     /// `early`, `middle` or `late`.
     pub period: String,

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::totals::NormSource;
+
 /// Where the numbers come from.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Provenance {
     /// Version of this program.
     pub program: String,
@@ -25,8 +28,8 @@ pub struct Provenance {
     pub vocab_size: u32,
     /// Where V comes from.
     pub vocab_source: VocabularySource,
-    /// `measured`, `exact`, `estimated` or `mixed`.
-    pub gradient_source: String,
+    /// Where gradient norms come from.
+    pub gradient_source: NormSource,
     /// The clipping range in use; `None` where nothing is clipped.
     pub clip: Option<[f64; 2]>,
     /// T that the gradient is divided by.
@@ -38,7 +41,7 @@ pub struct Provenance {
 }
 
 /// Where V comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VocabularySource {
     /// The user.
@@ -53,7 +56,7 @@ pub enum VocabularySource {
 }
 
 /// One input file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FileReport {
     /// Path as found.
     pub path: String,
@@ -62,7 +65,7 @@ pub struct FileReport {
 }
 
 /// A canonical column and where it comes from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MappedColumn {
     /// Canonical name.
     pub column: String,
@@ -71,7 +74,7 @@ pub struct MappedColumn {
 }
 
 /// Missing and bad values of a column.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ColumnReport {
     /// Canonical name.
     pub column: String,

@@ -1,16 +1,22 @@
 //! What other thresholds, strategies and rules would do to the same tokens.
 
+use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::grid::{as_list, as_rows};
+
 /// τ_p × q.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Sweep {
     /// τ_p of the rows, ascending.
     pub tau_p: Vec<f64>,
     /// Quantiles of the columns, ascending.
     pub quantile: Vec<f64>,
     /// All cells, by τ_p, then quantile.
-    pub cells: Vec<SweepCell>,
+    #[serde(serialize_with = "as_list")]
+    #[schemars(with = "Vec<SweepCell>")]
+    pub cells: Array2<SweepCell>,
     /// Whether every cell is exact; else rare tokens were sampled at `sampling_rate`.
     pub exact: bool,
     /// Share of the rare tokens that was kept.
@@ -18,7 +24,7 @@ pub struct Sweep {
 }
 
 /// One choice of thresholds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SweepCell {
     /// τ_p.
     pub tau_p: f64,
@@ -41,7 +47,7 @@ pub struct SweepCell {
 }
 
 /// A way to choose among the candidates.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StrategyRow {
     /// `low_entropy` (S2T), `high_entropy`, `random`, `fullmask` or `probability_only`.
     pub strategy: String,
@@ -60,7 +66,7 @@ pub struct StrategyRow {
 }
 
 /// One rule on this log.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RuleRow {
     /// Name, as in `provenance` and the replay trainer: `stapo_v5`, `stapo_v1`, `fullmask`, …
     pub rule: String,
@@ -89,16 +95,20 @@ pub struct RuleRow {
 }
 
 /// How far the rules touch the same tokens.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RuleOverlap {
     /// Names, in the order of rows and columns.
     pub rules: Vec<String>,
     /// Tokens whose gradient the rule changes by more than 1 % (silenced, damped or amplified).
     pub touched: Vec<f64>,
     /// Tokens touched by both.
-    pub both: Vec<Vec<f64>>,
+    #[serde(serialize_with = "as_rows")]
+    #[schemars(with = "Vec<Vec<f64>>")]
+    pub both: Array2<f64>,
     /// Tokens touched by both over tokens touched by either; `None` where neither touches any.
-    pub jaccard: Vec<Vec<Option<f64>>>,
+    #[serde(serialize_with = "as_rows")]
+    #[schemars(with = "Vec<Vec<Option<f64>>>")]
+    pub jaccard: Array2<Option<f64>>,
     /// Whether the numbers are exact; else from a uniform sample of tokens.
     pub exact: bool,
 }

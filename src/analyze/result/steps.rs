@@ -1,9 +1,10 @@
 //! One row a step.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The run at one step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StepRow {
     /// Step.
     pub step: i64,
@@ -76,7 +77,7 @@ pub struct StepRow {
 }
 
 /// Quantiles of the entropy of trained tokens, in nats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EntropyQuantiles {
     /// 1 %.
     pub q01: f64,
@@ -102,6 +103,9 @@ impl EntropyQuantiles {
     /// The orders, ascending.
     pub const ORDERS: [f64; 9] = [0.01, 0.05, 0.25, 0.50, 0.75, 0.80, 0.90, 0.95, 0.99];
 
+    /// Their names, as those of the fields.
+    pub const NAMES: [&str; 9] = ["q01", "q05", "q25", "q50", "q75", "q80", "q90", "q95", "q99"];
+
     /// From values in the order of [`Self::ORDERS`].
     #[must_use]
     pub fn from_values(v: [f64; 9]) -> Self {
@@ -126,7 +130,7 @@ impl EntropyQuantiles {
 }
 
 /// The threshold of one mini-batch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct BatchThreshold {
     /// Mini-batch inside the step; `None` for responses without one.
     pub update: Option<i64>,
@@ -141,7 +145,7 @@ pub struct BatchThreshold {
 }
 
 /// Entropy change of a step's tokens, each at its own position.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StepChange {
     /// Lower end of the mean first-order change per unit of step size; equal to the upper end
     /// where every token's is exact. `None` without tokens with w ≠ 0.
@@ -155,7 +159,7 @@ pub struct StepChange {
 }
 
 /// Trainer against inference engine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Mismatch {
     /// Tokens with both log-probabilities.
     pub tokens: u64,

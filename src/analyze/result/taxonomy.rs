@@ -1,9 +1,10 @@
 //! The taxonomy of tokens.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One class of the taxonomy over the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ClassRow {
     /// Machine-readable name, as [`crate::framework::taxonomy::TokenClass::name`].
     pub class: String,

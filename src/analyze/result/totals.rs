@@ -1,9 +1,47 @@
 //! The run in a few numbers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::framework::norm::GradientSource;
+use crate::framework::s2t::Population;
+
+named! {
+    /// Where gradient norms come from.
+    #[derive(Default)]
+    pub enum NormSource {
+        /// Logged.
+        Measured = "measured",
+        /// From a logged Σ π².
+        Exact = "exact",
+        /// From p and H.
+        #[default]
+        Estimated = "estimated",
+        /// Some of one kind, some of another.
+        Mixed = "mixed",
+    }
+}
+
+impl NormSource {
+    /// Whether any norm is an estimate.
+    #[must_use]
+    pub fn is_estimated(self) -> bool {
+        matches!(self, Self::Estimated | Self::Mixed)
+    }
+}
+
+impl From<GradientSource> for NormSource {
+    fn from(of_token: GradientSource) -> Self {
+        match of_token {
+            GradientSource::Measured => Self::Measured,
+            GradientSource::Exact => Self::Exact,
+            GradientSource::Estimated => Self::Estimated,
+        }
+    }
+}
+
 /// Counts and means over all trained tokens.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Trained tokens (mask applied).
     pub tokens: u64,
@@ -48,8 +86,8 @@ pub struct Totals {
     pub gradient_energy_high: f64,
     /// Energy of the tokens with A > 0.
     pub positive_energy: f64,
-    /// `measured`, `exact`, `estimated` or `mixed`.
-    pub gradient_source: String,
+    /// Where gradient norms come from.
+    pub gradient_source: NormSource,
     /// Tokens with w ≠ 0 whose norm is estimated.
     pub estimated_norms: u64,
     /// Mean norm of the tokens with w ≠ 0.
@@ -61,7 +99,7 @@ pub struct Totals {
 }
 
 /// The spurious-token mask: what was asked, what came out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct S2tSummary {
     /// `v5`, `v1` or `custom`.
     pub preset: String,
@@ -71,8 +109,8 @@ pub struct S2tSummary {
     pub entropy_quantile: Option<f64>,
     /// The absolute τ_h, where given.
     pub entropy_threshold: Option<f64>,
-    /// `candidates`, `positive` or `all`.
-    pub population: String,
+    /// Whose entropies define τ_h.
+    pub population: Population,
     /// What a batch is: `step` or `minibatch`.
     pub per: String,
     /// Tokens with A > 0 and p < τ_p.
@@ -98,7 +136,7 @@ pub struct S2tSummary {
 }
 
 /// How the run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictState {
     /// Nothing serious was found.
@@ -113,7 +151,7 @@ pub enum VerdictState {
 }
 
 /// The answer for the first screen.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
     /// How the run stands.
     pub state: VerdictState,

@@ -1,9 +1,10 @@
 //! Token ids: what occurs, what is a candidate, what is silenced.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The vocabulary of the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Vocabulary {
     /// Distinct ids among the trained tokens; `None` where ids are not logged.
     pub distinct: Option<u64>,
@@ -22,7 +23,7 @@ pub struct Vocabulary {
 pub const TOP_ROWS: usize = 50;
 
 /// How a set of tokens spreads over ids.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Concentration {
     /// Tokens in the set.
     pub tokens: u64,
@@ -39,7 +40,7 @@ pub struct Concentration {
 }
 
 /// One token id.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct VocabularyRow {
     /// Token id.
     pub token_id: i64,

@@ -1,10 +1,12 @@
 //! What the user should know, and what to do about it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The kinds of warnings, the most serious first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum WarningCode {
     /// Entropy fell to a small part of where it began and stayed there.
     EntropyCollapse,
@@ -75,7 +77,7 @@ impl WarningCode {
 }
 
 /// One warning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Warning {
     /// What kind.
     pub code: WarningCode,
@@ -88,7 +90,7 @@ pub struct Warning {
 }
 
 /// A number or a place behind a warning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// Step, where it is at one.
     pub step: Option<i64>,

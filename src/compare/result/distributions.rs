@@ -1,9 +1,11 @@
 //! How the tokens of runs are distributed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the tokens of an arm are distributed against the baseline's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DistributionChange {
     /// The arm.
     pub run: String,
@@ -24,7 +26,7 @@ pub struct DistributionChange {
 }
 
 /// A distance between two distributions and what noise alone would give.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Distance {
     /// Jensen–Shannon distance, from 0 to 1.
     pub distance: f64,
@@ -37,7 +39,7 @@ pub struct Distance {
 }
 
 /// A region of the plane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RegionChange {
     /// log10 p: from, to.
     pub log10_prob: [f64; 2],
@@ -56,7 +58,7 @@ pub struct RegionChange {
 }
 
 /// A token id.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TokenChange {
     /// Id.
     pub token_id: i64,
@@ -75,7 +77,8 @@ pub struct TokenChange {
 }
 
 /// A token id that is silenced in some arm.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SpuriousToken {
     /// Id.
     pub token_id: i64,

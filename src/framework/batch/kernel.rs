@@ -12,7 +12,7 @@ use crate::framework::feasible::{ConditionalState, FEASIBILITY_TOLERANCE};
 use crate::framework::norm::{clamp_into, conditional_collision, point_estimate, squared_norm};
 use crate::framework::token::ClipRange;
 
-use super::{BLOCK, BatchSettings, TokenBlock, TokenColumns, flags};
+use super::{BLOCK, BatchSettings, TokenBlock, TokenSlices, flags};
 
 /// Complements below this are treated as this where they divide; the norm is nothing there.
 const LEAST_COMPLEMENT: f32 = 1e-30;
@@ -41,7 +41,7 @@ impl BatchKernel {
 
     /// Fills probabilities, weights, norms and flags from the first [`BLOCK`] tokens of `columns`.
     #[inline(always)]
-    pub fn gradients(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
+    pub fn gradients(&self, columns: &TokenSlices<'_>, block: &mut TokenBlock) {
         block.load(columns);
         self.split_entropies(block);
         if let Some(logprob_new) = columns.logprob_new {
@@ -59,7 +59,7 @@ impl BatchKernel {
 
     /// Fills probabilities and the flags that need no gradient: enough where all advantages are 0.
     #[inline(always)]
-    pub fn probabilities(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
+    pub fn probabilities(&self, columns: &TokenSlices<'_>, block: &mut TokenBlock) {
         block.load(columns);
         self.split_entropies(block);
     }
@@ -68,7 +68,7 @@ impl BatchKernel {
     /// from the same columns.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)]
-    pub fn entropy_changes(&self, columns: &TokenColumns<'_>, block: &mut TokenBlock) {
+    pub fn entropy_changes(&self, columns: &TokenSlices<'_>, block: &mut TokenBlock) {
         let n = block.padded_len();
         for i in 0..n {
             let logprob = f64::from(block.input.logprob[i]);
@@ -240,7 +240,7 @@ impl Default for Scratch {
 
 impl TokenBlock {
     #[inline(always)]
-    fn load(&mut self, columns: &TokenColumns<'_>) {
+    fn load(&mut self, columns: &TokenSlices<'_>) {
         self.len = columns.logprob.len().min(BLOCK);
         let n = self.padded_len();
         let input = &mut self.input;

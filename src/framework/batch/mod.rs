@@ -45,7 +45,7 @@ pub fn gradient_source(flags: u8) -> GradientSource {
 /// Columns of one chunk of tokens. Missing values are NaN; a column shorter than `logprob` is
 /// missing beyond its end.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct TokenColumns<'a> {
+pub struct TokenSlices<'a> {
     /// ln p of the policy that `entropy` belongs to.
     pub logprob: &'a [f32],
     /// H in nats.
@@ -62,7 +62,7 @@ pub struct TokenColumns<'a> {
     pub sum_pi_sq_log_pi: Option<&'a [f64]>,
 }
 
-impl<'a> TokenColumns<'a> {
+impl<'a> TokenSlices<'a> {
     /// The tokens from `start` on, at most [`BLOCK`] of them.
     #[must_use]
     pub fn block_at(&self, start: usize) -> Self {
@@ -214,7 +214,7 @@ mod tests {
         BatchKernel::new(&BatchSettings { vocab_size: V, clip, temperature })
     }
 
-    fn computed(kernel: &BatchKernel, columns: &TokenColumns<'_>) -> TokenBlock {
+    fn computed(kernel: &BatchKernel, columns: &TokenSlices<'_>) -> TokenBlock {
         let mut block = TokenBlock::default();
         kernel.gradients(columns, &mut block);
         kernel.entropy_changes(columns, &mut block);
@@ -236,14 +236,14 @@ mod tests {
         let (logprob, entropy, advantage) = (column(0), column(1), column(2));
         let norms = vec![2.0; rows.len()];
         let squares = vec![2.0; rows.len()];
-        let columns = TokenColumns {
+        let columns = TokenSlices {
             logprob: &logprob,
             entropy: &entropy,
             advantage: &advantage,
             grad_norm: Some(&norms),
             sum_pi_sq: Some(&squares),
             logprob_new: Some(&logprob),
-            ..TokenColumns::default()
+            ..TokenSlices::default()
         };
         let block = computed(&kernel(None, 1.0), &columns);
         assert_eq!((block.len(), block.norm_sq[0]), (10, 4.0));
@@ -258,13 +258,13 @@ mod tests {
 
     #[test]
     fn the_best_source_wins() {
-        let columns = TokenColumns {
+        let columns = TokenSlices {
             logprob: &[-1.0; 4],
             entropy: &[1.5; 4],
             advantage: &[2.0; 4],
             grad_norm: Some(&[0.5, f32::NAN, f32::NAN]),
             sum_pi_sq: Some(&[0.3, 0.3, f64::NAN]),
-            ..TokenColumns::default()
+            ..TokenSlices::default()
         };
         let block = computed(&kernel(None, 2.0), &columns);
         assert_eq!(&block.flags[..4], &[flags::MEASURED | flags::EXACT, flags::EXACT, 0, 0]);
@@ -279,12 +279,12 @@ mod tests {
 
     #[test]
     fn ratios_weigh_and_clip() {
-        let columns = TokenColumns {
+        let columns = TokenSlices {
             logprob: &[-1.0; 4],
             entropy: &[1.5; 4],
             advantage: &[1.0, 1.0, -1.0, -1.0],
             logprob_new: Some(&[-0.5, f32::NAN, -2.0, -0.5]),
-            ..TokenColumns::default()
+            ..TokenSlices::default()
         };
         let block = computed(&kernel(Some(ClipRange { low: 0.2, high: 0.28 }), 1.0), &columns);
         let expected = [0.0, 1.0, 0.0, -(0.5_f64.exp())];
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn blocks_cover_a_chunk() {
         let values = vec![-1.0_f32; BLOCK + 3];
-        let columns = TokenColumns { logprob: &values, entropy: &values[..5], ..TokenColumns::default() };
+        let columns = TokenSlices { logprob: &values, entropy: &values[..5], ..TokenSlices::default() };
         assert_eq!(columns.block_at(0).logprob.len(), BLOCK);
         assert_eq!(columns.block_at(BLOCK).logprob.len(), 3);
         assert!(columns.block_at(BLOCK).entropy.is_empty());
@@ -356,8 +356,8 @@ mod tests {
                 })
                 .collect();
             let advantage: Vec<f32> = tokens.iter().map(|t| t.2).collect();
-            let columns = TokenColumns {
-                logprob: &logprob, entropy: &entropy, advantage: &advantage, ..TokenColumns::default()
+            let columns = TokenSlices {
+                logprob: &logprob, entropy: &entropy, advantage: &advantage, ..TokenSlices::default()
             };
             let block = computed(&kernel(None, 1.0), &columns);
             for i in 0..tokens.len() {

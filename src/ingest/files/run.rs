@@ -85,6 +85,15 @@ pub struct Run {
 
 impl Run {
     /// Finds and opens all log files behind the arguments.
+    ///
+    /// ```
+    /// use stapo_analyze::ingest::{Column, IngestSettings, Run};
+    ///
+    /// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+    /// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+    /// assert!(run.has(Column::Logprob) && !run.has(Column::TokenText));
+    /// # Ok::<(), stapo_analyze::Error>(())
+    /// ```
     pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
         let found = discover(arguments)?;
         let opened: Vec<Opened> =

@@ -41,6 +41,7 @@ pub use minibatch::MiniBatch;
 pub use random::RandomFrom;
 pub use registry::{NAMES, ObjectiveSettings, build, can_dual_clip};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::framework::rules::Rule;
@@ -69,7 +70,7 @@ pub enum Mean {
 }
 
 /// What a rule did to a mini-batch; `None` where it does not apply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Tokens with A > 0 and p < τ_p.
     pub candidates: Option<u64>,

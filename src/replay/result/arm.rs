@@ -1,11 +1,12 @@
 //! One arm: updates, drift, hold-out metrics.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::replay::objective::Counts;
 
 /// One objective with one seed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmResult {
     /// Name of the objective.
     pub objective: String,
@@ -26,7 +27,7 @@ pub struct ArmResult {
 }
 
 /// An arm that the time was too short for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnfinishedArm {
     /// Name of the objective.
     pub objective: String,
@@ -39,7 +40,7 @@ pub struct UnfinishedArm {
 }
 
 /// Why an arm stopped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stop {
     /// What happened.
     pub reason: String,
@@ -54,7 +55,7 @@ pub struct Stop {
 }
 
 /// A token of a mini-batch that gave no finite loss or gradient.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BadToken {
     /// The response, by its id in the log.
     pub sample: String,
@@ -67,7 +68,7 @@ pub struct BadToken {
 }
 
 /// One update of the policy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Update {
     /// Number, from 0.
     pub update: u64,
@@ -109,7 +110,7 @@ pub struct Update {
 }
 
 /// How far the replayed policy is from the one that wrote a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepDrift {
     /// Step of the log.
     pub step: i64,
@@ -124,7 +125,7 @@ pub struct StepDrift {
 }
 
 /// Quality on the responses that no arm trains on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HoldoutMetrics {
     /// Updates before the measurement.
     pub updates: u64,

@@ -1,9 +1,10 @@
 //! Flagged tokens, explained.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A flagged token with the policy's own alternatives.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
     /// Step of the log.
     pub step: i64,
@@ -32,7 +33,7 @@ pub struct Case {
 }
 
 /// A token that the policy could have taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Alternative {
     /// Id.
     pub token_id: u32,

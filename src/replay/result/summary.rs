@@ -1,11 +1,12 @@
 //! Objectives over their seeds, and their differences.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arm::ArmResult;
 
 /// An objective over its seeds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArmSummary {
     /// Name of the objective.
     pub objective: String,
@@ -24,7 +25,7 @@ pub struct ArmSummary {
 }
 
 /// A metric over the seeds of an objective.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricSummary {
     /// Which.
     pub metric: Metric,
@@ -37,7 +38,7 @@ pub struct MetricSummary {
 }
 
 /// What is compared between objectives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// [`super::HoldoutMetrics::auc`].
@@ -91,7 +92,7 @@ impl Metric {
 }
 
 /// One objective against another on one metric, paired by seed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The objective.
     pub objective: String,

@@ -1,9 +1,10 @@
 //! What the user should know.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the user should know, and do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Warning {
     /// Which.
     pub code: WarningCode,
@@ -14,8 +15,9 @@ pub struct Warning {
 }
 
 /// Kinds of warnings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum WarningCode {
     /// The policy is not the one that was trained.
     Surrogate,

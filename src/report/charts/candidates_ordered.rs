@@ -3,10 +3,11 @@
 use super::series::largest;
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
+use crate::framework::s2t::Population;
 use crate::report::candidates::{by_batch, thinned};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::count;
+use crate::tables::Columns;
 
 const TITLE: &str = "Candidates ordered by entropy";
 /// Marks that are drawn at most.
@@ -14,8 +15,7 @@ const MARKS: usize = 700;
 
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
-    let mut table =
-        Table::new(&["step", "update", "rank_in_batch", "entropy", "logprob", "advantage", "silenced"]);
+    let mut rows = Vec::new();
     let mut points = Vec::new();
     for ((step, update), mut batch) in by_batch(analysis) {
         batch.sort_by(|a, b| a.0.entropy.total_cmp(&b.0.entropy));
@@ -23,24 +23,26 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         for (rank, (point, silenced)) in batch.iter().enumerate() {
             let place = if batch.len() == 1 { 0.5 } else { rank as f64 / last };
             points.push((place * 100.0, f64::from(point.entropy), *silenced));
-            table.push([
-                step.into(),
-                update.into(),
-                place.into(),
-                point.entropy.into(),
-                point.logprob.into(),
-                point.advantage.into(),
-                Cell::Count(u64::from(*silenced)),
-            ]);
+            rows.push((step, update, place, *point, *silenced));
         }
     }
+    let table = Columns::of(&rows)
+        .int("step", |r| r.0)
+        .int("update", |r| r.1)
+        .float("rank_in_batch", |r| r.2)
+        .single("entropy", |r| r.3.entropy)
+        .single("logprob", |r| r.3.logprob)
+        .single("advantage", |r| r.3.advantage)
+        .flag("silenced", |r| r.4)
+        .frame();
     if points.is_empty() {
         return Err(Missing::new(
             TITLE,
             "candidates (A > 0 and p < τₚ); this run has none, or their list is not kept",
         ));
     }
-    let quantile = analysis.s2t.entropy_quantile.filter(|_| analysis.s2t.population == "candidates");
+    let quantile =
+        analysis.s2t.entropy_quantile.filter(|_| analysis.s2t.population == Population::Candidates);
     let drawn = thinned(&points, MARKS);
     let total = count(points.len() as u64);
     let mut notes = vec![format!("{total} candidates; every batch has a threshold of its own.")];

@@ -4,9 +4,9 @@ use super::series::largest;
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::ClassRow;
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::numbers::{count, times};
+use crate::tables::select;
 
 const TITLE: &str = "Mean gradient norm per class";
 
@@ -16,7 +16,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     if rows.is_empty() {
         return Err(Missing::new(TITLE, "tokens with an advantage other than 0"));
     }
-    let estimated = matches!(analysis.totals.gradient_source.as_str(), "estimated" | "mixed");
+    let estimated = analysis.totals.gradient_source.is_estimated();
     let source = &analysis.totals.gradient_source;
     Ok(Chart {
         name: "class_norm",
@@ -26,7 +26,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
             "Norms are {source}; n is the number of tokens that the mean was taken over. Low p is p < τₚ, low H is H < τₕ of the batch."
         )],
         scenes: Scenes::draw(|width| ink(&rows, estimated, width)),
-        table: table(&analysis.taxonomy),
+        table: select(&analysis.taxonomy_frame(), &COLUMNS),
     })
 }
 
@@ -79,38 +79,19 @@ fn ink_of(row: &ClassRow) -> Ink {
     }
 }
 
-fn table(rows: &[ClassRow]) -> Table {
-    let mut table = Table::new(&[
-        "class",
-        "tokens",
-        "token_share",
-        "energy",
-        "energy_share",
-        "mean_norm",
-        "mean_norm_low",
-        "mean_norm_high",
-        "norm_sample",
-        "norm_ratio",
-        "entropy_up",
-        "entropy_down",
-        "entropy_ambiguous",
-    ]);
-    for r in rows {
-        table.push([
-            Cell::from(r.class.as_str()),
-            r.tokens.into(),
-            r.token_share.into(),
-            r.energy.into(),
-            r.energy_share.into(),
-            r.mean_norm.into(),
-            r.mean_norm_low.into(),
-            r.mean_norm_high.into(),
-            r.norm_sample.into(),
-            r.norm_ratio.into(),
-            r.entropy_up.into(),
-            r.entropy_down.into(),
-            r.entropy_ambiguous.into(),
-        ]);
-    }
-    table
-}
+/// The columns that the chart's reader may want.
+const COLUMNS: [&str; 13] = [
+    "class",
+    "tokens",
+    "token_share",
+    "energy",
+    "energy_share",
+    "mean_norm",
+    "mean_norm_low",
+    "mean_norm_high",
+    "norm_sample",
+    "norm_ratio",
+    "entropy_up",
+    "entropy_down",
+    "entropy_ambiguous",
+];

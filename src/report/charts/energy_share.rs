@@ -5,8 +5,8 @@ use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::StepRow;
 use crate::framework::taxonomy::TokenClass;
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Gradient energy per class over steps";
 const COLUMNS: [&str; 4] = ["high p, high H", "high p, low H", "low p, high H", "low p, low H"];
@@ -89,20 +89,15 @@ fn heading(class: usize) -> &'static str {
     COLUMNS[class % COLUMNS.len()]
 }
 
-fn table(steps: &[StepRow]) -> Table {
-    let mut table = Table::new(&["step", "class", "tokens", "energy_share"]);
-    for s in steps {
-        for class in TokenClass::ALL {
-            let index = class as usize;
-            table.push([
-                s.step.into(),
-                Cell::from(class.name()),
-                s.class_tokens[index].into(),
-                s.class_energy_shares[index].into(),
-            ]);
-        }
-    }
-    table
+fn table(steps: &[StepRow]) -> DataFrame {
+    let rows: Vec<(&StepRow, TokenClass)> =
+        steps.iter().flat_map(|s| TokenClass::ALL.map(|class| (s, class))).collect();
+    Columns::of(&rows)
+        .int("step", |r| r.0.step)
+        .text("class", |r| r.1.name())
+        .count("tokens", |r| r.0.class_tokens[r.1 as usize])
+        .float("energy_share", |r| r.0.class_energy_shares[r.1 as usize])
+        .frame()
 }
 
 /// Powers of ten down from 100 %, as percentages.

@@ -4,9 +4,9 @@ use super::series::{largest, smallest};
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::ChangeBin;
-use crate::report::csv::Table;
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::{count, number};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy change, predicted and measured";
 
@@ -82,31 +82,17 @@ fn ink(bins: &[ChangeBin], width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(bins: &[ChangeBin]) -> Table {
-    let mut table = Table::new(&[
-        "predicted_from",
-        "predicted_to",
-        "tokens",
-        "mean_predicted",
-        "mean_measured",
-        "measured_q25",
-        "measured_q50",
-        "measured_q75",
-    ]);
-    for b in bins {
-        let [q25, q50, q75] = b.measured_quartiles;
-        table.push([
-            b.predicted_from.into(),
-            b.predicted_to.into(),
-            b.tokens.into(),
-            b.mean_predicted.into(),
-            b.mean_measured.into(),
-            q25.into(),
-            q50.into(),
-            q75.into(),
-        ]);
-    }
-    table
+fn table(bins: &[ChangeBin]) -> DataFrame {
+    Columns::of(bins)
+        .float("predicted_from", |b| b.predicted_from)
+        .float("predicted_to", |b| b.predicted_to)
+        .count("tokens", |b| b.tokens)
+        .float("mean_predicted", |b| b.mean_predicted)
+        .float("mean_measured", |b| b.mean_measured)
+        .float("measured_q25", |b| b.measured_quartiles[0])
+        .float("measured_q50", |b| b.measured_quartiles[1])
+        .float("measured_q75", |b| b.measured_quartiles[2])
+        .frame()
 }
 
 /// Two digits.

@@ -4,10 +4,10 @@ use super::series::largest;
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::EntropyProfile;
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::count;
 use crate::report::text::prose;
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy against token quantile";
 
@@ -64,15 +64,17 @@ fn ink(profiles: &[EntropyProfile], width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(profiles: &[EntropyProfile]) -> Table {
-    let mut table = Table::new(&["period", "first_step", "last_step", "quantile", "entropy"]);
+fn table(profiles: &[EntropyProfile]) -> DataFrame {
+    let mut rows = Vec::new();
     for p in profiles {
         let last = p.entropy.len().saturating_sub(1).max(1) as f64;
-        for (i, h) in p.entropy.iter().enumerate() {
-            let quantile = i as f64 / last;
-            let period = Cell::from(p.period.as_str());
-            table.push([period, p.first_step.into(), p.last_step.into(), quantile.into(), (*h).into()]);
-        }
+        rows.extend(p.entropy.iter().enumerate().map(|(i, h)| (p, i as f64 / last, *h)));
     }
-    table
+    Columns::of(&rows)
+        .text("period", |r| r.0.period.as_str())
+        .int("first_step", |r| r.0.first_step)
+        .int("last_step", |r| r.0.last_step)
+        .float("quantile", |r| r.1)
+        .float("entropy", |r| r.2)
+        .frame()
 }

@@ -4,8 +4,8 @@ use super::series::{draw_series, largest, over_steps, smallest, step_axis, strid
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{EntropyQuantiles, StepRow};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy and reward over steps";
 
@@ -97,36 +97,16 @@ fn reward_axis(reward: &[(f64, f64)]) -> Axis {
     Axis::new("mean reward", low..high, ticks::linear(low, high, 5))
 }
 
-fn table(steps: &[StepRow]) -> Table {
-    let mut table = Table::new(&[
-        "step",
-        "tokens",
-        "responses",
-        "mean_reward",
-        "reward_std",
-        "mean_entropy",
-        "q01",
-        "q05",
-        "q25",
-        "q50",
-        "q75",
-        "q80",
-        "q90",
-        "q95",
-        "q99",
-    ]);
-    for s in steps {
-        let mut row: Vec<Cell> = vec![
-            s.step.into(),
-            s.tokens.into(),
-            s.responses.into(),
-            s.mean_reward.into(),
-            s.reward_std.into(),
-            s.mean_entropy.into(),
-        ];
-        let quantiles = s.entropy_quantiles.map_or([f64::NAN; 9], |q| q.values());
-        row.extend(quantiles.map(Cell::Number));
-        table.push(row);
+fn table(steps: &[StepRow]) -> DataFrame {
+    let mut columns = Columns::of(steps)
+        .int("step", |s| s.step)
+        .count("tokens", |s| s.tokens)
+        .count("responses", |s| s.responses)
+        .float("mean_reward", |s| s.mean_reward)
+        .float("reward_std", |s| s.reward_std)
+        .float("mean_entropy", |s| s.mean_entropy);
+    for (i, name) in EntropyQuantiles::NAMES.into_iter().enumerate() {
+        columns = columns.float(name, |s| s.entropy_quantiles.map(|q| q.values()[i]));
     }
-    table
+    columns.frame()
 }

@@ -19,9 +19,9 @@ mod vocabulary;
 
 use rayon::prelude::*;
 
-use super::csv::Table;
 use super::draw::Scenes;
 use crate::analyze::RunAnalysis;
+use crate::tables::DataFrame;
 
 /// A chart with what belongs to it.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Chart {
     /// The drawing.
     pub scenes: Scenes,
     /// The numbers.
-    pub table: Table,
+    pub table: DataFrame,
 }
 
 /// A chart that the log holds no data for.

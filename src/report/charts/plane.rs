@@ -1,14 +1,16 @@
 //! The probability × entropy plane.
 
+use ndarray::Array2;
+
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{CandidatePoint, Plane};
+use crate::analyze::result::{CandidatePoint, Plane, PlaneCell};
 use crate::report::candidates::{by_batch, thinned};
-use crate::report::csv::Table;
 use crate::report::draw::{
     Anchor, Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks,
 };
 use crate::report::numbers::{count, number};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Probability × entropy plane";
 /// Marks of a kind that are drawn at most.
@@ -139,16 +141,17 @@ fn binned(plane: &Plane) -> Vec<DrawnCell> {
     let last = plane.cells.iter().map(|c| usize::from(c.y)).max().unwrap_or(0);
     let wide = (plane.log10_prob.bins - first.min(plane.log10_prob.bins)).div_ceil(CELLS[0]).max(1);
     let high = (last + 1).div_ceil(CELLS[1]).max(1);
-    let mut sums = std::collections::BTreeMap::new();
+    let columns = plane.log10_prob.bins.div_ceil(wide).max(1);
+    let mut sums = Array2::<u64>::zeros((columns, last / high + 1));
     for cell in &plane.cells {
         // Columns are counted from the right end, p = 1, which is always there.
         let column = (plane.log10_prob.bins - 1 - usize::from(cell.x).min(plane.log10_prob.bins - 1)) / wide;
-        *sums.entry((column, usize::from(cell.y) / high)).or_insert(0) +=
-            cell.positive + cell.negative + cell.zero;
+        sums[[column, usize::from(cell.y) / high]] += cell.positive + cell.negative + cell.zero;
     }
     let from_right =
         |columns: usize| plane.log10_prob.edge(plane.log10_prob.bins.saturating_sub(columns * wide));
-    sums.into_iter()
+    sums.indexed_iter()
+        .filter(|(_, tokens)| **tokens > 0)
         .map(|((x, y), tokens)| DrawnCell {
             rect: [
                 from_right(x + 1),
@@ -156,7 +159,7 @@ fn binned(plane: &Plane) -> Vec<DrawnCell> {
                 from_right(x),
                 plane.entropy.edge((y + 1) * high),
             ],
-            tokens,
+            tokens: *tokens,
         })
         .collect()
 }
@@ -175,31 +178,18 @@ fn opacity(tokens: u64, fullest: u64) -> f64 {
     alpha_of(level_of(tokens, fullest))
 }
 
-fn table(plane: &Plane) -> Table {
-    let mut table = Table::new(&[
-        "log10_p_from",
-        "log10_p_to",
-        "entropy_from",
-        "entropy_to",
-        "positive",
-        "negative",
-        "zero",
-        "positive_energy",
-        "negative_energy",
-    ]);
-    for cell in &plane.cells {
-        let (x, y) = (usize::from(cell.x), usize::from(cell.y));
-        table.push([
-            plane.log10_prob.edge(x).into(),
-            plane.log10_prob.edge(x + 1).into(),
-            plane.entropy.edge(y).into(),
-            plane.entropy.edge(y + 1).into(),
-            cell.positive.into(),
-            cell.negative.into(),
-            cell.zero.into(),
-            cell.positive_energy.into(),
-            cell.negative_energy.into(),
-        ]);
-    }
-    table
+fn table(plane: &Plane) -> DataFrame {
+    let x = |cell: &PlaneCell, side: usize| plane.log10_prob.edge(usize::from(cell.x) + side);
+    let y = |cell: &PlaneCell, side: usize| plane.entropy.edge(usize::from(cell.y) + side);
+    Columns::of(&plane.cells)
+        .float("log10_p_from", |c| x(c, 0))
+        .float("log10_p_to", |c| x(c, 1))
+        .float("entropy_from", |c| y(c, 0))
+        .float("entropy_to", |c| y(c, 1))
+        .count("positive", |c| c.positive)
+        .count("negative", |c| c.negative)
+        .count("zero", |c| c.zero)
+        .float("positive_energy", |c| c.positive_energy)
+        .float("negative_energy", |c| c.negative_energy)
+        .frame()
 }

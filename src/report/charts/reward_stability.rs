@@ -4,9 +4,9 @@ use super::series::{largest, smallest};
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::report::candidates::thinned;
-use crate::report::csv::Table;
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::number;
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Reward against entropy stability";
 /// Marks that are drawn at most.
@@ -83,10 +83,10 @@ fn ink(points: &[Point], run: (f64, f64), width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(points: &[Point]) -> Table {
-    let mut table = Table::new(&["step", "log_entropy_distance", "mean_reward"]);
-    for (step, distance, reward) in points {
-        table.push([(*step).into(), (*distance).into(), (*reward).into()]);
-    }
-    table
+fn table(points: &[Point]) -> DataFrame {
+    Columns::of(points)
+        .int("step", |p| p.0)
+        .float("log_entropy_distance", |p| p.1)
+        .float("mean_reward", |p| p.2)
+        .frame()
 }

@@ -4,9 +4,9 @@ use super::matrix::Grid;
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::RuleOverlap;
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Canvas, Ink, Scene, Scenes, font};
 use crate::report::numbers::amount;
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Do the rules touch the same tokens?";
 
@@ -51,7 +51,7 @@ fn ink(overlap: &RuleOverlap, width: u32) -> Scene {
         let at = (canvas.width() - 16.0, middle.1);
         canvas.text(touched.get(row).map_or("", String::as_str), at, Anchor::Right, Ink::Muted);
         for column in 0..size {
-            let share = overlap.jaccard.get(row).and_then(|r| r.get(column)).copied().flatten();
+            let share = overlap.jaccard.get([row, column]).copied().flatten();
             let text = share.map_or("–".to_owned(), two_digits);
             grid.cell(&canvas, (row, column), share.unwrap_or(0.0), &text);
         }
@@ -60,21 +60,17 @@ fn ink(overlap: &RuleOverlap, width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(overlap: &RuleOverlap) -> Table {
-    let mut table = Table::new(&["rule", "other", "touched", "touched_other", "both", "jaccard"]);
-    for (i, rule) in overlap.rules.iter().enumerate() {
-        for (j, other) in overlap.rules.iter().enumerate() {
-            table.push([
-                Cell::from(rule.as_str()),
-                Cell::from(other.as_str()),
-                overlap.touched.get(i).copied().into(),
-                overlap.touched.get(j).copied().into(),
-                overlap.both.get(i).and_then(|r| r.get(j)).copied().into(),
-                overlap.jaccard.get(i).and_then(|r| r.get(j)).copied().flatten().into(),
-            ]);
-        }
-    }
-    table
+fn table(overlap: &RuleOverlap) -> DataFrame {
+    let count = overlap.rules.len();
+    let pairs: Vec<(usize, usize)> = (0..count).flat_map(|i| (0..count).map(move |j| (i, j))).collect();
+    Columns::of(&pairs)
+        .text("rule", |p| overlap.rules[p.0].clone())
+        .text("other", |p| overlap.rules[p.1].clone())
+        .float("touched", |p| overlap.touched.get(p.0).copied())
+        .float("touched_other", |p| overlap.touched.get(p.1).copied())
+        .float("both", |p| overlap.both.get(*p).copied())
+        .float("jaccard", |p| overlap.jaccard.get(*p).copied().flatten())
+        .frame()
 }
 
 /// `0.42`; what is not zero is never written as zero.

@@ -4,8 +4,8 @@ use super::series::{draw_series, largest, over_steps, smallest, step_axis, strid
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::StepRow;
-use crate::report::csv::Table;
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Silenced ratio over steps";
 /// What the paper expects: mostly below this share of tokens.
@@ -64,19 +64,14 @@ fn ink(steps: &[StepRow], width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(steps: &[StepRow]) -> Table {
-    let mut table =
-        Table::new(&["step", "tokens", "candidates", "silenced", "exploratory", "silenced_ratio", "tau_h"]);
-    for s in steps {
-        table.push([
-            s.step.into(),
-            s.tokens.into(),
-            s.candidates.into(),
-            s.silenced.into(),
-            s.exploratory.into(),
-            s.silenced_ratio.into(),
-            s.tau_h.into(),
-        ]);
-    }
-    table
+fn table(steps: &[StepRow]) -> DataFrame {
+    Columns::of(steps)
+        .int("step", |s| s.step)
+        .count("tokens", |s| s.tokens)
+        .count("candidates", |s| s.candidates)
+        .count("silenced", |s| s.silenced)
+        .count("exploratory", |s| s.exploratory)
+        .float("silenced_ratio", |s| s.silenced_ratio)
+        .float("tau_h", |s| s.tau_h)
+        .frame()
 }

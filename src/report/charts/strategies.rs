@@ -6,9 +6,9 @@ use super::series::largest;
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::StrategyRow;
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::amount;
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Masking strategies";
 
@@ -82,28 +82,16 @@ fn ink(rows: &[&StrategyRow], top: f64, width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(analysis: &RunAnalysis) -> Table {
-    let mut table = Table::new(&[
-        "strategy",
-        "quantile",
-        "silenced",
-        "energy_share",
-        "positive_energy_share",
-        "overlap",
-        "exact",
-    ]);
-    for r in &analysis.strategies {
-        table.push([
-            Cell::from(r.strategy.as_str()),
-            r.quantile.into(),
-            r.silenced.into(),
-            r.energy_share.into(),
-            r.positive_energy_share.into(),
-            r.overlap.into(),
-            Cell::Count(u64::from(r.exact)),
-        ]);
-    }
-    table
+fn table(analysis: &RunAnalysis) -> DataFrame {
+    Columns::of(&analysis.strategies)
+        .text("strategy", |r| &r.strategy)
+        .float("quantile", |r| r.quantile)
+        .float("silenced", |r| r.silenced)
+        .float("energy_share", |r| r.energy_share)
+        .float("positive_energy_share", |r| r.positive_energy_share)
+        .float("overlap", |r| r.overlap)
+        .flag("exact", |r| r.exact)
+        .frame()
 }
 
 fn place(strategy: &str) -> usize {

@@ -3,7 +3,7 @@
 use super::matrix::Grid;
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
-use crate::report::csv::{Cell, Table};
+use crate::framework::s2t::Population;
 use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Pen, Scene, Scenes};
 use crate::report::numbers::{number, percent};
 
@@ -29,7 +29,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         reading: "Each cell counts the tokens that a pair of thresholds would silence; counts that jump from cell to cell mean that the outcome hangs on the choice.".into(),
         notes,
         scenes: Scenes::draw(|width| ink(analysis, width)),
-        table: table(analysis),
+        table: analysis.sweep_frame(),
     })
 }
 
@@ -57,8 +57,7 @@ fn ink(analysis: &RunAnalysis, width: u32) -> Scene {
         let middle = grid.middle(row, 0).1;
         canvas.text(&number_plain(*tau_p), (left - 8.0, middle), Anchor::Right, Ink::Muted);
         for (column, quantile) in sweep.quantile.iter().enumerate() {
-            let index = (rows - 1 - row) * columns + column;
-            let Some(cell) = sweep.cells.get(index) else { continue };
+            let Some(cell) = sweep.cells.get([rows - 1 - row, column]) else { continue };
             grid.cell(
                 &canvas,
                 (row, column),
@@ -70,7 +69,7 @@ fn ink(analysis: &RunAnalysis, width: u32) -> Scene {
             }
         }
     }
-    if let Some((row, column)) = framed.filter(|_| analysis.s2t.population == "candidates") {
+    if let Some((row, column)) = framed.filter(|_| analysis.s2t.population == Population::Candidates) {
         grid.frame(&canvas, row, column, outline);
     }
     let bottom = grid.top + row_height * rows as f64;
@@ -99,32 +98,4 @@ fn short(value: f64) -> String {
     } else {
         format!("{}M", number(value / 1e6))
     }
-}
-
-fn table(analysis: &RunAnalysis) -> Table {
-    let mut table = Table::new(&[
-        "tau_p",
-        "quantile",
-        "candidates",
-        "silenced",
-        "fraction",
-        "energy_share",
-        "positive_energy_share",
-        "overlap",
-        "exact",
-    ]);
-    for c in &analysis.sweep.cells {
-        table.push([
-            c.tau_p.into(),
-            c.quantile.into(),
-            c.candidates.into(),
-            c.silenced.into(),
-            c.fraction.into(),
-            c.energy_share.into(),
-            c.positive_energy_share.into(),
-            c.overlap.into(),
-            Cell::Count(u64::from(c.exact)),
-        ]);
-    }
-    table
 }

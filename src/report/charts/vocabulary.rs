@@ -3,12 +3,12 @@
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::VocabularyRow;
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{
     Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
 };
 use crate::report::numbers::{count, percent};
 use crate::report::text::token_label;
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Which tokens are spurious";
 /// Token ids that are drawn at most.
@@ -118,32 +118,17 @@ fn label(row: &VocabularyRow) -> String {
     row.token.as_deref().map_or_else(|| format!("id {}", row.token_id), token_label)
 }
 
-fn table(rows: &[&VocabularyRow]) -> Table {
-    let mut table = Table::new(&[
-        "token_id",
-        "token",
-        "positive",
-        "negative",
-        "zero",
-        "candidates",
-        "silenced",
-        "exploratory",
-        "positive_energy",
-        "negative_energy",
-    ]);
-    for r in rows {
-        table.push([
-            r.token_id.into(),
-            r.token.as_deref().map(Cell::from).unwrap_or(Cell::Empty),
-            r.positive.into(),
-            r.negative.into(),
-            r.zero.into(),
-            r.candidates.into(),
-            r.silenced.into(),
-            r.exploratory.into(),
-            r.positive_energy.into(),
-            r.negative_energy.into(),
-        ]);
-    }
-    table
+fn table(rows: &[&VocabularyRow]) -> DataFrame {
+    Columns::of(rows)
+        .int("token_id", |r| r.token_id)
+        .text("token", |r| r.token.as_deref())
+        .count("positive", |r| r.positive)
+        .count("negative", |r| r.negative)
+        .count("zero", |r| r.zero)
+        .count("candidates", |r| r.candidates)
+        .count("silenced", |r| r.silenced)
+        .count("exploratory", |r| r.exploratory)
+        .float("positive_energy", |r| r.positive_energy)
+        .float("negative_energy", |r| r.negative_energy)
+        .frame()
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::compare::Comparison;
-use crate::compare::result::MetricRow;
+use crate::compare::result::{Family, MetricRow, Test};
 use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p};
 use crate::report::numbers::{count, none, number_or_dash};
 use crate::report::page::{Kind, Section, Sheet};
@@ -14,7 +14,7 @@ pub const ARMS: usize = 12;
 
 /// Whether a metric is a share of a class of tokens: many, and folded.
 pub fn is_class(row: &MetricRow) -> bool {
-    row.family == "classes"
+    row.family == Family::Classes
 }
 
 /// The metrics of one arm.
@@ -43,10 +43,10 @@ pub fn sheet(comparison: &Comparison, arm: &str, which: impl Fn(&MetricRow) -> b
 
 /// How a test is called.
 fn test_name(row: &MetricRow) -> String {
-    let name = match row.test.as_str() {
-        "wilcoxon_signed_rank" => "Wilcoxon",
-        "mann_whitney" => "Mann–Whitney",
-        _ => return "no test".into(),
+    let name = match row.test {
+        Test::WilcoxonSignedRank => "Wilcoxon",
+        Test::MannWhitney => "Mann–Whitney",
+        Test::None => return "no test".into(),
     };
     format!("{name}, {} {}", count(row.n), row.test_unit)
 }

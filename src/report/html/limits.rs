@@ -4,7 +4,7 @@ use maud::html;
 
 use super::material::Material;
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::VocabularySource;
+use crate::analyze::result::{NormSource, VocabularySource};
 use crate::report::numbers::{count, number, percent, percent_or_dash};
 use crate::report::page::{self, Section};
 use crate::report::text::prose;
@@ -19,9 +19,9 @@ pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
     if !analysis.provenance.statements.iter().any(|s| s.contains("norm of the batch gradient")) {
         found.push("Gradient energy is the sum of squared token norms with respect to the logits. It ignores cross terms: it is not the norm of the batch gradient.".to_owned());
     }
-    found.push(match totals.gradient_source.as_str() {
-        "measured" => "Gradient norms are as the log measured them.".into(),
-        "exact" => "Gradient norms are exact, from the logged Σπ².".into(),
+    found.push(match totals.gradient_source {
+        NormSource::Measured => "Gradient norms are as the log measured them.".into(),
+        NormSource::Exact => "Gradient norms are exact, from the logged Σπ².".into(),
         source => format!(
             "Gradient norms are {source}: {} tokens have none logged, and theirs are point estimates inside of the tightest interval that p and H allow. The run’s energy lies between {} and {}.",
             count(totals.estimated_norms),

@@ -9,6 +9,7 @@ use super::case_rows::Chosen;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::CandidatePoint;
 use crate::analyze::result::cases::LARGEST_TAU_P;
+use crate::framework::s2t::Population;
 use crate::report::candidates::{Batch, thresholds};
 use crate::report::text::{script_json, token_label};
 
@@ -54,7 +55,7 @@ pub fn collect(analysis: &RunAnalysis, chosen: &Chosen, budget: usize) -> Option
     }
     let all: Vec<&CandidatePoint> = batches.values().flatten().collect();
     let (names, codes) = names(analysis, &all);
-    let by_quantile = s2t.population == "candidates" && s2t.entropy_quantile.is_some();
+    let by_quantile = s2t.population == Population::Candidates && s2t.entropy_quantile.is_some();
     let stops = stops(s2t.tau_p);
     let start = stops.iter().position(|s| *s == s2t.tau_p).unwrap_or(0);
     let cases: Vec<_> = chosen.rows.iter().map(|r| r.case).collect();

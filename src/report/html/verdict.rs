@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{Verdict, VerdictState};
+use crate::analyze::result::{NormSource, Verdict, VerdictState};
+use crate::framework::s2t::Population;
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::page::{self, Fact, Tone};
 use crate::report::text::{prose, token_label};
@@ -72,10 +73,10 @@ fn tokens(analysis: &RunAnalysis) -> Markup {
 
 fn rule(analysis: &RunAnalysis) -> Markup {
     let s2t = &analysis.s2t;
-    let population = match s2t.population.as_str() {
-        "candidates" => "its candidates’ entropy",
-        "positive" => "the entropy of its tokens with A > 0",
-        _ => "the entropy of its tokens",
+    let population = match s2t.population {
+        Population::Candidates => "its candidates’ entropy",
+        Population::Positive => "the entropy of its tokens with A > 0",
+        Population::All => "the entropy of its tokens",
     };
     let batch = if s2t.per == "step" { "step" } else { "mini-batch" };
     html! {
@@ -99,10 +100,10 @@ pub fn when(verdict: &Verdict) -> String {
 
 /// Said beside every number that rests on estimated norms.
 fn estimate_note(analysis: &RunAnalysis) -> &'static str {
-    match analysis.totals.gradient_source.as_str() {
-        "estimated" => "; estimated norms",
-        "mixed" => "; partly estimated norms",
-        "exact" => "; exact norms",
-        _ => "; measured norms",
+    match analysis.totals.gradient_source {
+        NormSource::Estimated => "; estimated norms",
+        NormSource::Mixed => "; partly estimated norms",
+        NormSource::Exact => "; exact norms",
+        NormSource::Measured => "; measured norms",
     }
 }

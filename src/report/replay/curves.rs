@@ -4,8 +4,8 @@ use super::series::{Spread, arms_of, mean, over_batches, pen, spread};
 use crate::replay::ReplayResult;
 use crate::replay::result::{HoldoutMetrics, Update};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 /// Lines of more points than this have no marks.
 const MARKED: usize = 24;
@@ -211,14 +211,14 @@ impl Curves {
     }
 }
 
-fn table(lines: &[Line]) -> Table {
-    let mut table = Table::new(&["objective", "series", "at", "mean", "smallest", "largest"]);
-    for line in lines {
-        for p in &line.points {
-            let mut row: Vec<Cell> = vec![line.objective.as_str().into(), line.label.as_str().into()];
-            row.extend([p.0, p.1, p.2, p.3].map(Cell::Number));
-            table.push(row);
-        }
-    }
-    table
+fn table(lines: &[Line]) -> DataFrame {
+    let rows: Vec<_> = lines.iter().flat_map(|line| line.points.iter().map(move |p| (line, p))).collect();
+    Columns::of(&rows)
+        .text("objective", |r| r.0.objective.as_str())
+        .text("series", |r| r.0.label.as_str())
+        .float("at", |r| r.1.0)
+        .float("mean", |r| r.1.1)
+        .float("smallest", |r| r.1.2)
+        .float("largest", |r| r.1.3)
+        .frame()
 }

@@ -3,8 +3,8 @@
 use super::series::{arms_of, pen, spread};
 use crate::replay::ReplayResult;
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Drift from the logged policy";
 
@@ -65,21 +65,16 @@ fn ink(lines: &[Line<'_>], drift_limit: f64, width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(result: &ReplayResult) -> Table {
-    let mut table = Table::new(&["objective", "seed", "step", "drift", "measured_responses", "old"]);
-    for arm in &result.arms {
-        for s in &arm.steps {
-            table.push(vec![
-                Cell::from(arm.objective.as_str()),
-                arm.seed.into(),
-                s.step.into(),
-                s.drift.into(),
-                s.measured_responses.into(),
-                s.old.as_str().into(),
-            ]);
-        }
-    }
-    table
+fn table(result: &ReplayResult) -> DataFrame {
+    let rows: Vec<_> = result.arms.iter().flat_map(|arm| arm.steps.iter().map(move |s| (arm, s))).collect();
+    Columns::of(&rows)
+        .text("objective", |r| r.0.objective.as_str())
+        .count("seed", |r| r.0.seed)
+        .int("step", |r| r.1.step)
+        .float("drift", |r| r.1.drift)
+        .count("measured_responses", |r| r.1.measured_responses)
+        .text("old", |r| r.1.old.as_str())
+        .frame()
 }
 
 /// Mean over seeds, by step.

@@ -5,8 +5,8 @@ use super::series::pen;
 use crate::replay::ReplayResult;
 use crate::replay::result::{Metric, MetricSummary};
 use crate::report::charts::{Chart, Drawn, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Dash, Ink, Mark, Pen, Plot, Scene, Scenes, font, ticks};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Where each objective ended, on the hold-out";
 const SHOWN: [(Metric, &str); 4] = [
@@ -122,18 +122,14 @@ fn apart(low: f64, high: f64, width: f64) -> Vec<(f64, String)> {
     }
 }
 
-fn table(result: &ReplayResult) -> Table {
-    let mut table = Table::new(&["objective", "metric", "mean", "interval", "seeds"]);
-    for row in &result.summary {
-        for m in &row.metrics {
-            table.push(vec![
-                Cell::from(row.objective.as_str()),
-                m.metric.label().into(),
-                m.mean.into(),
-                m.interval.into(),
-                (m.values.len() as u64).into(),
-            ]);
-        }
-    }
-    table
+fn table(result: &ReplayResult) -> DataFrame {
+    let rows: Vec<_> =
+        result.summary.iter().flat_map(|row| row.metrics.iter().map(move |m| (row, m))).collect();
+    Columns::of(&rows)
+        .text("objective", |r| r.0.objective.as_str())
+        .text("metric", |r| r.1.metric.label())
+        .float("mean", |r| r.1.mean)
+        .float("interval", |r| r.1.interval)
+        .count("seeds", |r| r.1.values.len() as u64)
+        .frame()
 }

@@ -3,7 +3,6 @@
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
-use std::sync::Arc;
 
 use super::{Candidate, encoding};
 use crate::error::{Error, Result};
@@ -48,10 +47,10 @@ impl CandidateBuffer {
 }
 
 /// All candidates of a run, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct CandidateStore {
-    memory: Arc<Vec<Candidate>>,
-    runs: Arc<Vec<File>>,
+    memory: Vec<Candidate>,
+    runs: Vec<File>,
 }
 
 impl CandidateStore {
@@ -63,7 +62,7 @@ impl CandidateStore {
             runs.extend(buffer.runs);
         }
         memory.sort_by(Candidate::order);
-        Self { memory: Arc::new(memory), runs: Arc::new(runs) }
+        Self { memory, runs }
     }
 
     /// Calls `visit` with every candidate, in order.
@@ -72,7 +71,7 @@ impl CandidateStore {
             return self.memory.iter().try_for_each(visit);
         }
         let mut sources: Vec<Source<'_>> = vec![Source::Memory(self.memory.iter())];
-        for run in self.runs.iter() {
+        for run in &self.runs {
             let mut file: &File = run;
             file.seek(SeekFrom::Start(0)).map_err(spill_error)?;
             sources.push(Source::File(BufReader::with_capacity(1 << 16, file)));

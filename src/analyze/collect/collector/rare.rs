@@ -10,7 +10,7 @@ use crate::analyze::collect::peaks::PeakToken;
 use crate::analyze::collect::questions::slice_keys::TokenPlace;
 use crate::analyze::collect::sample::SampledToken;
 use crate::error::Result;
-use crate::framework::batch::{BLOCK, TokenBlock, TokenColumns};
+use crate::framework::batch::{BLOCK, TokenBlock, TokenSlices};
 use crate::framework::risk::spurious_risk;
 use crate::ingest::{Column, MISSING_ID};
 
@@ -176,7 +176,7 @@ impl Collector<'_> {
         let mut first = 0;
         while first < columns.len() {
             let part = columns.slice(first..columns.len().min(first + BLOCK));
-            let input = TokenColumns {
+            let input = TokenSlices {
                 logprob: part.logprob,
                 entropy: part.entropy,
                 advantage: part.advantage,

@@ -10,6 +10,7 @@ use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::mismatch;
 use crate::analyze::collect::questions::Asked;
 use crate::analyze::collect::tally::{BatchKey, Quantity, ResponseSums};
+use crate::analyze::plan::Purpose;
 use crate::error::Result;
 use crate::framework::batch::BLOCK;
 use crate::ingest::{Column, Id, MISSING_ID, TokenBatch};
@@ -226,7 +227,7 @@ impl Collector<'_> {
             self.rewards.add(response.reward);
             self.groups.add(response.key.step, &groups[response.index], &one);
         }
-        if !self.plan.for_comparison {
+        if self.plan.purpose == Purpose::Report {
             self.keep_view(response, whole, risk);
         }
         Ok(())

@@ -28,7 +28,7 @@ use self::siblings::Siblings;
 use self::slices::SliceTable;
 use self::step_facts::StepFacts;
 use super::columns::Columns;
-use super::kept::KeptGate;
+use super::kept_entropies::KeptGate;
 use super::sample::SampleGate;
 use super::tally::BatchKey;
 use crate::ingest::TokenBatch;

@@ -1,5 +1,7 @@
 //! Sums over the tokens that rules touch.
 
+use ndarray::Array2;
+
 use super::batch::BatchContext;
 use super::factor::factor;
 use crate::analyze::collect::sample::SampledToken;
@@ -26,11 +28,22 @@ pub struct OneRule {
 }
 
 /// What all rules do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RuleTally {
     rules: [OneRule; RULES],
-    both: [[f64; RULES]; RULES],
+    /// Tokens that both of two rules touch.
+    both: Array2<f64>,
     base: OneRule,
+}
+
+impl Default for RuleTally {
+    fn default() -> Self {
+        Self {
+            rules: [OneRule::default(); RULES],
+            both: Array2::zeros((RULES, RULES)),
+            base: OneRule::default(),
+        }
+    }
 }
 
 impl RuleTally {
@@ -66,7 +79,7 @@ impl RuleTally {
             if touched[a] > 0.0 {
                 for b in 0..RULES {
                     let both = if a == b { touched[a] } else { touched[a] * touched[b] };
-                    self.both[a][b] += weight * both;
+                    self.both[[a, b]] += weight * both;
                 }
             }
         }
@@ -85,9 +98,7 @@ impl RuleTally {
             a.square += b.square;
             a.fourth += b.fourth;
         }
-        for (a, b) in self.both.as_flattened_mut().iter_mut().zip(other.both.as_flattened()) {
-            *a += b;
-        }
+        self.both += &other.both;
     }
 
     /// What one rule does.
@@ -97,7 +108,7 @@ impl RuleTally {
 
     /// Tokens touched by both rules.
     pub fn both(&self, a: Rule, b: Rule) -> f64 {
-        self.both[a as usize][b as usize]
+        self.both[[a as usize, b as usize]]
     }
 
     /// Energy under the rule over the base's.

@@ -2,14 +2,14 @@
 
 use super::{label, left_out, look};
 use crate::compare::Comparison;
-use crate::compare::result::MetricRow;
+use crate::compare::result::{Family, MetricRow};
 use crate::compare::verdict::{level, shown_difference, shown_p};
 use crate::report::charts::{Chart, Drawn, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{
     Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
 };
 use crate::report::text::prose;
+use crate::tables::select;
 
 const TITLE: &str = "Differences from the baseline";
 /// Rows that are drawn at most.
@@ -38,7 +38,7 @@ struct Data<'a> {
 
 /// Draws it.
 pub fn draw(comparison: &Comparison) -> Drawn {
-    let with_interval = comparison.metrics.iter().filter(|row| row.family != "classes");
+    let with_interval = comparison.metrics.iter().filter(|row| row.family != Family::Classes);
     let rows: Vec<_> = with_interval.filter_map(|row| Some((row, relative(row)?))).collect();
     let mut seen = std::collections::HashSet::new();
     let mut metrics: Vec<&str> =
@@ -65,7 +65,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         reading: "Each line is where the difference may lie: one that crosses the middle is no difference that these logs can show, and a short one that crosses it says that there is hardly any.".into(),
         notes,
         scenes: Scenes::draw(|width| ink(&data, width)),
-        table: table(comparison),
+        table: select(&comparison.metrics_frame(), &COLUMNS),
     })
 }
 
@@ -178,40 +178,20 @@ fn reach(rows: &[(&MetricRow, [f64; 3])]) -> f64 {
     (most.min(usual.max(largest.min(200.0))) * 1.06).clamp(0.5, 400.0)
 }
 
-fn table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&[
-        "name",
-        "family",
-        "run",
-        "baseline",
-        "other",
-        "difference",
-        "ci_low",
-        "ci_high",
-        "test",
-        "n",
-        "p_value",
-        "p_adjusted",
-        "effect",
-        "significant",
-    ]);
-    for r in &comparison.metrics {
-        table.push([
-            Cell::from(r.name.as_str()),
-            r.family.as_str().into(),
-            r.run.as_str().into(),
-            r.baseline.into(),
-            r.other.into(),
-            r.difference.into(),
-            r.ci_low.into(),
-            r.ci_high.into(),
-            r.test.as_str().into(),
-            r.n.into(),
-            r.p_value.into(),
-            r.p_adjusted.into(),
-            r.effect.into(),
-            Cell::Count(u64::from(r.significant)),
-        ]);
-    }
-    table
-}
+/// The columns that the chart's reader may want.
+const COLUMNS: [&str; 14] = [
+    "name",
+    "family",
+    "run",
+    "baseline",
+    "other",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "test",
+    "n",
+    "p_value",
+    "p_adjusted",
+    "effect",
+    "significant",
+];

@@ -5,10 +5,10 @@ use crate::compare::Comparison;
 use crate::compare::result::TokenChange;
 use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::numbers::number;
 use crate::report::text::token_label;
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Tokens that gained or lost most";
 const NAMES: [&str; 3] = ["compare_tokens", "compare_tokens_2", "compare_tokens_3"];
@@ -92,19 +92,14 @@ fn ink(rows: &[&TokenChange], name: &str, mut canvas: Canvas) -> Scene {
     canvas.finish()
 }
 
-fn table(tokens: &[TokenChange]) -> Table {
-    let mut table =
-        Table::new(&["token_id", "token", "baseline", "other", "difference", "ci_low", "ci_high"]);
-    for t in tokens {
-        table.push([
-            t.token_id.into(),
-            t.token.as_deref().map(Cell::from).unwrap_or(Cell::Empty),
-            t.baseline.into(),
-            t.other.into(),
-            t.difference.into(),
-            t.ci_low.into(),
-            t.ci_high.into(),
-        ]);
-    }
-    table
+fn table(tokens: &[TokenChange]) -> DataFrame {
+    Columns::of(tokens)
+        .int("token_id", |t| t.token_id)
+        .text("token", |t| &t.token)
+        .float("baseline", |t| t.baseline)
+        .float("other", |t| t.other)
+        .float("difference", |t| t.difference)
+        .float("ci_low", |t| t.ci_low)
+        .float("ci_high", |t| t.ci_high)
+        .frame()
 }

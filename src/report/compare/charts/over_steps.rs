@@ -5,8 +5,8 @@ use crate::compare::Comparison;
 use crate::compare::result::Series;
 use crate::report::charts::series::{POINTS, draw_series, largest, smallest};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 /// The series of a metric, by run in their order; runs without it are left out.
 pub fn of_metric<'a>(
@@ -171,14 +171,9 @@ fn ink(mut canvas: Canvas, lines: &[Line], axis: &Axis) -> Scene {
     canvas.finish()
 }
 
-fn table<'a>(series: impl Iterator<Item = &'a Series>) -> Table {
-    let mut table = Table::new(&["run", "step", "value"]);
-    for s in series {
-        for (step, value) in &s.points {
-            table.push([Cell::from(s.run.as_str()), (*step).into(), (*value).into()]);
-        }
-    }
-    table
+fn table<'a>(series: impl Iterator<Item = &'a Series>) -> DataFrame {
+    let rows: Vec<_> = series.flat_map(|s| s.points.iter().map(|p| (s.run.as_str(), *p))).collect();
+    Columns::of(&rows).text("run", |r| r.0).int("step", |r| r.1.0).float("value", |r| r.1.1).frame()
 }
 
 /// The difference of entropy to the baseline at each step.

@@ -5,9 +5,9 @@ use crate::compare::Comparison;
 use crate::compare::result::RegionChange;
 use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};
-use crate::report::csv::Table;
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::{number, percent};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Where tokens went on the probability × entropy plane";
 const NAMES: [&str; 3] = ["compare_plane", "compare_plane_2", "compare_plane_3"];
@@ -87,30 +87,16 @@ fn ink(regions: &[RegionChange], name: &str, mut canvas: Canvas) -> Scene {
     canvas.finish()
 }
 
-fn table(regions: &[RegionChange]) -> Table {
-    let mut table = Table::new(&[
-        "log10_p_from",
-        "log10_p_to",
-        "entropy_from",
-        "entropy_to",
-        "baseline",
-        "other",
-        "difference",
-        "ci_low",
-        "ci_high",
-    ]);
-    for r in regions {
-        table.push([
-            r.log10_prob[0].into(),
-            r.log10_prob[1].into(),
-            r.entropy[0].into(),
-            r.entropy[1].into(),
-            r.baseline.into(),
-            r.other.into(),
-            r.difference.into(),
-            r.ci_low.into(),
-            r.ci_high.into(),
-        ]);
-    }
-    table
+fn table(regions: &[RegionChange]) -> DataFrame {
+    Columns::of(regions)
+        .float("log10_p_from", |r| r.log10_prob[0])
+        .float("log10_p_to", |r| r.log10_prob[1])
+        .float("entropy_from", |r| r.entropy[0])
+        .float("entropy_to", |r| r.entropy[1])
+        .float("baseline", |r| r.baseline)
+        .float("other", |r| r.other)
+        .float("difference", |r| r.difference)
+        .float("ci_low", |r| r.ci_low)
+        .float("ci_high", |r| r.ci_high)
+        .frame()
 }

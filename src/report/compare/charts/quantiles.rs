@@ -4,8 +4,8 @@ use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::report::charts::series::largest;
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Axis, Canvas, Entry, Key, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy against token quantile";
 
@@ -53,12 +53,10 @@ fn ink(comparison: &Comparison, profiles: &[&Profile], width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(profiles: &[&Profile]) -> Table {
-    let mut table = Table::new(&["run", "quantile", "entropy"]);
-    for (name, entropy) in profiles {
-        for (x, h) in points(entropy) {
-            table.push([Cell::from(name.as_str()), (x / 100.0).into(), h.into()]);
-        }
-    }
-    table
+fn table(profiles: &[&Profile]) -> DataFrame {
+    let rows: Vec<_> = profiles
+        .iter()
+        .flat_map(|(name, entropy)| points(entropy).map(move |(x, h)| (name.as_str(), x / 100.0, h)))
+        .collect();
+    Columns::of(&rows).text("run", |r| r.0).float("quantile", |r| r.1).float("entropy", |r| r.2).frame()
 }

@@ -5,7 +5,6 @@ use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::compare::result::SpuriousToken;
 use crate::report::charts::{Chart, Drawn, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, Scene, Scenes, font, ticks};
 
 const TITLE: &str = "Spurious tokens side by side";
@@ -28,7 +27,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         reading: "Which strings the same rule silences in each run: a string that one run no longer says has been unlearned there, one that only it says is new.".into(),
         notes,
         scenes: Scenes::draw(|width| ink(comparison, &rows, width)),
-        table: table(comparison),
+        table: comparison.spurious_frame(),
     })
 }
 
@@ -70,21 +69,4 @@ fn ink(comparison: &Comparison, rows: &[&SpuriousToken], width: u32) -> Scene {
     }
     canvas.x_label("silenced tokens a million (numbers: how many)", (rect[0] + rect[2]) / 2.0);
     canvas.finish()
-}
-
-fn table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&["token_id", "token", "arm", "silenced", "exploratory", "occurrences"]);
-    for t in &comparison.spurious_vocabulary {
-        for (arm, name) in comparison.arms.iter().enumerate() {
-            table.push([
-                t.token_id.into(),
-                t.token.as_deref().map(Cell::from).unwrap_or(Cell::Empty),
-                name.name.as_str().into(),
-                t.silenced[arm].into(),
-                t.exploratory[arm].into(),
-                t.occurrences[arm].into(),
-            ]);
-        }
-    }
-    table
 }

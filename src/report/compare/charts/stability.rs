@@ -4,8 +4,8 @@ use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::report::charts::series::{largest, smallest};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Ink, Plot, Scene, Scenes, ticks};
+use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Reward against entropy stability";
 
@@ -64,27 +64,14 @@ fn ink(comparison: &Comparison, known: &[Point], width: u32) -> Scene {
     canvas.finish()
 }
 
-fn table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&[
-        "run",
-        "spread",
-        "drawdown",
-        "run_up",
-        "slope_per_100_steps",
-        "collapse_step",
-        "late_reward",
-    ]);
-    for run in &comparison.runs {
-        let s = &run.stability;
-        table.push([
-            Cell::from(run.name.as_str()),
-            s.spread.into(),
-            s.drawdown.into(),
-            s.run_up.into(),
-            s.slope_per_100_steps.into(),
-            s.collapse_step.into(),
-            s.late_reward.into(),
-        ]);
-    }
-    table
+fn table(comparison: &Comparison) -> DataFrame {
+    Columns::of(&comparison.runs)
+        .text("run", |r| &r.name)
+        .float("spread", |r| r.stability.spread)
+        .float("drawdown", |r| r.stability.drawdown)
+        .float("run_up", |r| r.stability.run_up)
+        .float("slope_per_100_steps", |r| r.stability.slope_per_100_steps)
+        .int("collapse_step", |r| r.stability.collapse_step)
+        .float("late_reward", |r| r.stability.late_reward)
+        .frame()
 }

@@ -5,7 +5,6 @@ use super::{label, look};
 use crate::compare::Comparison;
 use crate::report::charts::series::{draw_series, largest, smallest};
 use crate::report::charts::{Chart, Drawn, Missing};
-use crate::report::csv::{Cell, Table};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::text::prose;
 
@@ -39,7 +38,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         reading: "The trainer’s own numbers beside ours: where both have a metric, lines should tell the same story.".into(),
         notes,
         scenes: Scenes::draw(|width| ink(comparison, panels, width)),
-        table: table(comparison),
+        table: comparison.trainer_frame(),
     })
 }
 
@@ -84,17 +83,6 @@ fn draw_panel(canvas: &Canvas, comparison: &Comparison, metric: &str, [x0, y0, x
             draw_series(&plot, line, thin(*run), mark);
         }
     }
-}
-
-fn table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&["run", "metric", "step", "value"]);
-    for s in &comparison.trainer {
-        for (step, value) in &s.points {
-            let (run, metric) = (Cell::from(s.run.as_str()), Cell::from(s.metric.as_str()));
-            table.push([run, metric, (*step).into(), (*value).into()]);
-        }
-    }
-    table
 }
 
 fn thin(run: usize) -> Pen {

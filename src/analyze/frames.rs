@@ -1,0 +1,176 @@
+//! The tables of an analysis, all but the flagged tokens.
+
+use super::result::{EntropyQuantiles, PlaneCell, RuleRow, RunAnalysis, SweepCell};
+use crate::framework::taxonomy::TokenClass;
+use crate::tables::{Columns, DataFrame};
+
+impl RunAnalysis {
+    /// All tables, by the names of their files.
+    #[must_use]
+    pub fn frames(&self) -> Vec<(&'static str, DataFrame)> {
+        vec![
+            ("steps", self.steps_frame()),
+            ("taxonomy", self.taxonomy_frame()),
+            ("vocabulary", self.vocabulary_frame()),
+            ("sweep", self.sweep_frame()),
+            ("rules", self.rules_frame()),
+            ("plane", self.plane_frame()),
+        ]
+    }
+
+    /// One row a step.
+    #[must_use]
+    pub fn steps_frame(&self) -> DataFrame {
+        let mut table = Columns::of(&self.steps)
+            .int("step", |r| r.step)
+            .count("tokens", |r| r.tokens)
+            .count("responses", |r| r.responses)
+            .int("groups", |r| r.groups.map(u64::cast_signed))
+            .int("zero_advantage_groups", |r| r.zero_advantage_groups.map(u64::cast_signed))
+            .float("mean_reward", |r| r.mean_reward)
+            .float("reward_std", |r| r.reward_std)
+            .float("mean_length", |r| r.mean_length)
+            .float("mean_entropy", |r| r.mean_entropy);
+        for (i, name) in EntropyQuantiles::NAMES.into_iter().enumerate() {
+            table = table.float(&format!("entropy_{name}"), |r| r.entropy_quantiles.map(|q| q.values()[i]));
+        }
+        table = table
+            .float("mean_prob", |r| r.mean_prob)
+            .count("positive", |r| r.positive)
+            .count("negative", |r| r.negative)
+            .count("zero_advantage", |r| r.zero_advantage)
+            .count("missing", |r| r.missing)
+            .count("infeasible", |r| r.infeasible)
+            .float("gradient_energy", |r| r.gradient_energy)
+            .float("gradient_energy_low", |r| r.gradient_energy_low)
+            .float("gradient_energy_high", |r| r.gradient_energy_high)
+            .float("positive_energy", |r| r.positive_energy)
+            .float("max_norm", |r| r.max_norm)
+            .count("candidates", |r| r.candidates)
+            .float("tau_h", |r| r.tau_h)
+            .count("silenced", |r| r.silenced)
+            .count("exploratory", |r| r.exploratory)
+            .float("silenced_ratio", |r| r.silenced_ratio)
+            .float("spurious_energy_share", |r| r.spurious_energy_share)
+            .float("exploratory_energy_share", |r| r.exploratory_energy_share);
+        for class in TokenClass::ALL {
+            let code = class as usize;
+            table = table
+                .count(&format!("tokens_{}", class.name()), |r| r.class_tokens[code])
+                .float(&format!("energy_share_{}", class.name()), |r| r.class_energy_shares[code]);
+        }
+        table
+            .float("clipped_share", |r| r.clipped_share)
+            .float("predicted_change_low", |r| r.entropy_change.predicted_low)
+            .float("predicted_change_high", |r| r.entropy_change.predicted_high)
+            .float("lemma_change", |r| r.entropy_change.lemma)
+            .float("measured_change", |r| r.entropy_change.measured)
+            .float("mismatch_kl", |r| r.mismatch.as_ref().map(|m| m.kl))
+            .float("mismatch_mean_absolute_difference", |r| {
+                r.mismatch.as_ref().map(|m| m.mean_absolute_difference)
+            })
+            .frame()
+    }
+
+    /// One row a class of the taxonomy.
+    #[must_use]
+    pub fn taxonomy_frame(&self) -> DataFrame {
+        Columns::of(&self.taxonomy)
+            .text("class", |r| &r.class)
+            .text("label", |r| &r.label)
+            .count("tokens", |r| r.tokens)
+            .float("token_share", |r| r.token_share)
+            .float("energy", |r| r.energy)
+            .float("energy_share", |r| r.energy_share)
+            .float("mean_norm", |r| r.mean_norm)
+            .float("mean_norm_low", |r| r.mean_norm_low)
+            .float("mean_norm_high", |r| r.mean_norm_high)
+            .count("norm_sample", |r| r.norm_sample)
+            .float("norm_ratio", |r| r.norm_ratio)
+            .count("entropy_up", |r| r.entropy_up)
+            .count("entropy_down", |r| r.entropy_down)
+            .count("entropy_ambiguous", |r| r.entropy_ambiguous)
+            .text("paper_norm", |r| &r.paper_norm)
+            .text("paper_entropy", |r| &r.paper_entropy)
+            .text("paper_risk", |r| &r.paper_risk)
+            .text("paper_potential", |r| &r.paper_potential)
+            .frame()
+    }
+
+    /// One row a token id.
+    #[must_use]
+    pub fn vocabulary_frame(&self) -> DataFrame {
+        Columns::of(&self.vocabulary.rows)
+            .int("token_id", |r| r.token_id)
+            .text("token", |r| &r.token)
+            .count("positive", |r| r.positive)
+            .count("negative", |r| r.negative)
+            .count("zero", |r| r.zero)
+            .count("candidates", |r| r.candidates)
+            .count("silenced", |r| r.silenced)
+            .count("exploratory", |r| r.exploratory)
+            .float("positive_energy", |r| r.positive_energy)
+            .float("negative_energy", |r| r.negative_energy)
+            .frame()
+    }
+
+    /// One row a pair of thresholds.
+    #[must_use]
+    pub fn sweep_frame(&self) -> DataFrame {
+        let cells: Vec<&SweepCell> = self.sweep.cells.iter().collect();
+        Columns::of(&cells)
+            .float("tau_p", |r| r.tau_p)
+            .float("quantile", |r| r.quantile)
+            .float("candidates", |r| r.candidates)
+            .float("silenced", |r| r.silenced)
+            .float("fraction", |r| r.fraction)
+            .float("energy_share", |r| r.energy_share)
+            .float("positive_energy_share", |r| r.positive_energy_share)
+            .float("overlap", |r| r.overlap)
+            .flag("exact", |r| r.exact)
+            .frame()
+    }
+
+    /// One row a rule, with its overlap with every other.
+    #[must_use]
+    pub fn rules_frame(&self) -> DataFrame {
+        let rows: Vec<(usize, &RuleRow)> = self.rules.iter().enumerate().collect();
+        let mut table = Columns::of(&rows)
+            .text("rule", |r| &r.1.rule)
+            .text("description", |r| &r.1.description)
+            .float("silenced", |r| r.1.silenced)
+            .float("damped", |r| r.1.damped)
+            .float("amplified", |r| r.1.amplified)
+            .float("silenced_share", |r| r.1.silenced_share)
+            .float("energy_kept", |r| r.1.energy_kept)
+            .float("positive_energy_kept", |r| r.1.positive_energy_kept)
+            .float("negative_energy_kept", |r| r.1.negative_energy_kept)
+            .flag("exact", |r| r.1.exact)
+            .float("sampling_error", |r| r.1.sampling_error)
+            .text("note", |r| &r.1.note);
+        for (other, name) in self.rule_overlap.rules.iter().enumerate() {
+            let jaccard = &self.rule_overlap.jaccard;
+            table = table.float(&format!("overlap_{name}"), |r| jaccard[[r.0, other]]);
+        }
+        table.frame()
+    }
+
+    /// One row a cell of the probability × entropy plane that holds tokens.
+    #[must_use]
+    pub fn plane_frame(&self) -> DataFrame {
+        let plane = &self.plane;
+        let x = |cell: &PlaneCell, side: usize| plane.log10_prob.edge(usize::from(cell.x) + side);
+        let y = |cell: &PlaneCell, side: usize| plane.entropy.edge(usize::from(cell.y) + side);
+        Columns::of(&plane.cells)
+            .float("log10_prob_from", |r| x(r, 0))
+            .float("log10_prob_to", |r| x(r, 1))
+            .float("entropy_from", |r| y(r, 0))
+            .float("entropy_to", |r| y(r, 1))
+            .count("positive", |r| r.positive)
+            .count("negative", |r| r.negative)
+            .count("zero", |r| r.zero)
+            .float("positive_energy", |r| r.positive_energy)
+            .float("negative_energy", |r| r.negative_energy)
+            .frame()
+    }
+}

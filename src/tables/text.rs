@@ -1,0 +1,65 @@
+//! A frame for a terminal: columns as wide as needed, numbers with three significant digits.
+
+use std::io::{self, Write};
+
+use polars::prelude::{AnyValue, Column, DataFrame};
+
+use crate::format::number;
+
+/// Writes a frame, indented by two. Numbers and the columns named in `right` are aligned to the
+/// right.
+pub fn write(frame: &DataFrame, right: &[&str], out: &mut dyn Write) -> io::Result<()> {
+    let columns: Vec<Vec<String>> = frame.columns().iter().map(cells).collect();
+    let width = |column: &Vec<String>| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = columns.iter().map(width).collect();
+    let to_right: Vec<bool> = frame
+        .columns()
+        .iter()
+        .map(|column| column.dtype().is_numeric() || right.contains(&column.name().as_str()))
+        .collect();
+    for row in 0..=frame.height() {
+        let mut line = String::new();
+        for (c, column) in columns.iter().enumerate() {
+            let pad = " ".repeat(widths[c].saturating_sub(column[row].chars().count()));
+            line.push_str("  ");
+            line.push_str(&if to_right[c] {
+                format!("{pad}{}", column[row])
+            } else {
+                format!("{}{pad}", column[row])
+            });
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// The header and the values of a column.
+fn cells(column: &Column) -> Vec<String> {
+    let value = |row: usize| match column.get(row).unwrap_or(AnyValue::Null) {
+        AnyValue::String(text) => text.to_owned(),
+        AnyValue::Int64(value) => value.to_string(),
+        AnyValue::UInt64(value) => value.to_string(),
+        AnyValue::Float64(value) => number(value),
+        AnyValue::Float32(value) => number(f64::from(value)),
+        AnyValue::Boolean(value) => if value { "yes" } else { "no" }.to_owned(),
+        _ => String::new(),
+    };
+    std::iter::once(column.name().to_string()).chain((0..column.len()).map(value)).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::tables::Columns;
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [("ab", 1_i64, "x"), ("c", 100, "yy")];
+        let frame = Columns::of(&rows).text("name", |r| r.0).int("n", |r| r.1).text("right", |r| r.2).frame();
+        let mut out = Vec::new();
+        write(&frame, &["right"], &mut out).unwrap();
+        let expected = "  name    n  right  share\n  ab      1      x  0.123\n  c     100     yy\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}
