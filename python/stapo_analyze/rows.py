@@ -38,7 +38,12 @@ def row(step, columns):
     return row
 
 
+# pyarrow's own table of these needs pandas in some versions.
+_DTYPES = {
+    pa.int32(): np.int32, pa.int64(): np.int64, pa.float32(): np.float32, pa.float64(): np.float64,
+    pa.bool_(): np.bool_, pa.string(): object,
+}  # fmt: skip
+
+
 def _dtype(name, kind):
-    if name == "prompt_ids":
-        return np.int32
-    return object if kind == pa.string() else kind.to_pandas_dtype()
+    return np.int32 if name == "prompt_ids" else _DTYPES[kind]
