@@ -38,6 +38,8 @@ pub struct MemoryLimits {
     pub rare_tokens: u64,
     /// Other tokens with an advantage that are kept one by one.
     pub common_tokens: u64,
+    /// Tokens without advantage that are kept one by one: rules choose among them, too.
+    pub idle_tokens: u64,
 }
 
 impl Default for MemoryLimits {
@@ -50,6 +52,7 @@ impl Default for MemoryLimits {
             group_tokens: 1 << 23,
             rare_tokens: 1 << 18,
             common_tokens: 1 << 17,
+            idle_tokens: 1 << 17,
         }
     }
 }

@@ -8,8 +8,10 @@ mod limits;
 mod naive;
 mod questions;
 mod reference;
+mod rules;
 mod schema;
 mod synthetic;
+mod trust;
 
 #[path = "../schema_support/mod.rs"]
 mod schema_support;

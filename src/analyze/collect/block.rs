@@ -4,7 +4,7 @@ mod lanes;
 mod sums;
 
 use super::columns::Columns;
-use super::energy::Sign;
+use super::energy::{Band, Sign};
 use super::entropy_histogram::finest_bin;
 use super::plane;
 use super::tally::{Counts, ResponseSums};
@@ -46,8 +46,10 @@ pub struct Block {
     pub framework: TokenBlock,
     /// ‖g‖.
     pub norm: [f64; BLOCK],
-    /// Energy in units.
+    /// Energy in units of `band`.
     pub energy: [u64; BLOCK],
+    /// The band of `largest_energy`; old where no token has an advantage.
+    pub band: Option<Band>,
     /// Bin of the entropy histogram.
     pub bin: [u32; BLOCK],
     /// Cell of the plane.
@@ -70,6 +72,7 @@ impl Default for Block {
             framework: TokenBlock::default(),
             norm: [0.0; BLOCK],
             energy: [0; BLOCK],
+            band: None,
             bin: [0; BLOCK],
             cell: [0; BLOCK],
             hash: [0; BLOCK],
@@ -83,7 +86,7 @@ impl Default for Block {
 
 /// A well-mixed 32-bit hash of token `position` of a response.
 #[inline(always)]
-fn token_hash(response: u32, position: u32) -> u32 {
+pub fn token_hash(response: u32, position: u32) -> u32 {
     let mut x = response.wrapping_add(position.wrapping_mul(0x9e37_79b9));
     x ^= x >> 16;
     x = x.wrapping_mul(0x85eb_ca6b);

@@ -1,36 +1,20 @@
 //! Tokens and energy of numbered places (cells, ids), by the sign of the advantage.
 
-use super::energy::Sign;
-use super::entropy_histogram::Bin;
+use super::banded_bins::{BandedBins, Bin, Counted};
+use super::energy::{Band, Sign};
 
 /// What is counted of one place.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SignTally {
     /// A > 0.
-    pub positive: Bin,
+    pub positive: Counted,
     /// A < 0.
-    pub negative: Bin,
+    pub negative: Counted,
     /// A = 0.
     pub zero: u64,
 }
 
 impl SignTally {
-    /// Adds other tokens of the place.
-    pub fn merge(&mut self, other: &Self) {
-        self.positive.merge(&other.positive);
-        self.negative.merge(&other.negative);
-        self.zero += other.zero;
-    }
-
-    /// Adds one token.
-    pub fn add(&mut self, sign: Sign, energy: u64) {
-        match sign {
-            Sign::Positive => self.positive.add(energy),
-            Sign::Negative => self.negative.add(energy),
-            Sign::Zero => self.zero += 1,
-        }
-    }
-
     /// Tokens.
     pub fn count(&self) -> u64 {
         self.positive.count + self.negative.count + self.zero
@@ -40,7 +24,7 @@ impl SignTally {
 /// What is counted of all places.
 #[derive(Debug, Default)]
 pub struct BySign {
-    signed: [Vec<Bin>; 2],
+    signed: [BandedBins; 2],
     zero: Vec<u64>,
 }
 
@@ -60,15 +44,15 @@ impl BySign {
     /// Makes room for so many places at least.
     pub fn grow(&mut self, places: usize) {
         if places > self.len() {
-            self.signed.iter_mut().for_each(|bins| bins.resize(places, Bin::default()));
+            self.signed.iter_mut().for_each(|bins| bins.grow(places));
             self.zero.resize(places, 0);
         }
     }
 
-    /// The places of a sign other than zero, to add to.
+    /// The places of a sign other than zero, to add tokens of a block to.
     #[inline]
-    pub fn signed(&mut self, sign: Sign) -> &mut [Bin] {
-        &mut self.signed[usize::from(sign == Sign::Negative)]
+    pub fn signed(&mut self, sign: Sign, band: Option<Band>) -> &mut [Bin] {
+        self.signed[usize::from(sign == Sign::Negative)].of_band(band)
     }
 
     /// The counts of A = 0, to add to.
@@ -80,23 +64,21 @@ impl BySign {
     /// Takes the counts of A = 0 from those of all signs, where these were counted elsewhere.
     pub fn set_zero(&mut self, all: &[u64]) {
         self.grow(all.len());
-        let signed = self.signed[0].iter().zip(&self.signed[1]).map(|(a, b)| a.count + b.count);
-        for (zero, (all, signed)) in self.zero.iter_mut().zip(all.iter().zip(signed)) {
-            *zero = all.saturating_sub(signed);
+        for (place, (zero, all)) in self.zero.iter_mut().zip(all).enumerate() {
+            *zero = all.saturating_sub(self.signed.iter().map(|bins| bins.count(place)).sum());
         }
     }
 
     /// Adds the tokens of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.grow(other.len());
-        for (into, from) in self.signed.iter_mut().zip(&other.signed) {
-            into.iter_mut().zip(from).for_each(|(a, b)| a.merge(b));
-        }
+        self.signed.iter_mut().zip(&other.signed).for_each(|(into, from)| into.merge(from));
         self.zero.iter_mut().zip(&other.zero).for_each(|(a, b)| *a += b);
     }
 
     /// What is counted of a place.
     pub fn at(&self, place: usize) -> SignTally {
-        SignTally { positive: self.signed[0][place], negative: self.signed[1][place], zero: self.zero[place] }
+        let [positive, negative] = &self.signed;
+        SignTally { positive: positive.at(place), negative: negative.at(place), zero: self.zero[place] }
     }
 }

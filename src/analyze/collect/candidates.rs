@@ -78,6 +78,7 @@ impl Candidate {
             .then_with(|| self.sample.cmp(&other.sample))
             .then_with(|| name(self).cmp(&name(other)))
             .then_with(|| self.numbers().cmp(&other.numbers()))
+            .then_with(|| self.energy.map(f64::to_bits).cmp(&other.energy.map(f64::to_bits)))
             .then_with(|| self.context.cmp(&other.context))
             .then_with(|| self.texts.cmp(&other.texts))
             .then_with(|| self.place.cmp(&other.place))

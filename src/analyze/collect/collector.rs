@@ -32,6 +32,7 @@ pub struct Gates {
     questions: QuestionGates,
     rare: SampleGate,
     common: SampleGate,
+    idle: SampleGate,
 }
 
 impl Gates {
@@ -45,6 +46,7 @@ impl Gates {
             questions: QuestionGates::new(limits.kept_differences, limits.group_tokens),
             rare: SampleGate::new(limits.rare_tokens),
             common: SampleGate::new(limits.common_tokens),
+            idle: SampleGate::new(limits.idle_tokens),
         }
     }
 }
@@ -61,6 +63,7 @@ pub struct Collector<'a> {
     candidates: CandidateBuffer,
     rare: SampleBuffer,
     common: SampleBuffer,
+    idle: SampleBuffer,
     views: KeptResponses,
     /// The last prompt that was read: responses of its group that follow have none of their own.
     prompt: Option<(i64, Id, LoggedPrompt)>,
@@ -88,6 +91,7 @@ impl<'a> Collector<'a> {
             candidates: CandidateBuffer::new(plan.limits.candidate_bytes / workers.max(1)),
             rare: SampleBuffer::default(),
             common: SampleBuffer::default(),
+            idle: SampleBuffer::default(),
             views: KeptResponses::default(),
             prompt: None,
             clusters: (plan.purpose == Purpose::Comparison).then(Clusters::default),
@@ -113,6 +117,7 @@ impl Sink for Collector<'_> {
         self.questions.settle(self.gates.batches.level());
         self.rare.settle(&self.gates.rare);
         self.common.settle(&self.gates.common);
+        self.idle.settle(&self.gates.idle);
         if self.keeps && !self.gates.kept.is_open() {
             self.keeps = false;
             self.batches.forget_entropies();
@@ -143,6 +148,8 @@ pub struct Collected {
     pub rare: Sample,
     /// Other tokens with an advantage.
     pub common: Sample,
+    /// Tokens without advantage; none in comparisons.
+    pub idle: Sample,
     /// Responses kept whole.
     pub views: KeptResponses,
     /// Sums by group, where asked for.
@@ -161,7 +168,7 @@ impl Collected {
         let mut views = KeptResponses::default();
         let mut clusters: Option<Clusters> = None;
         let (mut tables, mut buffers, mut questions) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut rare, mut common) = (Vec::new(), Vec::new());
+        let (mut rare, mut common, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for collector in collectors {
             groups.merge(collector.groups);
             rewards.merge(&collector.rewards);
@@ -180,6 +187,7 @@ impl Collected {
             buffers.push(collector.candidates);
             rare.push(collector.rare);
             common.push(collector.common);
+            idle.push(collector.idle);
         }
         if let Some(clusters) = &clusters {
             plane.set_zero(&clusters.tokens_by_cell());
@@ -200,6 +208,7 @@ impl Collected {
             candidates: CandidateStore::merge(buffers),
             rare: Sample::merge(rare, &gates.rare, renumber),
             common: Sample::merge(common, &gates.common, renumber),
+            idle: Sample::merge(idle, &gates.idle, renumber),
             views,
             clusters,
             questions: QuestionCollector::merge(questions, level_for(batches.len())),

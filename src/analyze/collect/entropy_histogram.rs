@@ -4,7 +4,8 @@
 //! batches use coarser bins: folding pairs of bins is exact, so the result depends on the number
 //! of batches alone.
 
-use super::energy::{ENERGY_UNIT, Sign};
+use super::banded_bins::{BandedBins, Bin, Counted};
+use super::energy::{Band, Sign};
 
 /// Bins an octave at level 0, as a power of two.
 const MANTISSA_BITS: u32 = 7;
@@ -53,48 +54,19 @@ pub fn relative_width(level: u32) -> f64 {
     f64::from(1_u32 << level) / f64::from(1_u32 << MANTISSA_BITS)
 }
 
-/// Count and energy of a bin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bin {
-    /// Tokens.
-    pub count: u64,
-    /// Energy in units of [`ENERGY_UNIT`].
-    pub energy: u64,
-}
-
-impl Bin {
-    /// Adds a token.
-    #[inline(always)]
-    pub fn add(&mut self, energy: u64) {
-        self.count += 1;
-        self.energy = self.energy.saturating_add(energy);
-    }
-
-    /// Adds another bin.
-    #[inline]
-    pub fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.energy = self.energy.saturating_add(other.energy);
-    }
-
-    /// Energy.
-    pub fn energy(&self) -> f64 {
-        self.energy as f64 * ENERGY_UNIT
-    }
-}
-
 /// Tokens and energy of one batch by entropy and sign of the advantage.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EntropyHistogram {
     level: u32,
-    bins: [Vec<Bin>; 2],
+    bins: [BandedBins; 2],
     zero: Vec<u64>,
 }
 
 impl EntropyHistogram {
     /// An empty histogram of a level.
     pub fn new(level: u32) -> Self {
-        Self { level, ..Self::default() }
+        let bins = || BandedBins::new(FINEST_BINS >> level);
+        Self { level, bins: [bins(), bins()], zero: Vec::new() }
     }
 
     /// How often pairs of bins were folded.
@@ -102,14 +74,10 @@ impl EntropyHistogram {
         self.level
     }
 
-    /// The bins of a sign other than zero, to add to.
+    /// The bins of a sign other than zero, to add tokens of a block to.
     #[inline]
-    pub fn signed(&mut self, sign: Sign) -> &mut [Bin] {
-        let bins = &mut self.bins[usize::from(sign == Sign::Negative)];
-        if bins.is_empty() {
-            bins.resize(FINEST_BINS >> self.level, Bin::default());
-        }
-        bins
+    pub fn signed(&mut self, sign: Sign, band: Option<Band>) -> &mut [Bin] {
+        self.bins[usize::from(sign == Sign::Negative)].of_band(band)
     }
 
     /// The counts of A = 0, to add to.
@@ -126,15 +94,7 @@ impl EntropyHistogram {
         while self.level < level {
             self.level += 1;
             let half = FINEST_BINS >> self.level;
-            for bins in self.bins.iter_mut().filter(|bins| !bins.is_empty()) {
-                *bins = (0..half)
-                    .map(|i| {
-                        let mut folded = bins[2 * i];
-                        folded.merge(&bins[2 * i + 1]);
-                        folded
-                    })
-                    .collect();
-            }
+            self.bins.iter_mut().for_each(BandedBins::fold_pairs);
             if !self.zero.is_empty() {
                 self.zero = (0..half).map(|i| self.zero[2 * i] + self.zero[2 * i + 1]).collect();
             }
@@ -149,7 +109,7 @@ impl EntropyHistogram {
             if into.is_empty() {
                 *into = from;
             } else {
-                into.iter_mut().zip(&from).for_each(|(a, b)| a.merge(b));
+                into.merge(&from);
             }
         }
         if self.zero.is_empty() {
@@ -159,18 +119,26 @@ impl EntropyHistogram {
         }
     }
 
-    /// Count and energy of one sign in `bin`.
-    pub fn bin(&self, sign: Sign, bin: usize) -> Bin {
+    /// Tokens and energy of one sign in `bin`.
+    pub fn bin(&self, sign: Sign, bin: usize) -> Counted {
         match sign {
-            Sign::Positive => self.bins[0].get(bin).copied().unwrap_or_default(),
-            Sign::Negative => self.bins[1].get(bin).copied().unwrap_or_default(),
-            Sign::Zero => Bin { count: self.zero.get(bin).copied().unwrap_or(0), energy: 0 },
+            Sign::Positive => self.bins[0].at(bin),
+            Sign::Negative => self.bins[1].at(bin),
+            Sign::Zero => Counted { count: self.count(sign, bin), energy: 0.0 },
+        }
+    }
+
+    fn count(&self, sign: Sign, bin: usize) -> u64 {
+        match sign {
+            Sign::Positive => self.bins[0].count(bin),
+            Sign::Negative => self.bins[1].count(bin),
+            Sign::Zero => self.zero.get(bin).copied().unwrap_or(0),
         }
     }
 
     /// Tokens of some signs in every bin.
     pub fn counts(&self, signs: &[Sign]) -> Vec<u64> {
-        let count = |bin| signs.iter().map(|sign| self.bin(*sign, bin).count).sum();
+        let count = |bin| signs.iter().map(|sign| self.count(*sign, bin)).sum();
         (0..FINEST_BINS >> self.level).map(count).collect()
     }
 }
@@ -197,7 +165,7 @@ mod tests {
         for (i, part) in parts.iter_mut().enumerate() {
             for k in 0..400_u32 {
                 let bin = (finest_bin(0.01 * (k + i as u32) as f32) >> part.level()) as usize;
-                part.signed(Sign::Positive)[bin].add(u64::from(k));
+                part.signed(Sign::Positive, Band::of(f64::from(k)))[bin].add(u64::from(k) << 20);
                 part.zero()[bin] += 1;
             }
         }

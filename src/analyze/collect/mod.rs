@@ -1,5 +1,6 @@
 //! The one pass over the tokens: every worker fills a [`Collector`], and parts merge in any order.
 
+pub mod banded_bins;
 mod batches;
 mod block;
 mod by_sign;

@@ -50,8 +50,8 @@ pub fn finish(counts: &BySign) -> Plane {
             positive: tally.positive.count,
             negative: tally.negative.count,
             zero: tally.zero,
-            positive_energy: tally.positive.energy(),
-            negative_energy: tally.negative.energy(),
+            positive_energy: tally.positive.energy,
+            negative_energy: tally.negative.energy,
         })
     });
     Plane {

@@ -31,6 +31,8 @@ pub struct SampledToken {
     pub norm: f32,
     /// Upper end of ‖g‖.
     pub norm_high: f32,
+    /// ‖g‖ if clipping did not cut the token.
+    pub unclipped_norm: f32,
     /// Lower end of the entropy change.
     pub change_low: f32,
     /// Upper end of the entropy change.
@@ -49,10 +51,39 @@ impl SampledToken {
         f64::from(self.norm) * f64::from(self.norm)
     }
 
-    /// Sort key that depends on nothing but the token.
-    fn order(&self) -> (u64, u32, u32, i32) {
-        let first = (u64::from(self.batch) << 32) | u64::from(self.hash);
-        (first, self.logprob.to_bits(), self.entropy.to_bits(), self.token_id)
+    /// ‖g‖² if clipping did not cut the token.
+    pub fn unclipped_energy(&self) -> f64 {
+        f64::from(self.unclipped_norm) * f64::from(self.unclipped_norm)
+    }
+
+    /// Whether clipping cuts the token.
+    pub fn is_clipped(&self) -> bool {
+        !self.moves && self.advantage != 0.0
+    }
+
+    /// An order that depends on nothing but the tokens: only equal ones tie. The same token may be
+    /// logged at several passes over a batch, which differ in ratio and norm alone.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let first = |t: &Self| (u64::from(t.batch) << 32) | u64::from(t.hash);
+        first(self).cmp(&first(other)).then_with(|| self.content().cmp(&other.content()))
+    }
+
+    fn content(&self) -> ([u32; 12], i32, u8, bool) {
+        let numbers = [
+            self.logprob,
+            self.entropy,
+            self.advantage,
+            self.ratio,
+            self.response_ratio,
+            self.norm_low,
+            self.norm,
+            self.norm_high,
+            self.unclipped_norm,
+            self.change_low,
+            self.change_high,
+            self.measured_change,
+        ];
+        (numbers.map(f32::to_bits), self.token_id, self.direction, self.moves)
     }
 }
 
@@ -171,7 +202,7 @@ impl Sample {
             tokens.append(&mut buffer.tokens);
         }
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
-        order.sort_unstable_by_key(|i| tokens[*i as usize].order());
+        order.sort_unstable_by(|a, b| tokens[*a as usize].order(&tokens[*b as usize]));
         Self { tokens: order.into_iter().map(|i| tokens[i as usize]).collect(), level }
     }
 
@@ -180,8 +211,55 @@ impl Sample {
         self.level == 0
     }
 
+    /// The tokens, each with the number of tokens that it stands for.
+    pub fn weighted(&self) -> impl Iterator<Item = (&SampledToken, f64)> {
+        let weight = self.weight();
+        self.tokens.iter().map(move |token| (token, weight))
+    }
+
     /// How many tokens of the run one kept token stands for.
     pub fn weight(&self) -> f64 {
         2.0_f64.powi(i32::try_from(self.level).unwrap_or(i32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_that_differ_in_anything_are_in_one_order() {
+        let token = |ratio: f32, advantage: f32, norm: f32| SampledToken {
+            hash: 7,
+            batch: 0,
+            token_id: 1,
+            logprob: -1.0,
+            entropy: 0.5,
+            advantage,
+            ratio,
+            response_ratio: 1.0,
+            norm_low: norm,
+            norm,
+            norm_high: norm,
+            unclipped_norm: norm,
+            change_low: 0.0,
+            change_high: 0.0,
+            measured_change: f32::NAN,
+            direction: 0,
+            moves: true,
+        };
+        let mut tokens: Vec<SampledToken> =
+            (0..60_u8).map(|i| token(1.0 + f32::from(i % 3), f32::from(i % 5), f32::from(i / 15))).collect();
+        let merged = |tokens: &[SampledToken]| {
+            let gate = SampleGate::new(1_000);
+            let mut buffers = [SampleBuffer::default(), SampleBuffer::default()];
+            tokens.iter().enumerate().for_each(|(i, token)| buffers[i % 2].push(*token));
+            let merged = Sample::merge(buffers, &gate, |_, batch| batch).tokens;
+            merged.iter().map(|t| format!("{t:?}")).collect::<Vec<_>>()
+        };
+        let first = merged(&tokens);
+        tokens.reverse();
+        tokens.swap(3, 40);
+        assert_eq!(first, merged(&tokens));
     }
 }

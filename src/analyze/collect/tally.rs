@@ -41,8 +41,9 @@ counts! {
     infeasible "Tokens whose p and H cannot be of one distribution.";
     clipped "Tokens that clipping cuts.";
     weighted "Tokens with w ≠ 0.";
-    measured_norms "Of these, with a logged norm.";
-    exact_norms "Of these, with an exact norm.";
+    weighted_positive "Of these, with A > 0.";
+    measured_norms "Tokens with w ≠ 0 and a logged norm.";
+    exact_norms "Tokens with w ≠ 0 and an exact norm.";
     up "Tokens certified to raise the entropy.";
     down "Tokens certified to lower it.";
     as_mode "Of both, only because the token must be the mode.";

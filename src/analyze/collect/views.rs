@@ -104,6 +104,10 @@ impl KeptResponse {
             .then_with(|| self.sample.cmp(&other.sample))
             .then_with(|| self.token_ids.cmp(&other.token_ids))
             .then_with(|| bits(&self.logprob).cmp(&bits(&other.logprob)))
+            .then_with(|| bits(&self.entropy).cmp(&bits(&other.entropy)))
+            .then_with(|| bits(&self.advantage).cmp(&bits(&other.advantage)))
+            .then_with(|| bits(&self.norm).cmp(&bits(&other.norm)))
+            .then_with(|| self.reward.to_bits().cmp(&other.reward.to_bits()))
             .then_with(|| self.place.cmp(&other.place))
     }
 }

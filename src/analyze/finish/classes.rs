@@ -3,7 +3,7 @@
 use super::flagged::BatchVerdict;
 use super::quantiles::share_below;
 use crate::analyze::collect::energy::Sign;
-use crate::analyze::collect::entropy_histogram::{Bin, EntropyHistogram, FINEST_BINS};
+use crate::analyze::collect::entropy_histogram::{EntropyHistogram, FINEST_BINS};
 use crate::analyze::collect::sample::Sample;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::framework::s2t::{CandidateRule, is_low_entropy};
@@ -72,26 +72,19 @@ struct Split {
 impl Split {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn of(histogram: &EntropyHistogram, sign: Sign, cut: f64, energy: f64) -> Self {
-        let (mut below, mut all) = (Bin::default(), Bin::default());
-        let (mut partial, mut uncertain) = (ClassTally::default(), 0);
+        let (mut low, mut all, mut uncertain) = (ClassTally::default(), 0.0, 0);
         for bin in 0..FINEST_BINS >> histogram.level() {
             let tally = histogram.bin(sign, bin);
-            all.merge(&tally);
+            all += tally.energy;
             let share = share_below(bin, histogram.level(), cut);
-            if share >= 1.0 {
-                below.merge(&tally);
-            } else if share > 0.0 {
-                partial.tokens += (tally.count as f64 * share).round() as u64;
-                partial.energy += tally.energy() * share;
+            low.tokens += (tally.count as f64 * share).round() as u64;
+            low.energy += tally.energy * share;
+            if share > 0.0 && share < 1.0 {
                 uncertain += tally.count;
             }
         }
         // The histogram's energies are rounded: only their proportion is taken.
-        let scale = if all.energy > 0 { energy / all.energy() } else { 0.0 };
-        let low = ClassTally {
-            tokens: below.count + partial.tokens,
-            energy: (below.energy() + partial.energy) * scale,
-        };
+        low.energy *= if all > 0.0 { energy / all } else { 0.0 };
         Self { low, energy, uncertain }
     }
 

@@ -12,11 +12,7 @@ pub fn weighted_tokens<'a>(
     rare: &'a Sample,
     common: &'a Sample,
 ) -> impl Iterator<Item = (&'a SampledToken, f64)> {
-    let of = |sample: &'a Sample| {
-        let weight = sample.weight();
-        sample.tokens.iter().map(move |token| (token, weight))
-    };
-    of(rare).chain(of(common)).filter(|(token, _)| token.moves)
+    rare.weighted().chain(common.weighted()).filter(|(token, _)| token.moves)
 }
 
 /// A quantity of many tokens with its ranks.

@@ -9,7 +9,7 @@ use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::result::cases::CASE_LIMIT;
 use crate::analyze::result::{FlagKind, FlaggedToken};
 use crate::error::Result;
-use crate::framework::batch::gradient_source;
+use crate::framework::batch::{flags, gradient_source};
 use crate::framework::risk::spurious_risk;
 use crate::framework::s2t::is_low_entropy;
 use crate::ingest::{Id, MISSING_ID, RowIndex};
@@ -22,6 +22,8 @@ pub struct BatchVerdict {
     pub candidates: u64,
     /// Silenced.
     pub silenced: u64,
+    /// Of these, with w ≠ 0: the others are clipped and have no norm.
+    pub silenced_weighted: u64,
     /// Energy of the silenced.
     pub silenced_energy: ExactSum,
     /// Sum of the norms of the silenced.
@@ -35,6 +37,7 @@ impl BatchVerdict {
     pub fn merge(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.silenced += other.silenced;
+        self.silenced_weighted += other.silenced_weighted;
         self.silenced_energy.merge(&other.silenced_energy);
         self.silenced_norm.merge(&other.silenced_norm);
         self.exploratory_energy.merge(&other.exploratory_energy);
@@ -206,6 +209,7 @@ impl Verdicts {
             match kind {
                 FlagKind::Spurious => {
                     verdict.silenced += 1;
+                    verdict.silenced_weighted += u64::from(candidate.flags & flags::CLIPPED == 0);
                     verdict.silenced_energy.add(energy);
                     verdict.silenced_norm.add(energy.sqrt());
                     id.silenced += 1;

@@ -3,6 +3,7 @@
 mod classes;
 mod clusters;
 mod correlations;
+mod entropies;
 pub mod flagged;
 mod profiles;
 mod provenance;
@@ -89,7 +90,10 @@ pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(Run
 pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
     let groups = collected.clusters.take().unwrap_or_default();
     let judged = Judged::new(scan, plan, collected)?;
-    let (mut core, clusters) = rayon::join(|| judged.core(), || clusters::clusters(groups, &judged.source));
+    let (mut core, clusters) = rayon::join(
+        || judged.core(),
+        || clusters::clusters(groups, &judged.source, &judged.collected, &judged.plan),
+    );
     judged.diagnose(&mut core);
     Ok(ComparedRun { core, clusters: clusters? })
 }
@@ -214,7 +218,7 @@ impl<'a> Judged<'a> {
         let ((rules, relations), (swept, responses)) = rayon::join(
             || {
                 rayon::join(
-                    || rules::rules(collected, thresholds, totals.tokens, self.has_ratio),
+                    || rules::rules(collected, thresholds, plan, totals, self.has_ratio),
                     || Relations::find(&self.tally, collected),
                 )
             },

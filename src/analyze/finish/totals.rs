@@ -63,7 +63,7 @@ pub fn totals(collected: &Collected, tally: &BatchTally, knows_clipping: bool) -
         gradient_source: gradient_source(tally),
         estimated_norms: counts.weighted - counts.measured_norms - counts.exact_norms,
         mean_norm: mean_norm(tally),
-        mean_norm_positive: mean(tally.sum(Quantity::PositiveNorm), counts.positive),
+        mean_norm_positive: mean(tally.sum(Quantity::PositiveNorm), counts.weighted_positive),
         max_norm: (counts.weighted > 0).then(|| tally.largest_energy.sqrt()),
     }
 }
@@ -83,7 +83,7 @@ pub fn s2t_summary(
     thresholds: &Thresholds,
 ) -> S2tSummary {
     let silenced_energy = verdict.silenced_energy.value();
-    let silenced_norm = mean(verdict.silenced_norm.value(), verdict.silenced);
+    let silenced_norm = mean(verdict.silenced_norm.value(), verdict.silenced_weighted);
     let ratio = |whole: Option<f64>| silenced_norm.zip(whole).and_then(|(norm, whole)| share(norm, whole));
     let (quantile, threshold) = match plan.s2t.entropy {
         EntropyCut::Quantile(q) => (Some(q), None),

@@ -37,8 +37,8 @@ pub fn vocabulary(counts: &VocabularyCounts, verdicts: &Verdicts, texts: &TokenT
                 candidates: verdict.silenced + verdict.exploratory,
                 silenced: verdict.silenced,
                 exploratory: verdict.exploratory,
-                positive_energy: tally.positive.energy(),
-                negative_energy: tally.negative.energy(),
+                positive_energy: tally.positive.energy,
+                negative_energy: tally.negative.energy,
             }
         })
         .collect();

@@ -56,6 +56,40 @@ pub struct StepClusters {
     pub clusters: Vec<Cluster>,
 }
 
+/// Tokens of one sign of the advantage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClassSums {
+    /// Tokens.
+    pub tokens: f64,
+    /// Their energy.
+    pub energy: f64,
+    /// Of these, tokens with p < τ_p.
+    pub rare_tokens: f64,
+    /// Their energy.
+    pub rare_energy: f64,
+}
+
+impl ClassSums {
+    /// Adds other tokens.
+    pub fn merge(&mut self, other: &Self) {
+        self.tokens += other.tokens;
+        self.energy += other.energy;
+        self.rare_tokens += other.rare_tokens;
+        self.rare_energy += other.rare_energy;
+    }
+}
+
+/// The tokens of one step by entropy: classes can be cut at any edge of its bins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepEntropies {
+    /// Step.
+    pub step: i64,
+    /// For each bin of [`RunClusters::entropy_edges`]: A > 0, A < 0.
+    pub bins: Vec<[ClassSums; 2]>,
+    /// Tokens with A = 0.
+    pub zero: f64,
+}
+
 /// All clusters of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunClusters {
@@ -69,6 +103,11 @@ pub struct RunClusters {
     pub plane: Vec<((u16, u16), [u64; REPLICATES])>,
     /// Tokens of every id, by random group.
     pub ids: Vec<(i32, [u64; REPLICATES])>,
+    /// Where the bins of [`Self::entropies`] begin, in nats, ascending. The edges of a run with
+    /// coarser bins are edges of every run.
+    pub entropy_edges: Vec<f64>,
+    /// Tokens by entropy, by step, ascending.
+    pub entropies: Vec<StepEntropies>,
 }
 
 /// What a cluster is.

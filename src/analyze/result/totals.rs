@@ -125,9 +125,9 @@ pub struct S2tSummary {
     pub energy_share: Option<f64>,
     /// Their share of the energy of tokens with A > 0.
     pub positive_energy_share: Option<f64>,
-    /// Their mean norm over that of the tokens with w ≠ 0.
+    /// Their mean norm over that of all tokens; both of the tokens with w ≠ 0.
     pub mean_norm_ratio: Option<f64>,
-    /// Their mean norm over that of the tokens with A > 0.
+    /// Their mean norm over that of the tokens with A > 0; both of the tokens with w ≠ 0.
     pub mean_norm_ratio_positive: Option<f64>,
     /// Share of the energy of the exploratory tokens.
     pub exploratory_energy_share: Option<f64>,

@@ -163,6 +163,20 @@ impl BatchKernel {
         }
     }
 
+    /// ‖g‖² of token `i` of a block at a weight of the caller's, from p, H and Σ π² where logged: what
+    /// a token that clipping cuts would have.
+    #[must_use]
+    pub fn norm_sq_at(&self, block: &TokenBlock, i: usize, weight: f64, sum_pi_sq: Option<f64>) -> f64 {
+        let q = block.complement[i];
+        let CollisionBounds { min, max, .. } = block.bounds(i);
+        let logged = sum_pi_sq.filter(|logged| *logged > 0.0 && logged.is_finite());
+        let conditional = match logged {
+            Some(logged) => clamp_into(conditional_collision(logged, block.probability[i], q), min, max),
+            None => point_estimate(min, max),
+        };
+        squared_norm(self.scale(weight), q, conditional)
+    }
+
     /// w²/T².
     #[inline(always)]
     fn scale(&self, weight: f64) -> f64 {

@@ -6,7 +6,7 @@
 use super::lanes::{Lanes, WIDTH, count, largest, sum, sum_f32, terms};
 use super::{Block, BlockSign};
 use crate::analyze::collect::columns::Columns;
-use crate::analyze::collect::energy::{Sign, to_units};
+use crate::analyze::collect::energy::{Band, Sign, to_units};
 use crate::analyze::collect::tally::{Counts, Quantity, ResponseSums};
 use crate::framework::batch::flags;
 use crate::framework::entropy_change::EntropyDirection;
@@ -63,11 +63,13 @@ impl Block {
     ) {
         let block = &self.framework;
         let padded = block.padded_len();
+        self.largest_energy = largest(&block.norm_sq[..padded]);
+        self.band = Band::of(self.largest_energy);
+        let units = self.band.map_or(1.0, Band::units);
         for i in 0..padded {
             self.norm[i] = block.norm_sq[i].sqrt();
-            self.energy[i] = to_units(block.norm_sq[i]);
+            self.energy[i] = to_units(block.norm_sq[i], units);
         }
-        self.largest_energy = largest(&block.norm_sq[..padded]);
         let all = [sum(&block.norm_sq[..padded]), sum(&self.norm[..padded])];
         let positive = match sign {
             BlockSign::Uniform(Sign::Positive) => all,
@@ -89,7 +91,7 @@ impl Block {
             terms[i] = own[i] * f64::from(advantage[i]);
         }
         sums.add(Quantity::OwnAdvantage, sum(terms));
-        self.count_sources(columns, counts);
+        self.count_sources(columns, sign, counts);
         self.count_directions(columns, counts);
     }
 
@@ -107,10 +109,16 @@ impl Block {
     }
 
     #[inline(always)]
-    fn count_sources(&self, columns: &Columns<'_>, counts: &mut Counts) {
+    fn count_sources(&self, columns: &Columns<'_>, sign: BlockSign, counts: &mut Counts) {
         let n = columns.len();
         let (facts, weight) = (&self.framework.flags[..n], &self.framework.weight[..n]);
-        counts.weighted += count(n, |i| weight[i] != 0.0);
+        let weighted = count(n, |i| weight[i] != 0.0);
+        counts.weighted += weighted;
+        counts.weighted_positive += match sign {
+            BlockSign::Uniform(Sign::Positive) => weighted,
+            BlockSign::Uniform(_) => 0,
+            BlockSign::Mixed => count(n, |i| (weight[i] != 0.0) & (columns.advantage[i] > 0.0)),
+        };
         if !(columns.logprob_new.is_empty() && columns.clipped.is_empty()) {
             counts.clipped += count(n, |i| facts[i] & flags::CLIPPED != 0);
         }

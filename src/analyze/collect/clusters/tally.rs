@@ -3,10 +3,11 @@
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::result::clusters::{ClusterSum, ClusterSums};
 use crate::ingest::{Column, Id, TokenBatch};
+use crate::stats::exact_sum::ExactSum;
 
-/// Sums are whole multiples of this, so that they add up in any order.
+/// Sums in units are whole multiples of this, so that they add up in any order.
 const UNIT: f64 = 1.0 / ((1_u64 << 60) as f64);
-/// A response's sum is at most this.
+/// A sum in units is at most this.
 const LARGEST: f64 = (1_u64 << 60) as f64;
 
 /// The prompt of a cluster.
@@ -38,8 +39,8 @@ pub struct ClusterTally {
     pub prompt: Prompt,
     /// Responses, rewarded ones, tokens, complete ones, A > 0, A = 0, clipped.
     pub counts: [u64; 7],
-    /// Reward, entropy, energy where A > 0 and where A < 0, risk; in units.
-    pub sums: [i128; 5],
+    /// Reward, entropy, energy where A > 0 and where A < 0, risk.
+    pub sums: [ExactSum; 5],
 }
 
 impl ClusterTally {
@@ -47,7 +48,7 @@ impl ClusterTally {
     pub fn merge(&mut self, other: &Self) {
         self.prompt.merge(other.prompt);
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
-        self.sums.iter_mut().zip(other.sums).for_each(|(a, b)| *a = a.saturating_add(b));
+        self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| a.merge(b));
     }
 
     /// The sums as numbers.
@@ -57,9 +58,16 @@ impl ClusterTally {
         let counts = [S::Responses, S::Rewarded, S::Tokens, S::Complete, S::Positive, S::Zero, S::Clipped];
         counts.iter().zip(self.counts).for_each(|(sum, count)| sums[*sum as usize] = count as f64);
         let parts = [S::Reward, S::Entropy, S::PositiveEnergy, S::NegativeEnergy, S::Risk];
-        parts.iter().zip(self.sums).for_each(|(sum, units)| sums[*sum as usize] = from_units(units));
+        parts.iter().zip(&self.sums).for_each(|(sum, exact)| sums[*sum as usize] = exact.value());
         sums
     }
+}
+
+/// The sum of one term.
+pub fn sum_of(value: f64) -> ExactSum {
+    let mut sum = ExactSum::new();
+    sum.add(value);
+    sum
 }
 
 /// A sum in units.
@@ -93,15 +101,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_do_not_depend_on_order() {
-        let mut a = ClusterTally::default();
-        let mut b = ClusterTally::default();
-        let values = [1e9, 1e-9, -1e9, 0.3, 1e-7];
-        let one = |v: &f64| ClusterTally { sums: [to_units(*v); 5], ..ClusterTally::default() };
-        values.iter().for_each(|v| a.merge(&one(v)));
-        values.iter().rev().for_each(|v| b.merge(&one(v)));
-        assert_eq!(a.finish(), b.finish());
-        assert!((a.finish()[ClusterSum::Reward as usize] - 0.300_000_101).abs() < 1e-12);
-        assert_eq!(to_units(f64::NAN), 0);
+    fn sums_do_not_depend_on_order_or_scale() {
+        for scale in [1.0, 1e-60, 1e60] {
+            let mut a = ClusterTally::default();
+            let mut b = ClusterTally::default();
+            let values = [1e9, 1e-9, -1e9, 0.3, 1e-7].map(|v| v * scale);
+            let one = |v: &f64| ClusterTally { sums: [sum_of(*v); 5], ..ClusterTally::default() };
+            values.iter().for_each(|v| a.merge(&one(v)));
+            values.iter().rev().for_each(|v| b.merge(&one(v)));
+            assert_eq!(a.finish(), b.finish());
+            let reward = a.finish()[ClusterSum::Reward as usize];
+            assert!((reward / scale - 0.300_000_101).abs() < 1e-12, "{reward}");
+        }
     }
 }

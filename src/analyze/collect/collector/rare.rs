@@ -2,15 +2,17 @@
 
 use super::Collector;
 use super::response::Response;
-use crate::analyze::collect::block::BlockSign;
+use crate::analyze::collect::block::{BlockSign, token_hash};
 use crate::analyze::collect::candidates::Candidate;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::peaks::PeakToken;
 use crate::analyze::collect::questions::slice_keys::TokenPlace;
 use crate::analyze::collect::sample::SampledToken;
+use crate::analyze::plan::Purpose;
 use crate::error::Result;
 use crate::framework::batch::{BLOCK, TokenBlock, TokenSlices};
+use crate::framework::entropy_change::EntropyDirection;
 use crate::framework::risk::spurious_risk;
 use crate::ingest::{Column, MISSING_ID};
 
@@ -28,6 +30,11 @@ impl Collector<'_> {
         sign: BlockSign,
     ) -> Result<f64> {
         let mut risk = 0.0;
+        if matches!(sign, BlockSign::Uniform(Sign::Zero) | BlockSign::Mixed)
+            && self.plan.purpose == Purpose::Report
+        {
+            self.add_idle(response, columns, first);
+        }
         if sign == BlockSign::Uniform(Sign::Zero) {
             let rare = columns.logprob.iter().map(|l| u32::from(self.plan.rule.is_rare(*l))).sum::<u32>();
             self.batches.tally(response.batch).counts.rare_zero += u64::from(rare);
@@ -43,7 +50,7 @@ impl Collector<'_> {
         for t in listed[..length].iter().map(|t| usize::from(*t)) {
             if self.plan.rare.is_rare(columns.logprob[t]) {
                 risk += self.add_rare_token(response, columns, whole, first, t)?;
-            } else if self.block.framework.weight[t] != 0.0 {
+            } else if columns.advantage[t] != 0.0 {
                 let token = self.sampled(response, columns, t);
                 self.common.push(token);
             }
@@ -79,12 +86,51 @@ impl Collector<'_> {
         Ok(spurious_risk(f64::from(logprob), f64::from(columns.entropy[t]), f64::from(advantage)))
     }
 
+    /// Keeps the tokens without advantage of some blocks: rules choose among them, too. Blocks are
+    /// chosen as a whole, so that the many that are not cost one hash.
+    fn add_idle(&mut self, response: &Response<'_>, columns: &Columns<'_>, first: usize) {
+        let hash = token_hash(response.hash, first as u32);
+        if hash > self.idle.cut() {
+            return;
+        }
+        for t in (0..columns.len()).filter(|t| columns.advantage[*t] == 0.0) {
+            self.idle.push(SampledToken {
+                hash,
+                batch: response.batch as u32,
+                token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
+                logprob: columns.logprob[t],
+                entropy: columns.entropy[t],
+                advantage: 0.0,
+                ratio: 1.0,
+                response_ratio: response.ratio,
+                norm_low: 0.0,
+                norm: 0.0,
+                norm_high: 0.0,
+                unclipped_norm: 0.0,
+                change_low: 0.0,
+                change_high: 0.0,
+                measured_change: measured_change(columns, t),
+                direction: EntropyDirection::Unchanged as u8,
+                moves: false,
+            });
+        }
+    }
+
     #[allow(clippy::cast_possible_truncation)]
     fn sampled(&self, response: &Response<'_>, columns: &Columns<'_>, t: usize) -> SampledToken {
         let block = &self.block.framework;
         let new = columns.logprob_new.get(t).copied().unwrap_or(f32::NAN);
         let log_ratio =
             (f64::from(new) - f64::from(columns.logprob[t])).clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO);
+        let ratio = if log_ratio.is_nan() { 1.0 } else { log_ratio.exp() };
+        let (norm, moves) = (self.block.norm[t] as f32, block.weight[t] != 0.0);
+        let unclipped_norm = if moves {
+            norm
+        } else {
+            let (weight, logged) =
+                (ratio * f64::from(columns.advantage[t]), columns.sum_pi_sq.get(t).copied());
+            self.plan.kernel.norm_sq_at(block, t, weight, logged).sqrt() as f32
+        };
         SampledToken {
             hash: self.block.hash[t],
             batch: response.batch as u32,
@@ -92,16 +138,17 @@ impl Collector<'_> {
             logprob: columns.logprob[t],
             entropy: columns.entropy[t],
             advantage: columns.advantage[t],
-            ratio: if log_ratio.is_nan() { 1.0 } else { log_ratio.exp() as f32 },
+            ratio: ratio as f32,
             response_ratio: response.ratio,
             norm_low: block.norm_sq_low[t].sqrt() as f32,
-            norm: self.block.norm[t] as f32,
+            norm,
             norm_high: block.norm_sq_high[t].sqrt() as f32,
+            unclipped_norm,
             change_low: block.change_low[t] as f32,
             change_high: block.change_high[t] as f32,
             measured_change: measured_change(columns, t),
             direction: block.direction[t],
-            moves: block.weight[t] != 0.0,
+            moves,
         }
     }
 

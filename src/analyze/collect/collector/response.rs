@@ -255,6 +255,7 @@ impl Collector<'_> {
     fn count_places(&mut self, columns: &Columns<'_>, batch: usize, sign: BlockSign) {
         let (n, block) = (columns.len(), &*self.block);
         let (bin, cell, energy) = (&block.bin[..n], &block.cell[..n], &block.energy[..n]);
+        let band = block.band;
         let histogram = &mut self.batches.tally(batch).histogram;
         let (plane, vocabulary) = (&mut self.plane, &mut self.vocabulary);
         let ids = columns.token_id;
@@ -277,8 +278,8 @@ impl Collector<'_> {
                 }
             }
             BlockSign::Uniform(sign) if dense => {
-                let (histogram, plane) = (histogram.signed(sign), plane.signed(sign));
-                let vocabulary = vocabulary.dense().signed(sign);
+                let (histogram, plane) = (histogram.signed(sign, band), plane.signed(sign, band));
+                let vocabulary = vocabulary.dense().signed(sign, band);
                 for (((bin, cell), id), energy) in bin.iter().zip(cell).zip(ids).zip(energy) {
                     histogram[*bin as usize].add(*energy);
                     plane[*cell as usize].add(*energy);
@@ -293,12 +294,12 @@ impl Collector<'_> {
                         Sign::Zero => {
                             histogram.zero()[bin] += 1;
                             plane.zero()[cell] += 1;
-                            vocabulary.add(id, Sign::Zero, 0);
+                            vocabulary.add(id, Sign::Zero, 0, None);
                         }
                         sign => {
-                            histogram.signed(sign)[bin].add(energy[i]);
-                            plane.signed(sign)[cell].add(energy[i]);
-                            vocabulary.add(id, sign, energy[i]);
+                            histogram.signed(sign, band)[bin].add(energy[i]);
+                            plane.signed(sign, band)[cell].add(energy[i]);
+                            vocabulary.add(id, sign, energy[i], band);
                         }
                     }
                 }

@@ -2,41 +2,93 @@
 
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
-use crate::framework::rules::{STARE_TARGET, covariance_picks, is_clip_covariance, stare_count};
-use crate::framework::s2t::S2tSettings;
-use crate::stats::quantile::select_quantile;
+use crate::framework::rules::{
+    STARE_TARGET, covariance_picks, high_entropy_count, is_clip_covariance, stare_count,
+};
+use crate::framework::s2t::{S2tSettings, is_low_entropy};
+
+/// The largest values of a batch: all above a value, and of those equal to it a part. Which ones of
+/// them a trainer takes hangs on the order of its tokens; here each counts in part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Largest {
+    from: f64,
+    share_of_tied: f64,
+}
+
+impl Largest {
+    const NONE: Self = Self { from: f64::INFINITY, share_of_tied: 0.0 };
+
+    /// The `count` largest of values that each stand for as many as their weight says.
+    pub fn of(mut values: Vec<(f64, f64)>, count: f64) -> Self {
+        values.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut above = 0.0;
+        for tied in values.chunk_by(|a, b| a.0 == b.0) {
+            let weight = tied.iter().map(|(_, weight)| weight).sum::<f64>();
+            if above + weight >= count {
+                return Self { from: tied[0].0, share_of_tied: (count - above) / weight };
+            }
+            above += weight;
+        }
+        // All of them.
+        Self { from: f64::NEG_INFINITY, share_of_tied: 1.0 }
+    }
+
+    /// The part of a token of this value that belongs to them.
+    pub fn part(&self, value: f64) -> f64 {
+        if value > self.from {
+            1.0
+        } else if value == self.from {
+            self.share_of_tied
+        } else {
+            0.0
+        }
+    }
+}
 
 /// Thresholds and means of one batch.
 pub struct BatchContext {
     /// τ_h of the late preset.
-    pub late: Option<f64>,
-    /// The 0.80-quantile of H over all tokens.
-    pub early: Option<f64>,
+    late: Option<f64>,
+    /// The 0.80-quantile of H over all tokens: τ_h of the early preset.
+    early: Option<f64>,
+    /// The fifth of all tokens with the highest entropy.
+    high_entropy: Largest,
     /// Probability that `clip_cov` picks an eligible token.
-    pub clip_chance: f64,
+    clip_chance: f64,
     mean_advantage: f64,
     mean_logprob: f64,
-    held_back_from: f64,
-    boosted_below: f32,
+    held_back: Largest,
+    boosted: Largest,
+}
+
+/// What is known of a batch beside its tokens.
+pub struct BatchFacts<'a> {
+    /// Its tally.
+    pub tally: &'a BatchTally,
+    /// The 0.80-quantile of H over all its tokens.
+    pub early: Option<f64>,
+    /// Whether the entropies of all its tokens were kept.
+    pub sortable: bool,
+    /// Whether the candidates of the run are those of the presets.
+    pub knows_candidates: bool,
 }
 
 impl BatchContext {
-    /// Finds the thresholds of a batch; every token stands for as many as its weight says.
-    pub fn new(tally: &BatchTally, early: Option<f64>, tokens: &[(&SampledToken, f64)]) -> Self {
+    /// Finds the thresholds of a batch over all its tokens, also those that learn nothing; every
+    /// token stands for as many as its weight says.
+    pub fn new(facts: &BatchFacts<'_>, tokens: &[(&SampledToken, f64)]) -> Self {
+        let BatchFacts { tally, early, .. } = *facts;
         let complete = tally.counts.tokens - tally.counts.missing;
         let mean = |quantity| tally.sum(quantity) / complete.max(1) as f64;
-        let late = S2tSettings::v5();
-        let rule = late.rule();
-        let candidates = tokens.iter().filter(|(t, _)| rule.is_candidate(t.logprob, t.advantage));
-        let mut entropies: Vec<f32> = candidates.map(|(t, _)| t.entropy).collect();
         let mut context = Self {
-            late: select_quantile(&mut entropies, 0.75),
+            late: late_threshold(facts, tokens),
             early,
+            high_entropy: high_entropy(facts, complete),
             clip_chance: 0.0,
             mean_advantage: mean(Quantity::Advantage),
             mean_logprob: mean(Quantity::Logprob),
-            held_back_from: f64::INFINITY,
-            boosted_below: f32::NEG_INFINITY,
+            held_back: Largest::NONE,
+            boosted: Largest::NONE,
         };
         let picks = covariance_picks(complete as usize) as f64;
         let eligible: f64 =
@@ -45,13 +97,11 @@ impl BatchContext {
             context.clip_chance = (picks / eligible).min(1.0);
         }
         let covariances = tokens.iter().map(|(t, weight)| (context.covariance(t), *weight)).collect();
-        context.held_back_from = nth_largest(covariances, picks).unwrap_or(f64::INFINITY);
+        context.held_back = Largest::of(covariances, picks);
         if mean(Quantity::Entropy) < STARE_TARGET {
             let rewarded = tokens.iter().filter(|(t, _)| t.advantage > 0.0);
             let surprisals: Vec<(f64, f64)> = rewarded.map(|(t, w)| (-f64::from(t.logprob), *w)).collect();
-            let boosted = stare_count(tally.counts.positive as usize) as f64;
-            let least = nth_largest(surprisals, boosted);
-            context.boosted_below = least.map_or(f32::NEG_INFINITY, |surprisal| -surprisal as f32);
+            context.boosted = Largest::of(surprisals, stare_count(tally.counts.positive as usize) as f64);
         }
         context
     }
@@ -61,39 +111,60 @@ impl BatchContext {
         (f64::from(token.advantage) - self.mean_advantage) * (f64::from(token.logprob) - self.mean_logprob)
     }
 
-    /// Whether `clip_cov` may pick the token.
-    pub fn is_clip_eligible(&self, token: &SampledToken) -> bool {
-        is_clip_covariance(self.covariance(token))
+    fn is_clip_eligible(&self, token: &SampledToken) -> bool {
+        !token.is_clipped() && is_clip_covariance(self.covariance(token))
     }
 
-    /// Whether `kl_cov` holds the token back.
-    pub fn is_held_back(&self, token: &SampledToken) -> bool {
-        self.covariance(token) >= self.held_back_from
+    /// The probability that `clip_cov` picks the token.
+    pub fn clip_chance(&self, token: &SampledToken) -> f64 {
+        if self.is_clip_eligible(token) { self.clip_chance } else { 0.0 }
     }
 
-    /// Whether `stare` boosts the token.
-    pub fn is_boosted(&self, token: &SampledToken) -> bool {
-        token.advantage > 0.0 && token.logprob <= self.boosted_below
+    /// The part of the token that `kl_cov` holds back.
+    pub fn held_back(&self, token: &SampledToken) -> f64 {
+        self.held_back.part(self.covariance(token))
+    }
+
+    /// The part of the token that `stare` boosts.
+    pub fn boosted(&self, token: &SampledToken) -> f64 {
+        if token.advantage > 0.0 { self.boosted.part(-f64::from(token.logprob)) } else { 0.0 }
+    }
+
+    /// The part of the token that `entropy20` leaves out.
+    pub fn low_entropy(&self, token: &SampledToken) -> f64 {
+        1.0 - self.high_entropy.part(f64::from(token.entropy))
+    }
+
+    /// H below τ_h of the late preset.
+    pub fn is_below_late(&self, token: &SampledToken) -> bool {
+        self.late.is_some_and(|tau| is_low_entropy(token.entropy, tau))
+    }
+
+    /// H below τ_h of the early preset.
+    pub fn is_below_early(&self, token: &SampledToken) -> bool {
+        self.early.is_some_and(|tau| is_low_entropy(token.entropy, tau))
     }
 }
 
-/// The value that `count` of the weighted values reach.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn nth_largest(mut values: Vec<(f64, f64)>, count: f64) -> Option<f64> {
-    let descending = |a: &(f64, f64), b: &(f64, f64)| b.0.total_cmp(&a.0);
-    // Every value stands for one token at least: only the first `count` can matter.
-    let enough = count.ceil() as usize;
-    if enough < values.len() {
-        values.select_nth_unstable_by(enough, descending);
-        values.truncate(enough);
+/// τ_h of the late preset: over all candidates, also those that clipping cuts.
+fn late_threshold(facts: &BatchFacts<'_>, tokens: &[(&SampledToken, f64)]) -> Option<f64> {
+    let settings = S2tSettings::v5();
+    if facts.knows_candidates {
+        return settings.threshold(&mut facts.tally.candidate_entropies.clone());
     }
-    values.sort_unstable_by(descending);
-    let mut seen = 0.0;
-    let reached = values.into_iter().find(|(_, weight)| {
-        seen += weight;
-        seen >= count
-    });
-    reached.map(|(value, _)| value)
+    let rule = settings.rule();
+    let candidates = tokens.iter().filter(|(t, _)| rule.is_candidate(t.logprob, t.advantage));
+    settings.threshold(&mut candidates.map(|(t, _)| t.entropy).collect())
+}
+
+/// The fifth of all tokens with the highest entropy; from the histogram's quantile where the
+/// entropies are too many to sort.
+fn high_entropy(facts: &BatchFacts<'_>, complete: u64) -> Largest {
+    if facts.sortable {
+        let entropies = facts.tally.kept.all().map(|h| (f64::from(*h), 1.0)).collect();
+        return Largest::of(entropies, high_entropy_count(complete as usize) as f64);
+    }
+    facts.early.map_or(Largest::NONE, |from| Largest { from, share_of_tied: 1.0 })
 }
 
 #[cfg(test)]
@@ -103,9 +174,14 @@ mod tests {
     #[test]
     fn weights_reach_the_count() {
         let values = || vec![(1.0, 4.0), (9.0, 1.0), (5.0, 4.0)];
-        assert_eq!(nth_largest(values(), 1.0), Some(9.0));
-        assert_eq!(nth_largest(values(), 2.0), Some(5.0));
-        assert_eq!(nth_largest(values(), 6.0), Some(1.0));
-        assert_eq!(nth_largest(values(), 10.0), None);
+        let parts = |count: f64| {
+            let largest = Largest::of(values(), count);
+            [9.0, 5.0, 1.0].map(|value| largest.part(value))
+        };
+        assert_eq!(parts(1.0), [1.0, 0.0, 0.0]);
+        assert_eq!(parts(2.0), [1.0, 0.25, 0.0]);
+        assert_eq!(parts(6.0), [1.0, 1.0, 0.25]);
+        assert_eq!(parts(10.0), [1.0, 1.0, 1.0]);
+        assert_eq!(Largest::of(vec![(0.5, 1.0); 4], 1.0).part(0.5), 0.25, "no more than asked for");
     }
 }

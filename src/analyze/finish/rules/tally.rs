@@ -3,13 +3,16 @@
 use ndarray::Array2;
 
 use super::batch::BatchContext;
-use super::factor::factor;
+use super::factor::{Treatment, treatment};
 use crate::analyze::collect::sample::SampledToken;
 use crate::framework::rules::Rule;
 
 const RULES: usize = Rule::TABLE.len();
 /// A weight that changes by less is not counted as changed.
 const CHANGE: f64 = 0.01;
+
+/// Energy of the tokens with A > 0 and with A < 0.
+pub type SignedEnergy = [f64; 2];
 
 /// What one rule does, in tokens and energy.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,10 +21,11 @@ pub struct OneRule {
     pub silenced: f64,
     /// Tokens whose weight shrinks by more than 1 %.
     pub damped: f64,
-    /// Tokens whose weight grows by more than 1 %.
+    /// Tokens whose weight grows by more than 1 %, also from nothing.
     pub amplified: f64,
-    positive_energy: f64,
-    negative_energy: f64,
+    energy: SignedEnergy,
+    /// What it takes away from the base's energy.
+    removed: SignedEnergy,
     /// Σ n(n−1)e²f² and Σ n(n−1)e²f⁴: the variance from sampling.
     square: f64,
     fourth: f64,
@@ -47,33 +51,29 @@ impl Default for RuleTally {
 }
 
 impl RuleTally {
-    /// Adds a token that stands for `weight` tokens.
+    /// Adds a token with an advantage that stands for `weight` tokens.
     pub fn add(&mut self, context: &BatchContext, token: &SampledToken, weight: f64) {
-        let energy = token.energy();
+        let (energy, clipped) = (token.unclipped_energy(), token.is_clipped());
         let spread = weight * (weight - 1.0) * energy * energy;
-        let positive = token.advantage > 0.0;
-        add_energy(&mut self.base, positive, weight * energy);
-        self.base.square += spread;
+        let sign = usize::from(token.advantage < 0.0);
+        let before = if clipped { 0.0 } else { 1.0 };
+        self.base.energy[sign] += weight * energy * before;
+        self.base.square += spread * before;
         let p = f64::from(token.logprob).exp();
         let mut touched = [0.0; RULES];
         for (number, rule) in Rule::TABLE.into_iter().enumerate() {
-            let (factor, chance) = factor(rule, context, token, p);
-            let kept = factor * factor * (1.0 - chance);
+            let treatment = treatment(rule, context, token, p);
+            let kept = treatment.energy();
             let one = &mut self.rules[number];
-            add_energy(one, positive, weight * energy * kept);
-            one.square += spread * kept;
+            one.energy[sign] += weight * energy * kept;
+            one.removed[sign] += weight * energy * (before - kept);
+            one.square += spread * kept * before;
             one.fourth += spread * kept * kept;
-            let changed =
-                (factor - 1.0).abs() > CHANGE || (rule == Rule::KlCov && context.is_held_back(token));
-            touched[number] = if changed { 1.0 } else { chance };
-            if factor == 0.0 {
-                one.silenced += weight;
-            } else if changed && factor > 1.0 {
-                one.amplified += weight;
-            } else if changed {
-                one.damped += weight;
+            touched[number] = one.count(&treatment, before, weight);
+            if rule == Rule::KlCov {
+                // Held back at a ratio of 1, where the penalty has no gradient, is held back, too.
+                touched[number] = touched[number].max(treatment.chance);
             }
-            one.silenced += weight * chance;
         }
         for a in 0..RULES {
             if touched[a] > 0.0 {
@@ -93,8 +93,10 @@ impl RuleTally {
             a.silenced += b.silenced;
             a.damped += b.damped;
             a.amplified += b.amplified;
-            a.positive_energy += b.positive_energy;
-            a.negative_energy += b.negative_energy;
+            for sign in 0..2 {
+                a.energy[sign] += b.energy[sign];
+                a.removed[sign] += b.removed[sign];
+            }
             a.square += b.square;
             a.fourth += b.fourth;
         }
@@ -111,37 +113,47 @@ impl RuleTally {
         self.both[[a as usize, b as usize]]
     }
 
-    /// Energy under the rule over the base's.
-    pub fn kept(&self, rule: Rule) -> Option<f64> {
-        let energy = |one: &OneRule| one.positive_energy + one.negative_energy;
-        ratio(energy(self.rule(rule)), energy(&self.base))
+    /// Energy under the rule over the base's: of all tokens, with A > 0, with A < 0. Where the energy
+    /// of all tokens is given, what the rule takes away is held against it, which is exact where it
+    /// touches only tokens that were all kept; else both come from the same sample.
+    pub fn kept(&self, rule: Rule, all: Option<SignedEnergy>) -> [Option<f64>; 3] {
+        let one = self.rule(rule);
+        let (part, whole) = match all {
+            Some(all) => ([all[0] - one.removed[0], all[1] - one.removed[1]], all),
+            None => (one.energy, self.base.energy),
+        };
+        [ratio(part[0] + part[1], whole[0] + whole[1]), ratio(part[0], whole[0]), ratio(part[1], whole[1])]
     }
 
-    /// The same for A > 0.
-    pub fn positive_kept(&self, rule: Rule) -> Option<f64> {
-        ratio(self.rule(rule).positive_energy, self.base.positive_energy)
-    }
-
-    /// The same for A < 0.
-    pub fn negative_kept(&self, rule: Rule) -> Option<f64> {
-        ratio(self.rule(rule).negative_energy, self.base.negative_energy)
-    }
-
-    /// Standard error of [`Self::kept`] from sampling tokens.
+    /// Standard error of the energy kept from sampling tokens.
     pub fn sampling_error(&self, rule: Rule) -> f64 {
         let (one, base) = (self.rule(rule), &self.base);
-        let kept = self.kept(rule).unwrap_or(0.0);
+        let kept = self.kept(rule, None)[0].unwrap_or(0.0);
         let variance = one.fourth - 2.0 * kept * one.square + kept * kept * base.square;
-        let energy = base.positive_energy + base.negative_energy;
+        let energy = base.energy[0] + base.energy[1];
         if energy > 0.0 { variance.max(0.0).sqrt() / energy } else { 0.0 }
     }
 }
 
-fn add_energy(one: &mut OneRule, positive: bool, energy: f64) {
-    if positive {
-        one.positive_energy += energy;
-    } else {
-        one.negative_energy += energy;
+impl OneRule {
+    /// Counts what became of a token whose weight was `before`, as a share of ρA; the part of it that
+    /// changed.
+    fn count(&mut self, treatment: &Treatment, before: f64, weight: f64) -> f64 {
+        let mut changed = 0.0;
+        for (chance, after) in treatment.outcomes() {
+            if (after - before).abs() <= CHANGE * before || chance == 0.0 || (after == 0.0 && before == 0.0) {
+                continue;
+            }
+            changed += chance;
+            if after == 0.0 {
+                self.silenced += weight * chance;
+            } else if after > before {
+                self.amplified += weight * chance;
+            } else {
+                self.damped += weight * chance;
+            }
+        }
+        changed
     }
 }
 
