@@ -2,6 +2,7 @@
 //!
 //! How a section is added is said in `report/page`.
 
+mod answers;
 mod case_rows;
 mod cases;
 mod drill;
@@ -29,13 +30,19 @@ use material::{Budget, Material};
 /// Bytes of the page at most, whatever the log.
 pub const PAGE_LIMIT: usize = 5_000_000;
 
-const SCRIPT: &str = concat!(include_str!("tune.js"), include_str!("cases.js"), include_str!("rollouts.js"));
+const SCRIPT: &str = concat!(
+    include_str!("tune.js"),
+    include_str!("cases.js"),
+    include_str!("rollouts.js"),
+    include_str!("answers/bounds.js")
+);
 
 /// The sections of the page, in their order.
 const SECTIONS: &[fn(&Material<'_>) -> Option<Section>] = &[
     warnings::section,
     tuning::section,
     tuning::charts,
+    answers::section,
     tables::section,
     cases::section,
     drill::section,
@@ -65,10 +72,14 @@ fn assemble(of: Material<'_>) -> String {
         facts: of.facts(),
         verdict: verdict::verdict(of.analysis),
         sections,
-        data: [("data", of.tuning.map(|t| t.json)), ("rollouts-data", of.rollouts.map(|r| r.json))]
-            .into_iter()
-            .filter_map(|(id, json)| Some((id, json?)))
-            .collect(),
+        data: [
+            ("data", of.tuning.map(|t| t.json)),
+            ("rollouts-data", of.rollouts.map(|r| r.json)),
+            ("bounds-data", answers::slider_data(of.analysis)),
+        ]
+        .into_iter()
+        .filter_map(|(id, json)| Some((id, json?)))
+        .collect(),
         script: Some(SCRIPT),
     }
     .render()

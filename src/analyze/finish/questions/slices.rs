@@ -105,7 +105,7 @@ impl Slicer<'_> {
                 let decile = key_number(key) * 10.0;
                 format!("{decile}-{} %", decile + 10.0)
             }
-            _ => format!("{}", key_number(key)),
+            _ => number(key),
         }
     }
 
@@ -132,6 +132,14 @@ impl Slicer<'_> {
             engine_k3: mean(tally.k3.value(), tally.compared),
         }
     }
+}
+
+/// A number as it was logged: most are of single precision.
+#[allow(clippy::cast_possible_truncation)]
+fn number(key: u64) -> String {
+    let value = key_number(key);
+    let single = value as f32;
+    if f64::from(single) == value { single.to_string() } else { value.to_string() }
 }
 
 /// The texts with most tokens; the rest goes to `other`.
@@ -170,8 +178,8 @@ fn ranges(found: Vec<(u64, Part)>) -> Vec<Part> {
     }
     let named = |(mut range, first, last, _): (Part, u64, u64, usize)| {
         range.value = match first == last {
-            true => format!("{}", key_number(first)),
-            false => format!("{}..{}", key_number(first), key_number(last)),
+            true => number(first),
+            false => format!("{}..{}", number(first), number(last)),
         };
         range
     };

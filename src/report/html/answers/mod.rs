@@ -1,0 +1,67 @@
+//! What engineers ask beyond the framework: tables that unfold, each where the log has an answer.
+
+mod groups;
+mod offpolicy;
+mod siblings;
+mod slices;
+mod tokens;
+
+use maud::{Markup, html};
+
+use super::material::Material;
+use crate::analyze::RunAnalysis;
+use crate::report::page::Section;
+use crate::report::text::{prose, script_json};
+
+/// The section; `None` where no question is answered.
+pub fn section(of: &Material<'_>) -> Option<Section> {
+    let answers = &of.analysis.answers;
+    let parts: Vec<Markup> = [
+        offpolicy::ledger(answers),
+        offpolicy::lags(answers),
+        offpolicy::corrections(answers),
+        offpolicy::breakdown(answers),
+        groups::outcomes(answers),
+        groups::rewards(answers),
+        groups::truncated(answers),
+        tokens::clipping(answers),
+        tokens::reference(answers),
+        siblings::cancellation(answers),
+        siblings::forks(answers),
+        tokens::punished(answers),
+        slices::slices(answers),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let open: Vec<String> =
+        answers.not_answered.iter().map(|open| format!("{}: {}", open.part, open.needs)).collect();
+    let body = html! {
+        @for part in &parts { (part) }
+        @if !open.is_empty() {
+            details.table {
+                summary { "Not answered by this log" }
+                ul.missing { @for line in &open { li { (prose(line)) "." } "\n" } }
+            }
+        }
+    };
+    Some(Section { id: "questions", link: "Questions", heading: "What engineers ask", body })
+}
+
+/// The tokens by engine difference, for the sliders; `None` where there are none.
+pub fn slider_data(analysis: &RunAnalysis) -> Option<String> {
+    let bins = &analysis.answers.offpolicy.as_ref()?.ratios;
+    let all: u64 = bins.tokens.iter().sum();
+    (all > 0).then(|| {
+        let value = serde_json::json!({
+            "largest": bins.largest,
+            "tokens": bins.tokens,
+            "energy": bins.energy,
+            "spurious": bins.spurious,
+        });
+        script_json(&value.to_string())
+    })
+}

@@ -1,0 +1,86 @@
+//! Cancellation and forks.
+
+use maud::Markup;
+
+use crate::analyze::result::Answers;
+use crate::analyze::result::siblings::Branch;
+use crate::report::numbers::{count, none, number, number_or_dash, percent_or_dash};
+use crate::report::page::{Kind, Sheet};
+use crate::report::text::token_label;
+
+/// Rows of a table at most.
+const ROWS: usize = 30;
+
+fn estimate(exact: bool) -> &'static str {
+    if exact { "" } else { " Estimated from a random part of the groups." }
+}
+
+/// Siblings that push the same token up and down.
+pub fn cancellation(answers: &Answers) -> Option<Markup> {
+    let found = answers.cancellation.as_ref().filter(|found| found.gross > 0.0)?;
+    let mut sheet =
+        Sheet::new(&["token", "tokens", "groups", "push", "gross", "net"]).with(Kind::Code, "token");
+    for row in found.top.iter().take(ROWS) {
+        sheet.push([
+            row.token.as_deref().map_or_else(|| format!("⟨{}⟩", row.token_id), token_label),
+            count(row.tokens),
+            count(row.groups),
+            number(row.push),
+            number(row.gross),
+            number(row.net),
+        ]);
+    }
+    let note = format!(
+        "Push is Σ w(1 − p). Of all pushes {} cancel between siblings; of those on spurious tokens {}.{}",
+        percent_or_dash(found.cancelled_share),
+        percent_or_dash(found.spurious_cancelled_share),
+        estimate(found.exact)
+    );
+    Some(sheet.folded("Tokens that siblings push", None, &note))
+}
+
+fn branch(branch: &Branch) -> String {
+    let token = branch.token.as_deref().map_or_else(|| format!("⟨{}⟩", branch.token_id), token_label);
+    let mark = if branch.spurious { " (spurious)" } else { "" };
+    format!("{token}{mark}: {} × {}", number_or_dash(branch.mean_reward), count(branch.responses))
+}
+
+/// Where siblings go on differently.
+pub fn forks(answers: &Answers) -> Option<Markup> {
+    let forks = answers.forks.as_ref().filter(|forks| forks.forks > 0)?;
+    let mut sheet =
+        Sheet::new(&["step", "group", "tokens before", "entropy", "difference", "95 % interval", "branches"])
+            .with(Kind::Words, "branches");
+    for fork in forks.top.iter().take(ROWS) {
+        sheet.push([
+            fork.step.to_string(),
+            crate::report::text::prose(&fork.group_id),
+            count(fork.position),
+            number_or_dash(fork.entropy),
+            number_or_dash(fork.reward_difference),
+            fork.interval.map_or_else(none, |[low, high]| format!("{} – {}", number(low), number(high))),
+            fork.branches.iter().map(branch).collect::<Vec<_>>().join("; "),
+        ]);
+    }
+    let spurious = &forks.spurious;
+    let premise = match (spurious.forks, spurious.reward_difference, spurious.interval) {
+        (0, ..) => "No spurious token begins a branch.".to_owned(),
+        (n, Some(mean), Some([low, high])) => format!(
+            "Branches that begin with a spurious token get {} more reward than the others (95 % interval {} – {}, {} forks); spurious tokens are chosen among responses with A > 0, so this alone is no merit of theirs.",
+            number(mean),
+            number(low),
+            number(high),
+            count(n)
+        ),
+        (n, ..) => format!("{} forks have a spurious branch: too few to say what it costs.", count(n)),
+    };
+    let note = format!(
+        "{} forks, {} with two responses in every branch. Mean entropy {} at forks, {} elsewhere. {premise}{}",
+        count(forks.forks),
+        count(forks.all_branches_twice),
+        number_or_dash(forks.entropy_at_forks),
+        number_or_dash(forks.entropy_elsewhere),
+        estimate(forks.exact)
+    );
+    Some(sheet.folded("Forks whose branches differ most in reward", None, &note))
+}
