@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use stapo_analyze::analyze::{AnalyzeSettings, BatchUnit, RunAnalysis, analyze};
+use stapo_analyze::analyze::{AnalyzeSettings, BatchUnit, Condition, RunAnalysis, analyze};
 use stapo_analyze::convert::convert;
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
 use stapo_analyze::ingest::{Layout, Silent};
@@ -90,7 +90,11 @@ fn assert_same(one: &RunAnalysis, other: &RunAnalysis, what: &str) {
 }
 
 fn check_all_shapes(settings: &AnalyzeSettings) {
-    let grpo = sample("grpo.parquet");
+    check_shapes_of("grpo.parquet", settings, 9);
+}
+
+fn check_shapes_of(name: &str, settings: &AnalyzeSettings, parts: usize) {
+    let grpo = sample(name);
     let settings = AnalyzeSettings {
         vocab_size: Some(256),
         tokenizer: Some(sample("model/tokenizer.json")),
@@ -98,7 +102,7 @@ fn check_all_shapes(settings: &AnalyzeSettings) {
     };
     let whole = analyzed(std::slice::from_ref(&grpo), &settings);
     let shapes = Shapes::of(&grpo, 700);
-    assert_eq!(shapes.parts.len(), 9);
+    assert_eq!(shapes.parts.len(), parts);
     for threads in [1, 2, 5] {
         let again = analyze(&open(&shapes.parts, threads), &settings, &Silent).unwrap();
         assert_same(&whole, &again, &format!("{threads} threads, split"));
@@ -109,6 +113,13 @@ fn check_all_shapes(settings: &AnalyzeSettings) {
     assert_same(&whole, &analyzed(&reversed, &settings), "other order");
     let long = shapes.long(std::slice::from_ref(&grpo));
     assert_same(&whole, &analyzed(&[long], &settings), LONG);
+}
+
+#[test]
+fn the_answers_are_the_same_in_every_shape() {
+    let pass = Condition::parse("reward/answer>0.5").ok();
+    let by = vec!["policy_version".to_owned(), "reward/answer".into(), "entropy".into()];
+    check_shapes_of("async.parquet", &AnalyzeSettings { pass, by, ..AnalyzeSettings::default() }, 5);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
 
-use super::support::sample;
+use super::support::{float_lists, floats, int_lists, ints, sample, write_parquet};
 use super::{analyzed, json};
 
 /// Numbers of `reference` and ours agree to 1e-6, counts exactly; fields we do not have fail.
@@ -131,4 +131,33 @@ fn absent_columns_are_said() {
     );
     // The reward is 0 or 1: what is right need not be said.
     assert_eq!(ours["groups"]["rule"], "reward>0");
+}
+
+#[test]
+fn log_sums_of_800_do_not_overflow() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("far.parquet");
+    let lists = |of: [f32; 2]| float_lists(&[&[of[0]; 40], &[of[1]; 40]]);
+    let columns = vec![
+        ("step", ints(&[0, 0])),
+        ("group_id", ints(&[1, 1])),
+        ("sample_id", ints(&[0, 1])),
+        ("reward", floats(&[1.0, 0.0])),
+        ("advantage", floats(&[1.0, -1.0])),
+        ("token_ids", int_lists(&[&[3; 40], &[4; 40]])),
+        ("logprob", lists([-21.0, -1.0])),
+        ("logprob_rollout", lists([-1.0, -21.0])),
+        ("entropy", lists([0.5, 0.5])),
+    ];
+    write_parquet(&path, columns, 10);
+    let summary = analyzed(&[path], &AnalyzeSettings::default()).to_value().unwrap();
+    let engine = &summary["offpolicy"]["run"]["engine"];
+    agree(&engine["ess_sequence"], &0.5.into(), "ess_sequence");
+    assert!(engine["mean_sequence_sum"].as_f64().unwrap().abs() < 1e-9);
+    agree(&engine["geometric_mean"], &(20.0_f64.exp() / 2.0).into(), "geometric_mean");
+    assert!(engine["chi2_sequence"].is_null(), "e^1600 is beyond the largest number");
+    agree(&engine["verl_chi2_sequence"], &(40.0_f64.exp() / 2.0).into(), "verl_chi2_sequence");
+    for row in summary["offpolicy"]["corrections"].as_array().unwrap() {
+        assert!(row["mean_weight"].as_f64().is_some_and(f64::is_finite), "{row}");
+    }
 }
