@@ -18,18 +18,33 @@ pub fn verdict(analysis: &RunAnalysis) -> page::Verdict {
         VerdictState::Collapsed => (Tone::Collapsed, "✕", "Collapsed"),
         VerdictState::Unknown => (Tone::Unknown, "?", "Cannot say"),
     };
+    let (headline, rest) = first_sentence(prose(&verdict.health));
     page::Verdict {
         tone,
         sign,
         word,
-        headline: prose(&verdict.health),
-        lead: html! { p.lead { (prose(&verdict.spurious)) } },
+        headline,
+        lead: html! {
+            @if !rest.is_empty() { p.lead { (rest) } }
+            p.lead { (prose(&verdict.spurious)) }
+        },
         facts: facts(analysis),
         answers: vec![
             ("Which tokens", tokens(analysis)),
             ("When it went wrong", html! { (when(verdict)) }),
             ("Rule", rule(analysis)),
         ],
+    }
+}
+
+/// Letters that a headline may have before it is cut after its first sentence.
+const HEADLINE: usize = 160;
+
+/// The first sentence of a long text and the rest of it; a short one stays whole.
+fn first_sentence(text: String) -> (String, String) {
+    match text.split_once(". ") {
+        Some((first, rest)) if text.chars().count() > HEADLINE => (format!("{first}."), rest.to_owned()),
+        _ => (text, String::new()),
     }
 }
 
@@ -105,5 +120,20 @@ fn estimate_note(analysis: &RunAnalysis) -> &'static str {
         NormSource::Mixed => "; partly estimated norms",
         NormSource::Exact => "; exact norms",
         NormSource::Measured => "; measured norms",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_verdict_has_a_headline_of_one_sentence() {
+        let short = "No collapse over 11 steps (entropy 0.4 → 0.2). See the warnings.".to_owned();
+        assert_eq!(first_sentence(short.clone()), (short, String::new()));
+        let (first, rest) =
+            first_sentence(format!("It fell from 0.85 to 0. Likely cause: {}.", "x".repeat(200)));
+        assert_eq!(first, "It fell from 0.85 to 0.");
+        assert!(rest.starts_with("Likely cause"));
     }
 }
