@@ -51,7 +51,8 @@ class TokenLogV1:
         for start in range(0, len(keys), 256):  # the queue holds the batch: no need to hold it twice
             part = keys[start : start + 256]
             data = tq.kv_batch_get(keys=part, partition_id=batch.partition_id, select_fields=there)
-            extra = data["extra_fields"].tolist() if "extra_fields" in there else [{}] * len(part)
+            extra = data["extra_fields"] if "extra_fields" in there else [{}] * len(part)
+            extra = extra.tolist() if hasattr(extra, "tolist") else list(extra)
             rows = _rows(self, {name: data[name] for name in there if name != "extra_fields"}, "entropy", "rm_scores")
             for row, key, facts in zip(rows, part, extra):
                 group, *_ = key.rsplit("_", 2)  # uid_session_index
