@@ -7,7 +7,7 @@ use super::args::{
     RandomFromArg, ReadingArgs, ReplayArgs,
 };
 use crate::analyze::{AnalyzeSettings, BatchUnit};
-use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment};
+use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
 use crate::error::{Error, Result};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
@@ -146,7 +146,7 @@ pub fn compare(arguments: &CompareArgs) -> CompareSettings {
         draws: arguments.draws,
         confidence: arguments.confidence,
         seed: arguments.seed,
-        trainer: arguments.metrics.clone(),
+        trainer: arguments.metrics.iter().map(|text| trainer_input(text)).collect(),
     }
 }
 
@@ -171,13 +171,23 @@ pub fn arms(arguments: &CompareArgs) -> Result<Vec<ArmInput>> {
     arguments.runs.iter().map(single).chain(arguments.arms.iter().map(arm)).collect()
 }
 
-/// `NAME=PATH`, or a path; paths may hold an equals sign themselves (`step=12/`).
 fn run_input(text: &str) -> RunInput {
+    let (name, path) = named_path(text);
+    RunInput { name, paths: vec![path] }
+}
+
+fn trainer_input(text: &str) -> TrainerInput {
+    let (run, path) = named_path(text);
+    TrainerInput { run, path }
+}
+
+/// `NAME=PATH`, or a path; paths may hold an equals sign themselves (`step=12/`).
+fn named_path(text: &str) -> (Option<String>, PathBuf) {
     let named = text.split_once('=').filter(|(name, path)| {
         !name.is_empty() && !path.is_empty() && !name.contains(['/', '\\', '*']) && !Path::new(text).exists()
     });
     match named {
-        Some((name, path)) => RunInput { name: Some(name.to_owned()), paths: vec![PathBuf::from(path)] },
-        None => RunInput { name: None, paths: vec![PathBuf::from(text)] },
+        Some((name, path)) => (Some(name.to_owned()), PathBuf::from(path)),
+        None => (None, PathBuf::from(text)),
     }
 }

@@ -11,8 +11,7 @@ use rayon::prelude::*;
 
 use super::result::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
 use super::settings::CompareSettings;
-use super::sides::Side;
-use crate::analyze::ComparedRun;
+use super::sides::{CutRun, Side};
 use crate::analyze::result::clusters::REPLICATES;
 use crate::analyze::result::{Plane, RunClusters};
 use crate::stats::bootstrap::t_interval;
@@ -42,7 +41,7 @@ fn counted<'a, K: Ord + Copy + 'a>(
 ) -> Counted<K> {
     let mut all: BTreeMap<K, [[u64; REPLICATES]; 2]> = BTreeMap::new();
     for (side, arm) in arms.iter().enumerate() {
-        for clusters in arm.runs.iter().map(|run| &run.clusters) {
+        for clusters in arm.runs.iter().map(|run| &run.analysis.clusters) {
             for (key, counts) in of(clusters) {
                 let into = &mut all.entry(key).or_default()[side];
                 into.iter_mut().zip(counts).for_each(|(a, b)| *a += b);
@@ -62,7 +61,7 @@ pub fn change(arms: [Side<'_>; 2], settings: &CompareSettings) -> DistributionCh
     });
     let ids = counted(arms, |c| c.ids.iter().map(|(id, counts)| (*id, counts)).collect());
     let texts = texts(arms);
-    let plane = arms[0].runs.first().map_or_else(Plane::default, |run| run.plane.clone());
+    let plane = arms[0].runs.first().map_or_else(Plane::default, |run| run.analysis.plane.clone());
     let region = |(x, y): (u16, u16), shares: Shares| RegionChange {
         log10_prob: [x, x + 1].map(|x| plane.log10_prob.edge(usize::from(x * REGION))),
         entropy: [y, y + 1].map(|y| plane.entropy.edge(usize::from(y * REGION))),
@@ -159,12 +158,12 @@ fn distance<K: Sync>(counted: &Counted<K>, seed: u64) -> Option<Distance> {
 
 fn texts(arms: [Side<'_>; 2]) -> BTreeMap<i64, String> {
     let runs = arms.into_iter().flat_map(|arm| arm.runs.iter());
-    let rows = runs.flat_map(|run| &run.vocabulary.rows);
+    let rows = runs.flat_map(|run| &run.analysis.vocabulary.rows);
     rows.filter_map(|row| Some((row.token_id, row.token.clone()?))).collect()
 }
 
 /// The ids that are silenced most in any arm, with their counts in each.
-pub fn spurious_vocabulary(arms: &[Vec<&ComparedRun>]) -> Vec<SpuriousToken> {
+pub fn spurious_vocabulary(arms: &[Vec<CutRun<'_>>]) -> Vec<SpuriousToken> {
     let empty = || SpuriousToken {
         silenced: vec![0; arms.len()],
         exploratory: vec![0; arms.len()],
@@ -173,7 +172,7 @@ pub fn spurious_vocabulary(arms: &[Vec<&ComparedRun>]) -> Vec<SpuriousToken> {
     };
     let mut ids: BTreeMap<i64, SpuriousToken> = BTreeMap::new();
     for (arm, runs) in arms.iter().enumerate() {
-        for row in runs.iter().flat_map(|run| &run.vocabulary.rows) {
+        for row in runs.iter().flat_map(|run| &run.analysis.vocabulary.rows) {
             let token = ids.entry(row.token_id).or_insert_with(empty);
             token.token_id = row.token_id;
             token.token = token.token.take().or_else(|| row.token.clone());

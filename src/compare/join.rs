@@ -7,12 +7,10 @@ use polars::prelude::{DataFrameJoinOps, SortMultipleOptions};
 use super::align::Alignment;
 use super::judge::step_metric;
 use super::quantities::{Fraction, value};
-use super::result::{Arm, Drawn, Family, MetricRow, Series, Test, Unit};
+use super::result::{Arm, Family, MetricRow, Series, Unit};
 use super::settings::CompareSettings;
+use super::testing;
 use super::trainer::Trainer;
-use crate::stats::bootstrap::welch_interval;
-use crate::stats::effect;
-use crate::stats::mann_whitney::rank_sum;
 use crate::tables::{Columns, DataFrame};
 
 /// The scalars of the runs that are compared.
@@ -115,6 +113,7 @@ fn row(trainer: &Trainer, metric: &str, arms: [&Arm; 2], settings: &CompareSetti
         name: format!("trainer.{metric}"),
         label: format!("{metric} (trainer)"),
         family: Family::Trainer,
+        primary: is_kl(metric),
         unit: Unit::Number,
         baseline,
         other,
@@ -135,14 +134,14 @@ fn over_seeds(scalars: &[Scalar; 2], settings: &CompareSettings, row: &mut Metri
         let known = scalars[side].by_run.iter().filter(|points| !points.is_empty());
         known.map(mean).collect::<Vec<f64>>()
     });
-    if let Some(bounds) = welch_interval(&left, &right, settings.confidence) {
-        [row.ci_low, row.ci_high] = bounds.map(Some);
-        row.interval = Drawn::Seeds;
-    }
-    row.test = Test::MannWhitney;
-    row.test_unit = Drawn::Seeds;
-    row.n = left.len().min(right.len()) as u64;
-    row.p_value = Some(rank_sum(&left, &right));
-    row.effect = effect::cliffs_delta(&left, &right);
-    row.shift = effect::shift(&left, &right);
+    let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    (row.baseline, row.other) = (mean_of(&left), mean_of(&right));
+    row.difference = row.other - row.baseline;
+    testing::seeds(&left, &right, settings.confidence, row);
+}
+
+/// Whether a scalar is the KL divergence, which was named in advance: `kl`, `train/kl`,
+/// `objective/kl`.
+fn is_kl(metric: &str) -> bool {
+    metric.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("kl"))
 }

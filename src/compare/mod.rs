@@ -4,38 +4,45 @@
 //! [`compare`] turns named inputs into a [`Comparison`]; `result` is plain data, as of an analysis.
 
 mod align;
+mod classes;
+mod correction;
 mod distribution;
 mod frames;
+mod intervals;
 mod join;
 mod judge;
 mod names;
+mod pairs;
 mod quantities;
 pub mod result;
 mod settings;
 mod sides;
 mod stability;
+mod statements;
+mod testing;
 mod trainer;
 pub mod verdict;
 mod warnings;
 mod write;
 
 pub use result::Comparison;
-pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment};
+pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
 pub use trainer::Trainer;
 
 use crate::analyze::{ComparedRun, analyze_for_comparison};
 use crate::error::{Error, Result};
 use crate::ingest::{IngestSettings, Progress, Run};
-use crate::stats::holm;
-use judge::Judge;
 use names::Names;
-use quantities::{Metric, metrics};
-use result::{AlignmentSummary, Arm, COMPARE_VERSION, Family, MetricRow, RunSummary, Series, Settings};
-use sides::{Side, Sides};
+use pairs::Pairs;
+use quantities::metrics;
+use result::{Arm, COMPARE_VERSION, RunSummary, Series, Settings};
+use sides::CutRun;
 
 /// Reads a trainer's metrics, for their errors.
 pub(crate) fn read_metrics(path: &std::path::Path) -> Result<()> {
-    trainer::read(path).map(|_| ())
+    // A run of some name, so that files of one run are read, too.
+    let input = TrainerInput { run: Some("run".into()), path: path.to_owned() };
+    trainer::read(&[input], &[]).map(|_| ())
 }
 
 /// An analysed run with its name.
@@ -71,10 +78,9 @@ pub fn compare<P: Progress>(
     mut progress: impl FnMut(&Run) -> P,
 ) -> Result<Comparison> {
     check(arms, settings)?;
-    let trainer = settings.trainer.as_deref().map(trainer::read).transpose()?;
     let mut arm_names = Names::default();
     let mut run_names = Names::default();
-    let mut runs = Vec::new();
+    let mut named = Vec::new();
     for arm in arms {
         let wanted = arm.name.clone().or_else(|| arm.runs.first().map(names::of_input));
         let arm_name = arm_names.free(&wanted.unwrap_or_default());
@@ -84,10 +90,17 @@ pub fn compare<P: Progress>(
                 None => run_names.free(&arm_name),
                 Some(_) => run_names.free(&names::of_input(input)),
             };
-            let run = Run::open(&input.paths, ingest)?;
-            let analysis = analyze_for_comparison(&run, &settings.analyze, &progress(&run))?;
-            runs.push(NamedRun { name, arm: arm_name.clone(), analysis });
+            named.push((name, arm_name.clone(), input));
         }
+    }
+    // Before the scans: a bad file is refused at once.
+    let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
+    let trainer = trainer::read(&settings.trainer, &known)?;
+    let mut runs = Vec::with_capacity(named.len());
+    for (name, arm, input) in named {
+        let run = Run::open(&input.paths, ingest)?;
+        let analysis = analyze_for_comparison(&run, &settings.analyze, &progress(&run))?;
+        runs.push(NamedRun { name, arm, analysis });
     }
     let mut comparison = compare_runs(&runs, trainer.as_ref(), settings);
     let renamed = arm_names.changed.into_iter().chain(run_names.changed).collect();
@@ -131,115 +144,55 @@ pub fn compare_runs(
             runs: group.iter().map(|run| run.name.clone()).collect(),
         })
         .collect();
-    let analyses: Vec<Vec<&ComparedRun>> =
-        groups.iter().map(|group| group.iter().map(|run| &run.analysis).collect()).collect();
     let named: Vec<(String, &ComparedRun)> = runs.iter().map(|r| (r.name.clone(), &r.analysis)).collect();
+    let class_entropy_cut = classes::common_cut(&named.iter().map(|(_, run)| *run).collect::<Vec<_>>());
+    let sides: Vec<Vec<CutRun<'_>>> = groups
+        .iter()
+        .map(|group| group.iter().map(|run| CutRun::new(&run.analysis, class_entropy_cut)).collect())
+        .collect();
     let all = metrics();
-    let mut parts = Parts { warnings: warnings::of_runs(&named, &Names::default()), ..Parts::default() };
+    let mut pairs = Pairs { warnings: warnings::of_runs(&named, &Names::default()), ..Pairs::default() };
     for other in 1..arms.len() {
-        parts.compare([&analyses[0], &analyses[other]], [&arms[0], &arms[other]], &all, settings);
+        pairs.compare([&sides[0], &sides[other]], [&arms[0], &arms[other]], &all, settings);
         if let Some(trainer) = trainer {
             let rows = join::rows(trainer, [&arms[0], &arms[other]], settings);
-            parts.add_rows(rows, &arms[other].name);
+            pairs.add_rows(rows, &arms[other].name);
         }
     }
-    adjust(&mut parts.rows, settings.confidence);
-    parts.warnings.extend(warnings::of_metrics(&parts.rows, &parts.missing));
-    parts.warnings.extend(trainer.into_iter().flat_map(|t| warnings::of_trainer(t, &arms, settings)));
-    parts.warnings.sort_by_key(|w| w.code);
-    let of_run = |run: &NamedRun| {
-        let values = sides::step_values(&run.analysis, &all).into_iter();
-        values.map(|(metric, points)| Series { run: run.name.clone(), metric, points }).collect::<Vec<_>>()
-    };
+    let Pairs { mut rows, missing, alignment, distributions, mut warnings } = pairs;
+    correction::correct(&mut rows, settings.confidence);
+    warnings.extend(warnings::of_metrics(&rows, &missing));
+    warnings.extend(trainer.into_iter().flat_map(|t| warnings::of_trainer(t, &arms)));
+    warnings.sort_by_key(|w| w.code);
+    let series = runs.iter().zip(sides.iter().flatten()).flat_map(|(run, compared)| {
+        let values = sides::step_values(compared, &all).into_iter();
+        values.map(|(metric, points)| Series { run: run.name.clone(), metric, points })
+    });
+    let series: Vec<Series> = series.collect();
     let late =
         |run: &NamedRun| Some((run.name.clone(), run.analysis.entropy_profiles.last()?.entropy.clone()));
     Comparison {
         schema_version: COMPARE_VERSION,
-        verdict: verdict::verdict(&parts.rows, &arms, settings.confidence),
+        verdict: verdict::verdict(&rows, &arms, settings.confidence),
         settings: Settings {
             program: env!("CARGO_PKG_VERSION").into(),
             preset: settings.analyze.preset_name().into(),
             draws: settings.draws as u64,
             confidence: settings.confidence,
             seed: settings.seed,
+            class_entropy_cut,
         },
         runs: runs.iter().map(summary).collect(),
-        alignment: parts.alignment,
-        metrics: parts.rows,
-        distributions: parts.distributions,
-        spurious_vocabulary: distribution::spurious_vocabulary(&analyses),
-        warnings: parts.warnings,
-        statements: statements(settings),
-        series: runs.iter().flat_map(of_run).collect(),
+        alignment,
+        metrics: rows,
+        distributions,
+        spurious_vocabulary: distribution::spurious_vocabulary(&sides),
+        warnings,
+        statements: statements::statements(settings, class_entropy_cut),
+        series,
         trainer: trainer.map_or_else(Vec::new, |t| join::series(t, &arms)),
         profiles: runs.iter().filter_map(late).collect(),
         arms,
-    }
-}
-
-/// What comparing pairs of arms gives, piece by piece.
-#[derive(Default)]
-struct Parts {
-    rows: Vec<MetricRow>,
-    missing: Vec<(Metric, String)>,
-    alignment: Vec<AlignmentSummary>,
-    distributions: Vec<result::DistributionChange>,
-    warnings: Vec<result::CompareWarning>,
-}
-
-impl Parts {
-    fn compare(
-        &mut self,
-        runs: [&[&ComparedRun]; 2],
-        arms: [&Arm; 2],
-        all: &[Metric],
-        settings: &CompareSettings,
-    ) {
-        let pair = runs.map(|runs| Side { runs });
-        let sides = Sides::new(pair[0], pair[1], settings.alignment);
-        let mut judge = Judge::new(&sides, pair, settings);
-        let is_known = |metric: &&Metric| runs.iter().all(|runs| runs.iter().all(|run| metric.is_known(run)));
-        let known: Vec<&Metric> = all.iter().filter(is_known).collect();
-        let rows: Vec<MetricRow> = judge.metrics(&known).into_iter().flatten().collect();
-        for metric in all.iter().filter(|metric| rows.iter().all(|row| row.name != metric.name)) {
-            let known_somewhere = runs.iter().any(|runs| runs.iter().any(|run| metric.is_known(run)));
-            if known_somewhere && metric.family == Family::Framework {
-                self.missing.push((metric.clone(), arms[1].name.clone()));
-            }
-        }
-        self.add_rows(rows, &arms[1].name);
-        self.warnings.extend(warnings::of_sides(&sides, arms[0], arms[1]));
-        self.alignment.push(AlignmentSummary {
-            run: arms[1].name.clone(),
-            method: sides.alignment.method,
-            steps: sides.len() as u64,
-            baseline_unaligned: sides.unaligned[0] as u64,
-            other_unaligned: sides.unaligned[1] as u64,
-            prompts: sides.prompts.paired as u64,
-            baseline_groups_unaligned: sides.prompts.unpaired[0] as u64,
-            other_groups_unaligned: sides.prompts.unpaired[1] as u64,
-            prompts_logged: sides.prompts.logged,
-        });
-        let mut change = distribution::change(pair, settings);
-        change.run.clone_from(&arms[1].name);
-        self.distributions.push(change);
-    }
-
-    fn add_rows(&mut self, rows: Vec<MetricRow>, run: &str) {
-        self.rows.extend(rows.into_iter().map(|row| MetricRow { run: run.to_owned(), ..row }));
-    }
-}
-
-/// Holm's correction within each family, over all arms.
-fn adjust(rows: &mut [MetricRow], confidence: f64) {
-    for family in Family::ALL {
-        let places: Vec<usize> = (0..rows.len()).filter(|i| rows[*i].family == family).collect();
-        let p: Vec<f64> = places.iter().map(|i| rows[*i].p_value.unwrap_or(f64::NAN)).collect();
-        for (place, adjusted) in places.into_iter().zip(holm::adjusted(&p)) {
-            let row = &mut rows[place];
-            row.p_adjusted = Some(adjusted).filter(|p| !p.is_nan());
-            row.significant = adjusted <= 1.0 - confidence + 1e-12;
-        }
     }
 }
 
@@ -256,29 +209,9 @@ fn summary(run: &NamedRun) -> RunSummary {
         responses: analysis.totals.responses,
         groups: analysis.totals.groups,
         silenced: analysis.s2t.silenced,
-        gradient_source: analysis.totals.gradient_source,
+        gradient_source: analysis.totals.gradient_source.clone(),
         health: analysis.verdict.health.clone(),
         warnings: analysis.warnings.iter().map(|w| w.code.name().to_owned()).collect(),
         stability: stability::stability(analysis),
     }
-}
-
-fn statements(settings: &CompareSettings) -> Vec<String> {
-    vec![
-        format!(
-            "Intervals are at {} %, from {} draws with seed {}: steps are drawn with replacement, jointly for both runs where they are aligned by number, then the groups of each step; percentiles are moved outwards as Student's t asks for so few steps. With fewer than 6 aligned steps only groups are drawn, and the interval is of these steps.",
-            verdict::level(settings.confidence),
-            crate::format::grouped(settings.draws as u64),
-            settings.seed
-        ),
-        "Tests are two-sided: Wilcoxon's signed ranks of the differences at aligned steps (of prompts where fewer than 9 steps are aligned and prompts are logged), Mann–Whitney where nothing is paired. They ask whether these runs differ at these steps by more than the sampling of prompts and responses.".into(),
-        "Where neighbouring steps differ alike (correlation about the straight trend of the difference), blocks of steps are counted in test and interval. A steady drift of one run away from the other counts as a difference of these runs; whether the next pair of runs would drift apart the same way, only more seeds can tell.".into(),
-        format!(
-            "p-values are corrected after Holm within each family (metrics of the framework, shares of classes, trainer scalars), over all runs. Called different is what stays at or below {}.",
-            crate::format::number(1.0 - settings.confidence)
-        ),
-        "Values are means over the aligned steps by tokens, responses or energy, so long steps weigh more; the test gives every step the same weight.".into(),
-        "Intervals of regions and tokens come from 16 random groups of prompts and are not corrected for having picked the largest changes.".into(),
-        "Runs trained with different masks see different tokens: a difference is of the whole run, not of the mask on the same tokens.".into(),
-    ]
 }

@@ -1,8 +1,9 @@
 //! The metrics: each a sum over a sum, so that groups and steps can be resampled.
 
+use super::classes::StepClasses;
 use super::result::{Family, Unit};
-use crate::analyze::RunCore;
-use crate::analyze::result::{ClusterSum, ClusterSums, StepRow};
+use crate::analyze::ComparedRun;
+use crate::analyze::result::{ClusterSum, ClusterSums};
 use crate::framework::taxonomy::TokenClass;
 
 /// A part over a whole.
@@ -32,9 +33,11 @@ pub struct Metric {
     pub name: String,
     /// What it is, in words.
     pub label: String,
-    /// p-values are adjusted within a family.
+    /// What it is of.
     pub family: Family,
-    /// Its unit.
+    /// Whether it is of the family that was named in advance.
+    pub primary: bool,
+    /// Unit.
     pub unit: Unit,
     /// Where its fractions come from.
     pub source: Source,
@@ -55,23 +58,28 @@ impl Metric {
 
     /// The fraction of a step; `None` for metrics that clusters have.
     #[must_use]
-    pub fn of_step(&self, row: &StepRow) -> Option<Fraction> {
+    pub fn of_step(&self, classes: &StepClasses) -> Option<Fraction> {
         match self.source {
             Source::Clusters(..) => None,
-            Source::ClassTokens(class) => {
-                let all = row.class_tokens.iter().sum::<u64>();
-                Some([row.class_tokens[class as usize] as f64, all as f64])
-            }
-            Source::ClassEnergy(class) => {
-                let energy = row.gradient_energy;
-                Some([row.class_energy_shares[class as usize] * energy, energy])
-            }
+            Source::ClassTokens(class) => Some(classes.token_share(class)),
+            Source::ClassEnergy(class) => Some(classes.energy_share(class)),
+        }
+    }
+
+    /// Whether the whole is a number of tokens, so that an upper limit can be given where none of
+    /// them was seen.
+    #[must_use]
+    pub fn counts_tokens(&self) -> bool {
+        match self.source {
+            Source::Clusters(_, whole) => matches!(whole, [ClusterSum::Tokens | ClusterSum::Complete]),
+            Source::ClassTokens(_) => true,
+            Source::ClassEnergy(_) => false,
         }
     }
 
     /// Whether the log of a run can tell.
     #[must_use]
-    pub fn is_known(&self, analysis: &RunCore) -> bool {
+    pub fn is_known(&self, analysis: &ComparedRun) -> bool {
         match self.name.as_str() {
             "reward" => analysis.totals.mean_reward.is_some(),
             "clipped_share" => analysis.totals.clipped.is_some(),
@@ -90,6 +98,9 @@ impl Metric {
     }
 }
 
+/// The family that was named in advance: what a reader of a training run asks for first.
+const PRIMARY: [&str; 3] = ["reward", "entropy", "length"];
+
 /// Classes that have no metric of their own above.
 const CLASSES: [TokenClass; 6] = [
     TokenClass::PositiveHighPHighH,
@@ -104,63 +115,46 @@ const CLASSES: [TokenClass; 6] = [
 #[must_use]
 pub fn metrics() -> Vec<Metric> {
     use ClusterSum as S;
+    use Unit as U;
     const ENERGY: &[S] = &[S::PositiveEnergy, S::NegativeEnergy];
-    let framework = |name: &str, label: &str, unit, part, whole| Metric {
+    type Sums = &'static [S];
+    let framework = |name: &str, label: &str, unit, part: Sums, whole: Sums| Metric {
         name: name.into(),
         label: label.into(),
         family: Family::Framework,
+        primary: PRIMARY.contains(&name),
         unit,
         source: Source::Clusters(part, whole),
     };
+    let energy = |name: &str, label: &str, part| framework(name, label, U::Share, part, ENERGY);
     let mut all = vec![
-        framework("entropy", "mean entropy", Unit::Nats, &[S::Entropy], &[S::Complete]),
-        framework("reward", "mean reward", Unit::Number, &[S::Reward], &[S::Rewarded]),
-        framework("length", "length of responses", Unit::Tokens, &[S::Tokens], &[S::Responses]),
-        framework("silenced_ratio", "silenced tokens", Unit::Share, &[S::Silenced], &[S::Tokens]),
-        framework("candidate_ratio", "candidates", Unit::Share, &[S::Candidates], &[S::Tokens]),
-        framework(
-            "spurious_energy_share",
-            "energy of silenced tokens",
-            Unit::Share,
-            &[S::SilencedEnergy],
-            ENERGY,
-        ),
-        framework(
-            "exploratory_energy_share",
-            "energy of exploratory tokens",
-            Unit::Share,
-            &[S::ExploratoryEnergy],
-            ENERGY,
-        ),
-        framework(
-            "positive_energy_share",
-            "energy of tokens with A > 0",
-            Unit::Share,
-            &[S::PositiveEnergy],
-            ENERGY,
-        ),
-        framework("energy_per_token", "gradient energy a token", Unit::Number, ENERGY, &[S::Complete]),
-        framework("zero_advantage_share", "tokens with A = 0", Unit::Share, &[S::Zero], &[S::Complete]),
-        framework("clipped_share", "clipped tokens", Unit::Share, &[S::Clipped], &[S::Tokens]),
-        framework("risk", "spurious risk of tokens with A > 0", Unit::Nats, &[S::Risk], &[S::Positive]),
+        framework("reward", "mean reward", U::Number, &[S::Reward], &[S::Rewarded]),
+        framework("entropy", "mean entropy", U::Nats, &[S::Entropy], &[S::Complete]),
+        framework("length", "length of responses", U::Tokens, &[S::Tokens], &[S::Responses]),
+        framework("silenced_ratio", "silenced tokens", U::Share, &[S::Silenced], &[S::Tokens]),
+        framework("candidate_ratio", "candidates", U::Share, &[S::Candidates], &[S::Tokens]),
+        energy("spurious_energy_share", "energy of silenced tokens", &[S::SilencedEnergy]),
+        energy("exploratory_energy_share", "energy of exploratory tokens", &[S::ExploratoryEnergy]),
+        energy("positive_energy_share", "energy of tokens with A > 0", &[S::PositiveEnergy]),
+        framework("energy_per_token", "gradient energy a token", U::Number, ENERGY, &[S::Complete]),
+        framework("zero_advantage_share", "tokens with A = 0", U::Share, &[S::Zero], &[S::Complete]),
+        framework("clipped_share", "clipped tokens", U::Share, &[S::Clipped], &[S::Tokens]),
+        framework("risk", "spurious risk of tokens with A > 0", U::Nats, &[S::Risk], &[S::Positive]),
     ];
-    for class in CLASSES {
-        all.push(Metric {
-            name: format!("class_share.{}", class.name()),
-            label: format!("tokens with {}", class.label()),
+    type OfClass = fn(TokenClass) -> Source;
+    let shares: [(&str, &str, OfClass); 2] = [
+        ("class_share", "tokens with", Source::ClassTokens),
+        ("energy_share", "energy of tokens with", Source::ClassEnergy),
+    ];
+    for (name, label, source) in shares {
+        all.extend(CLASSES.map(|class| Metric {
+            name: format!("{name}.{}", class.name()),
+            label: format!("{label} {}", class.label()),
             family: Family::Classes,
-            unit: Unit::Share,
-            source: Source::ClassTokens(class),
-        });
-    }
-    for class in CLASSES {
-        all.push(Metric {
-            name: format!("energy_share.{}", class.name()),
-            label: format!("energy of tokens with {}", class.label()),
-            family: Family::Classes,
-            unit: Unit::Share,
-            source: Source::ClassEnergy(class),
-        });
+            primary: false,
+            unit: U::Share,
+            source: source(class),
+        }));
     }
     all
 }

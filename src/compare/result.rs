@@ -11,7 +11,7 @@ use super::settings::StepAlignment;
 use crate::analyze::result::NormSource;
 
 pub use distributions::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
-pub use names::{Drawn, Family, Test, Unit};
+pub use names::{Drawn, Family, Finding, Test, Unit};
 pub use warnings::{CompareCode, CompareWarning};
 
 /// Version of `compare.json`; raised when a field changes its meaning.
@@ -63,7 +63,7 @@ pub struct Verdict {
     pub headline: String,
     /// What else differs, one sentence each.
     pub differences: Vec<String>,
-    /// What does not differ beyond noise, one sentence an arm.
+    /// What does not differ beyond noise, what could not be decided, one sentence each.
     pub alike: Vec<String>,
     /// What the test speaks of.
     pub scope: String,
@@ -83,6 +83,8 @@ pub struct Settings {
     pub confidence: f64,
     /// Seed.
     pub seed: u64,
+    /// Entropy in nats at which the classes of all runs are cut; `None` where there are no tokens.
+    pub class_entropy_cut: Option<f64>,
 }
 
 /// One run.
@@ -182,8 +184,10 @@ pub struct MetricRow {
     pub name: String,
     /// What it is, in words.
     pub label: String,
-    /// Its family: p-values are adjusted within each.
+    /// What it is of.
     pub family: Family,
+    /// Whether it is of the family that was named in advance: reward, entropy, length, KL.
+    pub primary: bool,
     /// Its unit.
     pub unit: Unit,
     /// The arm.
@@ -208,14 +212,23 @@ pub struct MetricRow {
     pub n: u64,
     /// p-value of the test, two-sided.
     pub p_value: Option<f64>,
-    /// The same after Holm's correction within the family.
+    /// The same after the correction over all metrics and arms.
     pub p_adjusted: Option<f64>,
+    /// The smallest p-value that so few could give, where the test has a smallest one.
+    pub smallest_p: Option<f64>,
+    /// The same after the correction, everything else being as it is.
+    pub smallest_p_adjusted: Option<f64>,
     /// Cliff's delta, from −1 to 1; within pairs where they are paired.
     pub effect: Option<f64>,
     /// Shift of Hodges and Lehmann, in the metric's unit.
     pub shift: Option<f64>,
     /// Whether the adjusted p-value is at most 1 minus the confidence.
     pub significant: bool,
+    /// What can be said of it.
+    pub finding: Finding,
+    /// Where none was seen on either side: the share that either may still have, at most (95 %,
+    /// tokens taken as independent).
+    pub at_most: Option<f64>,
     /// Correlation of the difference from step to step about its trend.
     pub autocorrelation: Option<f64>,
     /// Independent steps that the series of differences is worth.

@@ -27,6 +27,15 @@ pub struct RunInput {
     pub paths: Vec<PathBuf>,
 }
 
+/// A file of trainer scalars.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrainerInput {
+    /// The run that it is of; else the file says, by a column `run` or by where it lies.
+    pub run: Option<String>,
+    /// CSV or `trainer_state.json`.
+    pub path: PathBuf,
+}
+
 /// Runs that are to be compared as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmInput {
@@ -50,7 +59,7 @@ pub struct CompareSettings {
     /// Seed of all draws.
     pub seed: u64,
     /// Trainer scalars to join.
-    pub trainer: Option<PathBuf>,
+    pub trainer: Vec<TrainerInput>,
 }
 
 impl Default for CompareSettings {
@@ -61,7 +70,7 @@ impl Default for CompareSettings {
             draws: 1_000,
             confidence: 0.95,
             seed: 0,
-            trainer: None,
+            trainer: Vec::new(),
         }
     }
 }

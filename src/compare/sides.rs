@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::align::Alignment;
-use super::quantities::{Fraction, Metric};
+use super::classes::{self, StepClasses};
+use super::quantities::{Fraction, Metric, value};
 use super::settings::StepAlignment;
 use crate::analyze::ComparedRun;
-use crate::analyze::result::{Cluster, ClusterSum, ClusterSums, StepRow};
+use crate::analyze::result::{Cluster, ClusterSum, ClusterSums};
 use crate::stats::bootstrap::Stratum;
 use crate::stats::serial::FEWEST_BLOCKS;
 
@@ -15,38 +16,67 @@ use crate::stats::serial::FEWEST_BLOCKS;
 const CLUSTERS: usize = 1 << 10;
 const CLUSTERS_OF_FEW_STEPS: usize = 1 << 15;
 
+/// A run of a comparison, with its classes cut as those of the others.
+pub struct CutRun<'a> {
+    /// Its analysis.
+    pub analysis: &'a ComparedRun,
+    /// Its classes at every step, cut as those of all runs.
+    pub classes: Vec<StepClasses>,
+}
+
+impl<'a> CutRun<'a> {
+    /// A run whose classes are cut at `cut`.
+    pub fn new(analysis: &'a ComparedRun, cut: Option<f64>) -> Self {
+        Self { analysis, classes: classes::of_run(analysis, cut) }
+    }
+
+    fn clusters(&self, step: i64) -> &[Cluster] {
+        let steps = &self.analysis.clusters.steps;
+        let at = steps.binary_search_by_key(&step, |s| s.step).ok();
+        at.map_or(&[], |at| &steps[at].clusters)
+    }
+
+    fn classes(&self, step: i64) -> Option<&StepClasses> {
+        let at = self.classes.binary_search_by_key(&step, |classes| classes.step).ok()?;
+        Some(&self.classes[at])
+    }
+
+    /// The fraction of a metric at a step.
+    fn fraction(&self, metric: &Metric, step: i64) -> Fraction {
+        let clusters = self.clusters(step).iter().filter_map(|c| metric.of_cluster(&c.sums));
+        let classes = self.classes(step).and_then(|classes| metric.of_step(classes));
+        clusters.chain(classes).fold([0.0; 2], added)
+    }
+}
+
+fn added(sum: Fraction, one: Fraction) -> Fraction {
+    [sum[0] + one[0], sum[1] + one[1]]
+}
+
 /// The runs of an arm.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    /// Their analyses.
-    pub runs: &'a [&'a ComparedRun],
+    /// Its runs.
+    pub runs: &'a [CutRun<'a>],
 }
 
 impl<'a> Side<'a> {
     /// All steps, ascending.
     pub fn steps(&self) -> Vec<i64> {
-        let mut steps: Vec<i64> = self.runs.iter().flat_map(|r| r.steps.iter().map(|s| s.step)).collect();
+        let steps = self.runs.iter().flat_map(|run| run.analysis.steps.iter().map(|s| s.step));
+        let mut steps: Vec<i64> = steps.collect();
         steps.sort_unstable();
         steps.dedup();
         steps
     }
 
-    /// The rows of a step, one a run that has it.
-    fn rows(&self, step: i64) -> impl Iterator<Item = &'a StepRow> {
-        let row = move |run: &&'a ComparedRun| {
-            let at = run.steps.binary_search_by_key(&step, |row| row.step).ok()?;
-            Some(&run.steps[at])
-        };
-        self.runs.iter().filter_map(row)
+    /// The classes at a step, one a run that has it.
+    fn classes(&self, step: i64) -> impl Iterator<Item = &'a StepClasses> {
+        self.runs.iter().filter_map(move |run| run.classes(step))
     }
 
     fn clusters(&self, step: i64) -> Vec<&'a Cluster> {
-        let of = |run: &&'a ComparedRun| {
-            let steps = &run.clusters.steps;
-            let at = steps.binary_search_by_key(&step, |s| s.step).ok()?;
-            Some(steps[at].clusters.iter())
-        };
-        self.runs.iter().filter_map(of).flatten().collect()
+        self.runs.iter().flat_map(|run| run.clusters(step)).collect()
     }
 }
 
@@ -73,8 +103,8 @@ pub struct Sides {
     pub prompts: PromptCounts,
     /// Clusters of the same prompt at a pair of steps: baseline, other.
     pub prompt_pairs: Vec<[ClusterSums; 2]>,
-    /// Rows of each side at every pair of steps.
-    rows: Vec<[Vec<StepRow>; 2]>,
+    /// Classes of each side at every pair of steps.
+    classes: Vec<[Vec<StepClasses>; 2]>,
 }
 
 impl Sides {
@@ -89,14 +119,15 @@ impl Sides {
             strata: Vec::with_capacity(pairs.len()),
             prompts: PromptCounts { logged: logs_prompts(left) && logs_prompts(right), ..Default::default() },
             prompt_pairs: Vec::new(),
-            rows: Vec::with_capacity(pairs.len()),
+            classes: Vec::with_capacity(pairs.len()),
             alignment: Alignment { method: alignment.method, pairs: Vec::new() },
         };
         let all = if pairs.len() < FEWEST_BLOCKS { CLUSTERS_OF_FEW_STEPS } else { CLUSTERS };
         let most = (all / pairs.len().max(1)).max(2);
         for (l, r) in pairs {
             let (l, r) = (steps[0][*l], steps[1][*r]);
-            sides.rows.push([left.rows(l).cloned().collect(), right.rows(r).cloned().collect()]);
+            let classes = [(left, l), (right, r)].map(|(side, step)| side.classes(step).cloned().collect());
+            sides.classes.push(classes);
             let stratum = sides.pair(&left.clusters(l), &right.clusters(r));
             sides.strata.push(coarser(stratum, most));
         }
@@ -133,18 +164,14 @@ impl Sides {
 
     /// The fractions of a metric at every pair of steps: baseline, other.
     pub fn fractions(&self, metric: &Metric) -> Vec<[Fraction; 2]> {
-        let add = |mut sum: Fraction, one: Fraction| {
-            sum.iter_mut().zip(one).for_each(|(a, b)| *a += b);
-            sum
-        };
-        let at = |(stratum, rows): (&Stratum<{ ClusterSum::COUNT }>, &[Vec<StepRow>; 2])| {
+        let at = |(stratum, classes): (&Stratum<{ ClusterSum::COUNT }>, &[Vec<StepClasses>; 2])| {
             [0, 1].map(|side| {
                 let clusters = stratum.sides[side].iter().filter_map(|c| metric.of_cluster(c));
-                let steps = rows[side].iter().filter_map(|row| metric.of_step(row));
-                clusters.chain(steps).fold([0.0; 2], add)
+                let steps = classes[side].iter().filter_map(|classes| metric.of_step(classes));
+                clusters.chain(steps).fold([0.0; 2], added)
             })
         };
-        self.strata.iter().zip(&self.rows).map(at).collect()
+        self.strata.iter().zip(&self.classes).map(at).collect()
     }
 }
 
@@ -161,9 +188,9 @@ fn by_prompt(clusters: &[&Cluster]) -> BTreeMap<u64, ClusterSums> {
 }
 
 fn logs_prompts(side: Side<'_>) -> bool {
-    let logs = |run: &&ComparedRun| {
-        let mut clusters = run.clusters.steps.iter().flat_map(|s| &s.clusters).take(100);
-        clusters.any(|c| c.prompt.is_some())
+    let logs = |run: &CutRun<'_>| {
+        let steps = run.analysis.clusters.steps.iter();
+        steps.flat_map(|s| &s.clusters).take(100).any(|c| c.prompt.is_some())
     };
     side.runs.iter().all(logs)
 }
@@ -185,33 +212,17 @@ fn coarser<const K: usize>(stratum: Stratum<K>, most: usize) -> Stratum<K> {
 
 /// The value of a metric in each run of an arm, over the aligned steps of the run.
 pub fn run_values(side: Side<'_>, metric: &Metric, steps: &[i64]) -> Vec<f64> {
-    let of_run = |run: &&ComparedRun| {
-        let one = Side { runs: std::slice::from_ref(run) };
-        let mut sum = [0.0; 2];
-        for step in steps {
-            let clusters = one.clusters(*step);
-            let fractions = clusters.iter().filter_map(|c| metric.of_cluster(&c.sums));
-            for fraction in fractions.chain(one.rows(*step).filter_map(|row| metric.of_step(row))) {
-                sum.iter_mut().zip(fraction).for_each(|(a, b)| *a += b);
-            }
-        }
-        super::quantities::value(sum)
-    };
+    let of_run =
+        |run: &CutRun<'_>| value(steps.iter().map(|s| run.fraction(metric, *s)).fold([0.0; 2], added));
     side.runs.iter().filter_map(of_run).collect()
 }
 
 /// The value of every metric at every step of a run.
-pub fn step_values(run: &ComparedRun, metrics: &[Metric]) -> BTreeMap<String, Vec<(i64, f64)>> {
-    let side = Side { runs: &[run] };
+pub fn step_values(run: &CutRun<'_>, metrics: &[Metric]) -> BTreeMap<String, Vec<(i64, f64)>> {
     let mut all: BTreeMap<String, Vec<(i64, f64)>> = BTreeMap::new();
-    for row in &run.steps {
-        let clusters = side.clusters(row.step);
-        for metric in metrics.iter().filter(|m| m.is_known(run)) {
-            let mut sum = metric.of_step(row).unwrap_or_default();
-            for fraction in clusters.iter().filter_map(|c| metric.of_cluster(&c.sums)) {
-                sum.iter_mut().zip(fraction).for_each(|(a, b)| *a += b);
-            }
-            if let Some(value) = super::quantities::value(sum) {
+    for row in &run.analysis.steps {
+        for metric in metrics.iter().filter(|m| m.is_known(run.analysis)) {
+            if let Some(value) = value(run.fraction(metric, row.step)) {
                 all.entry(metric.name.clone()).or_default().push((row.step, value));
             }
         }

@@ -1,25 +1,28 @@
-//! Scalars that the trainer logged: a CSV file with columns `run`, `step` and anything numeric.
+//! Scalars that the trainer logged: CSV files with the columns `run`, `step` and anything numeric,
+//! exports of Weights & Biases, and `trainer_state.json` of transformers.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Cursor, Read};
-use std::path::Path;
+mod state;
+mod table;
 
-use polars::prelude::{CsvReadOptions, DataFrame, SerReader};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::Read;
+use std::path::{Component, Path};
 
+use super::settings::TrainerInput;
 use crate::error::{Error, Result};
-use crate::tables::Columns;
+use crate::tables::{Columns, DataFrame};
 
-/// Bytes of the file at most.
+/// Bytes of a file at most.
 const LARGEST: u64 = 64 << 20;
-/// Columns that are joined at most.
-const COLUMNS: usize = 24;
+/// Metrics that are joined at most.
+const METRICS: usize = 24;
 
 /// What the trainer logged.
 #[derive(Clone, Debug, Default)]
 pub struct Trainer {
     /// One row a run and step, by both: `run`, `step`, and a column a metric.
     pub frame: DataFrame,
-    /// The metrics in the order of the file.
+    /// The metrics in the order of the files.
     pub metrics: Vec<String>,
     /// Rows.
     pub rows: usize,
@@ -27,8 +30,10 @@ pub struct Trainer {
     pub repeated: usize,
     /// Columns that are not numeric, with their first such value and its row.
     pub skipped: Vec<(String, String, usize)>,
-    /// Columns beyond the limit.
-    pub left_out: usize,
+    /// Metrics beyond the limit.
+    pub left_out: Vec<String>,
+    /// The files.
+    pub files: Vec<String>,
 }
 
 impl Trainer {
@@ -40,8 +45,44 @@ impl Trainer {
     }
 }
 
-/// Reads the file.
-pub fn read(path: &Path) -> Result<Trainer> {
+/// Values by run and step, then by metric.
+type Values = BTreeMap<(String, i64), BTreeMap<String, f64>>;
+
+/// The rows of one file.
+#[derive(Debug, Default)]
+struct Scalars {
+    /// Run and step of each row.
+    rows: Vec<(String, i64)>,
+    /// Metrics with a value for each row.
+    columns: Vec<(String, Vec<Option<f64>>)>,
+    skipped: Vec<(String, String, usize)>,
+}
+
+/// Reads all files; `runs` are the names of the runs that are compared. `None` without files.
+pub fn read(inputs: &[TrainerInput], runs: &[&str]) -> Result<Option<Trainer>> {
+    let mut trainer = Trainer::default();
+    let mut values = Values::new();
+    for input in inputs {
+        let bytes = contents(&input.path)?;
+        let owner = || owner(input, runs);
+        let scalars = if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
+            state::scalars(&bytes, &input.path, &owner()?)?
+        } else {
+            table::scalars(bytes, &input.path, owner)?
+        };
+        trainer.add(scalars, &mut values);
+        trainer.files.push(input.path.display().to_string());
+    }
+    let rows: Vec<_> = values.iter().collect();
+    let mut columns = Columns::of(&rows).text("run", |r| r.0.0.as_str()).int("step", |r| r.0.1);
+    for name in &trainer.metrics {
+        columns = columns.float(name, |r| r.1.get(name).copied());
+    }
+    trainer.frame = columns.frame();
+    Ok((!inputs.is_empty()).then_some(trainer))
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>> {
     let file = std::fs::File::open(path).map_err(|e| Error::read(path, e))?;
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
@@ -51,107 +92,61 @@ pub fn read(path: &Path) -> Result<Trainer> {
             hint: "give scalars by step, not by token".into(),
         });
     }
-    if bytes.is_empty() {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::Empty { path: path.to_owned() });
     }
-    let corrupt = |message: String| Error::Corrupt { path: path.to_owned(), place: String::new(), message };
-    // Everything as text: which value is no number is for us to say, with its row.
-    let options = CsvReadOptions::default().with_has_header(true).with_infer_schema_length(Some(0));
-    let read = || {
-        let read = options.into_reader_with_file_handle(Cursor::new(bytes)).finish();
-        read.map_err(|e| corrupt(e.to_string().lines().next().unwrap_or_default().to_owned()))
-    };
-    let frame = crate::ingest::guarded(path, String::new, read)?;
-    from_frame(&frame, path)
+    Ok(bytes)
 }
 
-fn from_frame(frame: &DataFrame, path: &Path) -> Result<Trainer> {
-    let names: Vec<String> = frame.get_column_names().iter().map(|name| name.to_string()).collect();
-    let runs = column(frame, &names, "run", path)?;
-    let steps = column(frame, &names, "step", path)?;
-    let steps: Vec<i64> = steps
-        .iter()
-        .enumerate()
-        .map(|(row, step)| whole(step.as_deref()).ok_or_else(|| bad_step(path, row, step.as_deref())))
-        .collect::<Result<_>>()?;
-    let mut trainer = Trainer { rows: runs.len(), ..Trainer::default() };
-    let mut rows: BTreeMap<(&str, i64), Vec<Option<f64>>> = BTreeMap::new();
-    let numeric = names.iter().filter(|name| !["run", "step"].contains(&name.trim()));
-    for name in numeric {
-        let values = column(frame, &names, name, path)?;
-        let parsed: Vec<Result<Option<f64>, &str>> = values.iter().map(|v| number(v.as_deref())).collect();
-        let bad = parsed.iter().enumerate().find_map(|(row, v)| v.as_ref().err().map(|text| (row, *text)));
-        if let Some((row, text)) = bad {
-            trainer.skipped.push((name.clone(), text.chars().take(40).collect(), row));
-            continue;
-        }
-        if trainer.metrics.len() == COLUMNS {
-            trainer.left_out += 1;
-            continue;
-        }
-        for (row, value) in parsed.into_iter().enumerate() {
-            if let (Some(run), Ok(Some(value))) = (&runs[row], value) {
-                let values = rows.entry((run.trim(), steps[row])).or_default();
-                values.resize(trainer.metrics.len() + 1, None);
-                values[trainer.metrics.len()] = Some(value);
+/// The run that a file without names of runs belongs to: as the user says, else the one that the
+/// file or a folder around it is named after.
+fn owner(input: &TrainerInput, runs: &[&str]) -> Result<String> {
+    if let Some(run) = &input.run {
+        return Ok(run.clone());
+    }
+    let path = &input.path;
+    let folders = path.components().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let names: Vec<&str> = folders.chain(path.file_stem().and_then(|stem| stem.to_str())).collect();
+    let found: HashSet<&str> = runs.iter().copied().filter(|run| names.contains(run)).collect();
+    match found.into_iter().collect::<Vec<_>>()[..] {
+        [run] => Ok(run.to_owned()),
+        _ => Err(Error::Usage {
+            message: format!("--metrics {}: it does not say which run it is of", path.display()),
+            hint: format!(
+                "write --metrics RUN=FILE with one of {}, or give a CSV file with the columns `run` and `step`",
+                runs.join(", ")
+            ),
+        }),
+    }
+}
+
+impl Trainer {
+    fn add(&mut self, scalars: Scalars, values: &mut Values) {
+        self.rows += scalars.rows.len();
+        self.skipped.extend(scalars.skipped);
+        let mut repeated = HashSet::new();
+        for (name, column) in scalars.columns {
+            if !self.metrics.contains(&name) {
+                if self.metrics.len() == METRICS {
+                    if !self.left_out.contains(&name) {
+                        self.left_out.push(name);
+                    }
+                    continue;
+                }
+                self.metrics.push(name.clone());
+            }
+            for (number, (place, value)) in scalars.rows.iter().zip(column).enumerate() {
+                if let Some(value) = value
+                    && values.entry(place.clone()).or_default().insert(name.clone(), value).is_some()
+                {
+                    repeated.insert(number);
+                }
             }
         }
-        trainer.metrics.push(name.clone());
-    }
-    let mut seen = std::collections::HashSet::new();
-    trainer.repeated = runs.iter().zip(&steps).filter(|row| !seen.insert(*row)).count();
-    trainer.frame = joinable(rows, &trainer.metrics);
-    Ok(trainer)
-}
-
-fn joinable(rows: BTreeMap<(&str, i64), Vec<Option<f64>>>, metrics: &[String]) -> DataFrame {
-    let rows: Vec<((&str, i64), Vec<Option<f64>>)> = rows.into_iter().collect();
-    let mut columns = Columns::of(&rows).text("run", |r| r.0.0).int("step", |r| r.0.1);
-    for (i, metric) in metrics.iter().enumerate() {
-        columns = columns.float(metric, |r| r.1.get(i).copied().flatten());
-    }
-    columns.frame()
-}
-
-fn column(frame: &DataFrame, names: &[String], wanted: &str, path: &Path) -> Result<Vec<Option<String>>> {
-    let found = names.iter().find(|name| name.trim() == wanted.trim());
-    let missing = || Error::Usage {
-        message: format!("{}: no column `{wanted}` (columns found: {})", path.display(), names.join(", ")),
-        hint: "--metrics needs the columns `run` (names as in this comparison), `step`, and numbers".into(),
-    };
-    let column = frame.column(found.ok_or_else(missing)?).map_err(|_| missing())?;
-    let texts = column.str().map_err(|_| missing())?;
-    Ok(texts.iter().map(|text| text.map(str::to_owned)).collect())
-}
-
-#[allow(clippy::cast_possible_truncation)]
-fn whole(text: Option<&str>) -> Option<i64> {
-    let text = text?.trim();
-    text.parse().ok().or_else(|| {
-        let value: f64 = text.parse().ok()?;
-        (value.fract() == 0.0 && value.abs() < 1e15).then_some(value as i64)
-    })
-}
-
-fn bad_step(path: &Path, row: usize, text: Option<&str>) -> Error {
-    let shown: String = text.unwrap_or("nothing").chars().take(40).collect();
-    Error::BadRow {
-        path: path.to_owned(),
-        row: row as u64,
-        column: "step".into(),
-        message: format!("`{shown}` is no step"),
-    }
-}
-
-/// A number; empty, `nan` and `inf` are none. The text where it is something else.
-fn number(text: Option<&str>) -> Result<Option<f64>, &str> {
-    let text = text.unwrap_or_default().trim();
-    if text.is_empty() || ["na", "null", "none"].contains(&text.to_lowercase().as_str()) {
-        return Ok(None);
-    }
-    match text.parse::<f64>() {
-        Ok(value) => Ok(Some(value).filter(|v| v.is_finite())),
-        Err(_) => Err(text),
+        self.repeated += repeated.len();
     }
 }
 
@@ -160,34 +155,89 @@ fn number(text: Option<&str>) -> Result<Option<f64>, &str> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Trainer> {
+    fn parsed(name: &str, text: &str, runs: &[&str]) -> Result<Trainer> {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("steps.csv");
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        read(&path)
+        read(&[TrainerInput { run: None, path }], runs).map(Option::unwrap)
+    }
+
+    /// Steps and values of a metric of a run.
+    fn values(trainer: &Trainer, metric: &str, run: &str) -> Vec<(i64, f64)> {
+        let column = |name: &str| trainer.frame.column(name).unwrap().clone();
+        let (runs, steps, numbers) = (column("run"), column("step"), column(metric));
+        let rows =
+            runs.str().unwrap().iter().zip(steps.i64().unwrap().iter()).zip(numbers.f64().unwrap().iter());
+        rows.filter(|((name, _), _)| *name == Some(run))
+            .filter_map(|((_, step), value)| Some((step?, value?)))
+            .collect()
     }
 
     #[test]
     fn numbers_are_joined_by_run_and_step() {
-        let found =
-            parsed("run,step,reward,note,loss\na,0,0.5,x,1\na,1,nan,y,2\nb,0,0.7,z,\na,0,0.6,x,3\n").unwrap();
+        let text = "run,step,reward,note,loss\na,0,0.5,x,1\na,1,nan,y,2\nb,0,0.7,z,\na,0,0.6,x,3\n";
+        let found = parsed("steps.csv", text, &["a", "b"]).unwrap();
         assert_eq!(found.metrics, ["reward", "loss"]);
-        let column = |name: &str| -> Vec<Option<f64>> {
-            found.frame.column(name).unwrap().f64().unwrap().iter().collect()
-        };
-        let steps: Vec<Option<i64>> = found.frame.column("step").unwrap().i64().unwrap().iter().collect();
-        assert_eq!(steps, [Some(0), Some(1), Some(0)], "of a, a and b");
-        assert_eq!(column("reward"), [Some(0.6), None, Some(0.7)], "the last of a and 0 counts");
-        assert_eq!(column("loss"), [Some(3.0), Some(2.0), None]);
+        assert_eq!(values(&found, "reward", "a"), [(0, 0.6)]);
+        assert_eq!(values(&found, "loss", "a"), [(0, 3.0), (1, 2.0)]);
         assert_eq!(found.skipped, [("note".to_owned(), "x".to_owned(), 0)]);
         assert_eq!((found.rows, found.repeated), (4, 1));
     }
 
     #[test]
+    fn exports_without_names_of_runs_belong_to_the_run_they_are_named_after() {
+        let history = "_step,train/global_step,train/reward,_runtime\n0,1,0.5,3\n1,,,4\n2,2,0.6,5\n";
+        for name in ["grpo.csv", "grpo/history.csv"] {
+            let found = parsed(name, history, &["grpo", "stapo"]).unwrap();
+            assert_eq!(values(&found, "train/reward", "grpo"), [(1, 0.5), (2, 0.6)], "{name}");
+            assert_eq!(found.rows, 2);
+        }
+        let refused = parsed("history.csv", history, &["grpo", "stapo"]).unwrap_err();
+        assert!(format!("{refused}").contains("does not say which run"), "{refused}");
+    }
+
+    #[test]
+    fn charts_of_weights_and_biases_name_their_runs() {
+        let text = "\"Step\",\"grpo - train/kl\",\"grpo - train/kl__MIN\",\"grpo - train/kl__MAX\",\"stapo - train/kl\"\n\
+                    10,0.1,0.1,0.1,0.2\n20,0.3,0.3,0.3,\n";
+        let found = parsed("chart.csv", text, &["grpo", "stapo"]).unwrap();
+        assert_eq!(found.metrics, ["train/kl"]);
+        assert_eq!(values(&found, "train/kl", "grpo"), [(10, 0.1), (20, 0.3)]);
+        assert_eq!(values(&found, "train/kl", "stapo"), [(10, 0.2)]);
+    }
+
+    #[test]
+    fn the_state_of_transformers_is_read() {
+        let text = r#"{"best_metric": null, "global_step": 2, "log_history": [
+            {"epoch": 0.1, "step": 1, "loss": 0.5, "reward": 0.25, "kl": NaN},
+            {"epoch": 0.2, "step": 2, "loss": 0.4, "note": "x"},
+            {"epoch": 0.2, "step": 2, "eval_reward": 0.75}]}"#;
+        let found = parsed("stapo/trainer_state.json", text, &["grpo", "stapo"]).unwrap();
+        assert_eq!(values(&found, "loss", "stapo"), [(1, 0.5), (2, 0.4)]);
+        assert_eq!(values(&found, "eval_reward", "stapo"), [(2, 0.75)]);
+        assert_eq!((found.rows, found.repeated), (3, 0));
+        assert!(!found.metrics.contains(&"epoch".to_owned()));
+        let refused = parsed("stapo/config.json", "{\"a\": 1}", &["stapo"]).unwrap_err();
+        assert!(format!("{refused}").contains("log_history"), "{refused}");
+    }
+
+    #[test]
+    fn metrics_beyond_the_limit_are_named() {
+        let names: Vec<String> = (0..30).map(|i| format!("m{i}")).collect();
+        let text = format!("run,step,{}\na,0{}\n", names.join(","), ",1".repeat(30));
+        let found = parsed("steps.csv", &text, &["a"]).unwrap();
+        assert_eq!(
+            (found.metrics.len(), &found.left_out[..2]),
+            (24, &["m24".to_owned(), "m25".to_owned()][..])
+        );
+    }
+
+    #[test]
     fn bad_files_are_refused_with_their_place() {
-        let message = |text: &str| parsed(text).unwrap_err().to_string();
+        let message = |text: &str| parsed("steps.csv", text, &["a", "b"]).unwrap_err().to_string();
         assert!(message("").contains("empty"));
-        assert!(message("step,reward\n1,2\n").contains("no column `run`"));
+        assert!(message("reward,loss\n1,2\n").contains("no column `step`"));
         assert!(message("run,step,x\na,1,1\na,later,1\n").contains("row 1: column `step`: `later`"));
         assert!(message("run,step,x\na,1,1,7,8\n").contains("steps.csv"));
         assert!(message("run,step,x\na,1.5,1\n").contains("`1.5` is no step"));

@@ -1,6 +1,8 @@
 //! The answer in plain words.
 
-use super::result::{Arm, Family, MetricRow, Unit, Verdict};
+use std::cmp::Ordering;
+
+use super::result::{Arm, Drawn, Family, Finding, MetricRow, Unit, Verdict};
 use crate::format::{number, percent};
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
@@ -12,7 +14,7 @@ pub fn shown(row: &MetricRow, value: f64) -> String {
     match row.unit {
         Unit::Share => percent(value),
         Unit::Nats => format!("{} nats", number(value)),
-        _ => number(value),
+        Unit::Tokens | Unit::Number => number(value),
     }
 }
 
@@ -23,7 +25,7 @@ pub fn shown_difference(row: &MetricRow, value: f64) -> String {
     match row.unit {
         Unit::Share => format!("{sign}{} points", percent(value).trim_end_matches(" %")),
         Unit::Nats => format!("{sign}{} nats", number(value)),
-        _ => format!("{sign}{}", number(value)),
+        Unit::Tokens | Unit::Number => format!("{sign}{}", number(value)),
     }
 }
 
@@ -69,31 +71,16 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
     let Some(baseline) = arms.first() else { return Verdict::default() };
     let mut found: Vec<&MetricRow> = rows.iter().filter(|row| row.significant).collect();
     let rank = |row: &MetricRow| {
-        let family = Family::ALL.iter().position(|f| *f == row.family);
-        let place = FIRST.iter().position(|name| *name == row.name).unwrap_or(FIRST.len());
-        (family, place)
+        let family =
+            [Family::Framework, Family::Trainer, Family::Classes].iter().position(|f| *f == row.family);
+        (family, place(row))
     };
     found.sort_by_key(|row| rank(row));
-    let sentence = |row: &&MetricRow| {
-        let interval = shown_interval(row)
-            .map_or(String::new(), |text| format!("; {} % interval {text}", level(confidence)));
-        format!(
-            "{} has a {} {}{} than {}: {} against {} ({}{interval}; {} after correction).",
-            row.run,
-            if row.difference > 0.0 { "higher" } else { "lower" },
-            if row.unit == Unit::Share { "share of " } else { "" },
-            row.label,
-            baseline.name,
-            shown(row, row.other),
-            shown(row, row.baseline),
-            shown_difference(row, row.difference),
-            row.p_adjusted.map_or(String::new(), p_phrase),
-        )
-    };
-    let mut sentences: Vec<String> = found.iter().map(sentence).collect();
+    let mut sentences: Vec<String> =
+        found.iter().map(|row| difference(row, &baseline.name, confidence)).collect();
     let names: Vec<&str> = arms[1..].iter().map(|arm| arm.name.as_str()).collect();
     let headline = if sentences.is_empty() {
-        format!("No metric differs beyond noise between {} and {}.", baseline.name, names.join(", "))
+        nothing_found(rows, &baseline.name, &names.join(", "))
     } else {
         sentences.remove(0)
     };
@@ -101,9 +88,62 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
         differs: !found.is_empty(),
         headline,
         differences: sentences,
-        alike: names.iter().filter_map(|name| alike(rows, name)).collect(),
+        alike: names.iter().flat_map(|name| undecided(rows, name, confidence)).collect(),
         scope: scope(arms),
     }
+}
+
+fn place(row: &MetricRow) -> usize {
+    FIRST.iter().position(|name| *name == row.name).unwrap_or(FIRST.len())
+}
+
+fn difference(row: &MetricRow, baseline: &str, confidence: f64) -> String {
+    let interval = shown_interval(row)
+        .map_or(String::new(), |text| format!("; {} % interval {text}", level(confidence)));
+    format!(
+        "{} has a {} {}{} than {baseline}: {} against {} ({}{interval}; {} after correction).",
+        row.run,
+        if row.difference > 0.0 { "higher" } else { "lower" },
+        if row.unit == Unit::Share { "share of " } else { "" },
+        row.label,
+        shown(row, row.other),
+        shown(row, row.baseline),
+        shown_difference(row, row.difference),
+        row.p_adjusted.map_or(String::new(), p_phrase),
+    )
+}
+
+/// The headline where nothing is significant: "no difference" only where one could have been found.
+fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
+    let tested: Vec<&MetricRow> = rows.iter().filter(|row| row.p_value.is_some()).collect();
+    let decidable = |row: &&MetricRow| matches!(row.finding, Finding::NoDifference | Finding::Unclear);
+    if tested.is_empty() {
+        return format!("Nothing could be tested between {baseline} and {others}.");
+    }
+    if !tested.iter().any(|row| decidable(row)) {
+        let few = tested.iter().filter(|row| row.finding == Finding::TooFew);
+        if let Some(row) =
+            few.min_by(|a, b| a.smallest_p.partial_cmp(&b.smallest_p).unwrap_or(Ordering::Equal))
+        {
+            return format!("{baseline} and {others} cannot be told apart: {}.", too_few(row));
+        }
+    }
+    format!("No metric differs beyond noise between {baseline} and {others}.")
+}
+
+/// `too few steps (5): the smallest p that these could give is 0.062, 0.50 after correction`.
+fn too_few(row: &MetricRow) -> String {
+    let unit = match row.test_unit {
+        Drawn::None => "values".to_owned(),
+        unit => unit.to_string(),
+    };
+    let side = if row.test_unit == Drawn::Seeds { " a side" } else { "" };
+    let smallest = row.smallest_p.map_or(String::new(), shown_p);
+    let corrected = row.smallest_p_adjusted.map_or(String::new(), shown_p);
+    format!(
+        "too few {unit} ({}{side}): the smallest p that these could give is {smallest}, {corrected} after correction",
+        row.n
+    )
 }
 
 /// The unit of a difference, after its numbers.
@@ -111,30 +151,62 @@ fn unit(row: &MetricRow) -> &'static str {
     match row.unit {
         Unit::Share => " points",
         Unit::Nats => " nats",
-        _ => "",
+        Unit::Tokens | Unit::Number => "",
     }
 }
 
-/// What does not differ, with how much it could.
-fn alike(rows: &[MetricRow], run: &str) -> Option<String> {
-    let of_run = |row: &&MetricRow| row.run == run && !row.significant && row.p_value.is_some();
+/// What is not called different, one sentence for each reason.
+fn undecided(rows: &[MetricRow], run: &str, confidence: f64) -> Vec<String> {
     let mut known: Vec<&MetricRow> =
-        rows.iter().filter(of_run).filter(|r| r.family == Family::Framework).collect();
-    known.sort_by_key(|row| FIRST.iter().position(|name| *name == row.name).unwrap_or(FIRST.len()));
-    let one = |row: &&MetricRow| match shown_interval(row) {
+        rows.iter().filter(|row| row.run == run && row.family == Family::Framework).collect();
+    known.sort_by_key(|row| place(row));
+    let of = |finding: Finding| known.iter().copied().filter(move |row| row.finding == finding);
+    let with_interval = |row: &MetricRow| match shown_interval(row) {
         Some(_) if row.difference == 0.0 && row.ci_low == Some(0.0) && row.ci_high == Some(0.0) => {
             format!("{} (equal)", row.label)
         }
         Some(text) => format!("{} ({text}{})", row.label, unit(row)),
         None => row.label.clone(),
     };
-    let parts: Vec<String> = known.iter().map(one).collect();
-    (!parts.is_empty()).then(|| {
-        format!(
+    let list = |rows: Vec<&MetricRow>| rows.into_iter().map(with_interval).collect::<Vec<_>>().join(", ");
+    let mut sentences = Vec::new();
+    let none: Vec<&MetricRow> = of(Finding::NoDifference).collect();
+    if !none.is_empty() {
+        sentences.push(format!(
             "No difference beyond noise for {run} in {}. In brackets: what the difference may be.",
-            parts.join(", ")
-        )
-    })
+            list(none)
+        ));
+    }
+    let unclear: Vec<&MetricRow> = of(Finding::Unclear).collect();
+    if !unclear.is_empty() {
+        sentences.push(format!(
+            "Not significant after correction for {run}, but the {} % interval excludes 0: {}.",
+            level(confidence),
+            list(unclear)
+        ));
+    }
+    // Those that are too few in the same way are said together.
+    let mut few: Vec<(String, Vec<&MetricRow>)> = Vec::new();
+    for row in of(Finding::TooFew) {
+        let reason = too_few(row);
+        match few.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, rows)) => rows.push(row),
+            None => few.push((reason, vec![row])),
+        }
+    }
+    sentences.extend(
+        few.into_iter().map(|(reason, rows)| format!("Not decided for {run}: {}; {reason}.", list(rows))),
+    );
+    let unseen: Vec<String> = of(Finding::NoneSeen)
+        .map(|row| match row.at_most {
+            Some(most) => format!("{} (at most {} of the tokens)", row.label, percent(most)),
+            None => row.label.clone(),
+        })
+        .collect();
+    if !unseen.is_empty() {
+        sentences.push(format!("None seen on either side for {run}: {}.", unseen.join(", ")));
+    }
+    sentences
 }
 
 fn scope(arms: &[Arm]) -> String {
@@ -142,7 +214,7 @@ fn scope(arms: &[Arm]) -> String {
         let counts: Vec<String> =
             arms.iter().map(|arm| format!("{} of {}", arm.runs.len(), arm.name)).collect();
         return format!(
-            "Runs are what is counted ({}): the tests speak of the methods as far as these seeds stand for them.",
+            "Runs are what is counted ({}), their means taken as about normal (Welch's t): the tests speak of the methods as far as these seeds stand for them.",
             counts.join(", ")
         );
     }

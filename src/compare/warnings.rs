@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::names::Names;
 use super::quantities::Metric;
 use super::result::{Arm, CompareCode, CompareWarning, Drawn, MetricRow};
-use super::settings::{CompareSettings, StepAlignment};
+use super::settings::StepAlignment;
 use super::sides::Sides;
 use super::trainer::Trainer;
 use crate::analyze::ComparedRun;
@@ -170,7 +170,12 @@ pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<Compa
     let mut found = Vec::new();
     let blocked: Vec<&MetricRow> = rows.iter().filter(|r| r.interval == Drawn::Blocks).collect();
     if !blocked.is_empty() {
-        let names: Vec<&str> = blocked.iter().map(|r| r.label.as_str()).collect();
+        let mut names: Vec<&str> = Vec::new();
+        blocked.iter().for_each(|row| {
+            if !names.contains(&row.label.as_str()) {
+                names.push(&row.label);
+            }
+        });
         let least = blocked.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
         let unresolved =
             blocked.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_BLOCKS));
@@ -198,7 +203,7 @@ pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<Compa
 }
 
 /// Warnings about the trainer's scalars.
-pub fn of_trainer(trainer: &Trainer, arms: &[Arm], settings: &CompareSettings) -> Vec<CompareWarning> {
+pub fn of_trainer(trainer: &Trainer, arms: &[Arm]) -> Vec<CompareWarning> {
     let known: Vec<&String> = arms.iter().flat_map(|arm| &arm.runs).collect();
     let in_file = trainer.runs();
     let absent: Vec<&str> =
@@ -222,17 +227,22 @@ pub fn of_trainer(trainer: &Trainer, arms: &[Arm], settings: &CompareSettings) -
     for (name, text, row) in trainer.skipped.iter().take(8) {
         parts.push(format!("column `{name}` is not numeric (`{text}` in row {row})"));
     }
-    if trainer.left_out > 0 {
-        parts.push(format!("{} more columns were left out", trainer.left_out));
+    if !trainer.left_out.is_empty() {
+        let names: Vec<String> = trainer.left_out.iter().map(|n| n.chars().take(40).collect()).collect();
+        parts.push(format!(
+            "{} metrics beyond the first {} were left out: {}",
+            names.len(),
+            trainer.metrics.len(),
+            names.join(", ")
+        ));
     }
     if parts.is_empty() {
         return Vec::new();
     }
-    let file = settings.trainer.as_ref().map_or(String::new(), |p| format!("{}: ", p.display()));
     vec![warning(
         CompareCode::TrainerRows,
-        format!("{file}{}", parts.join("; ")),
-        "names in the column `run` are held against the names of the runs here (NAME=PATH)",
+        format!("{}: {}", trainer.files.join(", "), parts.join("; ")),
+        "names of runs in the file are held against those here (NAME=PATH); a file of one run is given as --metrics NAME=FILE",
         &[],
     )]
 }

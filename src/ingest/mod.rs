@@ -26,6 +26,7 @@ pub use files::opened::Source;
 pub use files::run::{IngestSettings, Run, RunFile};
 pub(crate) use guard::guarded;
 pub use guard::{internal, quieten_guarded_panics};
+pub(crate) use json::non_finite_to_null;
 pub use limits::Limits;
 pub use normalise::quality::{ColumnQuality, FAIL_SHARE, Quality, ValuePlace, WARN_SHARE};
 pub use scan::in_order::scan_in_order;

@@ -215,25 +215,3 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     let half = student * (variance / n).sqrt();
     Some([mean - half, mean + half])
 }
-
-/// The interval of the difference of two means (`right` − `left`) by Welch's t.
-#[must_use]
-pub fn welch_interval(left: &[f64], right: &[f64], confidence: f64) -> Option<[f64; 2]> {
-    if left.len() < 2 || right.len() < 2 {
-        return None;
-    }
-    let parts = [left, right].map(|values| {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        (mean, values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0) / n, n - 1.0)
-    });
-    let difference = parts[1].0 - parts[0].0;
-    let variance = parts[0].1 + parts[1].1;
-    if variance <= 0.0 {
-        return Some([difference; 2]);
-    }
-    let freedom = variance * variance / parts.iter().map(|p| p.1 * p.1 / p.2).sum::<f64>();
-    let student = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
-    let half = student * variance.sqrt();
-    Some([difference - half, difference + half])
-}

@@ -15,4 +15,5 @@ pub mod random;
 pub mod ranks;
 pub mod serial;
 pub mod trend;
+pub mod welch;
 pub mod wilcoxon;

@@ -23,11 +23,30 @@ pub struct Made {
     pub prompts: bool,
     /// Whether rewards are logged.
     pub rewards: bool,
+    /// Share of tokens that the entropy does not explain.
+    pub rare: f64,
+    /// How much the entropy falls from the first to the last step, as a share.
+    pub fall: f64,
+    /// The run's own wandering from step to step: scatter and correlation.
+    pub wander: (f64, f64),
+    /// What this run adds to entropy and to the chance of a right answer, as another seed does.
+    pub own: (f64, f64),
 }
 
 impl Default for Made {
     fn default() -> Self {
-        Self { seed: 0, steps: (0..10).collect(), groups: 8, entropy: 0.5, prompts: true, rewards: true }
+        Self {
+            seed: 0,
+            steps: (0..10).collect(),
+            groups: 8,
+            entropy: 0.5,
+            prompts: true,
+            rewards: true,
+            rare: 0.01,
+            fall: 0.0,
+            wander: (0.0, 0.0),
+            own: (0.0, 0.0),
+        }
     }
 }
 
@@ -42,20 +61,28 @@ impl Made {
         let (mut rewards, mut advantages) = (vec![], vec![]);
         let (mut prompts, mut ids): (Vec<Vec<i32>>, Vec<Vec<i32>>) = (vec![], vec![]);
         let (mut logprobs, mut entropies): (Vec<Vec<f32>>, Vec<Vec<f32>>) = (vec![], vec![]);
-        for step in &self.steps {
+        let (scatter, correlation) = self.wander;
+        let mut drift = if scatter > 0.0 { random.normal() } else { 0.0 };
+        for (number, step) in self.steps.iter().enumerate() {
+            if scatter > 0.0 {
+                drift = correlation * drift + (1.0 - correlation * correlation).sqrt() * random.normal();
+            }
+            let progress = number as f64 / (self.steps.len().max(2) - 1) as f64;
+            let level = self.entropy * (1.0 - self.fall * progress) + self.own.0 + scatter * drift;
             for group in 0..self.groups {
                 let mood = 0.1 * random.normal();
-                let right: Vec<bool> = (0..GROUP).map(|_| random.unit() < 0.6).collect();
+                let chance = 0.6 + self.own.1 + scatter * drift;
+                let right: Vec<bool> = (0..GROUP).map(|_| random.unit() < chance).collect();
                 let mean = right.iter().filter(|r| **r).count() as f64 / GROUP as f64;
                 for (sample, right) in right.iter().enumerate() {
                     let tokens = 20 + random.below(20);
                     let mut entropy = Vec::with_capacity(tokens);
                     let mut logprob = Vec::with_capacity(tokens);
                     for _ in 0..tokens {
-                        let h = (self.entropy + mood + 0.2 * random.normal()).max(0.05);
+                        let h = (level + mood + 0.2 * random.normal()).max(0.05);
                         entropy.push(h as f32);
                         // Now and then a token that the entropy does not explain.
-                        let rare = random.unit() < 0.01;
+                        let rare = random.unit() < self.rare;
                         logprob.push(if rare { -7.0 } else { -(h * (0.5 + random.unit())) as f32 });
                     }
                     steps.push(*step);

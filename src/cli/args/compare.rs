@@ -21,9 +21,10 @@ pub struct CompareArgs {
     #[arg(long = "arm", value_name = "NAME=RUN,RUN")]
     pub arms: Vec<String>,
 
-    /// Trainer scalars to join: CSV with the columns run, step, and any numbers
-    #[arg(long, value_name = "FILE")]
-    pub metrics: Option<PathBuf>,
+    /// Trainer scalars to join: CSV with the columns run, step, and any numbers; or, of one run, a CSV
+    /// of Weights & Biases or trainer_state.json (repeatable)
+    #[arg(long, value_name = "[RUN=]FILE")]
+    pub metrics: Vec<String>,
 
     /// How steps are aligned [default: the strictest that aligns half of them]
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Statistics")]

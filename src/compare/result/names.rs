@@ -1,7 +1,7 @@
 //! What a metric is, and how it was tested.
 
 named! {
-    /// Metrics whose p-values are adjusted together.
+    /// What metrics are of.
     #[derive(Default)]
     pub enum Family {
         /// Metrics of the framework.
@@ -43,6 +43,8 @@ named! {
         WilcoxonSignedRank = "wilcoxon_signed_rank",
         /// Mann and Whitney's ranks of two sides that are not paired.
         MannWhitney = "mann_whitney",
+        /// Welch's t of the means of two sides.
+        WelchT = "welch_t",
         /// Too little to test.
         #[default]
         None = "none",
@@ -66,5 +68,25 @@ named! {
         /// Nothing.
         #[default]
         None = "none",
+    }
+}
+
+named! {
+    /// What can be said of a metric.
+    #[derive(Default)]
+    pub enum Finding {
+        /// It differs.
+        Differs = "differs",
+        /// It is not significant after correction, but its interval excludes 0.
+        Unclear = "unclear",
+        /// No difference beyond noise; one could have been found.
+        NoDifference = "no_difference",
+        /// Not even the clearest result would have been significant.
+        TooFew = "too_few",
+        /// It is 0 on both sides.
+        NoneSeen = "none_seen",
+        /// There is no test.
+        #[default]
+        NotTested = "not_tested",
     }
 }

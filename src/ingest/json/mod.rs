@@ -10,3 +10,4 @@ mod parse;
 mod rows;
 
 pub use batches::JsonBatches;
+pub use non_finite::to_null as non_finite_to_null;

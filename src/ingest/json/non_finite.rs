@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Replaces the three words by `null` wherever they stand outside of texts.
-pub(super) fn to_null(json: &[u8]) -> Cow<'_, [u8]> {
+pub fn to_null(json: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut copied = 0;
     let mut at = 0;

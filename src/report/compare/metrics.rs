@@ -46,6 +46,7 @@ fn test_name(row: &MetricRow) -> String {
     let name = match row.test {
         Test::WilcoxonSignedRank => "Wilcoxon",
         Test::MannWhitney => "Mann–Whitney",
+        Test::WelchT => "Welch’s t",
         Test::None => return "no test".into(),
     };
     format!("{name}, {} {}", count(row.n), row.test_unit)

@@ -8,7 +8,8 @@ use super::spurious::SpuriousPlaces;
 use crate::analyze::collect::questions::siblings::{Sibling, Siblings};
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::siblings::{Branch, Fork, Forks, SpuriousForks};
-use crate::stats::bootstrap::{t_interval, welch_interval};
+use crate::stats::bootstrap::t_interval;
+use crate::stats::welch::welch_interval;
 
 /// Forks in the list.
 const TOP: usize = 50;

@@ -1,0 +1,104 @@
+//! The correction of p-values over everything that a comparison tests, and what can be said then.
+
+use super::result::{Family, Finding, MetricRow};
+use crate::stats::holm;
+
+/// The part of the level that the metrics named in advance share; the other families share the
+/// rest.
+const PRIMARY_SHARE: f64 = 0.5;
+
+/// Corrects all rows together: pairs of runs without any difference are called different in at most
+/// 1 − `confidence` of all cases, whatever the families.
+pub fn correct(rows: &mut [MetricRow], confidence: f64) {
+    let p: Vec<f64> = rows.iter().map(|row| row.p_value.unwrap_or(f64::NAN)).collect();
+    let weights = weights(rows);
+    let level = 1.0 - confidence + 1e-12;
+    for (row, adjusted) in rows.iter_mut().zip(holm::weighted(&p, &weights)) {
+        row.p_adjusted = Some(adjusted).filter(|p| !p.is_nan());
+        row.significant = adjusted <= level;
+    }
+    for (i, row) in rows.iter_mut().enumerate() {
+        row.smallest_p_adjusted = row.smallest_p.map(|smallest| {
+            let mut best = p.clone();
+            best[i] = smallest;
+            holm::weighted(&best, &weights)[i]
+        });
+        row.finding = finding(row, level);
+    }
+}
+
+/// Primary metrics share half of the level, each other family that is there an equal part of the
+/// rest. They depend on what is tested, never on what was found.
+fn weights(rows: &[MetricRow]) -> Vec<f64> {
+    let group = |row: &MetricRow| (!row.primary).then_some(row.family);
+    let size = |of: Option<Family>| {
+        rows.iter().filter(|row| row.p_value.is_some() && group(row) == of).count() as f64
+    };
+    let families = [Family::Framework, Family::Classes, Family::Trainer];
+    let others = families.into_iter().filter(|family| size(Some(*family)) > 0.0).count() as f64;
+    let weight = |row: &MetricRow| {
+        let group = group(row);
+        let share = if group.is_none() { PRIMARY_SHARE } else { (1.0 - PRIMARY_SHARE) / others.max(1.0) };
+        share / size(group).max(1.0)
+    };
+    rows.iter().map(weight).collect()
+}
+
+fn finding(row: &MetricRow, level: f64) -> Finding {
+    let excludes_zero = row.ci_low.zip(row.ci_high).is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    if row.p_value.is_none() {
+        Finding::NotTested
+    } else if row.significant {
+        Finding::Differs
+    } else if row.at_most.is_some() || (row.baseline == 0.0 && row.other == 0.0) {
+        Finding::NoneSeen
+    } else if row.smallest_p_adjusted.is_some_and(|p| p > level) {
+        Finding::TooFew
+    } else if excludes_zero {
+        Finding::Unclear
+    } else {
+        Finding::NoDifference
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, family: Family, primary: bool, p: f64) -> MetricRow {
+        let (baseline, other) = (1.0, 2.0);
+        let name = name.into();
+        MetricRow { name, family, primary, p_value: Some(p), baseline, other, ..MetricRow::default() }
+    }
+
+    #[test]
+    fn all_families_share_one_level() {
+        let mut rows = vec![
+            row("reward", Family::Framework, true, 0.004),
+            row("entropy", Family::Framework, true, 0.9),
+            row("risk", Family::Framework, false, 0.004),
+            row("a", Family::Classes, false, 0.9),
+            row("b", Family::Classes, false, 0.9),
+        ];
+        correct(&mut rows, 0.95);
+        // Half of the level over two metrics, a quarter over one.
+        assert!((rows[0].p_adjusted.unwrap_or(1.0) - 0.016).abs() < 1e-12);
+        assert!((rows[2].p_adjusted.unwrap_or(1.0) - 0.016).abs() < 1e-12);
+        assert!(rows[0].significant && !rows[1].significant);
+        assert_eq!((rows[0].finding, rows[1].finding), (Finding::Differs, Finding::NoDifference));
+        let mut alone = vec![row("a", Family::Classes, false, 0.04)];
+        correct(&mut alone, 0.95);
+        assert!((alone[0].p_adjusted.unwrap_or(1.0) - 0.04).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_could_not_be_found_is_said() {
+        let mut rows =
+            vec![row("reward", Family::Framework, true, 0.1), row("x", Family::Classes, false, 0.5)];
+        rows[0].smallest_p = Some(0.1);
+        (rows[1].ci_low, rows[1].ci_high) = (Some(0.1), Some(0.2));
+        correct(&mut rows, 0.95);
+        assert_eq!((rows[0].finding, rows[1].finding), (Finding::TooFew, Finding::Unclear));
+        assert_eq!(rows[0].smallest_p_adjusted, Some(0.2));
+    }
+}

@@ -1,0 +1,34 @@
+//! What holds for the numbers of a comparison, in plain words.
+
+use super::settings::CompareSettings;
+use super::verdict::level;
+use crate::format::{grouped, number};
+
+/// The statements.
+pub fn statements(settings: &CompareSettings, class_entropy_cut: Option<f64>) -> Vec<String> {
+    let mut all = vec![
+        format!(
+            "Intervals are at {} %, from {} draws with seed {}: steps are drawn with replacement, jointly for both runs where they are aligned by number, then the groups of each step; percentiles are moved outwards as Student's t asks for so few steps. With fewer than 6 aligned steps only groups are drawn, and the interval is of these steps.",
+            level(settings.confidence),
+            grouped(settings.draws as u64),
+            settings.seed
+        ),
+        "Tests are two-sided: Wilcoxon's signed ranks of the differences at aligned steps (of prompts where fewer than 9 steps are aligned and prompts are logged), Mann–Whitney where nothing is paired. They ask whether these runs differ at these steps by more than the sampling of prompts and responses.".into(),
+        "Where each arm has several runs, runs are what is counted: Welch's t of their means, which are taken as about normal, in test and interval.".into(),
+        "Where neighbouring steps differ alike (correlation about the straight trend of the difference), blocks of steps are counted in test and interval. A steady drift of one run away from the other counts as a difference of these runs; whether the next pair of runs would drift apart the same way, only more seeds can tell.".into(),
+        format!(
+            "p-values are corrected after Holm over all metrics, families and runs together. Reward, entropy, length and KL were named in advance and share half of the level; the other families share the rest. Called different is what stays at or below {}.",
+            number(1.0 - settings.confidence)
+        ),
+        "Values are means over the aligned steps by tokens, responses or energy, so long steps weigh more; the test gives every step the same weight.".into(),
+        "Intervals of regions and tokens come from 16 random groups of prompts and are not corrected for having picked the largest changes.".into(),
+        "Runs trained with different masks see different tokens: a difference is of the whole run, not of the mask on the same tokens.".into(),
+    ];
+    all.extend(class_entropy_cut.map(|cut| {
+        format!(
+            "Classes of tokens are cut at the same entropy in all runs, {} nats, about the median of their τ_h; a run's own report cuts at its own τ_h.",
+            number(cut)
+        )
+    }));
+    all
+}
