@@ -331,7 +331,7 @@ def kept(b, m, inside):
 
 def mis_token(b, _, on):
     loss, m, mean = on(b)
-    r = b.gap.exp()
+    r = (-b.gap).exp()
     return mean(loss, kept(b, m, some((r >= MIS[0]) & (r <= MIS[1]), b)))
 
 
@@ -346,7 +346,7 @@ def of_responses(b, value, bounds):
 
 def mis_sequence(b, _, on):
     loss, m, mean = on(b)
-    return mean(loss, kept(b, m, of_responses(b, lambda d: d.sum().exp(), MIS)))
+    return mean(loss, kept(b, m, of_responses(b, lambda d: (-d.sum()).exp(), MIS)))
 
 
 def mis_geometric(b, _, on):

@@ -22,6 +22,7 @@ mod write;
 pub use condition::Condition;
 pub use flagged::FlaggedTokens;
 pub use gate::Gate;
+pub use plan::PassRule;
 pub use result::{ComparedRun, RunAnalysis, RunCore};
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
 

@@ -4,7 +4,7 @@ mod dimensions;
 mod questions;
 
 pub use dimensions::{Dimension, DimensionSource};
-pub use questions::Questions;
+pub use questions::{PassRule, Questions};
 
 use crate::error::{Error, Result};
 use crate::framework::batch::{BatchKernel, BatchSettings};

@@ -130,6 +130,7 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         checkpoint_seconds: arguments.checkpoint_seconds,
         save: arguments.save.clone(),
         max_minutes: arguments.max_minutes,
+        pass: arguments.pass.clone(),
         ..ReplaySettings::default()
     }
 }

@@ -54,14 +54,23 @@ pub enum Correction {
     Veto(f64),
 }
 
+/// Cap of truncation.
+pub const TIS_CAP: f64 = 2.0;
+/// Bounds of IcePop.
+pub const ICEPOP_BOUNDS: (f64, f64) = (0.5, 5.0);
+/// Bounds of the masks by token and by response.
+pub const MIS_BOUNDS: (f64, f64) = (0.5, 2.0);
+/// Bounds of the mask by the geometric mean of a response.
+pub const GEOMETRIC_MIS_BOUNDS: (f64, f64) = (0.999, 1.001);
+
 /// Their authors' defaults.
 pub const DEFAULTS: [Correction; 8] = [
-    Correction::TokenTis(2.0),
-    Correction::TokenIcePop(0.5, 5.0),
-    Correction::TokenMis(0.5, 2.0),
-    Correction::SequenceTis(2.0),
-    Correction::SequenceMis(0.5, 2.0),
-    Correction::GeometricMis(0.999, 1.001),
+    Correction::TokenTis(TIS_CAP),
+    Correction::TokenIcePop(ICEPOP_BOUNDS.0, ICEPOP_BOUNDS.1),
+    Correction::TokenMis(MIS_BOUNDS.0, MIS_BOUNDS.1),
+    Correction::SequenceTis(TIS_CAP),
+    Correction::SequenceMis(MIS_BOUNDS.0, MIS_BOUNDS.1),
+    Correction::GeometricMis(GEOMETRIC_MIS_BOUNDS.0, GEOMETRIC_MIS_BOUNDS.1),
     Correction::SequenceK3(Fold::Mean, 0.01),
     Correction::Veto(1e-4),
 ];
@@ -71,6 +80,12 @@ impl Correction {
     #[must_use]
     pub fn is_of_responses(&self) -> bool {
         !matches!(self, Self::TokenTis(_) | Self::TokenIcePop(..) | Self::TokenMis(..))
+    }
+
+    /// Whether it drops tokens, instead of weighing them by the ratio.
+    #[must_use]
+    pub fn is_mask(&self) -> bool {
+        !matches!(self, Self::TokenTis(_) | Self::TokenIcePop(..) | Self::SequenceTis(_))
     }
 
     /// The weight of a token of ratio `r`, and whether it is the uncapped one: r of rules that weigh by

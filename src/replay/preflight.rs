@@ -4,6 +4,7 @@ use super::log::Survey;
 use super::model::Policy;
 use super::objective::{NAMES, build, can_dual_clip};
 use super::settings::{OldPolicy, ReplaySettings};
+use crate::analyze::PassRule;
 use crate::error::{Error, Result};
 use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run};
@@ -39,6 +40,9 @@ pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
         if objective.needs_teacher() {
             run.require(Column::LogprobRef)?;
         }
+    }
+    if let Some(condition) = &settings.pass {
+        PassRule::new(run, condition)?;
     }
     if settings.old == OldPolicy::Log {
         run.require(Column::Logprob)?;

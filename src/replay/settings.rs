@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::objective::ObjectiveSettings;
+use crate::analyze::Condition;
 use crate::framework::rules::Rule;
 
 /// Where the ratio's denominator comes from.
@@ -116,6 +117,9 @@ pub struct ReplaySettings {
     pub seeds: u64,
     /// Order mini-batches by the seed.
     pub shuffle: bool,
+    /// When a response counts as correct; `None` decides by the log's rewards.
+    #[serde(serialize_with = "as_written")]
+    pub pass: Option<Condition>,
     /// Share of the prompts that is held out.
     pub holdout: f64,
     /// Old log-probabilities.
@@ -137,6 +141,10 @@ pub struct ReplaySettings {
     /// Stop after so many minutes, with what is done then.
     #[serde(skip)]
     pub max_minutes: Option<f64>,
+}
+
+fn as_written<S: Serializer>(condition: &Option<Condition>, serializer: S) -> Result<S::Ok, S::Error> {
+    condition.as_ref().map(|c| c.text.as_str()).serialize(serializer)
 }
 
 impl ReplaySettings {
@@ -165,6 +173,7 @@ impl Default for ReplaySettings {
             kl_beta: 0.0,
             seeds: 1,
             shuffle: true,
+            pass: None,
             holdout: 0.2,
             old: OldPolicy::Auto,
             drift_limit: 0.05,

@@ -97,3 +97,25 @@ fn what_is_ahead_is_said_without_a_terminal() {
     }
     assert_eq!(said(&format!("{options} -q")), "");
 }
+
+#[test]
+fn the_user_says_what_correct_means() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 1, 16, |batch| batch);
+    let refusal = |condition: &str| {
+        let mut command = with_model(&log, &folder.path().join("out"), "--objective dapo");
+        command.arg("--pass").arg(condition);
+        refused(command)
+    };
+    assert!(refusal("reward/answer>0.5").contains("the log has no `reward/answer`"));
+    assert!(refusal("reward").contains("no comparison"));
+    let out = folder.path().join("out");
+    done({
+        let mut command = with_model(&log, &out, "--objective dapo --minibatch 8 --holdout 0.5 -q");
+        command.args(["--pass", "reward<0.5"]);
+        command
+    });
+    let result = result(&out);
+    assert_eq!(result["data"]["correct"], "reward<0.5");
+    assert!(result["verdict"]["detail"].as_str().unwrap().contains("Correct means reward<0.5"));
+}

@@ -100,7 +100,8 @@ pub struct PassRule {
 }
 
 impl PassRule {
-    fn new(run: &Run, condition: &Condition) -> Result<Self> {
+    /// Fails where the log does not have what the condition is about.
+    pub fn new(run: &Run, condition: &Condition) -> Result<Self> {
         let parts = || run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, name)| name.as_str()));
         let part = condition.name.strip_prefix("reward/").map(str::to_owned);
         let known = match &part {

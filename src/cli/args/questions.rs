@@ -22,7 +22,8 @@ pub struct QuestionArgs {
     pub corrections: Vec<Correction>,
 }
 
-fn condition(text: &str) -> Result<Condition, String> {
+/// Reads a condition, or says how one is written.
+pub fn condition(text: &str) -> Result<Condition, String> {
     Condition::parse(text)
         .map_err(|what| format!("{what}: write a name, a comparison and a number, such as \"reward>0.5\""))
 }

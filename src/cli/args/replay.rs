@@ -6,8 +6,11 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
+use super::questions::condition;
 use super::values::{Format, non_negative, positive, probability};
-use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule, TIS_CAP};
+use crate::analyze::Condition;
+use crate::framework::corrections::TIS_CAP;
+use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule};
 use crate::replay::objective::NAMES;
 
 /// Objectives that others can be put on: those of the table before the first that is put on one.
@@ -103,7 +106,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "LOW,HIGH", default_value = "0.5,5", value_parser = bounds, help_heading = "Objectives")]
     pub icepop_bounds: (f64, f64),
 
-    /// Bounds of π_old/μ in mis_token (a token's) and mis_sequence (a response's)
+    /// Bounds of μ/π_old in mis_token (a token's) and mis_sequence (a response's)
     #[arg(long, value_name = "LOW,HIGH", default_value = "0.5,2", value_parser = bounds, help_heading = "Objectives")]
     pub mis_bounds: (f64, f64),
 
@@ -163,6 +166,11 @@ pub struct ReplayArgs {
     /// Responses of a mini-batch [default: the log's own mini-batches, else 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
     pub minibatch: Option<u64>,
+
+    /// When a held-out response counts as correct, for example reward/answer>0.5 [default: the higher of
+    /// two rewards, else better than its group]
+    #[arg(long, value_name = "CONDITION", value_parser = condition, help_heading = "Data")]
+    pub pass: Option<Condition>,
 
     /// Share of the prompts that no arm trains on
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = below_one, help_heading = "Data")]

@@ -10,6 +10,8 @@ pub const GRPO_CLIP: ClipRange = ClipRange { low: 0.2, high: 0.2 };
 pub const GSPO_CLIP: ClipRange = ClipRange { low: 3e-4, high: 4e-4 };
 /// c of the dual clip: where A < 0 the loss is at most −cA.
 pub const DUAL_CLIP: f64 = 10.0;
+/// Cap of ρ in `ratio_cap`, whatever the sign of A: the dual clip's constant of arXiv 1912.09729.
+pub const RATIO_CAP: f64 = 3.0;
 /// Weight of the probability in `ar` (arXiv 2505.12929).
 pub const AR_ALPHA: f64 = 0.2;
 /// Probability below which `lopti` trains a token first (arXiv 2505.12929).

@@ -1,11 +1,14 @@
 //! Which responses count as correct.
 
+use crate::analyze::PassRule;
 use crate::format::number;
 use crate::ingest::{Column, TokenBatch};
 
 /// What makes a response correct.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
+    /// The user's condition.
+    Condition(PassRule),
     /// A reward of two values: the higher one.
     Higher {
         /// The lower value.
@@ -21,6 +24,7 @@ impl Labels {
     /// Whether response `i` is correct; `None` where that is not known. `advantages` are its tokens'.
     pub fn of(&self, batch: &TokenBatch, i: usize, advantages: &[f32]) -> Option<bool> {
         match self {
+            Self::Condition(rule) => rule.judge(&batch.responses, i),
             Self::Higher { high, .. } => {
                 let reward = batch.responses.floats.get(Column::Reward)?[i];
                 reward.is_finite().then_some(reward >= *high)
@@ -36,6 +40,7 @@ impl Labels {
     #[must_use]
     pub fn meaning(&self) -> String {
         match self {
+            Self::Condition(rule) => rule.text().to_owned(),
             Self::Higher { low, high } => {
                 format!("a reward of {}, not {}", number(f64::from(*high)), number(f64::from(*low)))
             }

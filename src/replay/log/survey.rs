@@ -8,6 +8,7 @@ use super::groups::GroupRewards;
 use super::labels::{Labels, RewardValues};
 use super::minibatches::minibatch_members;
 use super::response::{COLUMNS, require_columns};
+use crate::analyze::PassRule;
 use crate::error::{Error, Result};
 use crate::ingest::{Column, Progress, Run, TokenBatch, scan_in_order};
 use crate::replay::result::{Data, SkippedResponses};
@@ -154,7 +155,10 @@ impl Surveyor<'_> {
             });
         }
         let held = self.held_out();
-        let labels = self.rewards.labels();
+        let labels = match &self.settings.pass {
+            Some(condition) => Labels::Condition(PassRule::new(run, condition)?),
+            None => self.rewards.labels(),
+        };
         let mut steps: Vec<StepPlan> = self
             .steps
             .iter()

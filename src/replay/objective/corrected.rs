@@ -5,23 +5,16 @@
 //! both, as trainers that reject samples do.
 
 use super::{Gate, Mean, MiniBatch, Objective, Weighed};
-use crate::framework::rules::{Rule, icepop_weight, is_inside, tis_weight};
+use crate::framework::corrections::{Correction, ResponseRatios};
+use crate::framework::rules::Rule;
 
-/// What is done to tokens.
+/// What terms are weighed or dropped by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Correction {
+pub enum Weighing {
     /// Weight min(1, C/ρ): the token's weight is at most C·A.
     RatioCap(f64),
-    /// Weight min(r, C).
-    Tis(f64),
-    /// Weight r inside of the bounds, else 0.
-    Icepop((f64, f64)),
-    /// Tokens with r out of bounds are dropped.
-    MisToken((f64, f64)),
-    /// Responses with eˢ out of bounds are dropped.
-    MisSequence((f64, f64)),
-    /// Responses with e^(−s/T) out of bounds are dropped.
-    MisGeometric((f64, f64)),
+    /// A correction of the gap between sampler and trainer, r = π_old/μ.
+    Gap(Correction),
 }
 
 /// A base objective with a correction.
@@ -29,7 +22,7 @@ pub struct Corrected {
     /// The base.
     pub base: Box<dyn Objective>,
     /// What is done to its tokens.
-    pub correction: Correction,
+    pub weighing: Weighing,
 }
 
 /// What becomes of a token.
@@ -41,61 +34,65 @@ enum Fate {
 impl Corrected {
     /// The fate of every token. Without the sampler's log-probabilities there is nothing to correct.
     fn fates(&self, batch: &MiniBatch<'_>) -> Vec<Fate> {
-        let all = batch.trained.len();
-        let masked = |inside: bool| if inside { Fate::Weight(1.0) } else { Fate::Dropped };
-        if let Correction::RatioCap(cap) = self.correction {
-            return (0..all).map(|t| Fate::Weight((cap / batch.ratio(t)).min(1.0))).collect();
-        }
-        let Some(rollout) = batch.rollout else { return (0..all).map(|_| Fate::Weight(1.0)).collect() };
-        let gap = |t: usize| f64::from(batch.old[t]) - f64::from(rollout[t]);
-        let sums: Vec<(f64, f64)> = (0..batch.responses())
-            .map(|r| batch.trained_of(r).fold((0.0, 0.0), |(s, n), t| (s + gap(t), n + 1.0)))
-            .collect();
-        let owner = batch.response_of_tokens();
-        let fate = |t: usize| {
-            let (sum, count) = sums[owner[t]];
-            match self.correction {
-                Correction::RatioCap(_) => Fate::Weight(1.0),
-                Correction::Tis(cap) => Fate::Weight(tis_weight(gap(t).exp(), cap)),
-                Correction::Icepop(bounds) => Fate::Weight(icepop_weight(gap(t).exp(), bounds)),
-                Correction::MisToken(bounds) => masked(is_inside(gap(t).exp(), bounds)),
-                Correction::MisSequence(bounds) => masked(is_inside(sum.exp(), bounds)),
-                Correction::MisGeometric(bounds) => masked(is_inside((-sum / count).exp(), bounds)),
+        let all = 0..batch.trained.len();
+        match (self.weighing, batch.rollout) {
+            (Weighing::RatioCap(cap), _) => {
+                all.map(|t| Fate::Weight((cap / batch.ratio(t)).min(1.0))).collect()
             }
-        };
-        (0..all).map(fate).collect()
+            (Weighing::Gap(_), None) => all.map(|_| Fate::Weight(1.0)).collect(),
+            (Weighing::Gap(correction), Some(rollout)) => corrected(batch, rollout, correction),
+        }
     }
+}
+
+fn corrected(batch: &MiniBatch<'_>, rollout: &[f32], correction: Correction) -> Vec<Fate> {
+    let gap = |t: usize| f64::from(batch.old[t]) - f64::from(rollout[t]);
+    // Of a response, the rules here look at the sum and the number of tokens only.
+    let add = |sums: ResponseRatios, t: usize| ResponseRatios {
+        tokens: sums.tokens + 1,
+        sum: sums.sum + gap(t),
+        ..sums
+    };
+    let responses: Vec<ResponseRatios> =
+        (0..batch.responses()).map(|r| batch.trained_of(r).fold(ResponseRatios::default(), add)).collect();
+    let owner = batch.response_of_tokens();
+    let fate = |t: usize| {
+        let (weight, inside) = correction.weight(gap(t).exp(), &responses[owner[t]]);
+        if correction.is_mask() && !inside { Fate::Dropped } else { Fate::Weight(weight) }
+    };
+    (0..batch.trained.len()).map(fate).collect()
 }
 
 impl Objective for Corrected {
     fn rule(&self) -> Rule {
-        match self.correction {
-            Correction::RatioCap(_) => Rule::RatioCap,
-            Correction::Tis(_) => Rule::Tis,
-            Correction::Icepop(_) => Rule::Icepop,
-            Correction::MisToken(_) => Rule::MisToken,
-            Correction::MisSequence(_) => Rule::MisSequence,
-            Correction::MisGeometric(_) => Rule::MisGeometric,
+        match self.weighing {
+            Weighing::RatioCap(_) => Rule::RatioCap,
+            Weighing::Gap(Correction::TokenTis(_)) => Rule::Tis,
+            Weighing::Gap(Correction::TokenIcePop(..)) => Rule::Icepop,
+            Weighing::Gap(Correction::TokenMis(..)) => Rule::MisToken,
+            Weighing::Gap(Correction::SequenceMis(..)) => Rule::MisSequence,
+            Weighing::Gap(_) => Rule::MisGeometric,
         }
     }
 
     fn describe(&self) -> String {
         let base = self.base.rule().name();
-        match self.correction {
-            Correction::RatioCap(cap) => format!("{base} with ρ in the gradient capped at {cap}"),
-            Correction::Tis(cap) => format!("{base} weighted by min(π_old/μ, {cap})"),
-            Correction::Icepop((low, high)) => {
+        match self.weighing {
+            Weighing::RatioCap(cap) => format!("{base} with ρ in the gradient capped at {cap}"),
+            Weighing::Gap(Correction::TokenTis(cap)) => format!("{base} weighted by min(π_old/μ, {cap})"),
+            Weighing::Gap(Correction::TokenIcePop(low, high)) => {
                 format!("{base} weighted by π_old/μ from {low} to {high}, 0 outside")
             }
-            Correction::MisToken((low, high)) => {
-                format!("{base} without tokens whose π_old/μ is outside {low} to {high}")
+            Weighing::Gap(Correction::TokenMis(low, high)) => {
+                format!("{base} without tokens whose μ/π_old is outside {low} to {high}")
             }
-            Correction::MisSequence((low, high)) => {
-                format!("{base} without responses whose π_old/μ is outside {low} to {high}")
+            Weighing::Gap(Correction::SequenceMis(low, high)) => {
+                format!("{base} without responses whose μ/π_old is outside {low} to {high}")
             }
-            Correction::MisGeometric((low, high)) => {
+            Weighing::Gap(Correction::GeometricMis(low, high)) => {
                 format!("{base} without responses whose mean μ/π_old is outside {low} to {high}")
             }
+            Weighing::Gap(other) => format!("{base} with {other}"),
         }
     }
 

@@ -7,7 +7,7 @@ use super::ar::Ar;
 use super::cispo::Cispo;
 use super::clip_cov::ClipCov;
 use super::clipped::Clip;
-use super::corrected::{Corrected, Correction};
+use super::corrected::{Corrected, Weighing};
 use super::dapo::Dapo;
 use super::dasd::Dasd;
 use super::dgg::Dgg;
@@ -26,10 +26,8 @@ use super::random::{RandomFrom, RandomMask};
 use super::sapo::Sapo;
 use super::stapo::Stapo;
 use super::stare::Stare;
-use crate::framework::rules::{
-    BASE_CLIP, DUAL_CLIP, GEOMETRIC_MIS_BOUNDS, GRPO_CLIP, ICEPOP_BOUNDS, MIS_BOUNDS, RATIO_CAP, Rule,
-    STARE_TARGET, TIS_CAP,
-};
+use crate::framework::corrections::{Correction, GEOMETRIC_MIS_BOUNDS, ICEPOP_BOUNDS, MIS_BOUNDS, TIS_CAP};
+use crate::framework::rules::{BASE_CLIP, DUAL_CLIP, GRPO_CLIP, RATIO_CAP, Rule, STARE_TARGET};
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
@@ -61,7 +59,7 @@ pub struct ObjectiveSettings {
     pub tis_cap: f64,
     /// Bounds of π_old/μ in `icepop`.
     pub icepop_bounds: (f64, f64),
-    /// Bounds of `mis_token` and `mis_sequence`.
+    /// Bounds of `mis_token` and `mis_sequence`, on μ/π_old.
     pub mis_bounds: (f64, f64),
     /// Bounds of `mis_geometric`, on μ/π_old.
     pub geometric_bounds: (f64, f64),
@@ -106,15 +104,16 @@ pub fn build(name: &str, settings: &ObjectiveSettings) -> Option<Box<dyn Objecti
         let bounded = can_dual_clip(base).then(|| plain(base, settings, Some(bound)))??;
         return Some(Box::new(DualClip { base: bounded, bound }));
     }
-    let correction = match rule {
-        Rule::RatioCap => Correction::RatioCap(settings.ratio_cap),
-        Rule::Tis => Correction::Tis(settings.tis_cap),
-        Rule::Icepop => Correction::Icepop(settings.icepop_bounds),
-        Rule::MisToken => Correction::MisToken(settings.mis_bounds),
-        Rule::MisSequence => Correction::MisSequence(settings.mis_bounds),
-        _ => Correction::MisGeometric(settings.geometric_bounds),
+    let (icepop, mis, mean) = (settings.icepop_bounds, settings.mis_bounds, settings.geometric_bounds);
+    let weighing = match rule {
+        Rule::RatioCap => Weighing::RatioCap(settings.ratio_cap),
+        Rule::Tis => Weighing::Gap(Correction::TokenTis(settings.tis_cap)),
+        Rule::Icepop => Weighing::Gap(Correction::TokenIcePop(icepop.0, icepop.1)),
+        Rule::MisToken => Weighing::Gap(Correction::TokenMis(mis.0, mis.1)),
+        Rule::MisSequence => Weighing::Gap(Correction::SequenceMis(mis.0, mis.1)),
+        _ => Weighing::Gap(Correction::GeometricMis(mean.0, mean.1)),
     };
-    Some(Box::new(Corrected { base: plain(base, settings, None)?, correction }))
+    Some(Box::new(Corrected { base: plain(base, settings, None)?, weighing }))
 }
 
 /// Whether a rule has a clipped surrogate that a dual clip can bound.
