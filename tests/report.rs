@@ -46,7 +46,7 @@ fn the_same_analysis_gives_the_same_bytes() {
     let found = contents(first.path());
     assert_eq!(files.missing, []);
     // Two pages, three files a chart, and the list of the charts that are ours to replace.
-    assert_eq!(found.len(), 2 + 13 * 3 + 1, "{:?}", found.keys());
+    assert_eq!(found.len(), 2 + 16 * 3 + 1, "{:?}", found.keys());
     assert!(found == contents(second.path()));
 }
 
@@ -185,7 +185,7 @@ fn an_empty_analysis_still_gives_a_report() {
     analysis.entropy_change = Default::default();
     analysis.vocabulary = Vocabulary::default();
     let (_folder, files) = report(&analysis);
-    assert_eq!((files.charts.len(), files.missing.len()), (0, 13));
+    assert_eq!((files.charts.len(), files.missing.len()), (0, 16));
     assert!(read(&files.html).ends_with("</html>\n"));
 }
 

@@ -1,30 +1,53 @@
-//! What is wrong with the run or its log: typed warnings with evidence and the next step.
+//! What is wrong with the run or its log: signals over the steps, what was damaged, the causes, and
+//! the verdict in plain words; beside them warnings about the log.
 
-mod collapse;
+mod causes;
+mod damage;
 mod log;
+mod losses;
 mod mask;
+mod patient;
 mod series;
+mod signals;
 mod spikes;
+mod state;
 mod verdict;
 
+use self::damage::changes;
+use self::patient::Patient;
 use super::collect::Collected;
 use super::finish::token_text::TokenTexts;
-use super::result::{RunCore, Warning};
+use super::plan::Plan;
+use super::result::{Diagnosis, RunCore, Warning};
 use crate::ingest::Run;
 
-/// Fills warnings and verdict of an analysis.
-pub fn diagnose(run: &Run, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
-    let texts = |id: i32| texts.shown(id);
-    let mut warnings: Vec<Warning> = Vec::new();
-    warnings.extend(collapse::entropy(&analysis.steps));
-    warnings.extend(collapse::reward(&analysis.steps));
-    warnings.extend(collapse::dead_batches(collected, analysis));
-    warnings.extend(spikes::energy(collected, &analysis.steps, &texts));
-    warnings.extend(series::change_points(&analysis.steps));
-    warnings.extend(mask::concentration(analysis));
-    warnings.extend(mask::width(analysis));
-    warnings.extend(log::warnings(run, analysis));
-    warnings.sort_by_key(|warning| warning.code);
-    analysis.verdict = verdict::verdict(analysis, &warnings);
-    analysis.warnings = warnings;
+/// Fills diagnosis, warnings and verdict of an analysis.
+pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
+    let signs = &collected.signs;
+    let series = signals::signals(signs, &analysis.steps, &plan.reward_parts);
+    let changes = changes(&series, f64::from(plan.vocab_size).ln());
+    let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
+    let (causes, not_checked) = causes::examine_all(&patient);
+    let state = state::state(&patient, &causes);
+    let mut diagnosis = Diagnosis {
+        state,
+        sentence: String::new(),
+        damage: changes.damage.clone(),
+        causes,
+        onsets: changes.onsets.clone(),
+        not_checked,
+        statement: state::statement(analysis.steps.len(), signs),
+        signals: series.iter().map(signals::Series::shown).collect(),
+    };
+    diagnosis.sentence = verdict::sentence(analysis, &diagnosis);
+    let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
+    found.extend(losses::dead_batches(collected, analysis));
+    found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
+    found.extend(mask::concentration(analysis));
+    found.extend(mask::width(analysis));
+    found.extend(log::warnings(run, analysis));
+    found.sort_by_key(|warning| warning.code);
+    analysis.warnings = found;
+    analysis.verdict = verdict::verdict(analysis, &diagnosis);
+    analysis.diagnosis = diagnosis;
 }

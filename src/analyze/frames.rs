@@ -1,6 +1,6 @@
 //! The tables of an analysis, all but the flagged tokens.
 
-use super::result::{EntropyQuantiles, PlaneCell, RuleRow, RunAnalysis, SweepCell};
+use super::result::{ClipCorner, EntropyQuantiles, PlaneCell, RuleRow, RunAnalysis, SweepCell};
 use crate::framework::taxonomy::TokenClass;
 use crate::tables::{Columns, DataFrame};
 
@@ -15,6 +15,7 @@ impl RunAnalysis {
             ("sweep", self.sweep_frame()),
             ("rules", self.rules_frame()),
             ("plane", self.plane_frame()),
+            ("drivers", self.drivers_frame()),
         ]
     }
 
@@ -59,7 +60,7 @@ impl RunAnalysis {
                 .count(&format!("tokens_{}", class.name()), |r| r.class_tokens[code])
                 .float(&format!("energy_share_{}", class.name()), |r| r.class_energy_shares[code]);
         }
-        table
+        table = table
             .float("clipped_share", |r| r.clipped_share)
             .float("predicted_change_low", |r| r.entropy_change.predicted_low)
             .float("predicted_change_high", |r| r.entropy_change.predicted_high)
@@ -69,6 +70,56 @@ impl RunAnalysis {
             .float("mismatch_mean_absolute_difference", |r| {
                 r.mismatch.as_ref().map(|m| m.mean_absolute_difference)
             })
+            .float("effective_number", |r| r.concentration.effective_number)
+            .float("top_1_share", |r| r.concentration.shares.map(|s| s.top_1))
+            .float("top_10_share", |r| r.concentration.shares.map(|s| s.top_10))
+            .float("top_0_01_percent_share", |r| r.concentration.shares.map(|s| s.top_0_01_percent))
+            .float("top_0_1_percent_share", |r| r.concentration.shares.map(|s| s.top_0_1_percent))
+            .float("top_1_percent_share", |r| r.concentration.shares.map(|s| s.top_1_percent))
+            .float("update_k3", |r| r.update_k3)
+            .float("largest_ratio", |r| r.largest_ratio)
+            .float("reference_k3", |r| r.reference_k3);
+        // Parts of the reward, cut responses: signals of responses that no column above holds.
+        let held = ["reward", "entropy", "length"];
+        for signal in self.diagnosis.signals.iter().filter(|s| !held.contains(&s.name.as_str())) {
+            if signal.points.iter().all(|point| point.2.is_some()) {
+                table = table.float(&signal.name, |r| {
+                    let at = signal.points.binary_search_by_key(&r.step, |point| point.0).ok()?;
+                    Some(signal.points[at].1)
+                });
+            }
+        }
+        table.frame()
+    }
+
+    /// The tokens that carry the gradient energy, largest first.
+    #[must_use]
+    pub fn drivers_frame(&self) -> DataFrame {
+        let joined = |texts: &[String]| texts.join(self.cases.separator);
+        Columns::of(&self.drivers.top)
+            .float("energy", |r| r.energy)
+            .float("energy_share", |r| r.energy_share)
+            .text("norm_source", |r| r.norm_source.name())
+            .int("step", |r| r.step)
+            .int("update", |r| r.update)
+            .text("group_id", |r| r.group_id.as_deref())
+            .text("sample_id", |r| r.sample_id.as_deref())
+            .count("row", |r| r.row)
+            .int("position", |r| r.position)
+            .int("token_id", |r| r.token_id)
+            .text("token", |r| r.token.as_deref())
+            .float("logprob", |r| r.logprob)
+            .float("entropy", |r| r.entropy)
+            .float("advantage", |r| r.advantage)
+            .float("ratio", |r| r.ratio)
+            .text("corner", |r| r.corner.map(ClipCorner::name))
+            .float("logprob_rollout", |r| r.logprob_rollout)
+            .int("lag", |r| r.lag)
+            .int("turn", |r| r.turn)
+            .flag("truncated", |r| r.truncated)
+            .float("reward", |r| r.reward)
+            .text("before", |r| joined(&r.before))
+            .text("after", |r| joined(&r.after))
             .frame()
     }
 

@@ -22,12 +22,17 @@ use super::texts::Tokenizer;
 /// Columns that every analysis reads where they are logged.
 const COLUMNS: &[Column] = &[
     Column::Reward,
+    Column::PolicyVersion,
+    Column::FinishReason,
+    Column::Truncated,
     Column::AdvantageSeq,
     Column::Position,
     Column::TokenId,
     Column::Logprob,
     Column::LogprobNew,
     Column::LogprobRollout,
+    Column::LogprobRef,
+    Column::Turn,
     Column::Entropy,
     Column::Advantage,
     Column::Mask,
@@ -80,6 +85,8 @@ pub struct Plan {
     pub limits: MemoryLimits,
     /// What the analysis is for.
     pub purpose: Purpose,
+    /// Parts of the reward, by name.
+    pub reward_parts: Vec<String>,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
     /// What is asked beyond the framework.
@@ -133,6 +140,7 @@ impl Plan {
             temperature,
             context: settings.context,
             limits: settings.limits,
+            reward_parts: reward_parts(run),
             purpose,
             tokenizer,
             questions,
@@ -143,6 +151,12 @@ impl Plan {
     pub fn needs_population(&self) -> bool {
         matches!(self.s2t.entropy, EntropyCut::Quantile(_)) && self.s2t.population != Population::Candidates
     }
+}
+
+/// The parts of the reward that any file has, ascending.
+fn reward_parts(run: &Run) -> Vec<String> {
+    let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
+    parts.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 fn check(settings: &AnalyzeSettings) -> Result<()> {

@@ -9,6 +9,8 @@ pub mod changes;
 pub mod clipping;
 pub mod clusters;
 pub mod corrections;
+pub mod diagnosis;
+pub mod drivers;
 mod grid;
 pub mod groups;
 pub mod offpolicy;
@@ -34,6 +36,8 @@ pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, Respo
 pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
 pub use clipping::Clipping;
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
+pub use diagnosis::{Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RunState, Signal};
+pub use drivers::{ClipCorner, DRIVERS, DriverToken, Drivers, EnergyConcentration, TopShares, WhatIfRow};
 pub use groups::{Groups, WithinGroups};
 pub use offpolicy::OffPolicy;
 pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};
@@ -58,6 +62,10 @@ pub struct RunCore {
     pub schema_version: u32,
     /// The answer in plain words and the numbers behind it.
     pub verdict: Verdict,
+    /// Damage, causes and the order of events.
+    pub diagnosis: Diagnosis,
+    /// The tokens that carry the gradient energy.
+    pub drivers: Drivers,
     /// Counts and means over the run.
     pub totals: Totals,
     /// The spurious-token mask: settings and outcome.

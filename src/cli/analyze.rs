@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::args::{AnalyzeArgs, Format};
+use super::diagnosed::{self, Colours};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::terminal::visible;
@@ -59,8 +60,8 @@ fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &Path)
 }
 
 fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {
-    let (verdict, totals, s2t) = (&analysis.verdict, &analysis.totals, &analysis.s2t);
-    writeln!(out, "{}\n{}\n", visible(&verdict.health), visible(&verdict.spurious))?;
+    let (totals, s2t) = (&analysis.totals, &analysis.s2t);
+    diagnosed::write(analysis, out, Colours::of_stdout())?;
     let percent = |share: Option<f64>| share.map_or("–".into(), |s| format!("{:.3} %", s * 100.0));
     writeln!(out, "tokens            {} in {} responses", grouped(totals.tokens), grouped(totals.responses))?;
     writeln!(out, "candidates        {}", grouped(s2t.candidates))?;

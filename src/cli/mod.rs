@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod convert;
 mod demo;
+mod diagnosed;
 mod open;
 mod outcome;
 mod progress;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::charts::Drawn;
 use super::html::{statements, when};
+use super::markdown_diagnosis;
 use super::numbers::{count, none, number, percent, percent_or_dash, times};
 use super::page::{Kind, Sheet};
 use super::tables;
@@ -22,6 +23,7 @@ const WARNINGS: usize = 12;
 pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
     let mut out = String::new();
     verdict(&mut out, analysis);
+    markdown_diagnosis::write(&mut out, analysis);
     warnings(&mut out, analysis);
     steps(&mut out, analysis);
     titled(&mut out, "Tokens silenced most", &tables::silenced_tokens(analysis, TOKENS));
@@ -55,6 +57,7 @@ fn verdict(out: &mut String, analysis: &RunAnalysis) {
     let word = match v.state {
         VerdictState::Healthy => "Healthy",
         VerdictState::Suspicious => "Needs a look",
+        VerdictState::Damaged => "Damaged",
         VerdictState::Collapsed => "Collapsed",
         VerdictState::Unknown => "Cannot say",
     };

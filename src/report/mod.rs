@@ -7,6 +7,7 @@ pub mod draw;
 mod files;
 pub mod html;
 pub mod markdown;
+mod markdown_diagnosis;
 pub mod numbers;
 mod page;
 #[cfg(feature = "replay")]

@@ -14,6 +14,8 @@ pub mod quantile;
 pub mod random;
 pub mod ranks;
 pub mod serial;
+pub mod sustained;
 pub mod trend;
 pub mod welch;
+pub mod wide_sum;
 pub mod wilcoxon;

@@ -6,12 +6,14 @@ mod exact;
 mod invariance;
 mod limits;
 mod naive;
+mod pathologies;
 mod questions;
 mod reference;
 mod rules;
 mod schema;
 mod synthetic;
 mod trust;
+mod ward;
 
 #[path = "../schema_support/mod.rs"]
 mod schema_support;

@@ -81,7 +81,7 @@ fn loads_nothing(browser: &Browser) {
 #[test]
 fn opens_without_errors_with_all_charts_and_no_requests() {
     let Some((browser, _folder)) = show(&sample()) else { return };
-    opens_with_charts(&browser, 13);
+    opens_with_charts(&browser, 16);
     assert_eq!(browser.run("return document.documentElement.classList.contains('scripted')"), json!(true));
 }
 
@@ -280,7 +280,7 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
     assert!(!source.to_string().contains("scripted"), "the script did not run");
     let root = &source["root"]["nodeId"];
     for (selector, least) in
-        [("#case-groups tbody tr", 230), ("figure .wide svg", 13), (".view", 1), ("#drill a", 230)]
+        [("#case-groups tbody tr", 230), ("figure .wide svg", 16), (".view", 1), ("#drill a", 230)]
     {
         let found = browser.devtools("DOM.querySelectorAll", json!({"nodeId": root, "selector": selector}));
         assert!(found["nodeIds"].as_array().unwrap().len() >= least, "{selector}");

@@ -106,6 +106,26 @@ pub fn token_text(id: usize, hostile: bool) -> String {
     format!("{}{}", WORDS[id % WORDS.len()], if id < WORDS.len() { String::new() } else { format!("{id}") })
 }
 
+/// Signals of which one was damaged, where there are steps.
+fn diagnosis(spec: &Spec) -> Diagnosis {
+    if spec.steps < 2 {
+        return Diagnosis::default();
+    }
+    let points = (0..spec.steps).map(|step| (step as i64, 1.0 / (1.0 + step as f64), Some(0.01))).collect();
+    Diagnosis {
+        damage: vec![Damage { signal: "reward".into(), from_step: 1, before: 1.0, after: 0.1 }],
+        onsets: vec![Onset { signal: "reward".into(), step: 1, direction: "down" }],
+        signals: vec![Signal { name: "reward".into(), points }],
+        ..Diagnosis::default()
+    }
+}
+
+/// Few tokens that carry most of the energy.
+fn drivers(spec: &Spec) -> Drivers {
+    let curve = if spec.steps > 0 { vec![(1e-4, 0.2), (1e-2, 0.6), (1.0, 1.0)] } else { Vec::new() };
+    Drivers { curve, ..Drivers::default() }
+}
+
 /// Makes up an analysis.
 pub fn synthetic(spec: Spec) -> RunAnalysis {
     let mut random = Random(7);
@@ -142,6 +162,8 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
     cases.exploratory = candidates - silenced;
     cases.complete = true;
     let core = RunCore {
+        diagnosis: diagnosis(&spec),
+        drivers: drivers(&spec),
         schema_version: SUMMARY_VERSION,
         verdict: Verdict {
             state: VerdictState::Healthy,

@@ -2,6 +2,7 @@
 
 mod rare;
 mod response;
+mod signing;
 mod view;
 
 use super::batches::{BatchRegistry, BatchTable};
@@ -15,7 +16,8 @@ use super::groups::{GroupTable, RewardValues};
 use super::kept_entropies::KeptGate;
 use super::plane;
 use super::questions::{CollectedQuestions, QuestionCollector, QuestionGates};
-use super::sample::{Sample, SampleBuffer, SampleGate};
+use super::sample::{Sample, SampleBuffer, SampleGate, SampledToken};
+use super::signs::{CollectedSigns, SignGates, Signs};
 use super::tally::{BatchKey, BatchTally};
 use super::views::{KeptResponses, LoggedPrompt};
 use super::vocabulary::VocabularyCounts;
@@ -33,6 +35,7 @@ pub struct Gates {
     rare: SampleGate,
     common: SampleGate,
     idle: SampleGate,
+    signs: SignGates,
 }
 
 impl Gates {
@@ -47,6 +50,7 @@ impl Gates {
             rare: SampleGate::new(limits.rare_tokens),
             common: SampleGate::new(limits.common_tokens),
             idle: SampleGate::new(limits.idle_tokens),
+            signs: SignGates::default(),
         }
     }
 }
@@ -61,9 +65,10 @@ pub struct Collector<'a> {
     plane: BySign,
     vocabulary: VocabularyCounts,
     candidates: CandidateBuffer,
-    rare: SampleBuffer,
-    common: SampleBuffer,
-    idle: SampleBuffer,
+    rare: SampleBuffer<SampledToken>,
+    common: SampleBuffer<SampledToken>,
+    idle: SampleBuffer<SampledToken>,
+    signs: Signs,
     views: KeptResponses,
     /// The last prompt that was read: responses of its group that follow have none of their own.
     prompt: Option<(i64, Id, LoggedPrompt)>,
@@ -92,6 +97,7 @@ impl<'a> Collector<'a> {
             rare: SampleBuffer::default(),
             common: SampleBuffer::default(),
             idle: SampleBuffer::default(),
+            signs: Signs::default(),
             views: KeptResponses::default(),
             prompt: None,
             clusters: (plan.purpose == Purpose::Comparison).then(Clusters::default),
@@ -118,6 +124,7 @@ impl Sink for Collector<'_> {
         self.rare.settle(&self.gates.rare);
         self.common.settle(&self.gates.common);
         self.idle.settle(&self.gates.idle);
+        self.signs.settle(&self.gates.signs);
         if self.keeps && !self.gates.kept.is_open() {
             self.keeps = false;
             self.batches.forget_entropies();
@@ -152,6 +159,8 @@ pub struct Collected {
     pub idle: Sample,
     /// Responses kept whole.
     pub views: KeptResponses,
+    /// What the diagnosis looks at.
+    pub signs: CollectedSigns,
     /// Sums by group, where asked for.
     pub clusters: Option<Clusters>,
     /// What is asked beyond the framework.
@@ -169,6 +178,7 @@ impl Collected {
         let mut clusters: Option<Clusters> = None;
         let (mut tables, mut buffers, mut questions) = (Vec::new(), Vec::new(), Vec::new());
         let (mut rare, mut common, mut idle) = (Vec::new(), Vec::new(), Vec::new());
+        let mut signs = Vec::new();
         for collector in collectors {
             groups.merge(collector.groups);
             rewards.merge(&collector.rewards);
@@ -188,6 +198,7 @@ impl Collected {
             rare.push(collector.rare);
             common.push(collector.common);
             idle.push(collector.idle);
+            signs.push(collector.signs);
         }
         if let Some(clusters) = &clusters {
             plane.set_zero(&clusters.tokens_by_cell());
@@ -210,6 +221,7 @@ impl Collected {
             common: Sample::merge(common, &gates.common, renumber),
             idle: Sample::merge(idle, &gates.idle, renumber),
             views,
+            signs: CollectedSigns::merge(signs, &gates.signs),
             clusters,
             questions: QuestionCollector::merge(questions, level_for(batches.len())),
             batches,

@@ -18,6 +18,7 @@ pub mod peaks;
 mod plane;
 pub mod questions;
 pub mod sample;
+pub mod signs;
 pub mod tally;
 pub mod views;
 pub mod vocabulary;

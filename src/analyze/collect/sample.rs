@@ -87,6 +87,18 @@ impl SampledToken {
     }
 }
 
+/// Something that is kept or not by a hash.
+pub trait Sampled {
+    /// The hash.
+    fn hash(&self) -> u32;
+}
+
+impl Sampled for SampledToken {
+    fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
 /// How many leading zeros the hashes of kept tokens must have, over all workers.
 #[derive(Debug)]
 pub struct SampleGate {
@@ -134,21 +146,21 @@ pub fn largest_hash(level: u32) -> u32 {
     u32::MAX.checked_shr(level).unwrap_or(0)
 }
 
-/// The kept tokens of one worker.
+/// What one worker kept.
 #[derive(Debug)]
-pub struct SampleBuffer {
-    tokens: Vec<SampledToken>,
+pub struct SampleBuffer<T> {
+    tokens: Vec<T>,
     fresh: [u64; 33],
     level: u32,
 }
 
-impl Default for SampleBuffer {
+impl<T> Default for SampleBuffer<T> {
     fn default() -> Self {
         Self { tokens: Vec::new(), fresh: [0; 33], level: 0 }
     }
 }
 
-impl SampleBuffer {
+impl<T: Sampled> SampleBuffer<T> {
     /// The largest hash worth pushing.
     #[inline]
     pub fn cut(&self) -> u32 {
@@ -157,8 +169,8 @@ impl SampleBuffer {
 
     /// Keeps a token whose hash is at most [`Self::cut`].
     #[inline]
-    pub fn push(&mut self, token: SampledToken) {
-        self.fresh[token.hash.leading_zeros() as usize] += 1;
+    pub fn push(&mut self, token: T) {
+        self.fresh[token.hash().leading_zeros() as usize] += 1;
         self.tokens.push(token);
     }
 
@@ -173,8 +185,19 @@ impl SampleBuffer {
         if level > self.level {
             self.level = level;
             let cut = self.cut();
-            self.tokens.retain(|token| token.hash <= cut);
+            self.tokens.retain(|token| token.hash() <= cut);
         }
+    }
+
+    /// What all workers kept, in no order, and the level that all of it is of.
+    pub fn gather(buffers: impl IntoIterator<Item = Self>, gate: &SampleGate) -> (Vec<T>, u32) {
+        let level = gate.level();
+        let mut all = Vec::new();
+        for mut buffer in buffers {
+            buffer.drop_below(level);
+            all.append(&mut buffer.tokens);
+        }
+        (all, level)
     }
 }
 
@@ -190,7 +213,7 @@ pub struct Sample {
 impl Sample {
     /// Merges the buffers of all workers; `renumber` gives the run's number of a worker's batch.
     pub fn merge(
-        buffers: impl IntoIterator<Item = SampleBuffer>,
+        buffers: impl IntoIterator<Item = SampleBuffer<SampledToken>>,
         gate: &SampleGate,
         renumber: impl Fn(usize, u32) -> u32,
     ) -> Self {

@@ -75,6 +75,7 @@ quantities! {
     Advantage "A.";
     PositiveEnergy "‖g‖² where A > 0.";
     NegativeEnergy "‖g‖² where A < 0.";
+    SquaredEnergy "‖g‖⁴.";
     EnergyLow "Lower end of ‖g‖².";
     EnergyHigh "Upper end of ‖g‖².";
     PositiveNorm "‖g‖ where A > 0.";

@@ -10,6 +10,8 @@ const TOP1_SHARE: f64 = 0.30;
 const TOP5_SHARE: f64 = 0.60;
 /// The paper sees mostly below 1e-4, with short peaks of 3e-4.
 const WIDE: f64 = 1e-3;
+/// A gap between sampler and trainer that moves tokens below τ_p.
+const NOTICEABLE_GAP: f64 = 1e-3;
 
 /// A few strings take most of the mask.
 pub fn concentration(analysis: &RunCore) -> Option<Warning> {
@@ -38,16 +40,35 @@ pub fn concentration(analysis: &RunCore) -> Option<Warning> {
     })
 }
 
-/// The mask takes more than a rare share of tokens.
+/// The mask takes more than a rare share of tokens: a note, with the reason where the log shows one.
 pub fn width(analysis: &RunCore) -> Option<Warning> {
     let s2t = &analysis.s2t;
     (s2t.fraction > WIDE).then(|| Warning {
         code: WarningCode::MaskTooWide,
         message: format!(
-            "the mask takes {:.3} % of the tokens; the paper reports mostly below 0.01 %",
-            100.0 * s2t.fraction
+            "the mask takes {:.3} % of the tokens; the paper reports mostly below 0.01 %{}",
+            100.0 * s2t.fraction,
+            reason(analysis)
         ),
         hint: "check that p and H are those of the trained policy, or lower τ_p".into(),
         evidence: vec![evidence(None, "s2t.fraction", s2t.fraction)],
     })
+}
+
+/// Why many tokens are below τ_p.
+fn reason(analysis: &RunCore) -> String {
+    let gaps = || analysis.steps.iter().filter_map(|row| row.mismatch.as_ref().map(|gap| gap.kl));
+    let gap = gaps().fold(0.0, f64::max);
+    let vocabulary = f64::from(analysis.provenance.vocab_size);
+    if gap > NOTICEABLE_GAP {
+        format!(
+            "; the sampler differs from the trainer (k3 {gap:.4}) and draws tokens that the trainer finds rare"
+        )
+    } else if analysis.s2t.tau_p * vocabulary < 1.0 {
+        format!(
+            "; in a vocabulary of {vocabulary} a token that is less likely than chance is below τ_p already"
+        )
+    } else {
+        String::new()
+    }
 }

@@ -1,9 +1,10 @@
 //! Steps whose gradient energy stands far above the run's, and the tokens that caused it.
 
-use super::series::{FEWEST_STEPS, evidence, median, series};
+use super::series::{evidence, median, series};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::peaks::{PEAKS, PeakToken};
 use crate::analyze::result::{StepRow, Warning, WarningCode};
+use crate::stats::sustained::FEWEST_STEPS;
 
 /// A spike is this many times the median, …
 const TIMES_MEDIAN: f64 = 4.0;

@@ -1,51 +1,89 @@
 //! The answer in plain words.
 
-use super::series::{FEWEST_STEPS, ends, series};
-use crate::analyze::result::{RunCore, Verdict, VerdictState, Warning, WarningCode};
+use super::series::{ends, series};
+use crate::analyze::result::{
+    Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, Verdict, VerdictState,
+};
 use crate::format::grouped;
+use crate::stats::sustained::FEWEST_STEPS;
 
 /// Strings that the verdict names.
 const NAMED: usize = 5;
+/// Damaged signals that the sentence names.
+const DAMAGED: usize = 3;
 /// Shares of the energy from which on silencing is noticeable, and from which on it is large.
 const NOTICEABLE: f64 = 0.001;
 const LARGE: f64 = 0.01;
 
-/// The verdict on an analysis with these warnings.
-pub fn verdict(analysis: &RunCore, warnings: &[Warning]) -> Verdict {
-    let serious = warnings.iter().find(|warning| warning.code.is_serious());
-    let suspicious = |code: WarningCode| {
-        matches!(code, WarningCode::EnergySpike | WarningCode::MaskTooWide | WarningCode::Infeasible)
-    };
-    let mostly_dead = || {
-        let dead = warnings.iter().find(|w| w.code == WarningCode::DeadBatches);
-        dead.and_then(|w| w.evidence.last()).is_some_and(|e| e.value > 0.5)
-    };
-    let state = if serious.is_some() {
-        VerdictState::Collapsed
-    } else if warnings.iter().any(|w| suspicious(w.code)) || mostly_dead() {
-        VerdictState::Suspicious
-    } else if analysis.steps.len() < FEWEST_STEPS {
-        VerdictState::Unknown
-    } else {
-        VerdictState::Healthy
-    };
-    let bad = serious.or_else(|| warnings.iter().find(|w| suspicious(w.code)));
+/// The verdict on an analysis with this diagnosis.
+pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> Verdict {
+    let first_damage = diagnosis.damage.first().map(|damage| damage.from_step);
+    let likely = main_cause(diagnosis).filter(|c| c.confidence == Confidence::Likely);
     Verdict {
-        state,
-        health: health(analysis, state, serious),
+        state: match diagnosis.state {
+            RunState::Healthy => VerdictState::Healthy,
+            RunState::Suspicious => VerdictState::Suspicious,
+            RunState::Damaged => VerdictState::Damaged,
+            RunState::Collapsed => VerdictState::Collapsed,
+            RunState::Unknown => VerdictState::Unknown,
+        },
+        health: diagnosis.sentence.clone(),
         spurious: spurious(analysis),
         fraction: analysis.s2t.fraction,
         energy_share: analysis.s2t.energy_share,
         mean_norm_ratio: analysis.s2t.mean_norm_ratio,
-        first_bad_step: bad.and_then(|w| w.evidence.iter().rev().find_map(|e| e.step)),
+        first_bad_step: first_damage.or_else(|| likely.and_then(|cause| cause.from_step)),
         top_tokens: top_tokens(analysis),
     }
 }
 
-fn health(analysis: &RunCore, state: VerdictState, serious: Option<&Warning>) -> String {
-    if let Some(warning) = serious {
-        return format!("This run collapsed: {}.", warning.message);
-    }
+/// The first cause that is a sickness.
+fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
+    diagnosis.causes.iter().find(|cause| cause.code != CauseCode::DeadGroups)
+}
+
+/// One sentence: damage, first cause, the number behind it, what to do.
+pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis) -> String {
+    let opening = match diagnosis.state {
+        RunState::Damaged => format!("This run is damaged: {}.", damage(&diagnosis.damage)),
+        RunState::Collapsed => format!("This run collapsed: {}.", damage(&diagnosis.damage)),
+        _ => trend(analysis),
+    };
+    let cause = main_cause(diagnosis);
+    let named = match cause {
+        Some(cause) if cause.confidence == Confidence::Likely => {
+            format!(" Likely cause ({}): {}. Do: {}.", cause.code.name(), cause.message, cause.hint)
+        }
+        Some(cause) if !diagnosis.damage.is_empty() => {
+            format!(" Possible cause ({}): {}. Do: {}.", cause.code.name(), cause.message, cause.hint)
+        }
+        None if !diagnosis.damage.is_empty() => {
+            " No cause was found in what is logged: see what could not be checked.".into()
+        }
+        _ => String::new(),
+    };
+    let dead = diagnosis.causes.iter().find(|cause| cause.code == CauseCode::DeadGroups);
+    let cost = match dead.filter(|_| named.is_empty()) {
+        Some(dead) => format!(" A cost: {}.", dead.message),
+        None => String::new(),
+    };
+    format!("{opening}{named}{cost}")
+}
+
+fn damage(damage: &[Damage]) -> String {
+    let one = |d: &Damage| {
+        let word = if d.after < d.before { "fell" } else { "rose" };
+        format!("{} {word} from {:.2} to {:.2} (from step {})", d.signal, d.before, d.after, d.from_step)
+    };
+    let named: Vec<String> = damage.iter().take(DAMAGED).map(one).collect();
+    let more = match damage.len().saturating_sub(DAMAGED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
+}
+
+fn trend(analysis: &RunCore) -> String {
     let entropy = series(&analysis.steps, |row| row.mean_entropy);
     let reward = series(&analysis.steps, |row| row.mean_reward);
     let course = |name: &str, series: &super::series::Series, unit: &str| {
@@ -54,14 +92,12 @@ fn health(analysis: &RunCore, state: VerdictState, serious: Option<&Warning>) ->
     };
     let courses = [course("entropy", &entropy, " nats"), course("reward", &reward, "")];
     let courses: Vec<String> = courses.into_iter().flatten().collect();
-    let steps = analysis.steps.len();
-    let trend = match steps {
+    let trend = match analysis.steps.len() {
         1 => "1 step is too few to tell a trend".to_owned(),
         n if n < FEWEST_STEPS => format!("{n} steps are too few to tell a trend"),
-        n => format!("No collapse over {n} steps"),
+        n => format!("No damage over {n} steps"),
     };
-    let warned = if state == VerdictState::Suspicious { ", but see the warnings" } else { "" };
-    format!("{trend} ({}){warned}.", courses.join(", "))
+    format!("{trend} ({}).", courses.join(", "))
 }
 
 fn spurious(analysis: &RunCore) -> String {

@@ -14,9 +14,10 @@ use crate::framework::risk::spurious_risk;
 use crate::framework::s2t::is_low_entropy;
 use crate::ingest::{Id, MISSING_ID, RowIndex};
 use crate::stats::exact_sum::ExactSum;
+use crate::stats::wide_sum::WideSum;
 
 /// What became of the candidates of one batch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BatchVerdict {
     /// Candidates.
     pub candidates: u64,
@@ -26,6 +27,8 @@ pub struct BatchVerdict {
     pub silenced_weighted: u64,
     /// Energy of the silenced.
     pub silenced_energy: ExactSum,
+    /// Σ‖g‖⁴ of the silenced.
+    pub silenced_squares: WideSum,
     /// Sum of the norms of the silenced.
     pub silenced_norm: ExactSum,
     /// Energy of the others.
@@ -39,6 +42,7 @@ impl BatchVerdict {
         self.silenced += other.silenced;
         self.silenced_weighted += other.silenced_weighted;
         self.silenced_energy.merge(&other.silenced_energy);
+        self.silenced_squares.merge(&other.silenced_squares);
         self.silenced_norm.merge(&other.silenced_norm);
         self.exploratory_energy.merge(&other.exploratory_energy);
     }
@@ -211,6 +215,7 @@ impl Verdicts {
                     verdict.silenced += 1;
                     verdict.silenced_weighted += u64::from(candidate.flags & flags::CLIPPED == 0);
                     verdict.silenced_energy.add(energy);
+                    verdict.silenced_squares.add(energy * energy);
                     verdict.silenced_norm.add(energy.sqrt());
                     id.silenced += 1;
                 }

@@ -3,6 +3,7 @@
 mod classes;
 mod clusters;
 mod correlations;
+mod drivers;
 mod entropies;
 pub mod flagged;
 mod profiles;
@@ -187,6 +188,8 @@ impl<'a> Judged<'a> {
         RunCore {
             schema_version: SUMMARY_VERSION,
             verdict: Default::default(),
+            diagnosis: Default::default(),
+            drivers: drivers::drivers(&collected.signs, plan, &self.source, &self.verdict),
             warnings: Vec::new(),
             steps: steps::step_rows(&step_sources),
             taxonomy: taxonomy::taxonomy(&all_classes, samples, &thresholds.split, plan, totals),
@@ -235,7 +238,7 @@ impl<'a> Judged<'a> {
 
     /// Warnings and verdict.
     fn diagnose(&self, core: &mut RunCore) {
-        diagnosis::diagnose(self.run, &self.collected, &self.source.texts, core);
+        diagnosis::diagnose(self.run, &self.plan, &self.collected, &self.source.texts, core);
     }
 }
 

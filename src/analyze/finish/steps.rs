@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::classes::ClassTable;
+use super::drivers::spread;
 use super::flagged::BatchVerdict;
 use super::quantiles::step_quantiles;
 use super::thresholds::Thresholds;
@@ -109,6 +110,7 @@ fn row(sources: &StepSources<'_>, range: Range<usize>) -> StepRow {
     let batches = &sources.collected.batches[range.clone()];
     let step = batches[0].0.step;
     let tally = tally_of(batches);
+    let signs = sources.collected.signs.of_step(step);
     let counts = &tally.counts;
     let complete = counts.tokens - counts.missing;
     let mut verdict = BatchVerdict::default();
@@ -156,6 +158,12 @@ fn row(sources: &StepSources<'_>, range: Range<usize>) -> StepRow {
         clipped_share: mean(counts.clipped as f64, counts.tokens).filter(|_| sources.knows_clipping),
         entropy_change: change_of(&tally),
         mismatch: mismatch(&tally),
+        concentration: signs
+            .map(|s| spread(&s.concentration, sources.collected.signs.kept_all))
+            .unwrap_or_default(),
+        update_k3: signs.and_then(|s| s.update.mean_k3()),
+        largest_ratio: signs.filter(|s| s.update.tokens > 0).map(|s| s.largest_ratio),
+        reference_k3: signs.and_then(|s| s.reference.mean_k3()),
     }
 }
 

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::drivers::EnergyConcentration;
+
 /// The run at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StepRow {
@@ -74,6 +76,14 @@ pub struct StepRow {
     pub entropy_change: StepChange,
     /// Trainer against inference engine, where a rollout log-probability is logged.
     pub mismatch: Option<Mismatch>,
+    /// How few tokens carry the energy.
+    pub concentration: EnergyConcentration,
+    /// How far the policy moves within the step: mean k3 of ln π_θ − ln π_old, where logged.
+    pub update_k3: Option<f64>,
+    /// The largest ratio π_θ/π_old, where logged.
+    pub largest_ratio: Option<f64>,
+    /// Distance from the reference: mean k3 of ln π_ref − ln π_old, where logged.
+    pub reference_k3: Option<f64>,
 }
 
 /// Quantiles of the entropy of trained tokens, in nats.

@@ -144,7 +144,9 @@ pub enum VerdictState {
     Healthy,
     /// Something needs a look.
     Suspicious,
-    /// Entropy or reward is gone.
+    /// Something got worse for good.
+    Damaged,
+    /// What was trained for, or entropy, is gone.
     Collapsed,
     /// Too little data to say.
     Unknown,

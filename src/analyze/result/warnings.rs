@@ -18,8 +18,6 @@ pub enum WarningCode {
     DeadBatches,
     /// Steps whose energy a token stands far above the run's.
     EnergySpike,
-    /// A step at which entropy, reward or energy changed for good.
-    ChangePoint,
     /// A few strings take most of the mask.
     MaskConcentration,
     /// The mask takes more than a rare share of tokens.
@@ -54,7 +52,6 @@ impl WarningCode {
             Self::RewardCollapse => "reward_collapse",
             Self::DeadBatches => "dead_batches",
             Self::EnergySpike => "energy_spike",
-            Self::ChangePoint => "change_point",
             Self::MaskConcentration => "mask_concentration",
             Self::MaskTooWide => "mask_too_wide",
             Self::Infeasible => "infeasible",

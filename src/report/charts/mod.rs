@@ -3,6 +3,7 @@
 
 mod candidates_ordered;
 mod class_norm;
+mod concentration;
 mod energy_share;
 mod entropy_change;
 mod entropy_quantile;
@@ -12,9 +13,11 @@ mod plane;
 mod reward_stability;
 mod rules_overlap;
 pub(in crate::report) mod series;
+mod signals;
 mod silenced_ratio;
 mod strategies;
 mod sweep;
+mod timeline;
 mod vocabulary;
 
 use rayon::prelude::*;
@@ -65,7 +68,10 @@ pub(in crate::report) const HEIGHT: u32 = 360;
 /// Draws all charts, in the order of the report.
 #[must_use]
 pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
-    let charts: [fn(&RunAnalysis) -> Drawn; 13] = [
+    let charts: [fn(&RunAnalysis) -> Drawn; 16] = [
+        timeline::draw,
+        signals::draw,
+        concentration::draw,
         entropy_reward::draw,
         silenced_ratio::draw,
         plane::draw,

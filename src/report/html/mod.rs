@@ -5,6 +5,7 @@
 mod answers;
 mod case_rows;
 mod cases;
+mod diagnosis;
 mod drill;
 mod heat;
 mod limits;
@@ -39,6 +40,8 @@ const SCRIPT: &str = concat!(
 
 /// The sections of the page, in their order.
 const SECTIONS: &[fn(&Material<'_>) -> Option<Section>] = &[
+    diagnosis::section,
+    diagnosis::drivers,
     warnings::section,
     tuning::section,
     tuning::charts,

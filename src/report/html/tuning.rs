@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::diagnosis;
 use super::material::Material;
 use super::tuning_data::TuningData;
 use crate::report::numbers::{count, none, number, percent, percent_or_dash};
@@ -67,5 +68,6 @@ fn controls(data: &TuningData) -> Markup {
 
 /// All other charts.
 pub fn charts(of: &Material<'_>) -> Option<Section> {
-    Some(figures::section(of.charts, &[TUNED]))
+    let elsewhere: Vec<&str> = diagnosis::CHARTS.into_iter().chain([TUNED]).collect();
+    Some(figures::section(of.charts, &elsewhere))
 }

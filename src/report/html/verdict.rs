@@ -15,6 +15,7 @@ pub fn verdict(analysis: &RunAnalysis) -> page::Verdict {
     let (tone, sign, word) = match verdict.state {
         VerdictState::Healthy => (Tone::Healthy, "✓", "Healthy"),
         VerdictState::Suspicious => (Tone::Suspicious, "▲", "Needs a look"),
+        VerdictState::Damaged => (Tone::Collapsed, "✕", "Damaged"),
         VerdictState::Collapsed => (Tone::Collapsed, "✕", "Collapsed"),
         VerdictState::Unknown => (Tone::Unknown, "?", "Cannot say"),
     };
@@ -108,7 +109,7 @@ fn rule(analysis: &RunAnalysis) -> Markup {
 pub fn when(verdict: &Verdict) -> String {
     match (verdict.first_bad_step, verdict.state) {
         (None, _) => "at no logged step".into(),
-        (Some(step), VerdictState::Collapsed) => format!("from step {step}"),
+        (Some(step), VerdictState::Collapsed | VerdictState::Damaged) => format!("from step {step}"),
         (Some(step), _) => format!("first sign at step {step}"),
     }
 }

@@ -80,6 +80,10 @@ impl Block {
         sums.add(Quantity::PositiveNorm, positive[1]);
         sums.add(Quantity::NegativeEnergy, all[0] - positive[0]);
         sums.add(Quantity::NegativeNorm, all[1] - positive[1]);
+        for i in 0..padded {
+            self.terms[i] = block.norm_sq[i] * block.norm_sq[i];
+        }
+        sums.add(Quantity::SquaredEnergy, sum(&self.terms[..padded]));
         sums.add(Quantity::EnergyLow, sum(&block.norm_sq_low[..padded]));
         sums.add(Quantity::EnergyHigh, sum(&block.norm_sq_high[..padded]));
         sums.add(Quantity::ChangeLow, sum(&block.change_low[..padded]));

@@ -193,6 +193,9 @@ impl Collector<'_> {
             if let Some(clusters) = &mut self.clusters {
                 clusters.add_block(&self.block, columns, sign);
             }
+            if sign != BlockSign::Uniform(Sign::Zero) {
+                self.sign_block(response, columns, whole, first, sign);
+            }
             risk += self.add_rare(response, columns, whole, first, sign)?;
             first = end;
         }
@@ -201,6 +204,8 @@ impl Collector<'_> {
             mismatch::add(trained, tally, &mut sums);
         }
         tally.add_sums(&sums);
+        self.sign_response(response, trained, &sums);
+        let tally = self.batches.tally(response.batch);
         if let Some(clusters) = &mut self.clusters {
             clusters.end(response.source, response.index, &tally.counts, &sums);
         }

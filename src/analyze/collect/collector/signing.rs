@@ -1,0 +1,227 @@
+//! What a response tells the diagnosis.
+
+use super::Collector;
+use super::response::Response;
+use crate::analyze::collect::block::BlockSign;
+use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::energy::Sign;
+use crate::analyze::collect::hash::Mixer;
+use crate::analyze::collect::signs::drivers::Driver;
+use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::gaps::GapSums;
+use crate::analyze::collect::signs::probe::Probe;
+use crate::analyze::collect::signs::what_if::RatioBound;
+use crate::analyze::collect::signs::{FAR_RATIO, add_gap};
+use crate::analyze::collect::tally::{Quantity, ResponseSums};
+use crate::ingest::{Column, MISSING_ID};
+
+/// Tokens at either end of a response that its text is told by.
+const TOLD_BY: usize = 32;
+/// Words for a response that was cut.
+const CUT: [&str; 4] = ["length", "max_tokens", "max_length", "truncated"];
+
+impl Collector<'_> {
+    /// Adds a block of tokens, some of which have an advantage.
+    pub(super) fn sign_block(
+        &mut self,
+        response: &Response<'_>,
+        columns: &Columns<'_>,
+        whole: &Columns<'_>,
+        first: usize,
+        sign: BlockSign,
+    ) {
+        let n = columns.len();
+        let seen = &mut self.signs.seen;
+        match sign {
+            BlockSign::Uniform(Sign::Positive) => seen[0] = true,
+            BlockSign::Uniform(Sign::Negative) => seen[1] = true,
+            _ => {
+                seen[0] |= columns.advantage.iter().any(|a| *a > 0.0);
+                seen[1] |= columns.advantage.iter().any(|a| *a < 0.0);
+            }
+        }
+        let largest = self.block.largest_energy;
+        let keeps = self.signs.keeps(&self.gates.signs, n);
+        let energies = &self.block.framework.norm_sq[..n];
+        let step = self.signs.step(response.key.step);
+        step.concentration.add_block(energies, largest, keeps);
+        if !columns.logprob_new.is_empty() {
+            self.weigh_ratios(response.key.step, columns);
+        }
+        if largest >= self.signs.drivers.threshold() {
+            for t in 0..n {
+                if self.block.framework.norm_sq[t] >= self.signs.drivers.threshold() {
+                    let driver = self.driver(response, columns, whole, first, t);
+                    self.signs.drivers.add(driver);
+                }
+            }
+        }
+    }
+
+    /// What bounds on the ratio leave of a block, and what the open corner carries.
+    fn weigh_ratios(&mut self, step: i64, columns: &Columns<'_>) {
+        let n = columns.len();
+        let energies = &self.block.framework.norm_sq[..n];
+        let pairs = columns.logprob_new.iter().zip(columns.logprob);
+        let most = pairs.clone().map(|(new, old)| new - old).filter(|d| d.is_finite()).fold(0.0, f32::max);
+        if f64::from(most) <= RatioBound::LEAST.ln() {
+            let squares = energies.iter().map(|e| e * e).sum();
+            self.signs.bounded.add_untouched(energies.iter().sum(), squares);
+            return;
+        }
+        for (t, (new, old)) in pairs.enumerate() {
+            let ratio = (f64::from(*new) - f64::from(*old)).exp();
+            let (energy, advantage) = (energies[t], columns.advantage[t]);
+            self.signs.bounded.add(energy, if ratio.is_nan() { 1.0 } else { ratio }, advantage);
+            if ratio > FAR_RATIO && advantage < 0.0 && energy > 0.0 {
+                let far = &mut self.signs.step(step).far;
+                far.tokens += 1;
+                far.energy.add(energy);
+            }
+        }
+    }
+
+    /// Adds a response whose blocks were added.
+    pub(super) fn sign_response(
+        &mut self,
+        response: &Response<'_>,
+        trained: &Columns<'_>,
+        sums: &ResponseSums,
+    ) {
+        let energy = sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy);
+        let bounded = std::mem::take(&mut self.signs.bounded);
+        let signs = std::mem::take(&mut self.signs.seen);
+        if !trained.logprob_new.is_empty() {
+            self.signs.what_if.add(&bounded);
+        }
+        let step = self.signs.step(response.key.step);
+        step.concentration.add_response(trained.len(), energy, sums.get(Quantity::SquaredEnergy));
+        add_gap(&mut step.update, trained.logprob, trained.logprob_new);
+        add_gap(&mut step.engine, trained.logprob_rollout, trained.logprob);
+        add_gap(&mut step.reference, trained.logprob, trained.logprob_ref);
+        let rises = trained.logprob_new.iter().zip(trained.logprob).map(|(new, old)| new - old);
+        let rise = rises.filter(|d| d.is_finite()).fold(f32::NEG_INFINITY, f32::max);
+        step.largest_ratio = step.largest_ratio.max(f64::from(rise).exp());
+        let order = self.order(response, trained);
+        if response.hash <= self.signs.probes.cut() {
+            self.signs.probes.push(Probe::of(response.hash, (response.key.step, order), trained));
+        }
+        let group = match response.source.ids(Column::GroupId) {
+            Some(ids) => Mixer::new(response.key.step.cast_unsigned()).with_id(Some(&ids[response.index])),
+            None => Mixer::new(response.key.step.cast_unsigned()).with(order),
+        };
+        if group.finish() <= self.signs.facts.cut() {
+            let fact = self.fact(response, trained, sums, (signs, group, order));
+            self.signs.facts.push(fact);
+        }
+    }
+
+    fn order(&self, response: &Response<'_>, trained: &Columns<'_>) -> u64 {
+        let last = |column: &[f32]| column.last().map_or(0, |v| u64::from(v.to_bits()));
+        Mixer::new(u64::from(response.hash))
+            .with_id(Some(response.id(Column::SampleId)))
+            .with((last(trained.logprob) << 32) | last(trained.entropy))
+            .word()
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn fact(
+        &self,
+        response: &Response<'_>,
+        trained: &Columns<'_>,
+        sums: &ResponseSums,
+        (signs, group, order): ([bool; 2], Mixer, u64),
+    ) -> ResponseFact {
+        let n = trained.len() as f64;
+        let mean = |quantity: Quantity| (sums.get(quantity) / n) as f32;
+        let parts = &response.source.responses.reward_parts;
+        let part = |name: &String| {
+            let found = parts.iter().find(|(known, _)| **known == **name);
+            found.map_or(f32::NAN, |(_, values)| values[response.index])
+        };
+        ResponseFact {
+            hash: group.finish(),
+            step: response.key.step,
+            group: group.word(),
+            order,
+            reward: response.reward,
+            advantage: mean(Quantity::Advantage),
+            signs,
+            length: u32::try_from(trained.len()).unwrap_or(u32::MAX),
+            truncated: response.truncated(),
+            entropy: mean(Quantity::Entropy),
+            surprisal: -mean(Quantity::Logprob),
+            text: if trained.token_id.is_empty() { order } else { text_hash(trained.token_id) },
+            energy: sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy),
+            lag: response.lag(),
+            parts: self.plan.reward_parts.iter().map(part).collect(),
+            gap: GapSums::of(trained).map(Box::new),
+        }
+    }
+
+    fn driver(
+        &self,
+        response: &Response<'_>,
+        columns: &Columns<'_>,
+        whole: &Columns<'_>,
+        first: usize,
+        t: usize,
+    ) -> Driver {
+        let token = response.token(first + t);
+        let range = response.source.range(response.index);
+        let from = token.saturating_sub(self.plan.context);
+        let to = range.len().min(token + self.plan.context + 1);
+        let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
+        let logged = |column: &[f32]| column.get(t).copied().unwrap_or(f32::NAN);
+        Driver {
+            energy: self.block.framework.norm_sq[t],
+            step: response.key.step,
+            update: response.update,
+            group: response.id(Column::GroupId).clone(),
+            sample: response.id(Column::SampleId).clone(),
+            place: response.place(),
+            position: response.source.position(response.index, range.start + token),
+            token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
+            logprob: columns.logprob[t],
+            entropy: columns.entropy[t],
+            advantage: columns.advantage[t],
+            others: [logged(columns.logprob_new), logged(columns.logprob_rollout)],
+            flags: self.block.framework.flags[t],
+            lag: response.lag(),
+            turn: columns.turn.get(t).copied().filter(|turn| *turn != MISSING_ID),
+            truncated: response.truncated(),
+            reward: response.reward,
+            context: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
+            texts: response.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
+            centre: token - from,
+        }
+    }
+}
+
+impl Response<'_> {
+    /// Whether it was cut, where the log says so.
+    fn truncated(&self) -> Option<bool> {
+        let responses = &self.source.responses;
+        let flag = responses.flags.get(Column::Truncated).and_then(|flags| flags[self.index]);
+        flag.or_else(|| {
+            let reason = responses.texts.get(Column::FinishReason)?[self.index].as_deref()?;
+            Some(CUT.contains(&reason.to_ascii_lowercase().as_str()))
+        })
+    }
+
+    /// Steps between the sampler's weights and the trainer's, where both are counted alike.
+    fn lag(&self) -> Option<i64> {
+        let version = self.source.responses.ints.get(Column::PolicyVersion)?[self.index]?;
+        self.key.step.checked_sub(version).filter(|lag| *lag >= 0)
+    }
+}
+
+/// A hash of the length and both ends of a response: equal for equal texts.
+fn text_hash(ids: &[i32]) -> u64 {
+    let head = ids.len().min(TOLD_BY);
+    let tail = ids.len().saturating_sub(TOLD_BY).max(head);
+    let mix = |hash: u64, id: &i32| {
+        (hash ^ u64::from(id.cast_unsigned())).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    };
+    ids[..head].iter().chain(&ids[tail..]).fold(ids.len() as u64, mix)
+}

@@ -1,0 +1,236 @@
+//! What the diagnosis looks at, collected in the one pass: energy concentration and its drivers,
+//! the gaps between policies, and what is known of each response.
+
+pub mod concentration;
+pub mod drivers;
+pub mod facts;
+pub mod gaps;
+pub mod ladder;
+pub mod probe;
+pub mod what_if;
+
+use std::collections::HashMap;
+
+use self::concentration::Concentration;
+use self::drivers::Drivers;
+use self::facts::{ResponseFact, ResponseFacts};
+use self::probe::Probe;
+use self::what_if::{Bounded, WhatIf};
+use super::kept_entropies::KeptGate;
+use super::sample::{SampleBuffer, SampleGate};
+use crate::stats::exact_sum::ExactSum;
+use crate::stats::wide_sum::WideSum;
+
+/// Energies that are kept one by one, so that shares of the largest are exact.
+const KEPT_ENERGIES: u64 = 1 << 20;
+/// Responses whose facts are kept: all of a small run, a sample of the groups of a large one.
+const KEPT_RESPONSES: u64 = 1 << 17;
+/// Responses whose tokens are held against their neighbours.
+const PROBES: u64 = 1 << 11;
+/// Ratios above this are beyond every bound in use (dual clips are 3 to 10).
+pub const FAR_RATIO: f64 = 10.0;
+
+/// What all workers share.
+#[derive(Debug)]
+pub struct SignGates {
+    kept: KeptGate,
+    facts: SampleGate,
+    probes: SampleGate,
+}
+
+impl Default for SignGates {
+    fn default() -> Self {
+        Self {
+            kept: KeptGate::new(KEPT_ENERGIES),
+            facts: SampleGate::new(KEPT_RESPONSES),
+            probes: SampleGate::new(PROBES),
+        }
+    }
+}
+
+/// Sums of a difference between two policies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PolicyGap {
+    /// Tokens that have both.
+    pub tokens: u64,
+    /// Σ of the difference.
+    pub difference: ExactSum,
+    /// Σ of its k3.
+    pub k3: ExactSum,
+}
+
+impl PolicyGap {
+    fn add(&mut self, pairs: impl Iterator<Item = f64>) {
+        let (mut tokens, mut difference, mut k3) = (0, 0.0, 0.0);
+        for d in pairs.filter(|d| d.is_finite()) {
+            tokens += 1;
+            difference += d;
+            k3 += gaps::k3(d);
+        }
+        if tokens > 0 {
+            self.tokens += tokens;
+            self.difference.add(difference);
+            self.k3.add(k3);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.tokens += other.tokens;
+        self.difference.merge(&other.difference);
+        self.k3.merge(&other.k3);
+    }
+
+    /// Mean difference.
+    pub fn mean(&self) -> Option<f64> {
+        (self.tokens > 0).then(|| self.difference.value() / self.tokens as f64)
+    }
+
+    /// Mean k3.
+    pub fn mean_k3(&self) -> Option<f64> {
+        (self.tokens > 0).then(|| self.k3.value() / self.tokens as f64)
+    }
+}
+
+/// Tokens with A < 0 whose ratio the clip leaves open, beyond [`FAR_RATIO`].
+#[derive(Clone, Debug, Default)]
+pub struct FarTokens {
+    /// How many.
+    pub tokens: u64,
+    /// Their energy.
+    pub energy: WideSum,
+}
+
+/// One step.
+#[derive(Clone, Debug, Default)]
+pub struct StepSigns {
+    /// How few tokens carry the energy.
+    pub concentration: Concentration,
+    /// ln π_θ − ln π_old.
+    pub update: PolicyGap,
+    /// ln π_old − ln μ.
+    pub engine: PolicyGap,
+    /// ln π_ref − ln π_old.
+    pub reference: PolicyGap,
+    /// The largest ratio.
+    pub largest_ratio: f64,
+    /// The open corner.
+    pub far: FarTokens,
+}
+
+impl StepSigns {
+    fn merge(&mut self, other: &Self) {
+        self.concentration.merge(&other.concentration);
+        self.update.merge(&other.update);
+        self.engine.merge(&other.engine);
+        self.reference.merge(&other.reference);
+        self.largest_ratio = self.largest_ratio.max(other.largest_ratio);
+        self.far.tokens += other.far.tokens;
+        self.far.energy.merge(&other.far.energy);
+    }
+}
+
+/// What one worker collects.
+#[derive(Default)]
+pub struct Signs {
+    index: HashMap<i64, usize>,
+    steps: Vec<(i64, StepSigns)>,
+    last: Option<(i64, usize)>,
+    /// The largest tokens.
+    pub drivers: Drivers,
+    /// Energy under bounds on the ratio.
+    pub what_if: WhatIf,
+    /// Energy of the present response under these.
+    pub bounded: Bounded,
+    /// Whether the present response has A > 0, and whether A < 0.
+    pub seen: [bool; 2],
+    /// Responses.
+    pub facts: SampleBuffer<ResponseFact>,
+    /// Responses looked at token by token.
+    pub probes: SampleBuffer<Probe>,
+    forgot: bool,
+}
+
+impl Signs {
+    /// The tally of a step.
+    pub fn step(&mut self, step: i64) -> &mut StepSigns {
+        let number = match self.last {
+            Some((last, number)) if last == step => number,
+            _ => {
+                let fresh = self.steps.len();
+                let number = *self.index.entry(step).or_insert(fresh);
+                if number == fresh {
+                    self.steps.push((step, StepSigns::default()));
+                }
+                self.last = Some((step, number));
+                number
+            }
+        };
+        &mut self.steps[number].1
+    }
+
+    /// Whether `more` energies may be kept one by one.
+    pub fn keeps(&self, gates: &SignGates, more: usize) -> bool {
+        !self.forgot && gates.kept.admit(more)
+    }
+
+    /// Drops what there is no more room for.
+    pub fn settle(&mut self, gates: &SignGates) {
+        self.facts.settle(&gates.facts);
+        self.probes.settle(&gates.probes);
+        if !self.forgot && !gates.kept.is_open() {
+            self.forgot = true;
+            self.steps.iter_mut().for_each(|(_, signs)| signs.concentration.kept = Vec::new());
+        }
+    }
+}
+
+/// Adds the differences of a response's tokens to a gap.
+pub fn add_gap(gap: &mut PolicyGap, from: &[f32], to: &[f32]) {
+    gap.add(from.iter().zip(to).map(|(from, to)| f64::from(*to) - f64::from(*from)));
+}
+
+/// What all workers collected.
+#[derive(Default)]
+pub struct CollectedSigns {
+    /// By step, ascending.
+    pub steps: Vec<(i64, StepSigns)>,
+    /// Whether all energies were kept.
+    pub kept_all: bool,
+    /// The largest tokens.
+    pub drivers: Drivers,
+    /// Energy under bounds on the ratio.
+    pub what_if: WhatIf,
+    /// Responses.
+    pub facts: ResponseFacts,
+    /// Responses looked at token by token.
+    pub probes: Vec<Probe>,
+}
+
+impl CollectedSigns {
+    /// What was collected of a step.
+    pub fn of_step(&self, step: i64) -> Option<&StepSigns> {
+        let at = self.steps.binary_search_by_key(&step, |(known, _)| *known).ok()?;
+        Some(&self.steps[at].1)
+    }
+
+    /// Merges what the workers collected.
+    pub fn merge(workers: Vec<Signs>, gates: &SignGates) -> Self {
+        let mut merged = Self { kept_all: gates.kept.is_open(), ..Self::default() };
+        let mut steps: HashMap<i64, StepSigns> = HashMap::new();
+        let (mut facts, mut probes) = (Vec::new(), Vec::new());
+        for worker in workers {
+            for (step, signs) in worker.steps {
+                steps.entry(step).or_default().merge(&signs);
+            }
+            merged.drivers.merge(worker.drivers);
+            merged.what_if.merge(&worker.what_if);
+            facts.push(worker.facts);
+            probes.push(worker.probes);
+        }
+        merged.steps = steps.into_iter().collect();
+        merged.steps.sort_by_key(|(step, _)| *step);
+        merged.facts = ResponseFacts::merge(facts, &gates.facts);
+        merged.probes = probe::merge(probes, &gates.probes);
+        merged
+    }
+}

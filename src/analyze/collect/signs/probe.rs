@@ -1,0 +1,98 @@
+//! Responses whose tokens are held against their neighbours: is the log aligned, and are all
+//! trained tokens the policy's own?
+
+use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::sample::{SampleBuffer, SampleGate, Sampled};
+
+/// Tokens of a response that are looked at.
+const LONGEST: usize = 512;
+/// Tokens after the start of a turn in which an observation would stand.
+const TURN_START: usize = 4;
+
+/// Rare tokens are left out where surprisal is held against entropy: a few of them outweigh all others.
+const RARE: f64 = 6.0;
+
+/// n, Σx, Σy, Σx², Σy², Σxy.
+pub type Moments = [f64; 6];
+
+/// Adds a pair to moments.
+fn add(moments: &mut Moments, x: f64, y: f64) {
+    let terms = [1.0, x, y, x * x, y * y, x * y];
+    moments.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+}
+
+/// What one response says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// Hash of the response.
+    pub hash: u32,
+    /// Step, then a hash of ids and values.
+    pub order: (i64, u64),
+    /// Surprisal against the entropy one token before, at, and one after.
+    pub entropy_shift: [Moments; 3],
+    /// Trainer's against sampler's log-probability one token before, at, and one after.
+    pub logprob_shift: [Moments; 3],
+    /// Trained tokens, and those among them that the sampler gave no probability for.
+    pub unsampled: [f64; 2],
+    /// Number and Σ(−ln p − H) of trained tokens that begin a later turn: an observation stands there.
+    pub turn_start: [f64; 2],
+    /// The same of all other trained tokens.
+    pub elsewhere: [f64; 2],
+}
+
+impl Sampled for Probe {
+    fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
+impl Probe {
+    /// Looks at the trained tokens of a response.
+    pub fn of(hash: u32, order: (i64, u64), trained: &Columns<'_>) -> Self {
+        let columns = trained.slice(0..trained.len().min(LONGEST));
+        let mut probe = Self {
+            hash,
+            order,
+            entropy_shift: Default::default(),
+            logprob_shift: Default::default(),
+            unsampled: [0.0; 2],
+            turn_start: [0.0; 2],
+            elsewhere: [0.0; 2],
+        };
+        let n = columns.len();
+        let mut turn_began = 0;
+        for t in 0..n {
+            let surprisal = -f64::from(columns.logprob[t]);
+            for (shift, sums) in probe.entropy_shift.iter_mut().enumerate().filter(|_| surprisal < RARE) {
+                if let Some(entropy) = (t + shift).checked_sub(1).and_then(|at| columns.entropy.get(at)) {
+                    add(sums, f64::from(*entropy), surprisal);
+                }
+            }
+            for (shift, sums) in probe.logprob_shift.iter_mut().enumerate() {
+                let other = (t + shift).checked_sub(1).and_then(|at| columns.logprob_rollout.get(at));
+                if let Some(rollout) = other.filter(|rollout| rollout.is_finite()) {
+                    add(sums, -f64::from(*rollout), surprisal);
+                }
+            }
+            if let Some(rollout) = columns.logprob_rollout.get(t) {
+                probe.unsampled[0] += 1.0;
+                probe.unsampled[1] += f64::from(u8::from(!rollout.is_finite()));
+            }
+            if t > 0 && columns.turn.get(t) != columns.turn.get(t - 1) {
+                turn_began = t;
+            }
+            let begins = turn_began > 0 && t - turn_began < TURN_START;
+            let into = if begins { &mut probe.turn_start } else { &mut probe.elsewhere };
+            into[0] += 1.0;
+            into[1] += surprisal - f64::from(columns.entropy[t]);
+        }
+        probe
+    }
+}
+
+/// The probes of the run, or of a sample of its responses.
+pub fn merge(buffers: Vec<SampleBuffer<Probe>>, gate: &SampleGate) -> Vec<Probe> {
+    let (mut probes, _) = SampleBuffer::gather(buffers, gate);
+    probes.sort_by_key(|probe| (probe.order, probe.hash));
+    probes
+}

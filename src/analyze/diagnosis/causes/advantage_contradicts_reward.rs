@@ -1,0 +1,121 @@
+//! Within groups the advantage does not rise with the reward.
+//!
+//! Statistic: the sign of the covariance of advantage and reward in every group in which both
+//! differ (in every step, where groups are not logged); and the groups whose rewards differ while all
+//! advantages are 0.
+//! Threshold: any baseline and any scale leave the sign positive, so healthy runs have none. Likely
+//! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %; for
+//! advantages of 0, which filters give on purpose, likely above one half.
+
+use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::result::{CauseCode, Confidence};
+use crate::ingest::Column;
+
+const LIKELY: f64 = 0.05;
+const POSSIBLE: f64 = 0.01;
+const MOST: f64 = 0.5;
+
+const HINT: &str = "compare the order of rewards and advantages in the groups named here; look for a sign, a \
+                    shuffled join of rewards and responses, or another reward than the logged one in the \
+                    advantage";
+
+enum Kind {
+    /// Nothing to compare.
+    Silent,
+    /// Rewards differ, advantages are all 0.
+    Zeroed,
+    /// The advantage rises with the reward.
+    Agrees,
+    /// It falls.
+    Contradicts,
+}
+
+fn kind(group: &[ResponseFact]) -> Kind {
+    let known = || group.iter().filter(|f| f.reward.is_finite() && f.advantage.is_finite());
+    let n = known().count() as f64;
+    let mean = |of: fn(&ResponseFact) -> f32| known().map(|f| f64::from(of(f))).sum::<f64>() / n.max(1.0);
+    let (reward, advantage) = (mean(|f| f.reward), mean(|f| f.advantage));
+    let (mut rr, mut aa, mut ra) = (0.0, 0.0, 0.0);
+    for fact in known() {
+        let (r, a) = (f64::from(fact.reward) - reward, f64::from(fact.advantage) - advantage);
+        rr += r * r;
+        aa += a * a;
+        ra += r * a;
+    }
+    let size = known().map(|f| f64::from(f.reward).abs()).fold(0.0, f64::max);
+    if rr <= 1e-10 * n * size * size {
+        return Kind::Silent;
+    }
+    match ra {
+        _ if known().all(|f| f.advantage == 0.0 && f.signs == [false; 2]) => Kind::Zeroed,
+        _ if aa <= 0.0 => Kind::Silent,
+        ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts,
+        _ => Kind::Agrees,
+    }
+}
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Finding {
+    if !patient.has(Column::Reward) {
+        return Finding::NotChecked("reward");
+    }
+    let (mut judged, mut against, mut zeroed) = (0, 0, 0);
+    let mut first: Option<i64> = None;
+    let mut note = |group: &[ResponseFact]| match kind(group) {
+        Kind::Silent => {}
+        Kind::Zeroed => zeroed += 1,
+        Kind::Agrees => judged += 1,
+        Kind::Contradicts => {
+            judged += 1;
+            against += 1;
+            first = first.or(group.first().map(|fact| fact.step));
+        }
+    };
+    if patient.has(Column::GroupId) {
+        patient.groups().for_each(&mut note);
+    } else {
+        patient.signs.facts.responses.chunk_by(|a, b| a.step == b.step).for_each(&mut note);
+    }
+    if judged + zeroed == 0 {
+        return Finding::Absent;
+    }
+    let unit = if patient.has(Column::GroupId) { "groups" } else { "steps" };
+    let [low, _] = share_bounds(against, judged);
+    if low > POSSIBLE {
+        let share = against as f64 / judged as f64;
+        let confidence = if low > LIKELY { Confidence::Likely } else { Confidence::Possible };
+        return found(
+            CauseCode::AdvantageContradictsReward,
+            confidence,
+            first,
+            format!(
+                "in {} of the {unit} ({against} of {judged}) the better answers have the lower advantage: \
+                 the update pushes against the reward",
+                percent(share)
+            ),
+            HINT,
+            vec![
+                number(&format!("share of {unit} whose advantage falls with the reward"), share),
+                number("its lower end (99.9 %)", low),
+                number(&format!("{unit} in which both differ"), judged as f64),
+            ],
+        );
+    }
+    let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);
+    if zeroed_low > MOST {
+        return found(
+            CauseCode::AdvantageContradictsReward,
+            Confidence::Likely,
+            patient.analysis.steps.first().map(|row| row.step),
+            format!(
+                "rewards differ but all advantages are 0 in {zeroed} of {} {unit}: nothing is learned from \
+                 them",
+                judged + zeroed
+            ),
+            "look at how advantages are made from rewards, and at filters that set them to 0",
+            vec![number(&format!("share of {unit}"), zeroed as f64 / (judged + zeroed) as f64)],
+        );
+    }
+    Finding::Absent
+}

@@ -1,0 +1,83 @@
+//! The policy moves too far within a step.
+//!
+//! Statistic: k3 of ln π_θ − ln π_old, the mean over a step's tokens.
+//! Threshold: the k3 of a ratio at the edge of the clip (0.033 at 1.28): beyond it the mean token
+//! has moved farther than the clip means any token to. One step beyond it is what the first update
+//! of a fresh optimizer does in healthy runs; likely are two steps beyond it with one beyond three
+//! times the edge, any step beyond ten times, or one beyond three times before something was damaged.
+//! Without ratios, a jump of a nat a token away from the reference between two logged steps says
+//! the same.
+
+use super::super::patient::{Finding, Patient, at, found, number};
+use crate::analyze::collect::signs::gaps::k3;
+use crate::analyze::result::{CauseCode, Confidence, Evidence};
+use crate::framework::rules::BASE_CLIP;
+use crate::ingest::Column;
+
+const FAR_BEYOND: f64 = 3.0;
+const WAY_BEYOND: f64 = 10.0;
+/// Nats a token from the reference within one logged step.
+const JUMP: f64 = 1.0;
+const SHOWN: usize = 6;
+
+const HINT: &str = "lower the learning rate, use fewer epochs or larger batches, warm the optimizer up, \
+                    or stop a step's updates at a target KL";
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Finding {
+    let moved: Vec<(i64, f64)> =
+        patient.analysis.steps.iter().filter_map(|row| Some((row.step, row.update_k3?))).collect();
+    // Where the loss sees the policy that was logged, ratios are all 1 and say nothing.
+    if moved.iter().all(|(_, k3)| *k3 < 1e-12) {
+        return by_reference(patient);
+    }
+    let clip = patient.plan.clip.unwrap_or(BASE_CLIP);
+    let edge = k3((1.0 + clip.high).ln()).max(k3((1.0 - clip.low).max(1e-3).ln()));
+    let beyond = |times: f64| moved.iter().filter(move |(_, k3)| *k3 > times * edge);
+    let count = beyond(1.0).count();
+    if count == 0 {
+        return Finding::Absent;
+    }
+    let before_damage =
+        patient.damaged_from().is_some_and(|from| beyond(FAR_BEYOND).any(|(s, _)| *s <= from));
+    let repeated = count > 1 && beyond(FAR_BEYOND).next().is_some();
+    let likely = repeated || beyond(WAY_BEYOND).next().is_some() || before_damage;
+    let most = moved.iter().map(|(_, k3)| *k3).fold(0.0, f64::max);
+    let from = beyond(if likely { FAR_BEYOND } else { 1.0 }).next().map(|(step, _)| *step);
+    let mut evidence: Vec<Evidence> =
+        beyond(1.0).take(SHOWN).map(|(step, k3)| at(*step, "update k3", *k3)).collect();
+    evidence.push(number("k3 at the edge of the clip", edge));
+    let clipped = patient.analysis.steps.iter().filter_map(|row| Some((row.step, row.clipped_share?)));
+    if let Some((step, share)) = clipped.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        evidence.push(at(step, "clipped share", share));
+    }
+    let message = format!(
+        "within a step the policy moves by up to {most:.3} nats a token (update k3); the edge of the clip \
+         is {edge:.3}, exceeded in {count} of {} logged steps",
+        moved.len()
+    );
+    let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
+    found(CauseCode::LargeUpdates, confidence, from, message, HINT, evidence)
+}
+
+fn by_reference(patient: &Patient<'_>) -> Finding {
+    if !patient.has(Column::LogprobRef) {
+        return Finding::NotChecked("logprob_new (log-probabilities at the loss), or logprob_ref");
+    }
+    let distance: Vec<(i64, f64)> =
+        patient.signs.steps.iter().filter_map(|(step, s)| Some((*step, -s.reference.mean()?))).collect();
+    let jump = distance.windows(2).map(|w| (w[1].0, w[1].1 - w[0].1)).max_by(|a, b| a.1.total_cmp(&b.1));
+    match jump.filter(|(_, jump)| *jump > JUMP) {
+        None => Finding::Absent,
+        Some((step, jump)) => found(
+            CauseCode::LargeUpdates,
+            if patient.damaged_from().is_some() { Confidence::Likely } else { Confidence::Possible },
+            Some(step),
+            format!(
+                "by step {step} the policy has moved {jump:.2} nats a token away from the reference since the step logged before"
+            ),
+            HINT,
+            vec![at(step, "KL to the reference, rise", jump)],
+        ),
+    }
+}

@@ -1,0 +1,61 @@
+//! Columns are shifted against each other.
+//!
+//! Statistic: the correlation of surprisal with entropy, and of the trainer's with the sampler's
+//! surprisal, at the same token and at its neighbours.
+//! Threshold: a neighbour that correlates better than the token itself by more than 0.1, which is far
+//! beyond the error of a correlation over the thousands of tokens that are asked for.
+
+use super::super::patient::{Finding, Patient, found, number};
+use crate::analyze::collect::signs::probe::{Moments, Probe};
+use crate::analyze::result::{CauseCode, Confidence};
+
+const BETTER: f64 = 0.1;
+const FEWEST: f64 = 2_000.0;
+
+/// Moments of a probe at the three shifts.
+type Shifts = fn(&Probe) -> &[Moments; 3];
+
+/// Pearson's correlation.
+pub fn correlation([n, x, y, xx, yy, xy]: Moments) -> Option<f64> {
+    let (vx, vy) = (xx - x * x / n, yy - y * y / n);
+    (n >= FEWEST && vx > 0.0 && vy > 0.0).then(|| (xy - x * y / n) / (vx * vy).sqrt())
+}
+
+/// The correlations at −1, 0 and +1.
+pub fn at_shifts(probes: &[Probe], of: Shifts) -> Option<[f64; 3]> {
+    let mut sums = [[0.0; 6]; 3];
+    for probe in probes {
+        for (sum, more) in sums.iter_mut().zip(of(probe)) {
+            sum.iter_mut().zip(more).for_each(|(a, b)| *a += b);
+        }
+    }
+    let [before, same, after] = sums.map(correlation);
+    Some([before?, same?, after?])
+}
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Finding {
+    let pairs: [(&str, Shifts); 2] = [
+        ("entropy", |probe| &probe.entropy_shift),
+        ("the sampler's log-probability", |probe| &probe.logprob_shift),
+    ];
+    for (what, of) in pairs {
+        let Some([before, same, after]) = at_shifts(&patient.signs.probes, of) else { continue };
+        let best = before.max(after);
+        if best > same + BETTER {
+            let where_to = if before > after { "before" } else { "after" };
+            return found(
+                CauseCode::MisalignedLog,
+                Confidence::Likely,
+                patient.analysis.steps.first().map(|row| row.step),
+                format!(
+                    "{what} fits the log-probability of the token {where_to} it better ({best:.2} against \
+                     {same:.2}): columns are shifted by one"
+                ),
+                "shift one of them where it is logged, or say how they lie with --align",
+                vec![number("correlation at the same token", same), number("one token aside", best)],
+            );
+        }
+    }
+    Finding::Absent
+}

@@ -1,0 +1,70 @@
+//! The causes, one file each: its statistic, its threshold and the reason for it.
+
+mod advantage_contradicts_reward;
+mod dead_groups;
+mod entropy_of_another_policy;
+mod gap;
+mod large_updates;
+mod misaligned_log;
+mod observation_trained;
+mod one_sided;
+mod phantom_advantage;
+mod precision_gap;
+mod reward_hacking;
+mod sampler_temperature;
+mod sampler_truncation;
+mod spurious_tokens;
+mod stale_sampler;
+mod truncation;
+mod unbounded_ratio;
+mod uninformative_reward;
+mod within_groups;
+
+use super::patient::{Finding, Patient};
+use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
+
+/// What looks for each cause.
+fn examiner(code: CauseCode) -> fn(&Patient<'_>) -> Finding {
+    match code {
+        CauseCode::MisalignedLog => misaligned_log::examine,
+        CauseCode::EntropyOfAnotherPolicy => entropy_of_another_policy::examine,
+        CauseCode::ObservationTrained => observation_trained::examine,
+        CauseCode::AdvantageContradictsReward => advantage_contradicts_reward::examine,
+        CauseCode::RewardHacking => reward_hacking::examine,
+        CauseCode::UninformativeReward => uninformative_reward::examine,
+        CauseCode::NoNegativeSignal => one_sided::no_negative,
+        CauseCode::NoPositiveSignal => one_sided::no_positive,
+        CauseCode::SamplerTemperature => sampler_temperature::examine,
+        CauseCode::SamplerTruncation => sampler_truncation::examine,
+        CauseCode::StaleSampler => stale_sampler::examine,
+        CauseCode::LargeUpdates => large_updates::examine,
+        CauseCode::UnboundedRatio => unbounded_ratio::examine,
+        CauseCode::PrecisionGap => precision_gap::examine,
+        CauseCode::PhantomAdvantage => phantom_advantage::examine,
+        CauseCode::Truncation => truncation::examine,
+        CauseCode::SpuriousTokens => spurious_tokens::examine,
+        CauseCode::DeadGroups => dead_groups::examine,
+    }
+}
+
+/// Looks for every cause: those that were found in rank order, and those that the log cannot tell.
+pub fn examine_all(patient: &Patient<'_>) -> (Vec<Cause>, Vec<NotChecked>) {
+    let (mut causes, mut not_checked) = (Vec::new(), Vec::new());
+    for code in CauseCode::ALL {
+        match examiner(*code)(patient) {
+            Finding::Absent => {}
+            Finding::NotChecked(needs) => not_checked.push(NotChecked { code: *code, needs: needs.into() }),
+            Finding::Found(cause) => causes.push(cause),
+        }
+    }
+    let damaged = patient.damaged_from();
+    causes.sort_by_key(|cause| rank(cause, damaged));
+    (causes, not_checked)
+}
+
+/// Likely before possible; what costs samples but harms nothing last; what began before the damage
+/// before what began after it; then in the order of explanations.
+fn rank(cause: &Cause, damaged: Option<i64>) -> (Confidence, bool, bool, CauseCode) {
+    let after = cause.from_step.zip(damaged).is_some_and(|(from, damaged)| from > damaged);
+    (cause.confidence, cause.code == CauseCode::DeadGroups, after, cause.code)
+}

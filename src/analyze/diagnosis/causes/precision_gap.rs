@@ -1,0 +1,41 @@
+//! Trainer and sampler compute different probabilities with the same weights.
+//!
+//! Statistic: k3 of the engine gap at lag 0 that neither a temperature nor truncation explains.
+//! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
+//! importance weights are asked for.
+
+use super::super::patient::{Finding, Patient, found, number};
+use super::gap::{Gap, LARGE, NOTICEABLE, is_temperature};
+use super::sampler_truncation;
+use crate::analyze::result::{CauseCode, Confidence};
+use crate::ingest::Column;
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Finding {
+    let Some(gap) = Gap::fresh(patient) else {
+        return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
+    };
+    let explained = is_temperature(&gap) || matches!(sampler_truncation::examine(patient), Finding::Found(_));
+    if gap.k3() < NOTICEABLE || explained {
+        return Finding::Absent;
+    }
+    let lags = patient.has(Column::PolicyVersion);
+    let likely = gap.k3() > LARGE && lags;
+    let unknown =
+        if lags { "" } else { "; how old the sampler's weights are is not logged (policy_version)" };
+    found(
+        CauseCode::PrecisionGap,
+        if likely { Confidence::Likely } else { Confidence::Possible },
+        patient.analysis.steps.first().map(|row| row.step),
+        format!(
+            "trainer and sampler disagree with the same weights: engine k3 {:.4}, which no temperature and \
+             no truncation explains{unknown}",
+            gap.k3()
+        ),
+        "bring precision and kernels of both together, or correct with importance weights (TIS, MIS)",
+        vec![
+            number("engine k3 at lag 0", gap.k3()),
+            number("mean of |ln μ − ln π_old|", gap.all.absolute / gap.all.tokens),
+        ],
+    )
+}

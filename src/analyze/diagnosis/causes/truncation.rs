@@ -1,0 +1,51 @@
+//! Responses are cut from the start.
+//!
+//! Statistic: the share of responses that are cut in the first quarter of the steps, before anything was
+//! damaged, and the share of the run's energy in cut responses.
+//! Threshold: likely where at least a third is cut from the start and they carry most of the energy:
+//! the budget is too small. Cuts that grow later are damage, not a cause.
+
+use super::super::patient::{Finding, Patient, found, number, percent};
+use crate::analyze::result::{CauseCode, Confidence};
+
+const MANY: f64 = 1.0 / 3.0;
+const MOST: f64 = 0.5;
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Finding {
+    let facts = &patient.signs.facts.responses;
+    if !facts.iter().any(|f| f.truncated.is_some()) {
+        return Finding::NotChecked("truncated, or finish_reason");
+    }
+    let steps = &patient.analysis.steps;
+    let quarter = steps.get(steps.len().div_ceil(4)).or(steps.last()).map_or(i64::MAX, |row| row.step);
+    let early = patient.damaged_from().map_or(quarter, |damaged| quarter.min(damaged));
+    let (mut cut_early, mut all_early) = (0.0, 0.0);
+    let (mut cut, mut energy) = (0.0, 0.0);
+    for fact in facts {
+        let is_cut = f64::from(u8::from(fact.truncated == Some(true)));
+        if fact.step < early || steps.len() == 1 {
+            all_early += 1.0;
+            cut_early += is_cut;
+        }
+        energy += fact.energy;
+        cut += is_cut * fact.energy;
+    }
+    let (start, carried) = (cut_early / f64::max(all_early, 1.0), cut / f64::max(energy, f64::MIN_POSITIVE));
+    if start < MANY || carried < MANY {
+        return Finding::Absent;
+    }
+    found(
+        CauseCode::Truncation,
+        if carried > MOST { Confidence::Likely } else { Confidence::Possible },
+        steps.first().map(|row| row.step),
+        format!(
+            "{} of the responses are cut from the start; cut responses carry {} of the gradient energy",
+            percent(start),
+            percent(carried)
+        ),
+        "raise the length budget, or leave cut responses out of the loss: their reward is that of a \
+         response that never ended",
+        vec![number("share of early responses cut", start), number("energy share of cut responses", carried)],
+    )
+}

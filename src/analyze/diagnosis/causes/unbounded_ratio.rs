@@ -1,0 +1,82 @@
+//! Few tokens with a huge ratio and A < 0 carry the energy.
+//!
+//! Statistic: the share of the energy of tokens with A < 0 and ρ > 10, the corner that PPO's clip
+//! leaves open, beyond every dual clip in use (3 to 10).
+//! Threshold: likely where one such token outweighs all others of the run together, or where they
+//! outweigh the rest in two steps or more: a majority needs no tuning. The first update of a fresh
+//! optimizer moves rare tokens far in healthy runs, too: one such step is only possible.
+
+use super::super::patient::{Finding, Patient, at, counted, found, number, percent};
+use crate::analyze::collect::signs::FAR_RATIO;
+use crate::analyze::result::{CauseCode, ClipCorner, Confidence, DriverToken};
+use crate::ingest::Column;
+
+const MAJORITY: f64 = 0.5;
+/// Below this share of the run's energy they are not worth a line.
+const MENTIONED: f64 = 0.1;
+/// Tokens that are named.
+const NAMED: usize = 3;
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Finding {
+    if !patient.has(Column::LogprobNew) {
+        return Finding::NotChecked("logprob_new (log-probabilities at the loss)");
+    }
+    let steps = &patient.signs.steps;
+    let energy: f64 = steps.iter().map(|(_, s)| s.concentration.energy.value()).sum();
+    let far: f64 = steps.iter().map(|(_, s)| s.far.energy.value()).sum();
+    let tokens: u64 = steps.iter().map(|(_, s)| s.far.tokens).sum();
+    let is_far = |d: &&DriverToken| {
+        d.corner == Some(ClipCorner::HighNegative) && d.ratio.is_some_and(|r| r > FAR_RATIO)
+    };
+    let drivers = &patient.analysis.drivers;
+    let named: Vec<&DriverToken> = drivers.top.iter().filter(is_far).take(NAMED).collect();
+    let largest = drivers.top.iter().filter(is_far).filter_map(|d| d.ratio).fold(0.0, f64::max);
+    let Some(first) = named.first() else { return Finding::Absent };
+    let dominated: Vec<(i64, f64)> = steps
+        .iter()
+        .map(|(step, s)| (*step, s.far.energy.value() / s.concentration.energy.value()))
+        .filter(|(_, share)| *share > MAJORITY)
+        .collect();
+    let share = far / energy;
+    let alone = first.energy_share > MAJORITY;
+    let often = dominated.len() > 1 && share > MAJORITY;
+    if !(alone || often || share > MENTIONED || !dominated.is_empty()) {
+        return Finding::Absent;
+    }
+    let confidence = if alone || often { Confidence::Likely } else { Confidence::Possible };
+    let kept = |rule: &str| drivers.what_if.iter().find(|row| row.rule == rule);
+    let effective = drivers.concentration.effective_number.unwrap_or(0.0);
+    let mut evidence = vec![
+        number("share of the energy, A < 0 and ratio above 10", share),
+        number("tokens with A < 0 and ratio above 10", tokens as f64),
+        number("effective number of tokens", effective),
+    ];
+    for driver in &named {
+        let what = driver.token.clone().unwrap_or_else(|| "?".into());
+        evidence.push(at(driver.step, &format!("ratio of {what:?}"), driver.ratio.unwrap_or(0.0)));
+        evidence.push(at(driver.step, &format!("energy share of {what:?}"), driver.energy_share));
+    }
+    for rule in ["dual_clip_3", "dual_clip_10"] {
+        evidence.extend(kept(rule).map(|row| number(&format!("energy that {rule} keeps"), row.energy_kept)));
+    }
+    let message = format!(
+        "{} with A < 0 and a ratio above 10 (up to {:.0}), which the clip leaves open, carr{} {} of the \
+         gradient energy; the run's energy is that of {effective:.1} tokens; a dual clip of 3 would keep {}",
+        counted(tokens, "token", "tokens"),
+        largest,
+        if tokens == 1 { "ies" } else { "y" },
+        percent(share),
+        kept("dual_clip_3").map_or("–".into(), |row| percent(row.energy_kept)),
+    );
+    let from = dominated.first().map_or(first.step, |(step, _)| *step);
+    found(
+        CauseCode::UnboundedRatio,
+        confidence,
+        Some(from),
+        message,
+        "bound the ratio where A < 0: a dual clip of 3 to 10, or a cap on the ratio; try it with \
+         `replay --objectives dual_clip`",
+        evidence,
+    )
+}

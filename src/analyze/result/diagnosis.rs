@@ -1,0 +1,157 @@
+//! What is wrong with the run: damage, causes, the order of events.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::warnings::Evidence;
+
+/// How the run stands, what was damaged, and why.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Diagnosis {
+    /// How the run stands.
+    pub state: RunState,
+    /// One sentence: damage, first cause, the number behind it, what to do.
+    pub sentence: String,
+    /// What got worse for good, the earliest first.
+    pub damage: Vec<Damage>,
+    /// Causes, the best explanation first.
+    pub causes: Vec<Cause>,
+    /// When each signal changed for good, the earliest first.
+    pub onsets: Vec<Onset>,
+    /// Causes that this log cannot tell.
+    pub not_checked: Vec<NotChecked>,
+    /// How sure the statements about series are.
+    pub statement: String,
+    /// The signals over the steps (in `tables/steps.parquet`, and drawn in the page).
+    #[serde(skip)]
+    pub signals: Vec<Signal>,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Nothing was damaged and no cause is likely.
+    Healthy,
+    /// Nothing was damaged, but a cause is likely.
+    Suspicious,
+    /// Something got worse for good.
+    Damaged,
+    /// What the run was trained for is near its floor, or entropy is gone.
+    Collapsed,
+    /// Too few steps to say.
+    #[default]
+    Unknown,
+}
+
+/// Something that got worse and stayed so.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Damage {
+    /// The signal.
+    pub signal: String,
+    /// The first step of the change.
+    pub from_step: i64,
+    /// Its level before.
+    pub before: f64,
+    /// Its level over the last steps.
+    pub after: f64,
+}
+
+/// How sure a cause is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// The evidence is beyond what a healthy run shows.
+    Likely,
+    /// A sign of it, which healthy runs may show too.
+    Possible,
+}
+
+macro_rules! causes {
+    ($($variant:ident $name:literal $doc:literal;)*) => {
+        /// What can make a run sick; the order is that of explanations: what is wrong with the log
+        /// first, then what is trained on, how it was sampled, how large updates are, and last
+        /// what follows from these.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum CauseCode { $(#[doc = $doc] $variant,)* }
+
+        impl CauseCode {
+            /// All codes.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in `summary.json`.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+causes! {
+    MisalignedLog "misaligned_log" "Columns are shifted against each other.";
+    EntropyOfAnotherPolicy "entropy_of_another_policy" "p and H are not of one distribution.";
+    ObservationTrained "observation_trained" "Tokens of the environment are trained on.";
+    AdvantageContradictsReward "advantage_contradicts_reward" "The advantage does not rise with the reward.";
+    RewardHacking "reward_hacking" "The reward rises while a part of it, or the pass rate, falls.";
+    UninformativeReward "uninformative_reward" "Nothing that is logged of a response explains its reward.";
+    NoNegativeSignal "no_negative_signal" "No response is pushed down.";
+    NoPositiveSignal "no_positive_signal" "No response is pushed up.";
+    SamplerTemperature "sampler_temperature" "The sampler is sharper or flatter than the trainer.";
+    SamplerTruncation "sampler_truncation" "The sampler leaves out the tail (top-p, top-k).";
+    StaleSampler "stale_sampler" "The sampler's weights are old.";
+    LargeUpdates "large_updates" "The policy moves too far within a step.";
+    UnboundedRatio "unbounded_ratio" "Few tokens with a huge ratio and A < 0 carry the energy.";
+    PrecisionGap "precision_gap" "Trainer and sampler compute different probabilities.";
+    PhantomAdvantage "phantom_advantage" "Groups without a right answer have advantages.";
+    Truncation "truncation" "Responses are cut from the start.";
+    SpuriousTokens "spurious_tokens" "Spurious tokens carry a large part of the energy.";
+    DeadGroups "dead_groups" "Most late groups give no signal.";
+}
+
+/// A cause, with its evidence and what to do next.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Cause {
+    /// Which.
+    pub code: CauseCode,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The first step at which it shows, where it is at one.
+    pub from_step: Option<i64>,
+    /// What was found, with numbers.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// The numbers and places behind it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// When a signal changed for good.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Onset {
+    /// The signal.
+    pub signal: String,
+    /// The first step of the change.
+    pub step: i64,
+    /// `up` or `down`.
+    pub direction: &'static str,
+}
+
+/// A cause that this log cannot tell.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NotChecked {
+    /// Which.
+    pub code: CauseCode,
+    /// What to log.
+    pub needs: String,
+}
+
+/// A quantity over the steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    /// Its name; also that of its column.
+    pub name: String,
+    /// Step, value and, where known, the standard error of the value.
+    pub points: Vec<(i64, f64, Option<f64>)>,
+}

@@ -1,0 +1,86 @@
+//! The diagnosis on a terminal: verdict and causes first, in colour where the terminal can.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal, Write};
+
+use super::terminal::visible;
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::{Cause, Confidence, RunState};
+
+/// Causes that are shown with their numbers.
+const CAUSES: usize = 5;
+
+/// Colours, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Colours(bool);
+
+impl Colours {
+    /// Colours where stdout is a terminal and nobody asked for none (<https://no-color.org>).
+    pub fn of_stdout() -> Self {
+        let asked_for_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self(io::stdout().is_terminal() && !asked_for_none && !dumb)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+fn badge(state: RunState) -> (&'static str, &'static str) {
+    match state {
+        RunState::Healthy => ("32;1", "healthy"),
+        RunState::Suspicious => ("33;1", "suspicious"),
+        RunState::Damaged => ("31;1", "damaged"),
+        RunState::Collapsed => ("31;1", "collapsed"),
+        RunState::Unknown => ("36;1", "too few steps to say"),
+    }
+}
+
+/// Writes verdict, damage, causes and what could not be checked.
+pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
+    let (verdict, diagnosis) = (&analysis.verdict, &analysis.diagnosis);
+    let (code, word) = badge(diagnosis.state);
+    writeln!(out, "{}  {}", colours.paint(code, word), visible(&verdict.health))?;
+    writeln!(out, "{}\n", visible(&verdict.spurious))?;
+    for damage in &diagnosis.damage {
+        let line = format!("{} {:.3} → {:.3}", damage.signal, damage.before, damage.after);
+        let label = colours.paint("31", "damage");
+        writeln!(out, "{label}   {} (from step {})", visible(&line), damage.from_step)?;
+    }
+    for cause in diagnosis.causes.iter().take(CAUSES) {
+        write_cause(cause, out, colours)?;
+    }
+    if diagnosis.causes.len() > CAUSES {
+        writeln!(out, "and {} more in summary.json", diagnosis.causes.len() - CAUSES)?;
+    }
+    if !diagnosis.not_checked.is_empty() {
+        let codes: Vec<&str> = diagnosis.not_checked.iter().map(|n| n.code.name()).collect();
+        let needs: BTreeSet<&str> = diagnosis.not_checked.iter().map(|n| n.needs.as_str()).collect();
+        let needs: Vec<&str> = needs.into_iter().collect();
+        writeln!(out, "{} {}", colours.paint("2", "not checked:"), codes.join(", "))?;
+        writeln!(out, "         log: {}", visible(&needs.join("; ")))?;
+    }
+    writeln!(out)
+}
+
+fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
+    let (code, word) = match cause.confidence {
+        Confidence::Likely => ("31;1", "likely  "),
+        Confidence::Possible => ("33", "possible"),
+    };
+    let name = colours.paint("1", cause.code.name());
+    writeln!(out, "{} {name}: {}", colours.paint(code, word), visible(&cause.message))?;
+    writeln!(out, "         next: {}", visible(&cause.hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_left_out_where_nobody_sees_them() {
+        assert_eq!(Colours(false).paint("31", "damage"), "damage");
+        assert_eq!(Colours(true).paint("31", "damage"), "\x1b[31mdamage\x1b[0m");
+    }
+}

@@ -1,0 +1,94 @@
+//! The signals over steps as small multiples, damage marked.
+
+use super::{Chart, Drawn, Missing};
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::{Diagnosis, Signal};
+use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes};
+use crate::report::numbers::number;
+use crate::report::text::prose;
+use crate::tables::Columns;
+
+const TITLE: &str = "Signals over steps";
+/// Height of one small chart, and of the legend.
+const ROW: f64 = 96.0;
+const LEGEND: f64 = 34.0;
+/// Narrowest width of one small chart.
+const NARROWEST: f64 = 190.0;
+/// Points of a line at most.
+const POINTS: usize = 240;
+/// Small charts at most.
+const MOST: usize = 24;
+
+/// Draws it.
+pub fn draw(analysis: &RunAnalysis) -> Drawn {
+    let diagnosis = &analysis.diagnosis;
+    let signals: Vec<&Signal> = diagnosis.signals.iter().filter(|s| s.points.len() > 1).take(MOST).collect();
+    if signals.is_empty() {
+        return Err(Missing::new(TITLE, "two steps or more"));
+    }
+    let rows: Vec<(&str, i64, f64, Option<f64>)> = diagnosis
+        .signals
+        .iter()
+        .flat_map(|signal| signal.points.iter().map(|p| (signal.name.as_str(), p.0, p.1, p.2)))
+        .collect();
+    let table = Columns::of(&rows)
+        .text("signal", |r| r.0)
+        .int("step", |r| r.1)
+        .float("value", |r| r.2)
+        .float("standard_error", |r| r.3)
+        .frame();
+    Ok(Chart {
+        name: "signals",
+        title: TITLE.into(),
+        reading: "Each signal on its own scale. A filled stretch is damage: a loss that lasts to the end; a small triangle is the step at which a signal began to change for good.".into(),
+        notes: vec![format!("{}.", diagnosis.statement)],
+        scenes: Scenes::draw(|width| ink(&signals, diagnosis, width)),
+        table,
+    })
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn ink(signals: &[&Signal], diagnosis: &Diagnosis, width: u32) -> Scene {
+    let columns = ((f64::from(width) - 16.0) / NARROWEST).floor().max(1.0) as usize;
+    let rows = signals.len().div_ceil(columns);
+    let mut canvas = Canvas::new(width, (LEGEND + ROW * rows as f64) as u32 + 8, TITLE);
+    let line = Pen::new(Ink::Exploratory).width(1.8);
+    let harm = Pen::new(Ink::Spurious).alpha(0.2);
+    canvas.legend(&[
+        Entry::new(Key::Line(line), "signal"),
+        Entry::new(Key::Area(harm), "damage"),
+        Entry::new(Key::Mark(Pen::new(Ink::Text), Mark::Up), "began to change"),
+    ]);
+    let each = (canvas.width() - 16.0) / columns as f64;
+    for (place, signal) in signals.iter().enumerate() {
+        let (column, row) = ((place % columns) as f64, (place / columns) as f64);
+        let top = canvas.top() + 6.0 + ROW * row;
+        let left = 12.0 + each * column;
+        small(&canvas, signal, diagnosis, [left, top, left + each - 14.0, top + ROW - 14.0], line, harm);
+    }
+    canvas.finish()
+}
+
+fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4], line: Pen, harm: Pen) {
+    let stride = signal.points.len().div_ceil(POINTS).max(1);
+    let points: Vec<(f64, f64)> = signal.points.iter().step_by(stride).map(|p| (p.0 as f64, p.1)).collect();
+    let finite = || points.iter().map(|p| p.1).filter(|v| v.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let margin = ((high - low) * 0.08).max(1e-9 + 0.02 * high.abs());
+    let x = points[0].0..points[points.len() - 1].0.max(points[0].0 + 1.0);
+    let name = prose(&signal.name).replace('_', " ");
+    canvas.text(&name, (rect[0], rect[1] + 8.0), Anchor::Left, Ink::Text);
+    let ends = format!("{} → {}", number(points[0].1), number(points[points.len() - 1].1));
+    canvas.text(&ends, (rect[2], rect[1] + 8.0), Anchor::Right, Ink::Muted);
+    let inner = [rect[0], rect[1] + 18.0, rect[2], rect[3]];
+    let plot = Plot::bare(canvas, inner, x.clone(), low - margin..high + margin);
+    for damage in diagnosis.damage.iter().filter(|d| d.signal == signal.name) {
+        plot.bar((damage.from_step as f64, low - margin), (x.end, high + margin), harm);
+    }
+    canvas.line(&[(inner[0], inner[3]), (inner[2], inner[3])], Pen::new(Ink::Axis));
+    plot.line(&points, line);
+    for onset in diagnosis.onsets.iter().filter(|o| o.signal == signal.name) {
+        let mark = if onset.direction == "up" { Mark::Up } else { Mark::Down };
+        plot.mark(onset.step as f64, low - margin, mark, 3.5, Pen::new(Ink::Text));
+    }
+}

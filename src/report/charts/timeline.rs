@@ -1,0 +1,105 @@
+//! The order of events: first signs, cause windows, damage.
+
+use super::{Chart, Drawn, Missing};
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::Confidence;
+use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
+use crate::report::text::prose;
+use crate::tables::Columns;
+
+const TITLE: &str = "Order of events";
+const ROW: f64 = 20.0;
+/// Rows at most.
+const MOST: usize = 26;
+
+struct Event {
+    kind: &'static str,
+    name: String,
+    from: i64,
+    direction: &'static str,
+}
+
+fn events(analysis: &RunAnalysis) -> Vec<Event> {
+    let diagnosis = &analysis.diagnosis;
+    let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
+    let mut events: Vec<Event> = Vec::new();
+    for cause in &diagnosis.causes {
+        let kind = if cause.confidence == Confidence::Likely { "likely cause" } else { "possible cause" };
+        let name = cause.code.name().replace('_', " ");
+        events.extend(cause.from_step.map(|from| Event { kind, name, from, direction: "" }));
+    }
+    for damage in &diagnosis.damage {
+        let direction = if damage.after < damage.before { "down" } else { "up" };
+        events.push(Event { kind: "damage", name: prose(&damage.signal), from: damage.from_step, direction });
+    }
+    for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
+        let name = prose(&onset.signal);
+        events.push(Event { kind: "sign", name, from: onset.step, direction: onset.direction });
+    }
+    events.sort_by_key(|event| event.from);
+    events.truncate(MOST);
+    events
+}
+
+/// Draws it.
+pub fn draw(analysis: &RunAnalysis) -> Drawn {
+    let events = events(analysis);
+    let steps = (analysis.steps.first(), analysis.steps.last());
+    let ((Some(first), Some(last)), false) = (steps, events.is_empty()) else {
+        return Err(Missing::new(TITLE, "a cause, or a signal that changed for good"));
+    };
+    let table = Columns::of(&events)
+        .text("kind", |e| e.kind)
+        .text("name", |e| e.name.as_str())
+        .int("from_step", |e| e.from)
+        .text("direction", |e| e.direction)
+        .frame();
+    let span = (first.step as f64, last.step as f64);
+    Ok(Chart {
+        name: "timeline",
+        title: TITLE.into(),
+        reading: "From top to bottom in the order they began: causes as bars, damage in red to the end of the run, other signals as triangles where they began to change for good.".into(),
+        notes: Vec::new(),
+        scenes: Scenes::draw(|width| ink(&events, span, width)),
+        table,
+    })
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
+    let mut canvas = Canvas::new(width, (ROW * events.len() as f64) as u32 + 110, TITLE);
+    let likely = Pen::new(Ink::Exploratory).alpha(0.75);
+    let possible = Pen::new(Ink::Exploratory).alpha(0.3);
+    let damage = Pen::new(Ink::Spurious).alpha(0.75);
+    canvas.legend(&[
+        Entry::new(Key::Area(likely), "likely cause"),
+        Entry::new(Key::Area(possible), "possible cause"),
+        Entry::new(Key::Area(damage), "damage"),
+        Entry::new(Key::Mark(Pen::new(Ink::Text), Mark::Up), "sign"),
+    ]);
+    let last = last.max(first + 1.0);
+    let x = Axis::new("training step", first..last, ticks::whole(first, last, 8));
+    let y = Axis::new("", 0.0..events.len() as f64, Vec::new());
+    let plot = Plot::new(&canvas, &x, &y);
+    for (place, event) in events.iter().enumerate() {
+        let top = (events.len() - place) as f64;
+        let from = event.from as f64;
+        let bar = |pen: Pen| plot.bar((from, top - 0.85), (last, top - 0.15), pen);
+        match event.kind {
+            "likely cause" => bar(likely),
+            "possible cause" => bar(possible),
+            "damage" => bar(damage),
+            _ => {
+                let mark = if event.direction == "up" { Mark::Up } else { Mark::Down };
+                plot.mark(from, top - 0.5, mark, 4.0, Pen::new(Ink::Text));
+            }
+        }
+        let word = if event.direction.is_empty() { String::new() } else { format!(" {}", event.direction) };
+        let (px, py) = plot.pixel(from, top - 0.5);
+        let text = format!("{}{word}, step {}", event.name, event.from);
+        let late = px > canvas.width() * 0.55;
+        let (at, anchor) = if late { (px - 9.0, Anchor::Right) } else { (px + 9.0, Anchor::Left) };
+        canvas.text(&text, (at, py), anchor, Ink::Text);
+    }
+    canvas.finish()
+}

@@ -1,0 +1,320 @@
+//! Falls and rises of a series that last to its end: is there one, how large, since when.
+//!
+//! The mean of the last steps is held against the mean of every earlier window of 1, 2, 4, … steps; and
+//! beside it, as the one comparison that is always asked for, the first steps against all others.
+//! Where the sampling error of each step is known, the difference must be beyond it, and beyond the
+//! scatter from step to step that sampling does not explain; the number of windows tried is paid for
+//! (Bonferroni). Where it is not known, the same statistic is taken of the series in random orders.
+//! A series without change is called changed with at most [`FALSE_ALARMS`], one that only scatters
+//! from step to step with at most [`SCATTER_ALARMS`].
+
+use std::ops::Range;
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::quantile::select_quantile;
+use super::random::Random;
+
+/// How often a series without change is called fallen, and how often risen, at most.
+pub const FALSE_ALARMS: f64 = 0.001;
+/// The same for a series whose level scatters from step to step beyond sampling.
+pub const SCATTER_ALARMS: f64 = 0.01;
+/// Steps below which nothing is said.
+pub const FEWEST_STEPS: usize = 4;
+/// Steps below which nothing is said where sampling errors are not known: fewer have too few orders.
+pub const FEWEST_UNKNOWN: usize = 8;
+/// Orders that are tried; the statistic must beat all of them.
+const ORDERS: u64 = 999;
+/// A value this far back towards where the change came from has not left it yet.
+const STILL_THERE: f64 = 0.15;
+/// The median of the square of a standard normal number.
+const MEDIAN_SQUARE: f64 = 0.4549;
+
+/// The value of a series at a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Step.
+    pub step: i64,
+    /// Value.
+    pub value: f64,
+    /// Its standard error by sampling; `None` where not known.
+    pub error: Option<f64>,
+}
+
+/// Which way a series went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// Down.
+    Down,
+    /// Up.
+    Up,
+}
+
+/// A change that lasts to the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Which way.
+    pub direction: Direction,
+    /// The first step at which it has begun: not when it was complete.
+    pub onset: i64,
+    /// The level it left.
+    pub before: f64,
+    /// The level of the last steps.
+    pub after: f64,
+    /// The difference over its standard error.
+    pub z: f64,
+}
+
+/// The last steps that a level is taken over.
+fn tail_length(steps: usize) -> usize {
+    (steps / 4).clamp(1, 25)
+}
+
+/// Looks for a change in one direction that lasts to the end; `None` where there is none, or too few
+/// steps to say.
+#[must_use]
+pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
+    let sign = if direction == Direction::Down { 1.0 } else { -1.0 };
+    let values: Vec<f64> = points.iter().map(|p| sign * p.value).collect();
+    let known: Option<Vec<f64>> = points.iter().map(|p| p.error.map(|e| e * e)).collect();
+    if points.len() < FEWEST_STEPS || (known.is_none() && points.len() < FEWEST_UNKNOWN) {
+        return None;
+    }
+    let excess = scatter(&values, known.as_deref());
+    let zero = || vec![0.0; values.len()];
+    let variances: Vec<f64> = known.clone().unwrap_or_else(zero).iter().map(|v| v + excess).collect();
+    let scan = Scan::new(&values, &variances);
+    let best = match &known {
+        Some(sampling) => {
+            let sampling = Scan::new(&values, sampling);
+            // Half of the alarms for each of the two ways to look.
+            let real = |best: &Best, tries: usize| {
+                best.z() > critical(SCATTER_ALARMS / 2.0, tries)
+                    && best.difference() / sampling.error(best) > critical(FALSE_ALARMS / 2.0, tries)
+            };
+            let scanned = scan.best().filter(|best| real(best, scan.windows()));
+            scanned.or_else(|| scan.since_the_start().filter(|best| real(best, 1)))
+        }
+        None => scan.best().filter(|best| (0..ORDERS).all(|order| shuffled(&values, order, best.z()))),
+    }?;
+    Some(Change {
+        direction,
+        onset: points[onset(&values, known.as_ref().unwrap_or(&variances), &best)].step,
+        // Without a negative zero.
+        before: sign * best.before + 0.0,
+        after: sign * scan.tail_mean() + 0.0,
+        z: best.z(),
+    })
+}
+
+/// The number of standard errors that one of `windows` tries exceeds with this rate.
+fn critical(rate: f64, windows: usize) -> f64 {
+    Normal::standard().inverse_cdf(1.0 - rate / windows.max(1) as f64)
+}
+
+/// Whether the values in a random order stay below `z`.
+fn shuffled(values: &[f64], order: u64, z: f64) -> bool {
+    let mut values = values.to_vec();
+    Random::new(0x5157, order).shuffle(&mut values);
+    let excess = scatter(&values, None);
+    let variances = vec![excess; values.len()];
+    Scan::new(&values, &variances).best().is_none_or(|best| best.z() < z)
+}
+
+/// The variance of a step's value beyond its sampling error: from differences of neighbours, which
+/// a trend or a jump hardly touches.
+fn scatter(values: &[f64], known: Option<&[f64]>) -> f64 {
+    let mut squares: Vec<f64> = values.windows(2).map(|w| (w[1] - w[0]) * (w[1] - w[0])).collect();
+    let found = select_quantile(&mut squares, 0.5).unwrap_or(0.0) / (2.0 * MEDIAN_SQUARE);
+    let mut sampling = known.map_or_else(Vec::new, <[f64]>::to_vec);
+    let explained = select_quantile(&mut sampling, 0.5).unwrap_or(0.0);
+    let size = values.iter().fold(0.0, |size: f64, v| size.max(v.abs()));
+    // What rounding leaves is no scatter, but no certainty either.
+    (found - explained).max(1e-18 * size * size)
+}
+
+/// A window, and later steps that lie below it.
+struct Best {
+    window: Range<usize>,
+    later: Range<usize>,
+    before: f64,
+    after: f64,
+    error: f64,
+}
+
+impl Best {
+    fn difference(&self) -> f64 {
+        self.before - self.after
+    }
+
+    /// The difference over its standard error.
+    fn z(&self) -> f64 {
+        self.difference() / self.error
+    }
+}
+
+/// All windows before the last steps, against these.
+struct Scan {
+    sums: Vec<f64>,
+    variances: Vec<f64>,
+    tail: usize,
+}
+
+impl Scan {
+    fn new(values: &[f64], variances: &[f64]) -> Self {
+        let running = |terms: &[f64]| {
+            let mut sum = 0.0;
+            let next = |term: &f64| {
+                sum += term;
+                sum
+            };
+            std::iter::once(0.0).chain(terms.iter().map(next)).collect::<Vec<f64>>()
+        };
+        Self { sums: running(values), variances: running(variances), tail: tail_length(values.len()) }
+    }
+
+    fn steps(&self) -> usize {
+        self.sums.len() - 1
+    }
+
+    /// Mean and its variance over `from..to`.
+    fn mean(&self, from: usize, to: usize) -> (f64, f64) {
+        let n = (to - from) as f64;
+        ((self.sums[to] - self.sums[from]) / n, (self.variances[to] - self.variances[from]) / (n * n))
+    }
+
+    fn widths(&self) -> impl Iterator<Item = usize> {
+        let before = self.steps() - self.tail;
+        (0..).map(|power| 1 << power).take_while(move |width| *width <= before)
+    }
+
+    fn windows(&self) -> usize {
+        let before = self.steps() - self.tail;
+        self.widths().map(|width| before - width + 1).sum()
+    }
+
+    /// The standard error of the difference between a window and later steps.
+    fn error(&self, best: &Best) -> f64 {
+        let variance = |range: &Range<usize>| self.mean(range.start, range.end).1;
+        (variance(&best.window) + variance(&best.later)).sqrt()
+    }
+
+    fn tail_mean(&self) -> f64 {
+        self.mean(self.steps() - self.tail, self.steps()).0
+    }
+
+    fn compared(&self, window: Range<usize>, later: Range<usize>) -> Best {
+        let (before, before_variance) = self.mean(window.start, window.end);
+        let (after, after_variance) = self.mean(later.start, later.end);
+        Best { window, later, before, after, error: (before_variance + after_variance).sqrt() }
+    }
+
+    /// The window that the last steps lie farthest below.
+    fn best(&self) -> Option<Best> {
+        let before = self.steps() - self.tail;
+        let mut best: Option<Best> = None;
+        for width in self.widths() {
+            for start in 0..=before - width {
+                let compared = self.compared(start..start + width, before..self.steps());
+                if compared.z() > best.as_ref().map_or(0.0, Best::z) {
+                    best = Some(compared);
+                }
+            }
+        }
+        best
+    }
+
+    /// The first steps, if all others and the last ones lie below them.
+    fn since_the_start(&self) -> Option<Best> {
+        let first = (self.steps() / 10).max(1);
+        let best = self.compared(0..first, first..self.steps());
+        let lasts = best.before - self.tail_mean() >= 0.5 * best.difference();
+        (best.difference() > 0.0 && lasts).then_some(best)
+    }
+}
+
+/// The first step after the last one that still is where the change came from.
+fn onset(values: &[f64], variances: &[f64], best: &Best) -> usize {
+    let near = STILL_THERE * best.difference();
+    let still = |i: &usize| values[*i] > best.before - near.max(2.0 * variances[*i].sqrt());
+    let last = (best.window.end..values.len()).rev().find(still);
+    last.map_or(best.window.end, |last| (last + 1).min(values.len() - 1))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn series(values: impl IntoIterator<Item = f64>, error: Option<f64>) -> Vec<Point> {
+        let point = |(i, value)| Point { step: 3 * i as i64, value, error };
+        values.into_iter().enumerate().map(point).collect()
+    }
+
+    fn noisy(random: &mut Random, steps: usize, error: f64, level: impl Fn(usize) -> f64) -> Vec<f64> {
+        (0..steps).map(|i| level(i) + error * random.normal()).collect()
+    }
+
+    #[test]
+    fn falls_are_dated_to_their_beginning() {
+        let values = [0.2, 0.5, 0.8, 0.82, 0.79, 0.81, 0.6, 0.4, 0.2, 0.05, 0.03, 0.04];
+        let change = sustained(&series(values, Some(0.02)), Direction::Down).unwrap();
+        assert_eq!(change.onset, 18);
+        assert!((change.before - 0.8).abs() < 0.03 && (change.after - 0.04).abs() < 0.01, "{change:?}");
+        assert_eq!(sustained(&series(values, Some(0.02)), Direction::Up), None);
+        let back = [0.8, 0.82, 0.79, 0.1, 0.12, 0.8, 0.81, 0.8, 0.79];
+        assert_eq!(sustained(&series(back, Some(0.02)), Direction::Down), None, "it came back");
+    }
+
+    #[test]
+    fn one_step_before_is_enough_where_its_error_is_known() {
+        let mut values = vec![0.97; 11];
+        values[0] = 0.22;
+        let change = sustained(&series(values.clone(), Some(0.03)), Direction::Up).unwrap();
+        assert_eq!(change.onset, 3);
+        assert_eq!(sustained(&series(values, None), Direction::Up), None, "one of eleven may be chance");
+    }
+
+    #[test]
+    fn too_few_steps_say_nothing() {
+        assert_eq!(sustained(&series([1.0, 1.0, 0.0], Some(0.01)), Direction::Down), None);
+        assert_eq!(sustained(&series([9.0, 9.0, 9.0, 1.0, 1.0, 1.0], None), Direction::Down), None);
+    }
+
+    /// A series without change is called changed no more often than stated, however long it is.
+    #[test]
+    fn false_alarms_are_as_stated() {
+        let mut random = Random::new(11, 0);
+        for steps in [4, 11, 40, 400] {
+            let mut alarms = 0;
+            for _ in 0..1_000 {
+                let values = noisy(&mut random, steps, 0.05, |_| 0.5);
+                alarms += u32::from(sustained(&series(values, Some(0.05)), Direction::Down).is_some());
+            }
+            assert!(alarms <= 5, "{alarms} of 1000 at {steps} steps");
+        }
+        let mut alarms = 0;
+        for _ in 0..200 {
+            let values = noisy(&mut random, 30, 1.0, |_| 0.0);
+            alarms += u32::from(sustained(&series(values, None), Direction::Up).is_some());
+        }
+        assert!(alarms <= 2, "{alarms} of 200 without errors");
+    }
+
+    #[test]
+    fn falls_and_drifts_are_found() {
+        let mut random = Random::new(12, 0);
+        for steps in [8, 11, 40, 400] {
+            let (mut jumps, mut drifts, mut unknown) = (0, 0, 0);
+            for _ in 0..100 {
+                let jump = noisy(&mut random, steps, 0.04, |i| if 2 * i < steps { 0.9 } else { 0.55 });
+                jumps += u32::from(sustained(&series(jump.clone(), Some(0.04)), Direction::Down).is_some());
+                unknown += u32::from(sustained(&series(jump, None), Direction::Down).is_some());
+                let drift = noisy(&mut random, steps, 0.04, |i| 0.9 - 0.5 * i as f64 / steps as f64);
+                drifts += u32::from(sustained(&series(drift, Some(0.04)), Direction::Down).is_some());
+            }
+            assert!(jumps >= 95 && drifts >= 80, "{jumps} {drifts} of 100 at {steps} steps");
+            assert!(unknown >= if steps < 40 { 0 } else { 90 }, "{unknown} of 100 at {steps} steps");
+        }
+    }
+}

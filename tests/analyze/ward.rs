@@ -1,0 +1,137 @@
+//! Real runs with one thing made wrong on purpose (a fifth of their groups): the cause stands first
+//! or second, and what is healthy is called healthy. Beside them, runs that older versions misjudged.
+
+use std::path::PathBuf;
+
+use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::result::{CauseCode, Confidence, RunState, WarningCode};
+
+use super::support::sample;
+use super::{analyzed, preset};
+use stapo_analyze::framework::s2t::S2tSettings;
+
+fn of(path: PathBuf) -> RunAnalysis {
+    analyzed(&[path], &preset(S2tSettings::v5()))
+}
+
+fn ward(name: &str) -> RunAnalysis {
+    of(sample(&format!("ward/{name}.parquet")))
+}
+
+fn repro(name: &str) -> RunAnalysis {
+    of(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/repro/{name}.parquet")))
+}
+
+fn told(analysis: &RunAnalysis) -> String {
+    let causes = analysis.diagnosis.causes.iter();
+    let causes: Vec<String> = causes.map(|c| format!("{} {:?}", c.code.name(), c.confidence)).collect();
+    format!("{:?} {:?} {causes:?}", analysis.diagnosis.state, analysis.diagnosis.damage)
+}
+
+/// The cause stands first or second.
+fn names(analysis: &RunAnalysis, code: CauseCode) {
+    let found = analysis.diagnosis.causes.iter().take(2).any(|cause| cause.code == code);
+    assert!(found, "{} is not among the first two: {}", code.name(), told(analysis));
+}
+
+fn likely(analysis: &RunAnalysis) -> Vec<CauseCode> {
+    let causes = analysis.diagnosis.causes.iter().filter(|c| c.confidence == Confidence::Likely);
+    causes.map(|c| c.code).filter(|code| *code != CauseCode::DeadGroups).collect()
+}
+
+#[test]
+fn healthy_is_healthy() {
+    let analysis = ward("healthy");
+    assert_eq!(analysis.diagnosis.state, RunState::Healthy, "{}", told(&analysis));
+    assert_eq!(likely(&analysis), []);
+    assert!(analysis.diagnosis.damage.is_empty());
+    assert!(analysis.diagnosis.onsets.iter().any(|o| o.signal == "reward" && o.direction == "up"));
+}
+
+#[test]
+fn easy_prompts_cost_but_do_not_harm() {
+    let analysis = ward("easy");
+    names(&analysis, CauseCode::DeadGroups);
+    assert!(analysis.diagnosis.damage.is_empty(), "{}", told(&analysis));
+}
+
+#[test]
+fn causes_are_named() {
+    for (run, code) in [
+        ("hot", CauseCode::LargeUpdates),
+        ("temperature", CauseCode::SamplerTemperature),
+        ("flipped", CauseCode::AdvantageContradictsReward),
+        ("hacked", CauseCode::RewardHacking),
+        ("positive_only", CauseCode::NoNegativeSignal),
+        ("noise", CauseCode::UninformativeReward),
+        ("async", CauseCode::StaleSampler),
+        ("async", CauseCode::UnboundedRatio),
+    ] {
+        names(&ward(run), code);
+    }
+}
+
+#[test]
+fn ruined_runs_are_damaged() {
+    for run in ["hot", "hacked"] {
+        let analysis = ward(run);
+        let ruined = matches!(analysis.diagnosis.state, RunState::Damaged | RunState::Collapsed);
+        assert!(ruined, "{run}: {}", told(&analysis));
+        assert!(analysis.verdict.health.starts_with("This run"), "{}", analysis.verdict.health);
+        assert!(analysis.verdict.health.contains(analysis.diagnosis.causes[0].code.name()));
+    }
+}
+
+#[test]
+fn the_temperature_is_estimated() {
+    let analysis = ward("temperature");
+    let cause = analysis.diagnosis.causes.iter().find(|c| c.code == CauseCode::SamplerTemperature).unwrap();
+    let t = cause.evidence.iter().find(|e| e.what == "estimated temperature").unwrap().value;
+    assert!((t - 0.6).abs() < 0.02, "{t}");
+}
+
+#[test]
+fn one_token_drives_the_asynchronous_run() {
+    let analysis = ward("async");
+    let drivers = &analysis.drivers;
+    let first = &drivers.top[0];
+    assert!((first.ratio.unwrap() - 610.4).abs() < 1.0 && first.advantage < 0.0);
+    assert_eq!(first.corner.unwrap().name(), "high_negative");
+    assert!(drivers.concentration.effective_number.unwrap() < 2.0);
+    assert!(first.energy_share > 0.5 && !first.before.is_empty());
+    let dual = drivers.what_if.iter().find(|row| row.rule == "dual_clip_3").unwrap();
+    assert!(dual.energy_kept < 0.5 && dual.effective_number.unwrap() > 50.0, "{dual:?}");
+}
+
+#[test]
+fn a_constant_reward_has_not_collapsed() {
+    let analysis = repro("constant_reward");
+    assert!(analysis.diagnosis.damage.is_empty(), "{}", told(&analysis));
+    assert!(analysis.warnings.iter().all(|w| w.code != WarningCode::RewardCollapse));
+}
+
+#[test]
+fn an_explosion_is_one_where_little_room_is_left_above() {
+    let analysis = repro("explosion_v64");
+    assert!(analysis.diagnosis.damage.iter().any(|d| d.signal == "entropy"), "{}", told(&analysis));
+    assert_eq!(analysis.warnings[0].code, WarningCode::EntropyExplosion);
+}
+
+#[test]
+fn a_third_of_the_reward_lost_is_damage() {
+    let analysis = repro("reward_90_55");
+    assert!(analysis.diagnosis.damage.iter().any(|d| d.signal == "reward"), "{}", told(&analysis));
+    assert_eq!(analysis.diagnosis.state, RunState::Damaged);
+}
+
+#[test]
+fn dead_batches_say_what_their_rewards_are() {
+    let message = |analysis: &RunAnalysis| {
+        let dead = analysis.warnings.iter().find(|w| w.code == WarningCode::DeadBatches);
+        dead.map_or(String::new(), |w| w.message.clone())
+    };
+    let zero = message(&repro("zero_advantage"));
+    assert!(zero.contains("rewards differ"), "{zero}");
+    let best = message(&repro("rewards_minus1_0"));
+    assert!(!best.contains("lowest") && !best.contains("wrong"), "{best}");
+}
