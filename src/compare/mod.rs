@@ -209,7 +209,7 @@ fn summary(run: &NamedRun) -> RunSummary {
         responses: analysis.totals.responses,
         groups: analysis.totals.groups,
         silenced: analysis.s2t.silenced,
-        gradient_source: analysis.totals.gradient_source.clone(),
+        gradient_source: analysis.totals.gradient_source,
         health: analysis.verdict.health.clone(),
         warnings: analysis.warnings.iter().map(|w| w.code.name().to_owned()).collect(),
         stability: stability::stability(analysis),

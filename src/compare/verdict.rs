@@ -120,7 +120,7 @@ fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
     if tested.is_empty() {
         return format!("Nothing could be tested between {baseline} and {others}.");
     }
-    if !tested.iter().any(|row| decidable(row)) {
+    if !tested.iter().any(decidable) {
         let few = tested.iter().filter(|row| row.finding == Finding::TooFew);
         if let Some(row) =
             few.min_by(|a, b| a.smallest_p.partial_cmp(&b.smallest_p).unwrap_or(Ordering::Equal))

@@ -44,7 +44,7 @@ pub fn finish(counts: &BySign) -> Plane {
     let cells = (0..counts.len()).filter_map(|cell| {
         let tally = counts.at(cell);
         let (x, y) = place(cell);
-        (tally.count() > 0).then(|| PlaneCell {
+        (tally.count() > 0).then_some(PlaneCell {
             x,
             y,
             positive: tally.positive.count,

@@ -205,7 +205,7 @@ pub fn groups(
 ) -> Option<Groups> {
     let rule = Rule::of(rewards, asked)?;
     let mut steps: BTreeMap<i64, Tally> = BTreeMap::new();
-    let mut judged_groups: BTreeMap<i64, Vec<(u64, (u32, u32))>> = BTreeMap::new();
+    let mut judged_groups = BTreeMap::<i64, Vec<_>>::new();
     let mut by_rate: [RateTally; RATES.len()] = Default::default();
     for (step, id, group) in groups.by_id() {
         let (right, judged) = rule.judge(group);
