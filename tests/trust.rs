@@ -213,7 +213,7 @@ fn masked(folder: &Path, mask: ArrayRef) -> (Vec<u8>, Vec<String>) {
     ];
     // A row group each: what a batch holds must not change how the column is read.
     write_parquet(&path, columns, 1);
-    let run = Run::open(&[path.clone()], &IngestSettings::default()).unwrap();
+    let run = Run::open(std::slice::from_ref(&path), &IngestSettings::default()).unwrap();
     let flags = read(&path).unwrap().iter().flat_map(|b| b.mask().unwrap().to_vec()).collect();
     (flags, run.notes)
 }
@@ -242,14 +242,14 @@ fn a_file_that_changes_while_it_is_read_is_not_analysed() {
         write_parquet(&path, columns, 8);
     };
     write(-1.0);
-    let run = Run::open(&[path.clone()], &IngestSettings::default()).unwrap();
+    let run = Run::open(std::slice::from_ref(&path), &IngestSettings::default()).unwrap();
     assert!(scan(&run, Column::ALL, &Silent, || Fragile(None)).is_ok());
     // Before a unit is opened.
     std::thread::sleep(std::time::Duration::from_millis(20));
     write(-2.0);
     assert!(matches!(scan(&run, Column::ALL, &Silent, || Fragile(None)), Err(Error::Changed { .. })));
     // While it is read.
-    let run = Run::open(&[path.clone()], &IngestSettings::default()).unwrap();
+    let run = Run::open(std::slice::from_ref(&path), &IngestSettings::default()).unwrap();
     let changed = scan_in_order(&run, Column::ALL, &Silent, &mut |_| {
         fs::write(&path, "something else").unwrap();
         Ok(())
