@@ -20,6 +20,7 @@ pub mod error;
 pub mod format;
 pub mod framework;
 #[doc(hidden)]
+#[cfg(feature = "replay")]
 pub mod fuzzing;
 pub mod ingest;
 pub mod output;

@@ -89,9 +89,9 @@ fn without_code(markdown: &str) -> String {
         prose.push_str(&rest[..start]);
         let fence = "`".repeat(ticks(&rest[start..]));
         let inside = &rest[start + fence.len()..];
-        let ends = inside.match_indices(fence.as_str()).map(|(at, _)| at);
+        let mut ends = inside.match_indices(fence.as_str()).map(|(at, _)| at);
         let is_whole = |at: &usize| !inside[..*at].ends_with('`') && ticks(&inside[*at..]) == fence.len();
-        match ends.filter(|at| is_whole(at)).next() {
+        match ends.find(is_whole) {
             Some(end) => rest = &inside[end + fence.len()..],
             None => {
                 prose.push_str(&fence);

@@ -7,7 +7,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray, UInt64Array};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
@@ -378,10 +378,6 @@ pub fn take(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
         let places: Vec<usize> = rows.iter().map(of_row).collect();
         return take(values, &places);
     }
-    let data = array.to_data();
-    let mut picked = arrow_data::transform::MutableArrayData::new(vec![&data], true, rows.len());
-    for &row in rows {
-        picked.try_extend(0, row, row + 1).map_err(|e| WrongType(e.to_string()))?;
-    }
-    Ok(arrow_array::make_array(picked.freeze()))
+    let rows = UInt64Array::from_iter_values(rows.iter().map(|row| *row as u64));
+    arrow_select::take::take(array, &rows, None).map_err(|e| WrongType(e.to_string()))
 }
