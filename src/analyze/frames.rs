@@ -8,7 +8,7 @@ impl RunAnalysis {
     /// All tables, by the names of their files.
     #[must_use]
     pub fn frames(&self) -> Vec<(&'static str, DataFrame)> {
-        vec![
+        let mut frames = vec![
             ("steps", self.steps_frame()),
             ("taxonomy", self.taxonomy_frame()),
             ("vocabulary", self.vocabulary_frame()),
@@ -16,7 +16,9 @@ impl RunAnalysis {
             ("rules", self.rules_frame()),
             ("plane", self.plane_frame()),
             ("drivers", self.drivers_frame()),
-        ]
+        ];
+        frames.extend(self.answers.frames());
+        frames
     }
 
     /// One row a step.

@@ -5,6 +5,7 @@
 //! and are turned into a [`RunAnalysis`] (`finish`, `diagnosis`). Only a threshold over more
 //! tokens than fit in memory takes a second look at the log.
 
+mod answer_frames;
 mod collect;
 mod condition;
 mod diagnosis;

@@ -44,8 +44,8 @@ pub fn outcomes(answers: &Answers) -> Option<Markup> {
     }
     let rule = format!("A response is right where {}.", groups.rule);
     Some(html! {
-        (sheet.folded("Groups by outcome", None, &prose(&rule)))
-        (passes.folded("pass@k", None, "The chance that one of k responses is right, without bias; intervals draw the groups of every step anew."))
+        (sheet.folded("Groups by outcome", Some("groups"), &prose(&rule)))
+        (passes.folded("pass@k", Some("groups"), "The chance that one of k responses is right, without bias; intervals draw the groups of every step anew."))
         (rates.folded("Energy by the group's pass rate", None, "How much of the update goes to prompts that are solved, and to those that are not."))
     })
 }

@@ -58,7 +58,7 @@ pub fn ledger(answers: &Answers) -> Option<Markup> {
     }
     Some(sheet.folded(
         "Off-policy ledger",
-        None,
+        Some("offpolicy"),
         "Differences d of log-probabilities over trained tokens; ratios are e^d, of responses e^Σd. By step and lag in the file.",
     ))
 }
@@ -71,7 +71,7 @@ pub fn lags(answers: &Answers) -> Option<Markup> {
     ledger.lags.iter().for_each(|row| sheet.push(cells(format!("{what} {}", row.lag), &row.difference)));
     Some(sheet.folded(
         "Trainer against sampler by lag",
-        None,
+        Some("offpolicy"),
         "Lag is the step minus the step whose weights the sampler had.",
     ))
 }
@@ -106,7 +106,7 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
     Some(html! {
         (sheet.folded(
             "Corrections for an off-policy sampler",
-            None,
+            Some("corrections"),
             "What each would do to this log: weights on top of the objective's own, of r = trainer/sampler. Other bounds: --correction.",
         ))
         (sliders(ledger))

@@ -36,7 +36,7 @@ pub fn cancellation(answers: &Answers) -> Option<Markup> {
         percent_or_dash(found.spurious_cancelled_share),
         estimate(found.exact)
     );
-    Some(sheet.folded("Tokens that siblings push", None, &note))
+    Some(sheet.folded("Tokens that siblings push", Some("cancellation"), &note))
 }
 
 fn branch(branch: &Branch) -> String {
@@ -82,5 +82,5 @@ pub fn forks(answers: &Answers) -> Option<Markup> {
         number_or_dash(forks.entropy_elsewhere),
         estimate(forks.exact)
     );
-    Some(sheet.folded("Forks whose branches differ most in reward", None, &note))
+    Some(sheet.folded("Forks whose branches differ most in reward", Some("forks"), &note))
 }

@@ -39,7 +39,7 @@ pub fn slices(answers: &Answers) -> Option<Markup> {
                 number_or_dash(row.engine_k3),
             ]);
         }
-        sheet.without_empty().folded(&format!("Tokens by {}", prose(name)), None, "")
+        sheet.without_empty().folded(&format!("Tokens by {}", prose(name)), Some("slices"), "")
     });
     let tables: Vec<Markup> = tables.collect();
     (!tables.is_empty()).then(|| html! { @for table in &tables { (table) } })
