@@ -46,8 +46,9 @@ pub fn width(analysis: &RunCore) -> Option<Warning> {
     (s2t.fraction > WIDE).then(|| Warning {
         code: WarningCode::MaskTooWide,
         message: format!(
-            "the mask takes {:.3} % of the tokens; the paper reports mostly below 0.01 %{}",
+            "the mask takes {:.3} % of the tokens, more than {} %; the paper reports mostly below 0.01 %{}",
             100.0 * s2t.fraction,
+            100.0 * WIDE,
             reason(analysis)
         ),
         hint: "check that p and H are those of the trained policy, or lower τ_p".into(),

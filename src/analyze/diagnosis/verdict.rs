@@ -13,7 +13,7 @@ const NAMED: usize = 5;
 const DAMAGED: usize = 3;
 /// Shares of the energy from which on silencing is noticeable, and from which on it is large.
 const NOTICEABLE: f64 = 0.001;
-const LARGE: f64 = 0.01;
+const LARGE: f64 = 0.1;
 
 /// The verdict on an analysis with this diagnosis.
 pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> Verdict {

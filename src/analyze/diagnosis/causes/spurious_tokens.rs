@@ -1,8 +1,8 @@
 //! Spurious tokens carry a large part of the energy.
 //!
 //! Statistic: the energy share of the tokens that S2T silences.
-//! Threshold: a tenth is likely, since silencing them then changes every update; a hundredth is
-//! possible, as the verdict's own sentence calls it large.
+//! Threshold: a tenth is likely, since silencing them then changes every update, as the verdict's own
+//! sentence says; a hundredth is possible.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use crate::analyze::result::{CauseCode, Confidence};

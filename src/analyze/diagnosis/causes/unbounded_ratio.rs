@@ -76,7 +76,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Some(from),
         message,
         "bound the ratio where A < 0: a dual clip of 3 to 10, or a cap on the ratio; try it with \
-         `replay --objectives dual_clip`",
+         `replay --objective dapo,dual_clip`",
         evidence,
     )
 }
