@@ -59,7 +59,7 @@ mod tests {
         let frame = Columns::of(&rows).text("name", |r| r.0).int("n", |r| r.1).text("right", |r| r.2).frame();
         let mut out = Vec::new();
         write(&frame, &["right"], &mut out).unwrap();
-        let expected = "  name    n  right  share\n  ab      1      x  0.123\n  c     100     yy\n";
+        let expected = "  name    n  right\n  ab      1      x\n  c     100     yy\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }
