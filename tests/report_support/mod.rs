@@ -156,11 +156,13 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         median_tau_h: Some(0.9),
         ..s2t
     };
-    let mut cases = Cases::default();
-    cases.top = candidates::flagged(&spec, &points, &outcome, &mut random);
-    cases.spurious = silenced;
-    cases.exploratory = candidates - silenced;
-    cases.complete = true;
+    let cases = Cases {
+        top: candidates::flagged(&spec, &points, &outcome, &mut random),
+        spurious: silenced,
+        exploratory: candidates - silenced,
+        complete: true,
+        ..Cases::default()
+    };
     let core = RunCore {
         diagnosis: diagnosis(&spec),
         drivers: drivers(&spec),
