@@ -39,6 +39,7 @@ use result::{Arm, COMPARE_VERSION, RunSummary, Series, Settings};
 use sides::CutRun;
 
 /// Reads a trainer's metrics, for their errors.
+#[cfg(feature = "replay")]
 pub(crate) fn read_metrics(path: &std::path::Path) -> Result<()> {
     // A run of some name, so that files of one run are read, too.
     let input = TrainerInput { run: Some("run".into()), path: path.to_owned() };

@@ -39,7 +39,7 @@ pub const DEFAULT_RATE: f64 = 1e-6;
 /// AdamW, as PyTorch has it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OptimizerSettings {
-    /// Learning rate; `None` takes the log's, else [`DEFAULT_RATE`].
+    /// Learning rate; `None` takes the log's, else 1e-6.
     pub learning_rate: Option<f64>,
     /// β₁ and β₂.
     pub betas: (f64, f64),

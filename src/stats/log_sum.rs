@@ -1,7 +1,7 @@
 //! Sums of exponentials of any size that do not depend on order, splitting or the number of threads.
 //!
-//! Terms are gathered in buckets of [`WIDTH`] nats and scaled to the bucket's lower end, where they
-//! are added exactly ([`ExactSum`]). Buckets more than [`DEPTH`] below the highest cannot change the
+//! Terms are gathered in buckets of `WIDTH` nats and scaled to the bucket's lower end, where they
+//! are added exactly ([`ExactSum`]). Buckets more than `DEPTH` below the highest cannot change the
 //! sum (e^−96 of it is below 1e-41) and are dropped, so memory is bounded and e^{±800} is no matter.
 
 use super::exact_sum::ExactSum;
