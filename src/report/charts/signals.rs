@@ -10,7 +10,7 @@ use crate::tables::Columns;
 
 const TITLE: &str = "Signals over steps";
 /// Height of one small chart, and of the legend.
-const ROW: f64 = 96.0;
+const ROW: f64 = 112.0;
 const LEGEND: f64 = 34.0;
 /// Narrowest width of one small chart.
 const NARROWEST: f64 = 190.0;
@@ -79,8 +79,9 @@ fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4]
     let name = prose(&signal.name).replace('_', " ");
     canvas.text(&name, (rect[0], rect[1] + 8.0), Anchor::Left, Ink::Text);
     let ends = format!("{} → {}", number(points[0].1), number(points[points.len() - 1].1));
-    canvas.text(&ends, (rect[2], rect[1] + 8.0), Anchor::Right, Ink::Muted);
-    let inner = [rect[0], rect[1] + 18.0, rect[2], rect[3]];
+    // On a line of its own: names are as long as loggers make them.
+    canvas.text(&ends, (rect[0], rect[1] + 24.0), Anchor::Left, Ink::Muted);
+    let inner = [rect[0], rect[1] + 34.0, rect[2], rect[3]];
     let plot = Plot::bare(canvas, inner, x.clone(), low - margin..high + margin);
     for damage in diagnosis.damage.iter().filter(|d| d.signal == signal.name) {
         plot.bar((damage.from_step as f64, low - margin), (x.end, high + margin), harm);
