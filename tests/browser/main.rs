@@ -305,7 +305,8 @@ fn the_largest_page_opens_quickly() {
         tasks.unwrap()["value"].as_f64().unwrap()
     };
     let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
-    // A guard against pages that freeze a browser, not a measurement: about a second on two busy cores.
+    // The page grew past the limit of 1 s that stood here: 1.0 to 1.2 s on two quiet cores, with every chart
+    // drawn twice and responses to browse. Until it is lighter, this only guards against freezing.
     assert!(fastest > 0.0 && fastest < 4.0, "{fastest} s");
     assert_eq!(browser.console(), Vec::<String>::new());
 }
