@@ -192,6 +192,28 @@ fn thresholds_can_be_set() {
 }
 
 #[test]
+fn some_steps_of_a_run_are_analysed_as_if_they_were_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = folder.path().join("part.parquet");
+    let steps = ["--steps", "12..36"];
+    program().arg("convert").arg(sample("grpo.parquet")).args(steps).arg("-o").arg(&part).assert().success();
+    let cut = json(program().arg(sample("grpo.parquet")).args(steps).args(["--format", "json"]));
+    let alone = json(program().arg(&part).args(["--format", "json"]));
+    let numbers = |summary: &Value| -> Vec<i64> {
+        summary["steps"].as_array().unwrap().iter().map(|row| row["step"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(numbers(&cut), [12, 24, 36]);
+    for section in ["totals", "s2t", "steps", "taxonomy"] {
+        assert_eq!(cut[section], alone[section], "{section}");
+    }
+    let refused = program().arg(sample("grpo.parquet")).args(["--steps", "900.."]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("no response belongs to steps from 900 on"), "{said}");
+    assert!(said.contains("the log has steps 0 to 119"), "{said}");
+}
+
+#[test]
 fn a_gate_turns_the_summary_into_an_exit_code() {
     let gate = |condition: &str| {
         program().arg(sample("grpo.parquet")).args(["-q", "--fail-on", condition]).output().unwrap()

@@ -21,7 +21,10 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
     // Fails now rather than after the scan.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let run = Run::open(
+        &arguments.input.inputs,
+        &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
+    )?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let analysed = analyze_with_flagged(&run, &settings::analyze(&arguments.options), &bar);
     bar.finish();

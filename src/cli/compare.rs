@@ -28,7 +28,7 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     // Fails now rather than after the scan.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let quiet = arguments.reading.quiet;
-    let ingest = settings::ingest(&arguments.reading)?;
+    let ingest = settings::ingest_part(&arguments.reading, &arguments.part)?;
     let comparison = compare(&arms, &ingest, &settings::compare(arguments), |run| Bar::new(run, quiet))?;
     claimed.as_ref().map_or(Ok(()), |folder| folder.retire("compare.html"))?;
     let report = arguments.report.as_deref().map(|folder| write_all(&comparison, folder)).transpose()?;

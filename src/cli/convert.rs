@@ -28,7 +28,10 @@ fn require_parquet(target: &Path) -> Result<()> {
 /// Runs the command.
 pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
     require_parquet(&arguments.output)?;
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let run = Run::open(
+        &arguments.input.inputs,
+        &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
+    )?;
     let layout = if arguments.long { Layout::Long } else { Layout::Nested };
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let converted = convert(&run, &arguments.output, layout, &bar);

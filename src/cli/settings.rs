@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::{
     AlignStepsArg, CompareArgs, EntropyUnit, MaskArgs, OldArg, PerArg, PopulationArg, PresetArg,
-    RandomFromArg, ReadingArgs, ReplayArgs,
+    RandomFromArg, ReadingArgs, ReplayArgs, StepsArgs,
 };
 use crate::analyze::{AnalyzeSettings, BatchUnit};
 use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
@@ -26,7 +26,13 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         threads: arguments.threads,
         limits: Limits::new(arguments.max_memory),
         pool: arguments.pool,
+        steps: None,
     })
+}
+
+/// Resolves how to read some steps of a log.
+pub fn ingest_part(arguments: &ReadingArgs, part: &StepsArgs) -> Result<IngestSettings> {
+    Ok(IngestSettings { steps: part.steps, ..ingest(arguments)? })
 }
 
 /// Resolves what to compute.

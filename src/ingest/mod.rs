@@ -14,6 +14,7 @@ mod normalise;
 mod parquet;
 mod scan;
 mod schema;
+mod step_range;
 mod values;
 
 use std::path::PathBuf;
@@ -40,6 +41,7 @@ pub use schema::context::AlignmentRule;
 pub use schema::dialect::{Alignment, Dialect};
 pub use schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
 pub use schema::user_map::UserMap;
+pub use step_range::StepRange;
 
 use crate::error::Result;
 

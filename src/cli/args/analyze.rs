@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::InputArgs;
+use super::input::{InputArgs, StepsArgs};
 use super::mask::MaskArgs;
 use super::values::Format;
 
@@ -14,6 +14,10 @@ pub struct AnalyzeArgs {
     /// The log.
     #[command(flatten)]
     pub input: InputArgs,
+
+    /// Which part of it.
+    #[command(flatten)]
+    pub part: StepsArgs,
 
     /// Write report.html, report.md, charts, summary.json and tables into DIR
     #[arg(long, value_name = "DIR", help_heading = "Output")]

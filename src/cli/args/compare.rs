@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::input::ReadingArgs;
+use super::input::{ReadingArgs, StepsArgs};
 use super::mask::MaskArgs;
 use super::values::Format;
 
@@ -62,6 +62,10 @@ pub struct CompareArgs {
     /// How to read the logs.
     #[command(flatten)]
     pub reading: ReadingArgs,
+
+    /// Which part of them.
+    #[command(flatten)]
+    pub part: StepsArgs,
 
     /// What is computed.
     #[command(flatten)]

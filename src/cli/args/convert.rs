@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::InputArgs;
+use super::input::{InputArgs, StepsArgs};
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -12,6 +12,10 @@ pub struct ConvertArgs {
     /// The log.
     #[command(flatten)]
     pub input: InputArgs,
+
+    /// Which part of it.
+    #[command(flatten)]
+    pub part: StepsArgs,
 
     /// The Parquet file to write
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::values::memory;
-use crate::ingest::Alignment;
+use crate::ingest::{Alignment, StepRange};
 
 /// Where the log is and how to read it.
 #[derive(Debug, Args)]
@@ -54,6 +54,14 @@ pub struct ReadingArgs {
     /// No progress bar, no notes
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// A part of a run.
+#[derive(Debug, Args)]
+pub struct StepsArgs {
+    /// Read these steps only, both ends included: 10..40, 10.., ..40 or 10
+    #[arg(long, value_name = "STEPS", allow_hyphen_values = true, help_heading = "Reading")]
+    pub steps: Option<StepRange>,
 }
 
 /// Units of entropy.

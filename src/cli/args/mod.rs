@@ -18,7 +18,7 @@ pub use check::CheckArgs;
 pub use compare::{AlignStepsArg, CompareArgs};
 pub use convert::ConvertArgs;
 pub use demo::DemoArgs;
-pub use input::{EntropyUnit, ReadingArgs};
+pub use input::{EntropyUnit, ReadingArgs, StepsArgs};
 pub use mask::{MaskArgs, PerArg, PopulationArg, PresetArg};
 pub use replay::{OldArg, RandomFromArg, ReplayArgs};
 pub use shell::{CompletionsArgs, ManArgs};

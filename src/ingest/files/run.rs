@@ -21,6 +21,7 @@ use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 use crate::ingest::schema::mapping::{self, Layout, Mapping};
 use crate::ingest::schema::resolve::resolve;
 use crate::ingest::schema::user_map::UserMap;
+use crate::ingest::step_range::StepRange;
 
 /// What the user can say about reading a log.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,8 @@ pub struct IngestSettings {
     pub limits: Limits,
     /// Take files of different runs as one.
     pub pool: bool,
+    /// The steps to read; all where none are named.
+    pub steps: Option<StepRange>,
 }
 
 impl IngestSettings {
@@ -114,6 +117,7 @@ impl Run {
         run.map_columns(&opened)?;
         run.note_missing_step(&opened);
         run.notes.extend(note_stale_tail(&opened));
+        run.notes.extend(settings.steps.map(|steps| format!("{steps} only (--steps)")));
         Ok(run)
     }
 

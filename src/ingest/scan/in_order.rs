@@ -94,7 +94,7 @@ fn receive(
 ) -> Result<()> {
     let mut pass = |mut batch: TokenBatch| {
         batch.drop_plain_positions();
-        consume(batch)
+        shared.steps.pass(&batch, &mut |batch| consume(batch.clone()))
     };
     // The last response so far with the unit it ends in.
     let mut open: Option<(usize, TokenBatch)> = None;

@@ -5,6 +5,7 @@ pub mod parallel;
 pub mod response_keys;
 pub mod row_index;
 pub mod shared;
+pub mod step_filter;
 pub mod stitch;
 pub mod units;
 pub mod wanted;

@@ -6,6 +6,7 @@ use crate::ingest::files::run::Run;
 use crate::ingest::guard::{internal, internal_error};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::shared::{Scanned, Shared};
+use crate::ingest::scan::step_filter::StepFilter;
 use crate::ingest::scan::stitch::{Ends, Whole};
 use crate::ingest::scan::units::{Piece, Unit};
 use crate::ingest::scan::wanted::Wanted;
@@ -58,14 +59,15 @@ pub fn scan<'w, S: Sink>(
         let same_file = |a: usize, b: usize| shared.same_file(a, b);
         let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
         let whole = Whole { same_file: &same_file, require_size: &require_size };
-        continued = internal(|| stitcher.finish(&whole, &mut |batch| accept_whole(sink, batch)))?;
+        continued =
+            internal(|| stitcher.finish(&whole, &mut |batch| accept_whole(&shared.steps, sink, batch)))?;
     }
     shared.finish(results.into_iter().map(|(s, _)| s).collect(), quality, &continued)
 }
 
-fn accept_whole<S: Sink>(sink: &mut S, mut batch: TokenBatch) -> Result<()> {
+fn accept_whole<S: Sink>(steps: &StepFilter, sink: &mut S, mut batch: TokenBatch) -> Result<()> {
     batch.drop_plain_positions();
-    sink.accept(&batch)
+    steps.pass(&batch, &mut |batch| sink.accept(batch))
 }
 
 fn one_unit<S: Sink>(
@@ -79,7 +81,7 @@ fn one_unit<S: Sink>(
     let mut ends = Ends::Nothing;
     shared.decode(number, unit, quality, &mut |piece| {
         match piece {
-            Piece::Whole(batch) => return sink.accept(&batch),
+            Piece::Whole(batch) => return shared.steps.pass(&batch, &mut |batch| sink.accept(batch)),
             Piece::First(batch) => first = Some(batch),
             Piece::Only(batch) => ends = Ends::One(Box::new(batch)),
             Piece::Last(last) => {
@@ -98,5 +100,5 @@ fn one_unit<S: Sink>(
     let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
     let whole = Whole { same_file: &same_file, require_size: &require_size };
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
-    stitcher.add(number, ends, &whole, &mut |batch| accept_whole(sink, batch))
+    stitcher.add(number, ends, &whole, &mut |batch| accept_whole(&shared.steps, sink, batch))
 }

@@ -8,6 +8,7 @@ use crate::ingest::files::run::Run;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::response_keys::ResponseKeys;
 use crate::ingest::scan::row_index::RowIndex;
+use crate::ingest::scan::step_filter::StepFilter;
 use crate::ingest::scan::stitch::Stitcher;
 use crate::ingest::scan::units::{self, Piece, Selection, Unit};
 use crate::ingest::scan::wanted::Wanted;
@@ -31,6 +32,7 @@ pub struct Shared<'a> {
     next: AtomicUsize,
     pub watch: Watch<'a>,
     pub stitcher: Mutex<Stitcher>,
+    pub steps: StepFilter,
     failed: Mutex<Option<(usize, Error)>>,
     counts: Mutex<Vec<u64>>,
     keys: Mutex<ResponseKeys>,
@@ -47,6 +49,7 @@ impl<'a> Shared<'a> {
             next: AtomicUsize::new(0),
             watch: Watch::new(progress),
             stitcher: Mutex::default(),
+            steps: StepFilter::new(run.settings.steps),
             failed: Mutex::new(None),
             keys: Mutex::default(),
         }
@@ -106,6 +109,7 @@ impl<'a> Shared<'a> {
             file.identity.require_same(&file.context.path)?;
             file.context.require_one_convention(self.run.mapping_of(file))?;
         }
+        self.steps.require_some()?;
         self.keys.into_inner().unwrap_or_default().require_one_run(self.run)?;
         let counts = self.counts.into_inner().unwrap_or_default();
         Ok(Scanned { sinks, quality, rows: RowIndex::new(&counts, continued) })

@@ -1,0 +1,79 @@
+//! Lets only the responses of some steps through.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use crate::error::{Error, Result};
+use crate::ingest::batch::TokenBatch;
+use crate::ingest::step_range::StepRange;
+
+/// Lets through what belongs to the steps asked for, and remembers which steps there are.
+pub struct StepFilter {
+    range: Option<StepRange>,
+    lowest: AtomicI64,
+    highest: AtomicI64,
+    passed: AtomicI64,
+}
+
+impl StepFilter {
+    pub fn new(range: Option<StepRange>) -> Self {
+        let (lowest, highest) = (AtomicI64::new(i64::MAX), AtomicI64::new(i64::MIN));
+        Self { range, lowest, highest, passed: AtomicI64::new(0) }
+    }
+
+    /// Passes on the responses of a batch that are asked for.
+    pub fn pass(&self, batch: &TokenBatch, accept: &mut dyn FnMut(&TokenBatch) -> Result<()>) -> Result<()> {
+        let Some(range) = self.range else { return accept(batch) };
+        let steps = &batch.responses.step;
+        for step in steps {
+            self.lowest.fetch_min(*step, Ordering::Relaxed);
+            self.highest.fetch_max(*step, Ordering::Relaxed);
+        }
+        for part in stretches(steps, range) {
+            self.passed.fetch_add(1, Ordering::Relaxed);
+            if part == (0..steps.len()) { accept(batch) } else { accept(&batch.slice(part)) }?;
+        }
+        Ok(())
+    }
+
+    /// Fails where steps were asked for that the log does not have.
+    pub fn require_some(&self) -> Result<()> {
+        let Some(range) = self.range.filter(|_| self.passed.load(Ordering::Relaxed) == 0) else {
+            return Ok(());
+        };
+        let (lowest, highest) = (self.lowest.load(Ordering::Relaxed), self.highest.load(Ordering::Relaxed));
+        let there = match lowest <= highest {
+            true => format!("the log has {}", StepRange { first: lowest, last: highest }),
+            false => "the log has no response".into(),
+        };
+        Err(Error::Usage {
+            message: format!("no response belongs to {range}"),
+            hint: format!("{there}; give other --steps"),
+        })
+    }
+}
+
+/// The stretches of responses whose step is asked for.
+fn stretches(steps: &[i64], range: StepRange) -> Vec<Range<usize>> {
+    let inside = |step: &i64| (range.first..=range.last).contains(step);
+    let mut start = 0;
+    let runs = steps.chunk_by(|a, b| inside(a) == inside(b)).map(|run| {
+        start += run.len();
+        (start - run.len()..start, run.first().is_some_and(inside))
+    });
+    runs.filter(|(_, inside)| *inside).map(|(range, _)| range).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_those_of_the_steps() {
+        let range = StepRange { first: 2, last: 3 };
+        assert_eq!(stretches(&[1, 2, 3, 3, 4, 2, 9], range), [1..4, 5..6]);
+        assert_eq!(stretches(&[2, 3], range), [0..2]);
+        assert_eq!(stretches(&[1, 9], range), Vec::<Range<usize>>::new());
+    }
+}
