@@ -104,7 +104,7 @@ fn hostile_names_and_tokens_are_inert() {
     let Some((browser, _folder)) = shown else { return };
     opens_with_charts(&browser, 7);
     for place in ["h1", "#warnings", "#arms", "#cases", "figure svg"] {
-        is_inert(&browser, 0, attack, place);
+        is_inert(&browser, 1, attack, place);
     }
     turns_dark_and_fits_a_phone(&browser);
     loads_nothing(&browser);

@@ -42,7 +42,7 @@ pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
             limits(comparison),
         ],
         data: Vec::new(),
-        script: None,
+        script: "",
     }
     .render()
 }

@@ -2,7 +2,8 @@
 (() => {
   const groups = document.getElementById("case-groups");
   const controls = document.getElementById("case-controls");
-  if (groups && controls) {
+  if (groups && controls) whenNear(document.getElementById("cases"), start);
+  function start() {
     const [filter, sort, down, flat, count] = ["filter", "sort", "down", "flat", "count"].map((id) =>
       document.getElementById(`case-${id}`),
     );
@@ -105,7 +106,8 @@
         refresh();
       };
     }
-    refresh();
+    if (stapo?.latest) stapo.onmask(stapo.latest);
+    else refresh();
   }
 
   // A link into something folded unfolds it.

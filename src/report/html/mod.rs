@@ -83,7 +83,7 @@ fn assemble(of: Material<'_>) -> String {
         .into_iter()
         .filter_map(|(id, json)| Some((id, json?)))
         .collect(),
-        script: Some(SCRIPT),
+        script: SCRIPT,
     }
     .render()
 }

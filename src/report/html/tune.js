@@ -1,6 +1,4 @@
-"use strict";
 // Live thresholds: the mask of the engine, recomputed from the embedded candidates.
-document.documentElement.classList.add("scripted");
 const stapo = (() => {
   const element = document.getElementById("data");
   if (!element) return null;
@@ -174,6 +172,7 @@ if (stapo) {
     const q = Number(qSlider.value) === own ? data.q : Number(qSlider.value) / 100;
     const result = stapo.mask(tau, q);
     if (moved) show(result);
+    stapo.latest = result;
     stapo.onmask?.(result);
   }
   function reset() {

@@ -28,7 +28,7 @@ pub fn figure(chart: &Chart) -> Markup {
             h3 { (chart.title) }
             p.reading { (chart.reading) }
             div.wide { (PreEscaped(svg::inline(&chart.scenes.wide, name, &chart.title))) }
-            div.narrow { (PreEscaped(svg::inline(&chart.scenes.narrow, &format!("{name}-narrow"), &chart.title))) }
+            template.small-chart { (PreEscaped(svg::inline(&chart.scenes.narrow, &format!("{name}-narrow"), &chart.title))) }
             figcaption {
                 @for note in &chart.notes { (note) " " }
                 span.files {

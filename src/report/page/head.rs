@@ -11,12 +11,12 @@ use crate::report::draw::Ink;
 const STYLE: &str = include_str!("style.css");
 
 /// The head, with the policy.
-pub fn head(title: &str, script: Option<&str>) -> Markup {
+pub fn head(title: &str, script: &str) -> Markup {
     let style = format!("{}{STYLE}", palette());
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
         hash(&style),
-        script.map_or("none".to_owned(), hash)
+        hash(script)
     );
     html! {
         head {

@@ -51,19 +51,23 @@ pub struct Page {
     pub sections: Vec<Section>,
     /// Data that the script reads: the id of its element, and JSON that cannot end it.
     pub data: Vec<(&'static str, String)>,
-    /// The script, if any.
-    pub script: Option<&'static str>,
+    /// What the page's own script does beyond what all pages share.
+    pub script: &'static str,
 }
+
+/// Of all pages: small charts on small windows, late starts.
+const SHARED_SCRIPT: &str = include_str!("shared.js");
 
 impl Page {
     /// The page as HTML.
     #[must_use]
     pub fn render(&self) -> String {
         let first = self.sections.first().map_or("verdict", |s| s.id);
+        let script = format!("{SHARED_SCRIPT}{}", self.script);
         let page = html! {
             (DOCTYPE) "\n"
             html lang="en" {
-                (head::head(&self.title, self.script))
+                (head::head(&self.title, &script))
                 body {
                     a.skip href={ "#" (first) } { "Skip to " (first) } "\n"
                     header { p.run { (self.name) } p.facts { (self.facts) } } "\n"
@@ -81,7 +85,7 @@ impl Page {
                     @for (id, json) in &self.data {
                         script type="application/json" id=(id) { (PreEscaped(json)) } "\n"
                     }
-                    @if let Some(script) = self.script { script { (PreEscaped(script)) } }
+                    script { (PreEscaped(&script)) }
                 }
             }
             "\n"

@@ -38,7 +38,7 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
             limits(result),
         ],
         data: Vec::new(),
-        script: None,
+        script: "",
     }
     .render()
 }
