@@ -42,6 +42,10 @@ fn the_demo_needs_nothing_but_the_program() {
     program().arg("check").arg(report.join("demo.parquet")).arg("--strict").assert().success();
     let page = std::fs::read_to_string(report.join("report.md")).unwrap();
     assert!(!page.contains("token texts are not known"));
+    let shown =
+        program().arg("show").arg(report.join("demo.parquet")).args(["--step", "0"]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("prompt"), "the demo's prompts are there to read and to replay: {shown}");
 }
 
 #[test]

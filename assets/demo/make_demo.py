@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT_BITS = 13
-COLUMNS = ["step", "group_id", "sample_id", "reward", "advantage", "token_ids", "logprob", "entropy", "grad_norm"]
+COLUMNS = ["step", "group_id", "sample_id", "reward", "advantage", "prompt_ids", "token_ids"]
+COLUMNS += ["logprob", "entropy", "grad_norm"]
 
 
 def rounded(values):
@@ -33,7 +34,8 @@ def main():
     for step in np.unique(steps):
         of_step = steps == step
         kept |= of_step & np.isin(groups, np.unique(groups[of_step])[::7])
-    metadata = table.schema.metadata
+    # The program writes the tokenizer beside the log.
+    metadata = {**table.schema.metadata, b"tokenizer": b"tokenizer.json"}
     table = table.filter(pa.array(kept))
     for name in ["logprob", "entropy", "grad_norm"]:
         column = table[name].combine_chunks()
@@ -42,7 +44,7 @@ def main():
     table = table.replace_schema_metadata(metadata)
     leaves = {f"{name}.list.element": "BYTE_STREAM_SPLIT" for name in ["logprob", "entropy", "grad_norm"]}
     path = ROOT / "assets" / "demo" / "run.parquet"
-    repeated = ["token_ids.list.element", "step", "group_id", "sample_id", "reward", "advantage"]
+    repeated = ["prompt_ids.list.element", "token_ids.list.element", "step", "group_id", "sample_id", "reward", "advantage"]
     pq.write_table(
         table,
         path,

@@ -35,7 +35,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         patient.analysis.steps.first().map(|row| row.step),
         message,
-        "log both from the same policy, temperature and precision; entropies in bits need --entropy-in-bits",
+        "log both from the same policy, temperature and precision; entropies in bits need --entropy-unit bits",
         evidence,
     )
 }
