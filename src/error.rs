@@ -193,6 +193,18 @@ pub enum Error {
         /// The system's word.
         source: io::Error,
     },
+    /// A bucket or server that did not give what was asked of it.
+    #[error("{}: cannot {asked}: {message}", path.display())]
+    Remote {
+        /// The address.
+        path: PathBuf,
+        /// What was asked.
+        asked: String,
+        /// What came instead.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
     /// Writing failed; nothing is left under the final name.
     #[error("{}: cannot write: {message}", path.display())]
     Write {
@@ -300,7 +312,7 @@ impl Error {
             Self::SeveralRuns { .. } => {
                 "read them apart (stapo-analyze compare A B shows both); to take them as one all the same: --pool".into()
             }
-            Self::Map { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
+            Self::Map { hint, .. } | Self::Usage { hint, .. } | Self::Remote { hint, .. } => hint.clone(),
             Self::MissingColumn { column, .. } => format!(
                 "name it with --map {column}=COLUMN; if it is not in the log, the README shows how to log it"
             ),

@@ -32,6 +32,7 @@ pub mod schemas;
 pub mod show;
 mod simd;
 pub mod stats;
+pub mod store;
 pub mod tables;
 
 pub use error::{Error, Result};

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::tokenizer_json::TokenizerJson;
 use crate::error::{Error, Result};
 use crate::ingest::Run;
+use crate::store::is_url;
 
 /// The largest id that is believed.
 const LARGEST_ID: u64 = 1 << 22;
@@ -34,6 +35,12 @@ pub struct Tokenizer {
 impl Tokenizer {
     /// The given tokenizer, else the one that the log's metadata names, where it exists.
     pub fn find(run: &Run, given: Option<&Path>) -> Result<Option<Self>> {
+        if let Some(path) = given.filter(|path| is_url(path)) {
+            return Err(Error::Usage {
+                message: format!("{}: a tokenizer is read from the disk only", path.display()),
+                hint: "download tokenizer.json and give its path".into(),
+            });
+        }
         if let Some(path) = given {
             let path = if path.is_dir() { path.join("tokenizer.json") } else { path.to_owned() };
             return Self::read(&path).map(Some);
@@ -44,7 +51,8 @@ impl Tokenizer {
         if !Path::new(named).components().all(inside) {
             return Ok(None);
         }
-        let folders = run.files.iter().filter_map(|f| f.context.path.parent());
+        // Nothing is fetched because a log says so: beside one in a bucket, nothing is looked for.
+        let folders = run.files.iter().filter_map(|f| f.context.path.parent()).filter(|f| !is_url(f));
         for path in folders.flat_map(beside).map(|folder| folder.join(named)) {
             let path = if path.is_dir() { path.join("tokenizer.json") } else { path };
             match path.is_file().then(|| Self::read(&path)) {

@@ -27,6 +27,7 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         limits: Limits::new(arguments.max_memory),
         pool: arguments.pool,
         steps: None,
+        growing: false,
     })
 }
 

@@ -36,6 +36,13 @@ impl Limits {
         self.memory / 4
     }
 
+    /// Bytes of a far file that are fetched ahead of one worker, twice: of the unit at hand and of the
+    /// next. Larger windows gain nothing: 16 MiB cover 100 ms of a fast network.
+    pub fn window(self) -> u64 {
+        let workers = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
+        (self.memory / 8 / workers).clamp(1 << 20, 16 << 20)
+    }
+
     /// Tokens that are decoded at once: one response, or the responses of one batch.
     pub const fn tokens(self) -> u64 {
         self.memory / TOKEN_BYTES

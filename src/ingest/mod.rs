@@ -23,6 +23,7 @@ pub use batch::{
     BATCH_TOKENS, Id, MISSING_FLAG, MISSING_ID, Origin, ResponseColumns, TokenBatch, TokenColumns,
 };
 pub use files::discover::Skipped;
+pub use files::identity::FileIdentity;
 pub use files::opened::Source;
 pub use files::run::{IngestSettings, Run, RunFile};
 pub(crate) use guard::guarded;

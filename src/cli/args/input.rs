@@ -11,7 +11,8 @@ use crate::ingest::{Alignment, StepRange};
 /// Where the log is and how to read it.
 #[derive(Debug, Args)]
 pub struct InputArgs {
-    /// Log files, folders or globs of one run: Parquet, or JSON lines (.jsonl, .gz, .zst)
+    /// Log files, folders or globs of one run, on disk or at s3://, gs://, az://, https://: Parquet, or
+    /// JSON lines (.jsonl, .gz, .zst)
     #[arg(value_name = "RUN", required = true)]
     pub inputs: Vec<PathBuf>,
 

@@ -24,9 +24,9 @@ pub fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
             if !compatible(shape, field.shape) {
                 return Err(Error::ConflictingTypes {
                     column: field.name.clone(),
-                    first: first.log.path.clone(),
+                    first: first.log.path().to_owned(),
                     first_type: describe(shape),
-                    second: file.log.path.clone(),
+                    second: file.log.path().to_owned(),
                     second_type: describe(field.shape),
                 });
             }

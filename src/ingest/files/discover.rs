@@ -4,7 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+#[cfg(feature = "cloud")]
+use crate::ingest::files::listing::Listing;
 use crate::ingest::files::path_facts::{is_eval, natural_cmp, step_from_path};
+use crate::ingest::files::stored::Stored;
+use crate::ingest::files::tree::{Disk, Tree};
+use crate::store::is_url;
 
 /// What a file's name says about how to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +24,18 @@ pub enum Container {
 #[derive(Clone, Debug)]
 pub struct LogFile {
     /// Where it is.
-    pub path: PathBuf,
+    pub stored: Stored,
     /// How to read it.
     pub container: Container,
     /// Step from folder or file name.
     pub step: Option<i64>,
+}
+
+impl LogFile {
+    /// Its path or address.
+    pub fn path(&self) -> &Path {
+        self.stored.path()
+    }
 }
 
 /// The files of a run and what was left out.
@@ -53,26 +65,29 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
     let mut seen = BTreeSet::new();
     for argument in arguments {
         let before = found.files.len();
-        for path in expand(argument)? {
-            if path.is_dir() {
+        let (tree, paths) = expand(argument)?;
+        let tree = tree.as_ref();
+        for path in paths {
+            if tree.is_folder(&path) {
                 let mut inside = Vec::new();
-                walk(&path, &mut BTreeSet::new(), &mut inside, &mut found.skipped)?;
+                walk(tree, &path, &mut BTreeSet::new(), &mut inside, &mut found.skipped)?;
                 inside.sort_by(|a: &PathBuf, b| natural_cmp(a, b));
                 for file in inside {
                     match container_of(&file) {
-                        Ok(container) => push(&mut found, &mut seen, file, container),
+                        Ok(container) => push(&mut found, &mut seen, tree, &file, container)?,
                         Err(error) => skip(&mut found.skipped, &file, &error.to_string()),
                     }
                 }
             } else {
                 // `.json` in folders is configuration more often than a log: only by name.
-                require_regular(&path)?;
+                tree.require_regular(&path)?;
                 let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
                 let container = if json { Container::Json } else { container_of(&path)? };
-                push(&mut found, &mut seen, path, container);
+                push(&mut found, &mut seen, tree, &path, container)?;
             }
         }
-        if found.files.len() == before && !already_given(argument, &seen) {
+        let given = tree.identity(argument).is_ok_and(|known| seen.contains(&known));
+        if found.files.len() == before && !given {
             return Err(nothing_found(argument, &found.skipped));
         }
     }
@@ -80,7 +95,7 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
 }
 
 /// A folder of nothing but pickles gets the converter's name, not "no logs".
-fn nothing_found(argument: &Path, skipped: &[Skipped]) -> Error {
+pub fn nothing_found(argument: &Path, skipped: &[Skipped]) -> Error {
     let pickle = skipped.iter().map(|s| Path::new(&s.path)).find(|p| is_pickle(p));
     match pickle {
         Some(path) => pickle_error(path),
@@ -97,26 +112,40 @@ fn nothing_found(argument: &Path, skipped: &[Skipped]) -> Error {
     }
 }
 
-fn already_given(argument: &Path, seen: &BTreeSet<PathBuf>) -> bool {
-    argument.canonicalize().is_ok_and(|p| seen.contains(&p))
-}
-
-fn push(found: &mut Discovered, seen: &mut BTreeSet<PathBuf>, path: PathBuf, container: Container) {
-    let identity = path.canonicalize().unwrap_or_else(|_| path.clone());
+fn push(
+    found: &mut Discovered,
+    seen: &mut BTreeSet<PathBuf>,
+    tree: &dyn Tree,
+    path: &Path,
+    container: Container,
+) -> Result<()> {
+    let identity = tree.identity(path).unwrap_or_else(|_| path.to_owned());
     if !seen.insert(identity) {
-        skip(&mut found.skipped, &path, "given twice");
-        return;
+        skip(&mut found.skipped, path, "given twice");
+        return Ok(());
     }
-    let step = step_from_path(&path);
-    found.files.push(LogFile { path, container, step });
+    let step = step_from_path(path);
+    found.files.push(LogFile { stored: tree.stored(path)?, container, step });
+    Ok(())
 }
 
 fn skip(skipped: &mut Vec<Skipped>, path: &Path, reason: &str) {
     skipped.push(Skipped { path: path.display().to_string(), reason: reason.to_owned() });
 }
 
+/// What an argument stands for, and where that is.
+fn expand(argument: &Path) -> Result<(Box<dyn Tree>, Vec<PathBuf>)> {
+    if !is_url(argument) {
+        return Ok((Box::new(Disk), expand_on_disk(argument)?));
+    }
+    #[cfg(feature = "cloud")]
+    return Listing::of(argument).map(|(tree, paths)| (Box::new(tree) as Box<dyn Tree>, paths));
+    #[cfg(not(feature = "cloud"))]
+    return Err(crate::store::not_built(argument));
+}
+
 /// A path that exists is taken as it is, even if it looks like a glob.
-fn expand(argument: &Path) -> Result<Vec<PathBuf>> {
+fn expand_on_disk(argument: &Path) -> Result<Vec<PathBuf>> {
     if argument.exists() {
         return Ok(vec![argument.to_owned()]);
     }
@@ -136,36 +165,30 @@ fn expand(argument: &Path) -> Result<Vec<PathBuf>> {
     Ok(matched)
 }
 
-/// Only regular files are logs: a pipe never ends, a device is not one.
-fn require_regular(path: &Path) -> Result<()> {
-    let is_file = std::fs::metadata(path).map_err(|e| Error::read(path, e))?.is_file();
-    if is_file { Ok(()) } else { Err(Error::NotRegular { path: path.to_owned() }) }
-}
-
 /// `entered` are the folders on the way and those already walked: links may lead back to them.
 fn walk(
+    tree: &dyn Tree,
     folder: &Path,
     entered: &mut BTreeSet<PathBuf>,
     files: &mut Vec<PathBuf>,
     skipped: &mut Vec<Skipped>,
 ) -> Result<()> {
-    if !entered.insert(folder.canonicalize().map_err(|e| Error::read(folder, e))?) {
+    if !entered.insert(tree.identity(folder)?) {
         skip(skipped, folder, "a link to a folder that is read already");
         return Ok(());
     }
     let mut folders = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|e| Error::read(folder, e))? {
-        let path = entry.map_err(|e| Error::read(folder, e))?.path();
+    for path in tree.entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.starts_with(['.', '_']) || name.ends_with(".tmp") {
             continue;
         }
-        if path.is_dir() {
+        if tree.is_folder(&path) {
             folders.push(path);
         } else if is_eval(&path) {
             skip(skipped, &path, "evaluation, not training");
         } else if container_of(&path).is_ok() {
-            match require_regular(&path) {
+            match tree.require_regular(&path) {
                 Ok(()) => files.push(path),
                 Err(error) => skip(skipped, &path, &error.to_string()),
             }
@@ -174,10 +197,10 @@ fn walk(
         }
     }
     folders.sort_by(|a, b| natural_cmp(a, b));
-    let marked = folders.iter().any(|f| f.join(MARKER).exists());
+    let marked = folders.iter().any(|f| tree.exists(&f.join(MARKER)));
     let effective = folders.iter().any(|f| f.ends_with("effective"));
     for inner in folders {
-        if marked && !inner.join(MARKER).exists() {
+        if marked && !tree.exists(&inner.join(MARKER)) {
             skip(skipped, &inner, "not complete yet (no STABLE marker)");
         } else if is_eval(&inner) {
             skip(skipped, &inner, "evaluation, not training");
@@ -185,7 +208,7 @@ fn walk(
             // prime-rl writes the trained subset beside the whole: both would count tokens twice.
             skip(skipped, &inner, "the trained part is in `effective` beside it");
         } else {
-            walk(&inner, entered, files, skipped)?;
+            walk(tree, &inner, entered, files, skipped)?;
         }
     }
     Ok(())
@@ -239,7 +262,7 @@ mod tests {
     }
 
     fn names(found: &Discovered, root: &Path) -> Vec<String> {
-        let relative = |f: &LogFile| f.path.strip_prefix(root).unwrap().display().to_string();
+        let relative = |f: &LogFile| f.path().strip_prefix(root).unwrap().display().to_string();
         found.files.iter().map(relative).collect()
     }
 

@@ -33,9 +33,9 @@ pub fn decide_masks(mapping: &mut Mapping, files: &[&Opened]) {
 /// The least and the largest value of a mask, as far as the head of the file tells.
 fn range(file: &Opened, name: &str) -> Option<(f64, f64)> {
     match &file.source {
-        Source::Parquet(head) => head.stated_range(name).or_else(|| head.first_range(&file.log.path, name)),
+        Source::Parquet(head) => head.stated_range(name).or_else(|| head.first_range(&file.log.stored, name)),
         Source::Json => {
-            let first = JsonBatches::open(&file.log.path, BATCH_TOKENS, file.limits).ok()?.next()?.ok()?;
+            let first = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits).ok()?.next()?.ok()?;
             let array = first.batch.column_by_name(name)?;
             let values = Lists::of(array).map_or_else(|_| array.clone(), |lists| lists.values);
             range_of(&to_f64(&values).ok()?)

@@ -26,8 +26,8 @@ pub fn require_one_run(opened: &[Opened]) -> Result<()> {
             None => format!("their `{fact}` is `{a}` and `{b}`"),
         };
         return Err(Error::SeveralRuns {
-            first: first[0].log.path.clone(),
-            second: second[0].log.path.clone(),
+            first: first[0].log.path().to_owned(),
+            second: second[0].log.path().to_owned(),
             why,
         });
     }
@@ -61,7 +61,7 @@ pub fn note_stale_tail(opened: &[Opened]) -> Option<String> {
             "{} files from step {} on ({}) are older than all files before them: if a run was started again into this folder, they are the tail of the earlier one and do not belong to it",
             tail.len(),
             tail[0].0,
-            tail[0].2.log.path.display()
+            tail[0].2.log.path().display()
         )
     })
 }

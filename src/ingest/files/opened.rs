@@ -43,10 +43,12 @@ pub struct Opened {
 
 /// Opens a file and looks at its head.
 pub fn open(log: LogFile, limits: Limits) -> Result<Opened> {
-    let identity = FileIdentity::of(&log.path)?;
+    // Of a file, before its head is read: one that grows meanwhile is another one from then on. Of an
+    // object, after: every read is on condition of what the first one saw.
+    let before = log.stored.identity()?;
     match log.container {
         Container::Parquet => {
-            let head = ParquetHead::open(&log.path, limits)?;
+            let head = ParquetHead::open(&log.stored, limits)?;
             let fields = head.fields.clone();
             let metadata = head.metadata_keys.clone();
             let (dialect, alignment) = match metadata.contains_key("schema_version") {
@@ -57,10 +59,11 @@ pub fn open(log: LogFile, limits: Limits) -> Result<Opened> {
                 }
             };
             let source = Source::Parquet(Box::new(head));
+            let identity = if log.stored.is_far() { log.stored.identity()? } else { before };
             Ok(Opened { log, source, fields, dialect, alignment, metadata, identity, limits })
         }
         Container::Json => {
-            let rows = JsonBatches::open(&log.path, BATCH_TOKENS, limits)?;
+            let rows = JsonBatches::open(&log.stored, BATCH_TOKENS, limits)?;
             let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
             // What was reshaped on the way in is aligned already.
             let reshaped = rows.alignment() != dialect.alignment();
@@ -69,6 +72,7 @@ pub fn open(log: LogFile, limits: Limits) -> Result<Opened> {
                 false => alignment_rule(dialect, rows.alignment()),
             };
             let metadata = BTreeMap::new();
+            let identity = if log.stored.is_far() { log.stored.identity()? } else { before };
             Ok(Opened { log, source: Source::Json, fields, dialect, alignment, metadata, identity, limits })
         }
     }

@@ -25,7 +25,7 @@ pub fn forget_placeholders(mapping: &mut Mapping, files: &[&Opened]) {
 
 /// Looks at the first rows only: a framework that skips a column skips it in the whole run.
 fn json_is_all_zero(file: &Opened, name: &str) -> bool {
-    let Ok(mut rows) = JsonBatches::open(&file.log.path, BATCH_TOKENS, file.limits) else { return false };
+    let Ok(mut rows) = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits) else { return false };
     let Some(Ok(first)) = rows.next() else { return false };
     let Some(array) = first.batch.column_by_name(name) else { return false };
     let Ok(lists) = Lists::of(array) else { return false };

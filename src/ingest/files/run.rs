@@ -8,12 +8,14 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
-use crate::ingest::files::discover::{Skipped, discover};
+use crate::ingest::files::complete::open_complete;
+use crate::ingest::files::discover::{LogFile, Skipped, discover, nothing_found};
 use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::files::mask_meaning::decide_masks;
 use crate::ingest::files::one_run::{note_stale_tail, require_one_run};
 use crate::ingest::files::opened::{Opened, Source, open};
 use crate::ingest::files::placeholders::forget_placeholders;
+use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::columns::{Column, fold_name};
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
@@ -22,6 +24,9 @@ use crate::ingest::schema::mapping::{self, Layout, Mapping};
 use crate::ingest::schema::resolve::resolve;
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::step_range::StepRange;
+
+/// Heads of far files that are fetched at once.
+const FAR_AT_ONCE: usize = 16;
 
 /// What the user can say about reading a log.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +47,8 @@ pub struct IngestSettings {
     pub pool: bool,
     /// The steps to read; all where none are named.
     pub steps: Option<StepRange>,
+    /// The run goes on: what is not complete yet is left out and said, not refused.
+    pub growing: bool,
 }
 
 impl IngestSettings {
@@ -59,6 +66,8 @@ impl IngestSettings {
 pub struct RunFile {
     /// What the normalisers need to know of it.
     pub context: FileContext,
+    /// Where its bytes are.
+    pub stored: Stored,
     /// How its rows are had.
     pub source: Source,
     /// Index of its mapping in [`Run::mappings`].
@@ -99,8 +108,11 @@ impl Run {
     /// ```
     pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
         let found = discover(arguments)?;
-        let opened: Vec<Opened> =
-            found.files.into_par_iter().map(|file| open(file, settings.limits)).collect::<Result<_>>()?;
+        let (opened, unfinished) = open_all(found.files, settings)?;
+        let skipped = [found.skipped, unfinished].concat();
+        if let (true, Some(argument)) = (opened.is_empty(), arguments.first()) {
+            return Err(nothing_found(argument, &skipped));
+        }
         refuse_conflicts(&opened, &settings.map)?;
         require_named(&settings.map, &opened)?;
         if !settings.pool {
@@ -109,7 +121,7 @@ impl Run {
         let mut run = Run {
             files: Vec::with_capacity(opened.len()),
             mappings: Vec::new(),
-            skipped: found.skipped,
+            skipped,
             metadata: common_metadata(&opened),
             notes: Vec::new(),
             settings: settings.clone(),
@@ -119,6 +131,13 @@ impl Run {
         run.notes.extend(note_stale_tail(&opened));
         run.notes.extend(settings.steps.map(|steps| format!("{steps} only (--steps)")));
         Ok(run)
+    }
+
+    /// What a look at folders and listings tells of the files behind the arguments: where two looks are
+    /// alike, nothing was written in between.
+    pub fn glance(arguments: &[PathBuf]) -> Result<Vec<(PathBuf, FileIdentity)>> {
+        let seen = |file: &LogFile| Ok((file.path().to_owned(), file.stored.glance()?));
+        discover(arguments)?.files.iter().map(seen).collect()
     }
 
     /// The mapping of a file.
@@ -198,17 +217,18 @@ impl Run {
             let alignment = self.settings.alignment.map_or(file.alignment, AlignmentRule::Given);
             self.files.push(RunFile {
                 context: FileContext {
-                    path: file.log.path.clone(),
+                    path: file.log.path().to_owned(),
                     file: index as u32,
                     step: file.log.step,
                     alignment,
                     entropy_in_bits: self.settings.entropy_in_bits,
                     conventions: Default::default(),
                 },
+                stored: file.log.stored.clone(),
                 source: file.source.clone(),
                 mapping,
                 bytes: file.identity.bytes,
-                identity: file.identity,
+                identity: file.identity.clone(),
             });
         }
         let notes = self.mappings.iter().flat_map(|m| m.notes.iter().cloned());
@@ -232,6 +252,29 @@ impl Run {
     }
 }
 
+/// Opens files side by side; those that are far away mean waiting, not work, so more of them at once.
+fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opened>, Vec<Skipped>)> {
+    let far = files.iter().any(|file| file.stored.is_far());
+    let open_one = |file| match settings.growing {
+        true => open_complete(file, settings.limits),
+        false => open(file, settings.limits).map(Ok),
+    };
+    let open_each = || files.into_par_iter().map(open_one).collect::<Result<Vec<_>>>();
+    let pool = far.then(|| rayon::ThreadPoolBuilder::new().num_threads(FAR_AT_ONCE).build());
+    let all = match pool {
+        Some(Ok(pool)) => pool.install(open_each)?,
+        _ => open_each()?,
+    };
+    let (mut opened, mut unfinished) = (Vec::with_capacity(all.len()), Vec::new());
+    for file in all {
+        match file {
+            Ok(file) => opened.push(file),
+            Err(skipped) => unfinished.push(skipped),
+        }
+    }
+    Ok((opened, unfinished))
+}
+
 fn no_token_columns(file: &Opened) -> Error {
     let has =
         |name: Column| file.fields.iter().any(|f| name.aliases().contains(&fold_name(&f.name).as_str()));
@@ -239,13 +282,13 @@ fn no_token_columns(file: &Opened) -> Error {
     let missing: Vec<&str> = needed.iter().filter(|c| !has(**c)).map(|c| c.name()).collect();
     match file.dialect.text_only() {
         Some(how) => Error::TextOnly {
-            path: file.log.path.clone(),
+            path: file.log.path().to_owned(),
             framework: file.dialect.name(),
             missing: missing.join(", "),
             how,
         },
         None => Error::MissingColumn {
-            path: file.log.path.clone(),
+            path: file.log.path().to_owned(),
             column: Column::Logprob.name(),
             found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
         },
@@ -259,7 +302,7 @@ fn require_response_key(mapping: &Mapping, file: &Opened) -> Result<()> {
         return Ok(());
     }
     Err(Error::MissingColumn {
-        path: file.log.path.clone(),
+        path: file.log.path().to_owned(),
         column: Column::SampleId.name(),
         found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
     })

@@ -12,6 +12,7 @@ use super::arrays::{self, Kind};
 use super::field::{Field, Object};
 use super::rows::{MAX_COLUMNS, Row, Rows};
 use crate::error::{Error, Result};
+use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind, fold_name};
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
@@ -50,9 +51,9 @@ pub struct JsonBatches {
 impl JsonBatches {
     /// Opens a `.jsonl` or `.json` file, plain, gzip or zstd, and reads its first batch. Batches
     /// have about `token_budget` tokens; a longer response is a batch of its own.
-    pub fn open(path: &Path, token_budget: usize, limits: Limits) -> Result<Self> {
+    pub fn open(stored: &Stored, token_budget: usize, limits: Limits) -> Result<Self> {
         let mut batches = Self {
-            rows: Rows::open(path, limits)?,
+            rows: Rows::open(stored, limits)?,
             limits,
             budget: token_budget.clamp(1, MAX_BUDGET),
             columns: Columns::default(),
@@ -63,7 +64,7 @@ impl JsonBatches {
         };
         batches.first = batches.read()?;
         if batches.first.is_none() {
-            return Err(Error::Empty { path: path.to_owned() });
+            return Err(Error::Empty { path: stored.path().to_owned() });
         }
         batches.fields = batches.columns.fields();
         Ok(batches)

@@ -1,6 +1,5 @@
 //! The lines of a plain, gzip or zstd file, one at a time and never longer than a limit.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 
 /// Blank lines in a row that a log may have.
@@ -20,7 +20,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Counts the bytes taken from the file, before decompression.
 struct Counted {
-    file: File,
+    file: Box<dyn Read + Send>,
     bytes: Arc<AtomicU64>,
 }
 
@@ -44,16 +44,18 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Opens `path`; what it is compressed with is told by its first bytes.
-    pub(super) fn open(path: &Path, limits: Limits) -> Result<Self> {
-        Self::with_limit(path, usize::try_from(limits.piece()).unwrap_or(usize::MAX))
+    pub(super) fn open(stored: &Stored, limits: Limits) -> Result<Self> {
+        let limit = usize::try_from(limits.piece()).unwrap_or(usize::MAX);
+        Self::with_limit(stored, limit, limits.window())
     }
 
-    fn with_limit(path: &Path, limit: usize) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    fn with_limit(stored: &Stored, limit: usize, window: u64) -> Result<Self> {
+        let path = stored.path();
+        let file = stored.stream(window)?;
         let bytes = Arc::new(AtomicU64::new(0));
         let counted = Counted { file, bytes: Arc::clone(&bytes) };
         let mut plain = BufReader::with_capacity(READ_BUFFER, counted);
-        let start = plain.fill_buf().map_err(|e| Error::read(path, e))?;
+        let start = plain.fill_buf().map_err(|e| failed(path, e))?;
         if start.is_empty() {
             return Err(Error::Empty { path: path.to_owned() });
         }
@@ -154,11 +156,18 @@ impl Lines {
 
     /// A failure of the system, or of the decompressor, which speaks without an OS code.
     fn failed(&self, error: io::Error) -> Error {
-        if error.raw_os_error().is_some() {
-            return Error::read(&self.path, error);
+        match failed(&self.path, error) {
+            Error::Read { source, .. } if source.raw_os_error().is_none() => {
+                self.corrupt(format!("cannot decompress: {source}"))
+            }
+            error => error,
         }
-        self.corrupt(format!("cannot decompress: {error}"))
     }
+}
+
+/// What an error of reading is: far files bring one of ours along.
+fn failed(path: &Path, error: io::Error) -> Error {
+    error.downcast::<Error>().unwrap_or_else(|error| Error::read(path, error))
 }
 
 #[cfg(test)]
@@ -182,7 +191,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.jsonl");
         std::fs::write(&path, content).unwrap();
-        let mut lines = Lines::with_limit(&path, limit)?;
+        let mut lines = Lines::with_limit(&Stored::on_disk(&path), limit, 1 << 20)?;
         let mut out = Vec::new();
         while let Some(line) = lines.next_line()? {
             let line = String::from_utf8_lossy(line).into_owned();

@@ -8,6 +8,7 @@ use super::field::{Field, Object};
 use super::lines::Lines;
 use super::parse::Parser;
 use crate::error::{Error, Result};
+use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
 
@@ -40,10 +41,11 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens `path` and recognises its framework.
-    pub(super) fn open(path: &Path, limits: Limits) -> Result<Self> {
+    /// Opens a file and recognises its framework.
+    pub(super) fn open(stored: &Stored, limits: Limits) -> Result<Self> {
+        let path = stored.path();
         let mut rows = Self {
-            lines: Lines::open(path, limits)?,
+            lines: Lines::open(stored, limits)?,
             parser: Parser::new(limits),
             dialect: Dialect::Unknown,
             context: Context::new(path),

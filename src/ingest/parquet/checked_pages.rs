@@ -1,7 +1,6 @@
 //! The pages of a column chunk, with everything checked that the decoder takes on trust: sizes
 //! before memory is taken for them, levels and lengths before values are made of them.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -18,6 +17,7 @@ use super::inflate;
 use super::page_header::PageHeader;
 use super::run_length::{HybridRuns, bad};
 use super::window::Window;
+use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::limits::Limits;
 
@@ -86,7 +86,12 @@ struct Left {
 
 impl CheckedPages {
     /// The pages of `chunk`, which has `rows` rows.
-    pub fn open(file: &Arc<File>, chunk: &ColumnChunkMetaData, rows: usize, budget: &Budget) -> Result<Self> {
+    pub fn open(
+        file: &Arc<dyn Ranges>,
+        chunk: &ColumnChunkMetaData,
+        rows: usize,
+        budget: &Budget,
+    ) -> Result<Self> {
         let (start, length) = decoding(|| bad("no place in the file"), || Ok(chunk.byte_range()))?;
         let end = start.checked_add(length).ok_or_else(|| bad("no place in the file"))?;
         let window = Arc::new(Window::new(file.clone(), end));

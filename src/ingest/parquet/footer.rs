@@ -1,15 +1,18 @@
 //! What a footer says, checked against itself before anything is allocated for it.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-
+use bytes::buf::Reader;
+use bytes::{Buf, Bytes};
 use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
 
 use super::thrift::Compact;
+use crate::ingest::files::ranges::Ranges;
 use crate::ingest::limits::Limits;
 
 /// Length of the footer and magic at the end of a file.
 const TAIL: u64 = 8;
+/// Read at once, in the hope that the whole footer is in it.
+const GUESS: u64 = 64 << 10;
 
 /// What is looked at in a footer.
 #[derive(Default)]
@@ -23,25 +26,63 @@ struct Footer {
     groups: Vec<(i64, Vec<i64>)>,
 }
 
-/// Refuses a footer that contradicts itself, or that would take too much memory to read.
-pub fn check(file: &mut File, length: u64, limits: Limits) -> Result<()> {
-    let mut tail = [0; TAIL as usize];
-    let tail_at = length.checked_sub(TAIL).ok_or_else(|| broken("the file is too short"))?;
-    file.seek(SeekFrom::Start(tail_at))?;
-    file.read_exact(&mut tail)?;
-    let [a, b, c, d, magic @ ..] = tail;
-    if &magic != b"PAR1" {
-        return Err(broken("the file does not end as Parquet does"));
+/// The end of a file, which is all that is needed to understand it.
+pub struct End {
+    bytes: Bytes,
+    /// Where it begins, and where the file ends.
+    start: u64,
+    length: u64,
+}
+
+impl End {
+    /// Reads the footer; refuses one that contradicts itself, or that would take too much memory.
+    pub fn read(file: &dyn Ranges, length: u64, limits: Limits) -> Result<Self> {
+        let tail_at = length.checked_sub(TAIL).ok_or_else(|| broken("the file is too short"))?;
+        let guess = at_once(length.min(GUESS))?;
+        let mut bytes = file.get(length - guess as u64, guess)?;
+        let [a, b, c, d, magic @ ..] =
+            *bytes.last_chunk::<{ TAIL as usize }>().ok_or_else(|| broken("the file is too short"))?;
+        if &magic != b"PAR1" {
+            return Err(broken("the file does not end as Parquet does"));
+        }
+        let size = u64::from(u32::from_le_bytes([a, b, c, d]));
+        let start = tail_at.checked_sub(size).ok_or_else(|| broken("the footer is longer than the file"))?;
+        if size > limits.piece() {
+            return Err(ParquetError::General(limits.too_much("a footer", size)));
+        }
+        let whole = at_once(size + TAIL)?;
+        if whole > bytes.len() {
+            bytes = file.get(start, whole)?;
+        }
+        let bytes = bytes.slice(bytes.len() - whole..);
+        Footer::read(&bytes[..whole - TAIL as usize])?.check()?;
+        Ok(Self { bytes, start, length })
     }
-    let size = u64::from(u32::from_le_bytes([a, b, c, d]));
-    let start = tail_at.checked_sub(size).ok_or_else(|| broken("the footer is longer than the file"))?;
-    if size > limits.piece() {
-        return Err(ParquetError::General(limits.too_much("a footer", size)));
+}
+
+fn at_once(size: u64) -> Result<usize> {
+    usize::try_from(size).map_err(|_| broken("it does not fit into memory"))
+}
+
+impl Length for End {
+    fn len(&self) -> u64 {
+        self.length
     }
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(size).read_to_end(&mut bytes)?;
-    Footer::read(&bytes)?.check()
+}
+
+impl ChunkReader for End {
+    type T = Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        let skip = start.checked_sub(self.start).and_then(|skip| usize::try_from(skip).ok());
+        let inside = skip.filter(|skip| *skip <= self.bytes.len());
+        Ok(self.bytes.slice(inside.ok_or_else(|| broken("it refers to what is before it"))?..).reader())
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let rest = self.get_read(start)?.into_inner();
+        (length <= rest.len()).then(|| rest.slice(..length)).ok_or_else(|| broken("it ends beyond its file"))
+    }
 }
 
 impl Footer {

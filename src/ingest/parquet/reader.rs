@@ -1,9 +1,7 @@
 //! Parquet files: what the footer says, and batches of rows of some row groups.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -12,14 +10,15 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
 use crate::error::{Error, Result};
+use crate::ingest::files::stored::Stored;
 use crate::ingest::guard::{decoding, guarded};
 use crate::ingest::limits::Limits;
 use crate::ingest::parquet::checked_pages::Budget;
-use crate::ingest::parquet::footer;
+use crate::ingest::parquet::footer::End;
 use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::parquet::sparse_lists::SparseLists;
@@ -30,6 +29,8 @@ use crate::ingest::values::boundaries;
 
 /// Rows that are looked at where the footer does not tell enough.
 const FIRST_ROWS: usize = 1024;
+/// Bytes that are fetched for them, where they are far.
+const FIRST_WINDOW: u64 = 1 << 20;
 
 /// What a Parquet file's footer says.
 #[derive(Clone)]
@@ -69,9 +70,9 @@ pub struct RowGroup {
 
 impl ParquetHead {
     /// Reads the footer.
-    pub fn open(path: &Path, limits: Limits) -> Result<Self> {
-        let mut file = File::open(path).map_err(|e| Error::read(path, e))?;
-        let length = file.metadata().map_err(|e| Error::read(path, e))?.len();
+    pub fn open(stored: &Stored, limits: Limits) -> Result<Self> {
+        let path = stored.path();
+        let (file, length) = stored.open()?;
         if length == 0 {
             return Err(Error::Empty { path: path.to_owned() });
         }
@@ -80,9 +81,10 @@ impl ParquetHead {
             place: "footer".into(),
             message: e.to_string(),
         };
-        footer::check(&mut file, length, limits).map_err(corrupt)?;
+        let end = End::read(file.as_ref(), length, limits)
+            .map_err(|e| file.failure().unwrap_or_else(|| corrupt(e)))?;
         let load = |options| {
-            guarded(path, || "footer".into(), || ArrowReaderMetadata::load(&file, options).map_err(corrupt))
+            guarded(path, || "footer".into(), || ArrowReaderMetadata::load(&end, options).map_err(corrupt))
         };
         // An Arrow schema in the metadata that does not fit is only a hint: leave it.
         let metadata = load(ArrowReaderOptions::new())
@@ -134,7 +136,7 @@ impl ParquetHead {
     }
 
     /// The same of the first rows, where no statistics were written.
-    pub fn first_range(&self, path: &Path, name: &str) -> Option<(f64, f64)> {
+    pub fn first_range(&self, stored: &Stored, name: &str) -> Option<(f64, f64)> {
         let columns = Projection {
             layout: Layout::Nested,
             all: vec![name],
@@ -143,32 +145,36 @@ impl ParquetHead {
             sparse_keys: Vec::new(),
         };
         let groups = 0..self.metadata.metadata().num_row_groups().min(1);
-        let batch = self.batches(path, groups, &columns, FIRST_ROWS).ok()?.next()?.ok()?;
+        let batch = self.batches(stored, groups, &columns, FIRST_ROWS, FIRST_WINDOW).ok()?.next()?.ok()?;
         let array = batch.column_by_name(name)?;
         let values = Lists::of(array).map_or_else(|_| array.clone(), |lists| lists.values);
         range_of(&to_f64(&values).ok()?)
     }
 
     /// Decodes some columns of some row groups, a batch of rows at a time.
+    /// A far file is fetched `window` bytes ahead.
     pub fn batches(
         &self,
-        path: &Path,
+        stored: &Stored,
         row_groups: Range<usize>,
         columns: &Projection<'_>,
         batch_rows: usize,
+        window: u64,
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
         let place = match row_groups.len() {
             1 => format!("row group {}", row_groups.start),
             _ => format!("row groups {} to {}", row_groups.start, row_groups.end.saturating_sub(1)),
         };
-        let owned = path.to_owned();
+        let (path, owned) = (stored.path(), stored.path().to_owned());
         let budget = Budget::new(self.limits, batch_rows);
         let spent = budget.clone();
-        let fail = move |message: String| match spent.refusal() {
-            Some(why) => Error::TooLarge { path: owned.clone(), place: place.clone(), message: why },
-            None => Error::Corrupt { path: owned.clone(), place: place.clone(), message },
+        let file = stored.stretches(&self.stretches(row_groups.clone(), &columns.all), window)?;
+        let source = file.clone();
+        let fail = move |message: String| match (source.failure(), spent.refusal()) {
+            (Some(failure), _) => failure,
+            (None, Some(why)) => Error::TooLarge { path: owned.clone(), place: place.clone(), message: why },
+            (None, None) => Error::Corrupt { path: owned.clone(), place: place.clone(), message },
         };
-        let file = Arc::new(File::open(path).map_err(|e| Error::read(path, e))?);
         let footer = self.metadata.metadata();
         let runs: Vec<RunColumn> = self
             .fields_of(&columns.repeating)
@@ -206,6 +212,21 @@ impl ParquetHead {
             },
         )?;
         Ok(Batches { reader, runs, sparse, keys, expected, fail })
+    }
+
+    /// Where the chunks of these columns are, for those who fetch ahead. Chunks that cannot be are left
+    /// out; reading them fails with a name.
+    pub fn stretches(&self, row_groups: Range<usize>, names: &[&str]) -> Vec<Range<u64>> {
+        let groups = self.metadata.metadata().row_groups().get(row_groups).unwrap_or_default();
+        let wanted = |c: &&ColumnChunkMetaData| {
+            c.column_path().parts().first().is_some_and(|root| names.contains(&root.as_str()))
+        };
+        let chunks = groups.iter().flat_map(|group| group.columns().iter().filter(wanted));
+        let stretch = |chunk: &ColumnChunkMetaData| {
+            let (start, length) = decoding(|| (), || Ok(chunk.byte_range())).ok()?;
+            Some(start..start.checked_add(length)?)
+        };
+        chunks.filter_map(stretch).collect()
     }
 
     /// Fields of these names.

@@ -1,6 +1,5 @@
 //! Some row groups of a file, for the Arrow reader: it gets its pages checked.
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,11 +10,12 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::checked_pages::{Budget, CheckedPages};
 use super::column_chunks::{Chunks, chunks_of};
+use crate::ingest::files::ranges::Ranges;
 
 /// Some row groups of a file.
 pub struct CheckedRowGroups {
     /// The file.
-    pub file: Arc<File>,
+    pub file: Arc<dyn Ranges>,
     /// Its footer.
     pub metadata: Arc<ParquetMetaData>,
     /// Which of its row groups.
@@ -45,7 +45,7 @@ impl RowGroups for CheckedRowGroups {
 }
 
 struct Column {
-    file: Arc<File>,
+    file: Arc<dyn Ranges>,
     chunks: Chunks,
     budget: Budget,
 }

@@ -1,7 +1,6 @@
 //! A column of lists that is read on some rows only and passed over on the others: prompts, which
 //! all responses of a group repeat.
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::ColumnDescPtr;
 
+use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::parquet::checked_pages::{Budget, CheckedPages};
 use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
@@ -26,7 +26,7 @@ pub struct SparseLists {
     /// Its field, with a type that [`Self::next_rows`] gives.
     pub field: FieldRef,
     item: FieldRef,
-    file: Arc<File>,
+    file: Arc<dyn Ranges>,
     descriptor: ColumnDescPtr,
     /// Levels of definition from which there is an item.
     present: i16,
@@ -46,7 +46,7 @@ impl SparseLists {
     /// The column at the root of the schema with this name; `None` where it is not a list of
     /// numbers stored as they are.
     pub fn open(
-        file: &Arc<File>,
+        file: &Arc<dyn Ranges>,
         metadata: &ParquetMetaData,
         row_groups: Range<usize>,
         field: &Field,
@@ -298,7 +298,8 @@ mod tests {
             writer.close().unwrap();
             let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
             let groups = 0..metadata.metadata().num_row_groups();
-            let mut sparse = SparseLists::open(&Arc::new(file), metadata.metadata(), groups, &field, &Budget::default()).unwrap();
+            let file: Arc<dyn Ranges> = Arc::new(file);
+            let mut sparse = SparseLists::open(&file, metadata.metadata(), groups, &field, &Budget::default()).unwrap();
             let mut row = 0;
             while row < lists.len() {
                 let rows = at_once.min(lists.len() - row);

@@ -1,12 +1,13 @@
 //! A file read forward through a small window, so that headers and pages cost few system calls.
 
-use std::fs::File;
 use std::sync::{Arc, Mutex};
 
 use bytes::buf::Reader;
 use bytes::{Buf, Bytes};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
+
+use crate::ingest::files::ranges::Ranges;
 
 /// Bytes read at once. A worker has a window for each column.
 const WINDOW: u64 = 256 << 10;
@@ -15,14 +16,14 @@ const HEADER: u64 = 64 << 10;
 
 /// A part of a file, seen through a window.
 pub struct Window {
-    file: Arc<File>,
+    file: Arc<dyn Ranges>,
     end: u64,
     seen: Mutex<(u64, Bytes)>,
 }
 
 impl Window {
     /// The bytes of the file before `end`.
-    pub fn new(file: Arc<File>, end: u64) -> Self {
+    pub fn new(file: Arc<dyn Ranges>, end: u64) -> Self {
         Self { file, end, seen: Mutex::default() }
     }
 
@@ -38,7 +39,7 @@ impl Window {
             }
         }
         let length = left.min(least.max(WINDOW));
-        let bytes = self.file.get_bytes(start, usize::try_from(length).map_err(|_| beyond())?)?;
+        let bytes = self.file.get(start, usize::try_from(length).map_err(|_| beyond())?)?;
         *seen = (start, bytes.clone());
         Ok(bytes)
     }

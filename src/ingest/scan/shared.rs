@@ -69,6 +69,7 @@ impl<'a> Shared<'a> {
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
         let selection = &self.selections[self.run.files[unit.file].mapping];
+        self.begin_ahead(number);
         let several_files = self.run.files.len() > 1 && !self.run.settings.pool;
         let mut pass = |piece: Piece| {
             // A response at the border of a file may have its rest in another.
@@ -85,6 +86,13 @@ impl<'a> Shared<'a> {
             counts[number] = responses;
         }
         Ok(())
+    }
+
+    /// Units are taken in order: the one that is a round of workers away is nobody's yet.
+    fn begin_ahead(&self, number: usize) {
+        if let Some(next) = self.units.get(number + self.run.settings.worker_count()) {
+            units::begin(self.run, next, &self.selections[self.run.files[next.file].mapping]);
+        }
     }
 
     /// Keeps the error of the earliest unit, so that the message does not depend on threads.
@@ -106,7 +114,7 @@ impl<'a> Shared<'a> {
             return Err(error);
         }
         for file in &self.run.files {
-            file.identity.require_same(&file.context.path)?;
+            file.stored.require_same(&file.identity)?;
             file.context.require_one_convention(self.run.mapping_of(file))?;
         }
         self.steps.require_some()?;

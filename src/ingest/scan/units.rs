@@ -185,6 +185,22 @@ impl Piece {
     }
 }
 
+/// Begins to fetch what a unit needs, where that is far away.
+pub fn begin(run: &Run, unit: &Unit, selection: &Selection) {
+    let file = &run.files[unit.file];
+    if !file.stored.is_far() {
+        return;
+    }
+    let window = run.settings.limits.window();
+    match &file.source {
+        Source::Json => file.stored.begin(None, window),
+        Source::Parquet(head) => {
+            let columns = selection.projection();
+            file.stored.begin(Some(&head.stretches(unit.row_groups.clone(), &columns.all)), window);
+        }
+    }
+}
+
 /// Decodes a unit piece by piece; returns how many responses it has, those at its borders included.
 pub fn decode(
     run: &Run,
@@ -198,11 +214,11 @@ pub fn decode(
     let file = &run.files[unit.file];
     let mut origin = Origin { file: unit.file as u32, unit: number as u32, first_response: 0 };
     let (context, mapping) = (&file.context, &selection.mapping);
-    file.identity.require_same(&context.path)?;
+    file.stored.require_same(&file.identity)?;
     match &file.source {
         Source::Json => {
             let mut read = 0;
-            for rows in JsonBatches::open(&context.path, BATCH_TOKENS, run.settings.limits)? {
+            for rows in JsonBatches::open(&file.stored, BATCH_TOKENS, run.settings.limits)? {
                 let rows = rows?;
                 watch.bytes(rows.bytes_read.saturating_sub(read));
                 read = rows.bytes_read;
@@ -219,7 +235,9 @@ pub fn decode(
         }
         Source::Parquet(head) => {
             let columns = selection.projection();
-            let rows = head.batches(&context.path, unit.row_groups.clone(), &columns, unit.batch_rows)?;
+            let window = run.settings.limits.window();
+            let rows =
+                head.batches(&file.stored, unit.row_groups.clone(), &columns, unit.batch_rows, window)?;
             let responses = match mapping.layout {
                 Layout::Nested => {
                     let mut row = unit.first_row;

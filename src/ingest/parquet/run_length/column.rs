@@ -1,6 +1,5 @@
 //! A column of some row groups as run-end encoded arrays.
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::hybrid::{Repeated, bad};
 use super::page::{Bits, PageRuns, dictionary};
+use crate::ingest::files::ranges::Ranges;
 use crate::ingest::parquet::checked_pages::{Budget, CheckedPages};
 use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
 
@@ -27,7 +27,7 @@ pub struct RunColumn {
     values: DataType,
     width: usize,
     nullable: bool,
-    file: Arc<File>,
+    file: Arc<dyn Ranges>,
     chunks: Chunks,
     budget: Budget,
     pages: Option<CheckedPages>,
@@ -39,7 +39,7 @@ impl RunColumn {
     /// The column at the root of the schema with this name, where its row groups keep numbers in
     /// dictionaries; `None` where reading row by row is the way.
     pub fn open(
-        file: &Arc<File>,
+        file: &Arc<dyn Ranges>,
         metadata: &ParquetMetaData,
         row_groups: Range<usize>,
         field: &Field,
@@ -176,6 +176,8 @@ impl Runs {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs::File;
+
     use arrow_array::cast::AsArray;
     use arrow_array::{Array, RecordBatch};
     use arrow_schema::Schema;
@@ -198,8 +200,9 @@ mod tests {
     fn read_back(file: File, field: &Field, rows: usize, at_once: usize) -> Vec<Option<i64>> {
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
         let groups = 0..metadata.metadata().num_row_groups();
+        let file: Arc<dyn Ranges> = Arc::new(file);
         let mut column =
-            RunColumn::open(&Arc::new(file), metadata.metadata(), groups, field, &Budget::default()).unwrap();
+            RunColumn::open(&file, metadata.metadata(), groups, field, &Budget::default()).unwrap();
         let mut all = Vec::new();
         while all.len() < rows {
             let array = column.next_rows(at_once.min(rows - all.len())).unwrap();
@@ -248,14 +251,12 @@ mod tests {
         let column: ArrayRef = Arc::new(PrimitiveArray::<Int64Type>::from(vec![1, 1, 2]));
         let (file, field) = written(&column, false, plain);
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        assert!(
-            RunColumn::open(&Arc::new(file), metadata.metadata(), 0..1, &field, &Budget::default()).is_none()
-        );
+        let file: Arc<dyn Ranges> = Arc::new(file);
+        assert!(RunColumn::open(&file, metadata.metadata(), 0..1, &field, &Budget::default()).is_none());
         let column: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["a", "a"]));
         let (file, field) = written(&column, false, WriterProperties::default());
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        assert!(
-            RunColumn::open(&Arc::new(file), metadata.metadata(), 0..1, &field, &Budget::default()).is_none()
-        );
+        let file: Arc<dyn Ranges> = Arc::new(file);
+        assert!(RunColumn::open(&file, metadata.metadata(), 0..1, &field, &Budget::default()).is_none());
     }
 }

@@ -1,0 +1,27 @@
+//! Bytes of a file by ranges, wherever the file is kept.
+
+use std::fs::File;
+use std::io;
+
+use bytes::Bytes;
+use parquet::file::reader::ChunkReader;
+
+use crate::error::Error;
+
+/// Bytes by ranges.
+pub trait Ranges: Send + Sync {
+    /// `length` bytes from `start` on; fewer are an error.
+    fn get(&self, start: u64, length: usize) -> io::Result<Bytes>;
+
+    /// What went wrong with the file itself, once: a decoder in between keeps no more of an error than
+    /// its words.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
+}
+
+impl Ranges for File {
+    fn get(&self, start: u64, length: usize) -> io::Result<Bytes> {
+        self.get_bytes(start, length).map_err(io::Error::other)
+    }
+}

@@ -1,0 +1,163 @@
+//! An object as a file: at random for its head, in windows ahead of the reader for the rest.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+
+use super::identity::FileIdentity;
+use super::ranges::Ranges;
+use super::stretches::Stretches;
+use crate::error::{Error, Result};
+use crate::store::{Fetch, Object};
+
+/// The first window of a stream is small: often only the first rows are looked at.
+const FIRST_WINDOW: u64 = 1 << 20;
+
+/// An object as a file.
+pub struct RemoteFile {
+    object: Arc<Object>,
+    /// What was begun for a reader to come, by the place it begins at.
+    begun: Mutex<BTreeMap<u64, Begun>>,
+}
+
+enum Begun {
+    Stretches(Arc<Stretches>),
+    Stream(Box<Stream>),
+}
+
+impl RemoteFile {
+    /// Of this object.
+    pub fn new(object: Arc<Object>) -> Self {
+        Self { object, begun: Mutex::default() }
+    }
+
+    /// Its size.
+    pub fn size(&self) -> u64 {
+        self.object.size()
+    }
+
+    /// What tells it from an object that takes its key later.
+    pub fn identity(&self) -> FileIdentity {
+        let (tag, modified) = self.object.state();
+        FileIdentity::of_object(self.object.size(), modified, tag)
+    }
+
+    /// The same as the listing tells it.
+    pub fn listed(&self) -> FileIdentity {
+        let (tag, modified) = self.object.listed();
+        FileIdentity::of_object(self.object.size(), Some(modified), tag)
+    }
+
+    /// Its bytes in any order, a request each.
+    pub fn anywhere(&self) -> Arc<dyn Ranges> {
+        Arc::new(Anywhere { object: self.object.clone(), failure: Mutex::default() })
+    }
+
+    /// See [`super::stored::Stored::stretches`].
+    pub fn stretches(&self, stretches: &[Range<u64>], window: u64) -> Result<Arc<dyn Ranges>> {
+        match self.take(stretches.first().map_or(0, |first| first.start)) {
+            Some(Begun::Stretches(begun)) if begun.are(stretches) => Ok(begun),
+            _ => Ok(Arc::new(Stretches::begin(&self.object, stretches, window)?)),
+        }
+    }
+
+    /// See [`super::stored::Stored::stream`].
+    pub fn stream(&self, window: u64) -> Result<Box<dyn Read + Send>> {
+        match self.take(0) {
+            Some(Begun::Stream(begun)) => Ok(begun),
+            _ => Ok(Box::new(Stream::begin(&self.object, window)?)),
+        }
+    }
+
+    /// See [`super::stored::Stored::begin`].
+    pub fn begin(&self, stretches: Option<&[Range<u64>]>, window: u64) {
+        let begun = match stretches {
+            Some(stretches) => Stretches::begin(&self.object, stretches, window).map(|begun| {
+                (stretches.first().map_or(0, |first| first.start), Begun::Stretches(Arc::new(begun)))
+            }),
+            None => Stream::begin(&self.object, window).map(|begun| (0, Begun::Stream(Box::new(begun)))),
+        };
+        if let (Ok((at, begun)), Ok(mut all)) = (begun, self.begun.lock()) {
+            all.insert(at, begun);
+        }
+    }
+
+    fn take(&self, at: u64) -> Option<Begun> {
+        self.begun.lock().ok()?.remove(&at)
+    }
+}
+
+/// Keeps the typed error for whoever asks; the decoder gets words.
+pub fn keep(failure: &Mutex<Option<Error>>, error: Error) -> io::Error {
+    let words = io::Error::other(error.to_string());
+    if let Ok(mut kept) = failure.lock() {
+        kept.get_or_insert(error);
+    }
+    words
+}
+
+struct Anywhere {
+    object: Arc<Object>,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Ranges for Anywhere {
+    fn get(&self, start: u64, length: usize) -> io::Result<Bytes> {
+        let end = start.checked_add(length as u64).filter(|end| *end <= self.object.size());
+        let end = end.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+        self.object.read(start..end).map_err(|e| keep(&self.failure, e))
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.failure.lock().ok()?.take()
+    }
+}
+
+/// An object from its first byte on, a window ahead.
+struct Stream {
+    object: Arc<Object>,
+    window: u64,
+    /// The window being read, and what was read of it.
+    here: Bytes,
+    next: Option<Fetch>,
+    /// Where the window after the next begins.
+    at: u64,
+    length: u64,
+}
+
+impl Stream {
+    fn begin(object: &Arc<Object>, window: u64) -> Result<Self> {
+        let length = FIRST_WINDOW.min(window);
+        let mut stream =
+            Self { object: object.clone(), window, here: Bytes::new(), next: None, at: 0, length };
+        stream.fetch_next()?;
+        Ok(stream)
+    }
+
+    fn fetch_next(&mut self) -> Result<()> {
+        let end = self.object.size().min(self.at.saturating_add(self.length));
+        self.next = if self.at < end { Some(self.object.begin(self.at..end)?) } else { None };
+        self.at = end;
+        // Two are in memory: each has half of the window at most.
+        self.length = (2 * self.length).min(self.window / 2).max(1);
+        Ok(())
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.here.is_empty()
+            && let Some(next) = self.next.take()
+        {
+            let gone = || io::Error::other("the window failed before");
+            self.here = next.part(next.range.clone()).map_err(io::Error::other)?.ok_or_else(gone)?;
+            self.fetch_next().map_err(io::Error::other)?;
+        }
+        let length = buffer.len().min(self.here.len());
+        buffer[..length].copy_from_slice(&self.here.split_to(length));
+        Ok(length)
+    }
+}

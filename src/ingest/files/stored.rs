@@ -1,0 +1,150 @@
+//! A file of a log, on this disk or in a bucket.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::identity::FileIdentity;
+use super::ranges::Ranges;
+#[cfg(feature = "cloud")]
+use super::remote::RemoteFile;
+use crate::error::{Error, Result};
+
+/// A file, wherever it is kept.
+#[derive(Clone)]
+pub struct Stored {
+    path: PathBuf,
+    place: Place,
+}
+
+impl std::fmt::Debug for Stored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.path.fmt(f)
+    }
+}
+
+#[derive(Clone)]
+enum Place {
+    Disk,
+    /// The first bytes of a file that grows.
+    Begin(u64),
+    #[cfg(feature = "cloud")]
+    Remote(Arc<RemoteFile>),
+}
+
+// Without buckets there is nothing to plan.
+#[cfg_attr(not(feature = "cloud"), allow(unused_variables))]
+impl Stored {
+    /// A file of this disk.
+    pub fn on_disk(path: &Path) -> Self {
+        Self { path: path.to_owned(), place: Place::Disk }
+    }
+
+    /// Its first bytes alone: what comes after them is still being written.
+    pub fn first(&self, bytes: u64) -> Self {
+        Self { path: self.path.clone(), place: Place::Begin(bytes) }
+    }
+
+    /// An object of a bucket or a web server.
+    #[cfg(feature = "cloud")]
+    pub fn remote(object: Arc<crate::store::Object>) -> Self {
+        Self { path: object.path().to_owned(), place: Place::Remote(Arc::new(RemoteFile::new(object))) }
+    }
+
+    /// Its path or address.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What tells it from a file that takes its name later. Of an object, known once something was
+    /// read of it.
+    pub fn identity(&self) -> Result<FileIdentity> {
+        match &self.place {
+            Place::Disk => FileIdentity::of(&self.path),
+            Place::Begin(bytes) => {
+                let mut identity = FileIdentity::of(&self.path)?;
+                identity.bytes = *bytes;
+                Ok(identity)
+            }
+            #[cfg(feature = "cloud")]
+            Place::Remote(file) => Ok(file.identity()),
+        }
+    }
+
+    /// What a look at the folder or the listing alone tells of its state.
+    pub fn glance(&self) -> Result<FileIdentity> {
+        match &self.place {
+            Place::Disk | Place::Begin(_) => FileIdentity::of(&self.path),
+            #[cfg(feature = "cloud")]
+            Place::Remote(file) => Ok(file.listed()),
+        }
+    }
+
+    /// Fails where the file under this name is another one by now.
+    pub fn require_same(&self, identity: &FileIdentity) -> Result<()> {
+        match &self.place {
+            Place::Disk => identity.require_same(&self.path),
+            Place::Begin(_) => identity.require_begin_of(&self.path),
+            // Every single read of an object is on the condition that it is the same.
+            #[cfg(feature = "cloud")]
+            Place::Remote(_) => Ok(()),
+        }
+    }
+
+    /// Its bytes in any order, and how many there are.
+    pub fn open(&self) -> Result<(Arc<dyn Ranges>, u64)> {
+        match &self.place {
+            Place::Disk | Place::Begin(_) => {
+                let file = File::open(&self.path).map_err(|e| Error::read(&self.path, e))?;
+                let length = file.metadata().map_err(|e| Error::read(&self.path, e))?.len();
+                Ok((Arc::new(file), length))
+            }
+            #[cfg(feature = "cloud")]
+            Place::Remote(file) => Ok((file.anywhere(), file.size())),
+        }
+    }
+
+    /// The bytes of some stretches, each read forward and all side by side; at most `window` bytes are
+    /// fetched ahead.
+    pub fn stretches(&self, stretches: &[Range<u64>], window: u64) -> Result<Arc<dyn Ranges>> {
+        match &self.place {
+            Place::Disk | Place::Begin(_) => Ok(self.open()?.0),
+            #[cfg(feature = "cloud")]
+            Place::Remote(file) => file.stretches(stretches, window),
+        }
+    }
+
+    /// All bytes, from the first on.
+    pub fn stream(&self, window: u64) -> Result<Box<dyn Read + Send>> {
+        match &self.place {
+            Place::Disk => Ok(Box::new(File::open(&self.path).map_err(|e| Error::read(&self.path, e))?)),
+            Place::Begin(bytes) => {
+                let file = File::open(&self.path).map_err(|e| Error::read(&self.path, e))?;
+                Ok(Box::new(file.take(*bytes)))
+            }
+            #[cfg(feature = "cloud")]
+            Place::Remote(file) => file.stream(window),
+        }
+    }
+
+    /// Whether reading it means waiting, so that it pays to begin early.
+    pub fn is_far(&self) -> bool {
+        match &self.place {
+            Place::Disk | Place::Begin(_) => false,
+            #[cfg(feature = "cloud")]
+            Place::Remote(_) => true,
+        }
+    }
+
+    /// Begins what [`Self::stretches`] with the same arguments will need, or [`Self::stream`] where
+    /// there are none. What fails here fails again there, and is told then.
+    pub fn begin(&self, stretches: Option<&[Range<u64>]>, window: u64) {
+        match &self.place {
+            Place::Disk | Place::Begin(_) => {}
+            #[cfg(feature = "cloud")]
+            Place::Remote(file) => file.begin(stretches, window),
+        }
+    }
+}
