@@ -55,7 +55,7 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
 }
 
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
-fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &Path) -> Result<ReportFiles> {
+pub fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &Path) -> Result<ReportFiles> {
     analysis.write_tables(folder)?;
     flagged.write(folder)?;
     analysis.write_summary(folder)?;

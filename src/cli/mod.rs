@@ -18,6 +18,7 @@ mod shell;
 mod show;
 mod terminal;
 mod typos;
+mod watch;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -71,6 +72,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Some(Command::Convert(arguments)) => convert::run(arguments, talk),
         Some(Command::Replay(arguments)) => replay::run(arguments, out, talk),
         Some(Command::Show(arguments)) => show::run(arguments, out, talk),
+        Some(Command::Watch(arguments)) => watch::run(arguments, out, talk),
     }
 }
 

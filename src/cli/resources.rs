@@ -33,6 +33,7 @@ fn reading(cli: &mut Cli) -> Option<&mut ReadingArgs> {
         Some(Command::Convert(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Replay(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Show(arguments)) => Some(&mut arguments.input.reading),
+        Some(Command::Watch(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Demo(_) | Command::Completions(_) | Command::Man(_)) => None,
     }
 }

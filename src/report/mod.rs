@@ -6,6 +6,7 @@ mod compare;
 pub mod draw;
 mod files;
 pub mod html;
+mod live;
 pub mod markdown;
 mod markdown_diagnosis;
 pub mod numbers;
@@ -18,6 +19,7 @@ pub mod text;
 
 pub use compare::write_comparison;
 pub use files::ReportFiles;
+pub use live::live_page;
 #[cfg(feature = "replay")]
 pub use replay::write_replay;
 

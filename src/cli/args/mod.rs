@@ -12,6 +12,7 @@ mod replay;
 mod shell;
 mod show;
 mod values;
+mod watch;
 
 pub use analyze::AnalyzeArgs;
 pub use check::CheckArgs;
@@ -24,6 +25,7 @@ pub use replay::{OldArg, RandomFromArg, ReplayArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 pub use show::ShowArgs;
 pub use values::Format;
+pub use watch::WatchArgs;
 
 use clap::{Parser, Subcommand};
 
@@ -92,4 +94,16 @@ pub enum Command {
     /// Streams the log once and prints the first responses that match, with what is logged about
     /// them. Without --step, --group and --sample these are the first of the log.
     Show(ShowArgs),
+    /// Keep the report of a run that goes on up to date
+    ///
+    /// Looks at the folder or bucket again and again, reads what is complete (steps with their STABLE
+    /// marker, Parquet files with a footer, lines with an end) and replaces the report, the page last;
+    /// DIR/live.html shows it and refreshes itself. Prints a line a step, and an alert when damage or
+    /// a likely cause is new. Stop it with Ctrl-C or SIGTERM: the report of the last look stays, and a
+    /// watch that is started again goes on from there.
+    ///
+    /// Exit codes: 0 after --until-idle; 1 by --fail-on or --fail-on-alert; 2 for an error that
+    /// waiting does not mend, or where nothing was found before --until-idle; stopped by a signal, it
+    /// ends by that signal (130 for Ctrl-C, 143 for SIGTERM in a shell).
+    Watch(Box<WatchArgs>),
 }

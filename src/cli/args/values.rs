@@ -34,6 +34,20 @@ pub fn positive(text: &str) -> Result<f64, String> {
     number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
 }
 
+/// A time such as `30s`, `5m`, `2h`; seconds where no unit is given.
+pub fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("not a time such as 30s, 5m or 2h".into()),
+    };
+    let seconds = number(digits.trim(), |v| v > 0.0 && v <= 1e7, "a time such as 30s, 5m or 2h")? * unit;
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+}
+
 /// The least memory that reading is tried with.
 const LEAST_MEMORY: f64 = 16e6;
 

@@ -19,6 +19,7 @@ mod verdict;
 pub mod warnings;
 mod words;
 
+pub use head::head_of_frame;
 pub use sheet::{Kind, Sheet};
 pub use verdict::{Fact, Tone, Verdict};
 pub use words::note;
@@ -57,13 +58,15 @@ pub struct Page {
 
 /// Of all pages: small charts on small windows, late starts.
 const SHARED_SCRIPT: &str = include_str!("shared.js");
+/// Last of all: finds the place of a reader who was here before.
+const KEEP_SCRIPT: &str = include_str!("keep.js");
 
 impl Page {
     /// The page as HTML.
     #[must_use]
     pub fn render(&self) -> String {
         let first = self.sections.first().map_or("verdict", |s| s.id);
-        let script = format!("{SHARED_SCRIPT}{}", self.script);
+        let script = format!("{SHARED_SCRIPT}{}{KEEP_SCRIPT}", self.script);
         let page = html! {
             (DOCTYPE) "\n"
             html lang="en" {

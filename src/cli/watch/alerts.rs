@@ -1,0 +1,59 @@
+//! What is worth waking someone for: damage, and causes that are likely.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::analyze::RunAnalysis;
+use crate::analyze::result::Confidence;
+use crate::format::number;
+
+/// Something new that is wrong with the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Alert {
+    /// `damage` or `cause`.
+    pub kind: &'static str,
+    /// The signal that was damaged, or the code of the cause.
+    pub code: String,
+    /// In words.
+    pub message: String,
+    /// What to try next, of a cause.
+    pub hint: Option<String>,
+    /// The last step that was read.
+    pub step: Option<i64>,
+}
+
+impl Alert {
+    /// What is remembered of it.
+    pub fn key(&self) -> String {
+        format!("{}:{}", self.kind, self.code)
+    }
+}
+
+/// What was not known before. Causes that are only possible are left to the report: healthy runs show
+/// them too.
+pub fn new(analysis: &RunAnalysis, known: &BTreeSet<String>) -> Vec<Alert> {
+    let step = analysis.steps.last().map(|row| row.step);
+    let damage = analysis.diagnosis.damage.iter().map(|damage| Alert {
+        kind: "damage",
+        code: damage.signal.clone(),
+        message: format!(
+            "{} {} → {} from step {}",
+            damage.signal,
+            number(damage.before),
+            number(damage.after),
+            damage.from_step
+        ),
+        hint: None,
+        step,
+    });
+    let likely = analysis.diagnosis.causes.iter().filter(|cause| cause.confidence == Confidence::Likely);
+    let causes = likely.map(|cause| Alert {
+        kind: "cause",
+        code: cause.code.name().to_owned(),
+        message: cause.message.clone(),
+        hint: Some(cause.hint.clone()),
+        step,
+    });
+    damage.chain(causes).filter(|alert| !known.contains(&alert.key())).collect()
+}

@@ -1,0 +1,179 @@
+//! `stapo-analyze watch`: the report of a run that goes on, kept up to date.
+//!
+//! A look finds what is complete, analyses it where something is new, and replaces the files of the
+//! report one by one, the page last. A signal ends the program as any other: what is in the folder is
+//! the report of the last look.
+
+mod alerts;
+mod command;
+mod live;
+mod step_lines;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use self::alerts::Alert;
+use self::live::Live;
+use super::analyze::write_all;
+use super::args::WatchArgs;
+use super::outcome::{Outcome, stdout};
+use super::progress::Bar;
+use super::settings;
+use super::terminal::visible;
+use crate::analyze::{AnalyzeSettings, Gate, RunAnalysis, analyze_with_flagged};
+use crate::error::{Error, Result};
+use crate::ingest::{FileIdentity, IngestSettings, Run, Skipped};
+use crate::output::OutputFolder;
+
+/// Runs the command.
+pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
+    let _claimed = OutputFolder::claim(&arguments.report)?;
+    let ingest = IngestSettings { growing: true, ..settings::ingest(&arguments.input.reading)? };
+    let mut watch = Watch {
+        arguments,
+        ingest,
+        analyze: settings::analyze(&arguments.options),
+        gates,
+        live: Live::open(&arguments.report, arguments.every)?,
+        glanced: Vec::new(),
+        read: (Vec::new(), Vec::new()),
+        last_step: None,
+        waiting_for: None,
+    };
+    let mut idle_since = Instant::now();
+    loop {
+        match watch.look(out, talk)? {
+            Look::Same => watch.live.looked()?,
+            Look::New(Outcome::Fine) => idle_since = Instant::now(),
+            Look::New(failed) => {
+                watch.live.end()?;
+                return Ok(failed);
+            }
+        }
+        if arguments.until_idle.is_some_and(|limit| idle_since.elapsed() >= limit) {
+            watch.live.end()?;
+            return watch.waiting_for.map_or(Ok(Outcome::Fine), Err);
+        }
+        std::thread::sleep(arguments.every.min(arguments.until_idle.unwrap_or(Duration::MAX)));
+    }
+}
+
+/// What a look found.
+enum Look {
+    /// Nothing that is complete and new.
+    Same,
+    /// Something; the report is of it.
+    New(Outcome),
+}
+
+struct Watch<'a> {
+    arguments: &'a WatchArgs,
+    ingest: IngestSettings,
+    analyze: AnalyzeSettings,
+    gates: Vec<Gate>,
+    live: Live,
+    /// What the last look at the folder saw.
+    glanced: Vec<(PathBuf, FileIdentity)>,
+    /// What the last report is of.
+    read: (Vec<(PathBuf, FileIdentity)>, Vec<Skipped>),
+    last_step: Option<i64>,
+    /// What stood in the way at the last look.
+    waiting_for: Option<Error>,
+}
+
+impl Watch<'_> {
+    /// Looks once; what time may mend is said and waited for.
+    fn look(&mut self, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Look> {
+        let glanced = match Run::glance(&self.arguments.input.inputs) {
+            Ok(glanced) => glanced,
+            Err(error) => return self.wait_for(error, talk),
+        };
+        if glanced == self.glanced && self.waiting_for.is_none() {
+            return Ok(Look::Same);
+        }
+        match self.read(out, talk) {
+            Ok(look) => {
+                self.glanced = glanced;
+                self.waiting_for = None;
+                Ok(look)
+            }
+            Err(error) => self.wait_for(error, talk),
+        }
+    }
+
+    fn wait_for(&mut self, error: Error, talk: &mut dyn Write) -> Result<Look> {
+        let may_mend = matches!(
+            error,
+            Error::NotFound { .. }
+                | Error::NoLogs { .. }
+                | Error::Empty { .. }
+                | Error::Changed { .. }
+                | Error::Corrupt { .. }
+                | Error::Remote { .. }
+                | Error::Read { .. }
+        );
+        if !may_mend {
+            return Err(error);
+        }
+        let said = visible(&error.to_string());
+        let before = self.waiting_for.replace(error).map(|e| visible(&e.to_string()));
+        if before.as_ref() != Some(&said) && !self.arguments.input.reading.quiet {
+            stdout(writeln!(talk, "waiting: {said}"))?;
+        }
+        Ok(Look::Same)
+    }
+
+    fn read(&mut self, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Look> {
+        let run = Run::open(&self.arguments.input.inputs, &self.ingest)?;
+        let files = run.files.iter().map(|f| (f.context.path.clone(), f.identity.clone())).collect();
+        let read = (files, run.skipped.clone());
+        if read == self.read {
+            return Ok(Look::Same);
+        }
+        let bar = Bar::new(&run, self.arguments.input.reading.quiet);
+        let analysed = analyze_with_flagged(&run, &self.analyze, &bar);
+        bar.finish();
+        let (analysis, mut flagged) = analysed?;
+        write_all(&analysis, &mut flagged, &self.arguments.report)?;
+        self.read = read;
+        stdout(step_lines::write(&analysis, self.last_step, out))?;
+        self.last_step = analysis.steps.last().map(|row| row.step).max(self.last_step);
+        self.tell(&analysis, out, talk).map(Look::New)
+    }
+
+    /// Says what is new, and whether that ends the watch.
+    fn tell(&mut self, analysis: &RunAnalysis, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+        let mut outcome = Outcome::Fine;
+        let alerts = alerts::new(analysis, self.live.known());
+        for alert in &alerts {
+            stdout(writeln!(out, "alert   {} {}: {}", alert.kind, alert.code, visible(&alert.message)))?;
+        }
+        stdout(out.flush())?;
+        // Known before the command runs: whoever kills the watch in between is told at most once.
+        self.live.show(analysis, &alerts)?;
+        for alert in &alerts {
+            self.run_command(alert, talk)?;
+        }
+        if self.arguments.fail_on_alert && !alerts.is_empty() {
+            outcome = Outcome::GateFailed;
+        }
+        for gate in &self.gates {
+            if let Some(failed) = gate.check(analysis)? {
+                stdout(writeln!(talk, "failed: {failed}"))?;
+                outcome = Outcome::GateFailed;
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn run_command(&self, alert: &Alert, talk: &mut dyn Write) -> Result<()> {
+        let Some(command) = &self.arguments.on_alert else { return Ok(()) };
+        match command::run(command, alert, &self.arguments.report.join("report.html")) {
+            Ok(()) => Ok(()),
+            // The watch is worth more than its bell.
+            Err(why) => stdout(writeln!(talk, "--on-alert: {}", visible(&why))),
+        }
+    }
+}

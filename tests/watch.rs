@@ -1,0 +1,211 @@
+//! A watch of a run that is being written: whatever it sees on the way, and however often it is killed,
+//! its last report is that of the finished run, byte for byte.
+#![cfg(all(feature = "cli", unix))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod step_logs;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn program(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stapo-analyze"));
+    command.current_dir(root);
+    command
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap().flatten() {
+            match entry.path().is_dir() {
+                true => folders.push(entry.path()),
+                false => all.push(entry.path().strip_prefix(folder).unwrap().to_owned()),
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+/// The same files with the same bytes, but for what shows the report as it comes.
+fn assert_same(watched: &Path, offline: &Path) {
+    let report: Vec<PathBuf> = files(watched)
+        .into_iter()
+        .filter(|f| !f.starts_with("live.html") && !f.starts_with("live.js"))
+        .collect();
+    assert_eq!(report, files(offline));
+    for file in report {
+        let same = std::fs::read(watched.join(&file)).unwrap() == std::fs::read(offline.join(&file)).unwrap();
+        assert!(same, "{} differs", file.display());
+    }
+}
+
+fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let _ = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
+}
+
+/// Copies a file as a trainer writes it: in parts, with pauses.
+fn write_slowly(from: &Path, to: &Path, parts: usize) {
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    let bytes = std::fs::read(from).unwrap();
+    let mut file = std::fs::File::create(to).unwrap();
+    for part in bytes.chunks(bytes.len().div_ceil(parts)) {
+        file.write_all(part).unwrap();
+        file.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+    }
+}
+
+/// A writer that adds steps in four ways: whole Parquet files, half-written ones, steps with markers, and
+/// one file of lines that only grows.
+fn write_run(source: &Path, run: &Path) {
+    let step = |n: usize| source.join(format!("step_{n}/tokens.parquet"));
+    write_slowly(&step(0), &run.join("parquet/step_0.parquet"), 1);
+    write_slowly(&step(1), &run.join("parquet/step_1.parquet"), 4);
+    let lines = source.join("lines.jsonl");
+    std::fs::write(&lines, step_logs::json_lines(&step(2)) + step_logs::json_lines(&step(3)).trim_end())
+        .unwrap();
+    write_slowly(&lines, &run.join("lines/grown.jsonl"), 7);
+    for n in [4, 5] {
+        write_slowly(&step(n), &run.join(format!("marked/step_{n}/tokens.parquet")), 2);
+        std::fs::write(run.join(format!("marked/step_{n}/STABLE")), "").unwrap();
+    }
+}
+
+#[test]
+fn the_last_report_is_that_of_the_finished_run_however_often_it_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    step_logs::parquet_steps(&root.join("source"), 6, 24);
+    std::fs::create_dir_all(root.join("run/marked/step_4")).unwrap();
+    let (source, run) = (root.join("source"), root.join("run"));
+    let writer = std::thread::spawn(move || write_run(&source, &run));
+    // Killed at whatever point, by whatever signal, and started again.
+    let mut pause = 50;
+    while !writer.is_finished() {
+        let mut watch = program(root)
+            .args(["watch", "run", "--report", "watched", "--every", "50ms", "-q"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(pause));
+        pause = 50 + (pause * 7 + 131) % 900;
+        signal(&watch, ["INT", "TERM", "KILL"][pause as usize % 3]);
+        watch.wait().unwrap();
+        let temporary = |f: &PathBuf| f.extension().is_some_and(|e| e == "tmp");
+        if root.join("watched").exists() && pause % 3 != 2 {
+            assert_eq!(files(&root.join("watched")).into_iter().filter(temporary).count(), 0);
+        }
+    }
+    writer.join().unwrap();
+    let last = program(root)
+        .args(["watch", "run", "--report", "watched", "--every", "100ms", "--until-idle", "300ms"])
+        .output()
+        .unwrap();
+    assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
+    let offline = program(root).args(["run", "--report", "offline", "-q"]).output().unwrap();
+    assert!(offline.status.success(), "{}", String::from_utf8_lossy(&offline.stderr));
+    assert_same(&root.join("watched"), &root.join("offline"));
+    let said = String::from_utf8(last.stdout).unwrap();
+    assert_eq!(said.lines().filter(|line| line.starts_with("step ")).count(), 6, "{said}");
+}
+
+fn watch_until_idle(root: &Path, more: &[&str]) -> Output {
+    let fixed = ["watch", "run", "--report", "out", "--every", "50ms", "--until-idle", "150ms"];
+    program(root).args(fixed).args(more).output().unwrap()
+}
+
+#[test]
+fn what_is_half_written_is_waited_for_and_what_is_wrong_ends_the_watch() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let nothing = watch_until_idle(root, &[]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("waiting: run: no such"), "{nothing:?}");
+    let steps = step_logs::parquet_steps(&root.join("source"), 2, 24);
+    std::fs::create_dir_all(root.join("run")).unwrap();
+    let whole = std::fs::read(&steps[0]).unwrap();
+    std::fs::write(root.join("run/step_0.parquet"), &whole[..whole.len() - 9]).unwrap();
+    let half = watch_until_idle(root, &[]);
+    assert_eq!(half.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&half.stderr).contains("not complete yet (no footer)"), "{half:?}");
+    std::fs::write(root.join("run/step_0.parquet"), &whole).unwrap();
+    std::fs::write(root.join("run/step_1.parquet"), &whole[..100]).unwrap();
+    let one = watch_until_idle(root, &["--format-is-none"]);
+    assert_eq!(one.status.code(), Some(2));
+    let one = watch_until_idle(root, &["--fail-on", "totals.tokens>0"]);
+    assert_eq!(one.status.code(), Some(1), "{}", String::from_utf8_lossy(&one.stderr));
+    let summary = std::fs::read_to_string(root.join("out/summary.json")).unwrap();
+    assert!(summary.contains("step_1.parquet: not complete yet"), "what is left out is said");
+    // A log that cannot be read however long one waits.
+    std::fs::write(root.join("run/other.jsonl"), "{\"prompt\": \"a\", \"completion\": \"b\"}\n").unwrap();
+    assert_eq!(watch_until_idle(root, &[]).status.code(), Some(2));
+}
+
+#[test]
+fn alerts_are_told_once_and_reach_the_command_as_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let sick = Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data/ward/flipped.parquet");
+    std::fs::create_dir_all(root.join("run")).unwrap();
+    std::fs::copy(&sick, root.join("run/run.parquet")).unwrap();
+    let bell = "cat >> alerts.jsonl; echo >> alerts.jsonl; printf '%s|%s\\n' \"$STAPO_ALERT_KIND\" \"$STAPO_ALERT_CODE\" >> alerts.txt";
+    let first = watch_until_idle(root, &["--on-alert", bell]);
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
+    let told = std::fs::read_to_string(root.join("alerts.txt")).unwrap();
+    let json = std::fs::read_to_string(root.join("alerts.jsonl")).unwrap();
+    let alerts: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!alerts.is_empty());
+    for (line, alert) in told.lines().zip(&alerts) {
+        assert_eq!(line, format!("{}|{}", alert["kind"].as_str().unwrap(), alert["code"].as_str().unwrap()));
+    }
+    // Started again, it has nothing new to say; as a gate, an alert ends it.
+    let again = watch_until_idle(root, &["--on-alert", bell, "--fail-on-alert"]);
+    assert!(again.status.success());
+    assert_eq!(std::fs::read_to_string(root.join("alerts.txt")).unwrap(), told);
+    std::fs::remove_file(root.join("out/live.js")).unwrap();
+    assert_eq!(watch_until_idle(root, &["--fail-on-alert"]).status.code(), Some(1));
+    // A command that fails is said, and the watch goes on.
+    std::fs::remove_file(root.join("out/live.js")).unwrap();
+    let broken = watch_until_idle(root, &["--on-alert", "exit 3"]);
+    assert!(broken.status.success());
+    assert!(String::from_utf8_lossy(&broken.stderr).contains("--on-alert: ended with"), "{broken:?}");
+}
+
+#[test]
+fn a_signal_ends_it_with_everything_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    step_logs::parquet_steps(&root.join("run"), 2, 24);
+    for (name, number) in [("INT", 2), ("TERM", 15)] {
+        use std::os::unix::process::ExitStatusExt;
+        let _ = std::fs::remove_dir_all(root.join("out"));
+        let mut watch = program(root)
+            .args(["watch", "run", "--report", "out", "--every", "10s"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for("a report", || root.join("out/live.js").exists());
+        // A second one is kept out of the folder.
+        let second = program(root).args(["watch", "run", "--report", "out"]).output().unwrap();
+        assert_eq!(second.status.code(), Some(2));
+        signal(&watch, name);
+        assert_eq!(watch.wait().unwrap().signal(), Some(number));
+        assert!(root.join("out/report.html").exists() && root.join("out/live.html").exists());
+    }
+}
