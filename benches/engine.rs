@@ -6,6 +6,7 @@
 //!     cargo bench --bench engine -- 20 200             # millions of tokens
 //!     cargo bench --bench engine -- log.parquet        # a log of your own
 //!     cargo bench --bench engine -- --questions 20     # with the columns of docs/questions.md, millions
+//!     cargo bench --bench engine -- --against OLD 20   # this program beside another build of it, millions
 //!
 //! Logs are made from notebooks-data/grpo.parquet in a temporary folder, in the long layout, with
 //! later steps in every copy (200 M tokens take 5 GB).
@@ -26,9 +27,11 @@ use parquet::arrow::arrow_reader::{
 use stapo_analyze::analyze::{AnalyzeSettings, analyze};
 use stapo_analyze::framework::s2t::S2tSettings;
 use stapo_analyze::ingest::{BATCH_TOKENS, Column, IngestSettings, Layout, Run, Silent};
-use support::{Enlarged, peak_megabytes, processor_seconds};
+use support::{Enlarged, children_seconds, peak_megabytes, processor_seconds};
 
 const RUNS: usize = 5;
+/// Turns of two programs.
+const TURNS: usize = 9;
 /// What the sample has and the analysis reads.
 const COLUMNS: &[Column] = &[
     Column::Step,
@@ -86,6 +89,12 @@ fn main() {
         questions(millions.parse().unwrap(), threads);
         return;
     }
+    if let [flag, old, millions] = &arguments[..]
+        && flag == "--against"
+    {
+        against(Path::new(old), millions.parse().unwrap());
+        return;
+    }
     println!("{threads} threads; the best of {RUNS} alternating runs, in seconds");
     println!(
         "| tokens | file MB | bare decode (processor) | analysis | ratio | early preset | ratio | peak MB |"
@@ -95,21 +104,60 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     for argument in arguments {
         let path = match argument.parse::<f64>() {
-            Ok(millions) => {
-                let tokens = (millions * 1e6) as u64;
-                let log = Enlarged {
-                    sample: "grpo",
-                    layout: Layout::Long,
-                    columns: COLUMNS,
-                    reward_parts: false,
-                    tokens,
-                };
-                log.write(folder.path()).0
-            }
+            Ok(millions) => framework_log(millions, folder.path()),
             Err(_) => PathBuf::from(argument),
         };
         report(&path, threads);
     }
+}
+
+/// The framework's columns of a made log.
+fn framework_log(millions: f64, folder: &Path) -> PathBuf {
+    let tokens = (millions * 1e6) as u64;
+    let columns = COLUMNS;
+    let log = Enlarged { sample: "grpo", layout: Layout::Long, columns, reward_parts: false, tokens };
+    log.write(folder).0
+}
+
+/// This program and another build of it, turn by turn on the same log without the columns of the
+/// questions; medians of the ratios of each turn.
+fn against(old: &Path, millions: f64) {
+    let folder = tempfile::tempdir().unwrap();
+    let log = framework_log(millions, folder.path());
+    let programs = [old, Path::new(env!("CARGO_BIN_EXE_stapo-analyze"))];
+    let spend = |program: &Path| {
+        let (start, before) = (Instant::now(), children_seconds());
+        let output = Command::new(program).arg(&log).args(["--format", "json", "--quiet"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Spent { clock: start.elapsed().as_secs_f64(), processor: children_seconds() - before }
+    };
+    programs.iter().for_each(|program| _ = spend(program));
+    let rounds: Vec<[Spent; 2]> = (0..TURNS).map(|_| programs.map(spend)).collect();
+    let median = |of: &dyn Fn(&[Spent; 2]) -> f64| {
+        let mut values: Vec<f64> = rounds.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    println!("{TURNS} turns, medians, in seconds (of the processor)\n");
+    println!(
+        "| tokens | other build | this one | ratio of a turn | peak MB of this one |\n|---|---|---|---|---|"
+    );
+    println!(
+        "| {millions} M | {:.2} ({:.2}) | {:.2} ({:.2}) | {:.2} ({:.2}) | {} |",
+        median(&|turn| turn[0].clock),
+        median(&|turn| turn[0].processor),
+        median(&|turn| turn[1].clock),
+        median(&|turn| turn[1].processor),
+        median(&|turn| turn[1].clock / turn[0].clock),
+        median(&|turn| turn[1].processor / turn[0].processor),
+        peak_of(&log),
+    );
+}
+
+/// Peak memory of an analysis in a process of its own, in MB.
+fn peak_of(path: &Path) -> String {
+    let child = Command::new(std::env::current_exe().unwrap()).arg("--once").arg(path).output().unwrap();
+    String::from_utf8_lossy(&child.stdout).trim().to_owned()
 }
 
 /// The questions beyond the framework: the same log with and without their columns.
@@ -127,10 +175,6 @@ fn questions(millions: f64, threads: usize) {
         best[1] = best[1].least(Spent::on(|| _ = whole_analysis(&plain, S2tSettings::v5())));
         best[2] = best[2].least(Spent::on(|| _ = whole_analysis(&full, S2tSettings::v5())));
     }
-    let peak = |path: &Path| {
-        let child = Command::new(std::env::current_exe().unwrap()).arg("--once").arg(path).output().unwrap();
-        String::from_utf8_lossy(&child.stdout).trim().to_owned()
-    };
     let [asked, analysis, all] = best;
     println!(
         "\n| tokens | decode of the asked columns | analysis without them | with them | ratio | peak MB without, with |"
@@ -146,8 +190,8 @@ fn questions(millions: f64, threads: usize) {
         all.processor,
         all.clock / (asked.clock + analysis.clock),
         all.processor / (asked.processor + analysis.processor),
-        peak(&plain),
-        peak(&full),
+        peak_of(&plain),
+        peak_of(&full),
     );
 }
 
@@ -178,7 +222,6 @@ fn report(path: &Path, threads: usize) {
         best[1] = best[1].least(Spent::on(|| tokens = whole_analysis(path, S2tSettings::v5())));
         best[2] = best[2].least(Spent::on(|| tokens = whole_analysis(path, S2tSettings::v1())));
     }
-    let child = Command::new(std::env::current_exe().unwrap()).arg("--once").arg(path).output().unwrap();
     let ratio =
         |of: Spent| format!("{:.2} ({:.2})", of.clock / best[0].clock, of.processor / best[0].processor);
     let seconds = |of: Spent| format!("{:.2} ({:.2})", of.clock, of.processor);
@@ -191,7 +234,7 @@ fn report(path: &Path, threads: usize) {
         ratio(best[1]),
         seconds(best[2]),
         ratio(best[2]),
-        String::from_utf8_lossy(&child.stdout).trim(),
+        peak_of(path),
     );
 }
 

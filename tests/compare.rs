@@ -543,3 +543,48 @@ fn pages_are_inert_small_and_the_same_each_time() {
         !text.contains("<img") && !text.contains('\u{202e}')
     }));
 }
+
+#[test]
+fn causes_and_answers_stand_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program();
+    command.arg(sample("ward/healthy.parquet")).arg(sample("ward/hot.parquet"));
+    command.arg("--report").arg(folder.path());
+    let found = json(&mut command);
+    let causes = found["causes"].as_array().unwrap();
+    let updates = causes.iter().find(|row| row["code"] == "large_updates").unwrap();
+    let likely: Vec<u64> =
+        updates["arms"].as_array().unwrap().iter().map(|arm| arm["likely"].as_u64().unwrap()).collect();
+    assert_eq!(likely, [0, 1]);
+    assert!(updates["sentence"].as_str().unwrap().ends_with("hot: likely"), "{updates}");
+    let answers = found["answers"].as_array().unwrap();
+    let unbounded = answers.iter().find(|row| row["name"] == "unbounded_tokens").unwrap();
+    let [healthy, hot] = [0, 1].map(|arm| unbounded["values"][arm].as_f64().unwrap());
+    assert!(hot > healthy && hot >= 1.0, "{unbounded}");
+    assert!(answers.iter().any(|row| row["name"] == "cancelled_share"));
+    // Quantities that are known by step are tested as the others are, on the same level.
+    let cut = row(&found, "truncated_share");
+    assert_eq!((cut["family"].as_str(), cut["significant"].as_bool()), (Some("questions"), Some(true)));
+    assert!(cut["other"].as_f64().unwrap() > 0.5 && cut["baseline"].as_f64().unwrap() < 0.2, "{cut}");
+    for name in
+        ["engine_k3", "engine_ess", "update_k3", "kl_reference_k3", "effective_number", "reward/answer"]
+    {
+        assert_eq!(row(&found, name)["family"], "questions");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("compare.md").contains("## Causes, arm by arm"));
+    assert!(read("compare.md").contains("No test stands behind a difference here"));
+    assert!(read("compare.html").contains("Causes, arm by arm"));
+    assert!(folder.path().join("tables/compare_causes.parquet").exists());
+}
+
+#[test]
+fn logs_without_the_columns_have_no_such_rows() {
+    let mut command = program();
+    command.arg(sample("grpo.parquet")).arg(sample("stapo.parquet"));
+    let found = json(&mut command);
+    for name in ["engine_k3", "update_k3", "kl_reference_k3", "truncated_share"] {
+        assert_eq!(rows(&found, name), Vec::<&Value>::new(), "{name}");
+    }
+    assert!(found["answers"].as_array().unwrap().iter().all(|row| row["name"] != "unbounded_tokens"));
+}

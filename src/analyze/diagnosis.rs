@@ -1,6 +1,7 @@
 //! What is wrong with the run or its log: signals over the steps, what was damaged, the causes, and
 //! the verdict in plain words; beside them warnings about the log.
 
+mod answers;
 mod causes;
 mod damage;
 mod log;
@@ -24,7 +25,7 @@ use crate::ingest::Run;
 /// Fills diagnosis, warnings and verdict of an analysis.
 pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
     let signs = &collected.signs;
-    let series = signals::signals(signs, &analysis.steps, &plan.reward_parts);
+    let series = signals::signals(signs, &analysis.steps, &analysis.answers, &plan.reward_parts);
     let changes = changes(&series, f64::from(plan.vocab_size).ln());
     let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
     let (causes, not_checked) = causes::examine_all(&patient);
@@ -41,6 +42,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
     };
     diagnosis.sentence = verdict::sentence(analysis, &diagnosis);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
+    found.extend(answers::warnings(&analysis.answers, &changes));
     found.extend(losses::dead_batches(collected, analysis));
     found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
     found.extend(mask::concentration(analysis));

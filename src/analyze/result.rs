@@ -37,7 +37,9 @@ pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
 pub use clipping::Clipping;
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
 pub use diagnosis::{Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RunState, Signal};
-pub use drivers::{ClipCorner, DRIVERS, DriverToken, Drivers, EnergyConcentration, TopShares, WhatIfRow};
+pub use drivers::{
+    ClipCorner, DRIVERS, DriverToken, Drivers, EnergyConcentration, TopShares, UnboundedTokens, WhatIfRow,
+};
 pub use groups::{Groups, WithinGroups};
 pub use offpolicy::OffPolicy;
 pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};

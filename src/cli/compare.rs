@@ -10,7 +10,7 @@ use super::terminal::visible;
 use super::{open, settings};
 use crate::analyze::Gate;
 use crate::compare::result::{Family, MetricRow};
-use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p};
+use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p, shown_value};
 use crate::compare::{Comparison, compare};
 use crate::error::Result;
 use crate::format::{none, number};
@@ -72,7 +72,10 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         let rows: Vec<&MetricRow> = comparison
             .metrics
             .iter()
-            .filter(|r| r.run == arm.name && (r.family != Family::Classes || r.significant))
+            .filter(|r| {
+                r.run == arm.name
+                    && (!matches!(r.family, Family::Classes | Family::Questions) || r.significant)
+            })
             .collect();
         let table = Columns::of(&rows)
             .text("metric", |r| format!("{}{}", if r.significant { "* " } else { "  " }, visible(&r.label)))
@@ -89,6 +92,18 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} against {} (* differs)", visible(other), visible(baseline))?;
         text::write(&table, &NUMBERS, out)?;
         writeln!(out)?;
+    }
+    for row in &comparison.causes {
+        writeln!(out, "cause {}", visible(&row.sentence))?;
+    }
+    if !comparison.answers.is_empty() {
+        let arms: Vec<&str> = comparison.arms.iter().map(|arm| arm.name.as_str()).collect();
+        writeln!(out, "side by side, not tested ({}):", visible(&arms.join(", ")))?;
+    }
+    for row in &comparison.answers {
+        let value = |value: &Option<f64>| value.map_or_else(none, |v| shown_value(row.unit, v));
+        let values: Vec<String> = row.values.iter().map(value).collect();
+        writeln!(out, "  {}: {}", row.label, values.join(", "))?;
     }
     for warning in &comparison.warnings {
         writeln!(out, "warning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;

@@ -34,8 +34,7 @@ fn weights(rows: &[MetricRow]) -> Vec<f64> {
     let size = |of: Option<Family>| {
         rows.iter().filter(|row| row.p_value.is_some() && group(row) == of).count() as f64
     };
-    let families = [Family::Framework, Family::Classes, Family::Trainer];
-    let others = families.into_iter().filter(|family| size(Some(*family)) > 0.0).count() as f64;
+    let others = Family::ALL.into_iter().filter(|family| size(Some(*family)) > 0.0).count() as f64;
     let weight = |row: &MetricRow| {
         let group = group(row);
         let share = if group.is_none() { PRIMARY_SHARE } else { (1.0 - PRIMARY_SHARE) / others.max(1.0) };

@@ -15,6 +15,8 @@ impl Comparison {
             ("compare_regions", self.regions_frame()),
             ("compare_tokens", self.tokens_frame()),
             ("compare_spurious", self.spurious_frame()),
+            ("compare_causes", self.causes_frame()),
+            ("compare_answers", self.answers_frame()),
         ]
     }
 
@@ -134,6 +136,40 @@ impl Comparison {
             .count("silenced", |r| r.0.silenced[r.1])
             .count("exploratory", |r| r.0.exploratory[r.1])
             .count("occurrences", |r| r.0.occurrences[r.1])
+            .frame()
+    }
+}
+
+impl Comparison {
+    /// One row a cause and arm.
+    #[must_use]
+    pub fn causes_frame(&self) -> DataFrame {
+        let rows: Vec<_> =
+            self.causes.iter().flat_map(|row| row.arms.iter().map(move |arm| (row.code, arm))).collect();
+        Columns::of(&rows)
+            .text("cause", |r| r.0.name())
+            .text("arm", |r| &r.1.name)
+            .count("runs", |r| r.1.runs)
+            .count("likely", |r| r.1.likely)
+            .count("possible", |r| r.1.possible)
+            .count("not_checked", |r| r.1.not_checked)
+            .text("message", |r| &r.1.message)
+            .frame()
+    }
+
+    /// One row a quantity of whole runs and arm.
+    #[must_use]
+    pub fn answers_frame(&self) -> DataFrame {
+        let rows: Vec<_> = self
+            .answers
+            .iter()
+            .flat_map(|row| self.arms.iter().zip(&row.values).map(move |(arm, value)| (row, arm, value)))
+            .collect();
+        Columns::of(&rows)
+            .text("name", |r| &r.0.name)
+            .text("unit", |r| r.0.unit.name())
+            .text("arm", |r| &r.1.name)
+            .float("value", |r| *r.2)
             .frame()
     }
 }

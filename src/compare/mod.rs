@@ -4,6 +4,9 @@
 //! [`compare`] turns named inputs into a [`Comparison`]; `result` is plain data, as of an analysis.
 
 mod align;
+mod answers;
+mod by_step;
+mod causes;
 mod classes;
 mod correction;
 mod distribution;
@@ -153,8 +156,11 @@ pub fn compare_runs(
         .collect();
     let all = metrics();
     let mut pairs = Pairs { warnings: warnings::of_runs(&named, &Names::default()), ..Pairs::default() };
+    let asked = answers::of_steps(runs);
     for other in 1..arms.len() {
         pairs.compare([&sides[0], &sides[other]], [&arms[0], &arms[other]], &all, settings);
+        let rows = answers::rows(&asked, [groups[0], groups[other]], settings);
+        pairs.add_rows(rows, &arms[other].name);
         if let Some(trainer) = trainer {
             let rows = join::rows(trainer, [&arms[0], &arms[other]], settings);
             pairs.add_rows(rows, &arms[other].name);
@@ -169,7 +175,7 @@ pub fn compare_runs(
         let values = sides::step_values(compared, &all).into_iter();
         values.map(|(metric, points)| Series { run: run.name.clone(), metric, points })
     });
-    let series: Vec<Series> = series.collect();
+    let series: Vec<Series> = series.chain(answers::series(&asked, runs)).collect();
     let late =
         |run: &NamedRun| Some((run.name.clone(), run.analysis.entropy_profiles.last()?.entropy.clone()));
     Comparison {
@@ -186,6 +192,8 @@ pub fn compare_runs(
         runs: runs.iter().map(summary).collect(),
         alignment,
         metrics: rows,
+        causes: causes::rows(&groups),
+        answers: answers::side_by_side(&groups),
         distributions,
         spurious_vocabulary: distribution::spurious_vocabulary(&sides),
         warnings,

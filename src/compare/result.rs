@@ -1,5 +1,6 @@
 //! What a comparison found: the one struct that `compare.json`, tables and reports read.
 
+mod answers;
 mod distributions;
 mod names;
 mod warnings;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use super::settings::StepAlignment;
 use crate::analyze::result::NormSource;
 
+pub use answers::{AnswerRow, ArmCause, CauseRow};
 pub use distributions::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
 pub use names::{Drawn, Family, Finding, Test, Unit};
 pub use warnings::{CompareCode, CompareWarning};
@@ -35,6 +37,12 @@ pub struct Comparison {
     pub alignment: Vec<AlignmentSummary>,
     /// One row a metric and arm other than the baseline.
     pub metrics: Vec<MetricRow>,
+    /// The causes that any run has, arm by arm.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<CauseRow>,
+    /// Quantities of whole runs side by side, without a test.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<AnswerRow>,
     /// How the distributions of tokens differ from the baseline's.
     pub distributions: Vec<DistributionChange>,
     /// The ids that are silenced most in any arm, side by side.

@@ -8,10 +8,16 @@ use crate::format::{number, percent};
 /// Metrics that a reader asks for first; of others only those that differ are named.
 const FIRST: [&str; 5] = ["reward", "entropy", "length", "silenced_ratio", "spurious_energy_share"];
 
-/// A value in its unit.
+/// The value of a metric in its unit.
 #[must_use]
 pub fn shown(row: &MetricRow, value: f64) -> String {
-    match row.unit {
+    shown_value(row.unit, value)
+}
+
+/// A value in its unit.
+#[must_use]
+pub fn shown_value(unit: Unit, value: f64) -> String {
+    match unit {
         Unit::Share => percent(value),
         Unit::Nats => format!("{} nats", number(value)),
         Unit::Tokens | Unit::Number => number(value),
@@ -71,8 +77,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
     let Some(baseline) = arms.first() else { return Verdict::default() };
     let mut found: Vec<&MetricRow> = rows.iter().filter(|row| row.significant).collect();
     let rank = |row: &MetricRow| {
-        let family =
-            [Family::Framework, Family::Trainer, Family::Classes].iter().position(|f| *f == row.family);
+        let family = Family::ALL.iter().position(|f| *f == row.family);
         (family, place(row))
     };
     found.sort_by_key(|row| rank(row));

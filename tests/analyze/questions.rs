@@ -161,3 +161,66 @@ fn log_sums_of_800_do_not_overflow() {
         assert!(row["mean_weight"].as_f64().is_some_and(f64::is_finite), "{row}");
     }
 }
+
+/// Two groups and two turns, with advantages of any scale.
+fn scaled(scale: f32) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scaled.parquet");
+    let ids: [&[i32]; 4] = [&[1, 2, 3], &[1, 2, 4], &[5, 6, 7], &[5, 6, 8]];
+    let lists = |of: &[[f32; 3]; 4]| float_lists(&of.each_ref().map(|row| &row[..]));
+    let columns = vec![
+        ("step", ints(&[0; 4])),
+        ("update", ints(&[0, 1, 0, 1])),
+        ("group_id", ints(&[1, 1, 2, 2])),
+        ("sample_id", ints(&[0, 1, 0, 1])),
+        ("reward", floats(&[1.0, 0.0, 1.0, 0.0])),
+        ("advantage", floats(&[3.0, -1.0, 0.25, -0.5].map(|a| a * scale))),
+        ("turn", int_lists(&[&[0, 0, 1][..]; 4])),
+        ("token_ids", int_lists(&ids)),
+        ("logprob", lists(&[[-1.0, -2.0, -0.5], [-0.3, -1.5, -2.5], [-1.1, -0.2, -0.9], [-0.7, -3.0, -0.1]])),
+        (
+            "logprob_new",
+            lists(&[[-1.0, -2.0, -0.1], [-0.3, -0.5, -2.5], [-1.1, -0.2, -0.9], [-0.7, -3.0, -0.1]]),
+        ),
+        (
+            "logprob_rollout",
+            lists(&[[-1.0, -2.0, -0.4], [-0.3, -1.9, -2.5], [-4.0, -0.2, -1.0], [-0.7, -3.0, -2.0]]),
+        ),
+        ("entropy", lists(&[[1.2, 1.0, 0.8], [0.6, 1.1, 1.4], [0.9, 0.4, 1.0], [0.8, 1.6, 0.3]])),
+    ];
+    write_parquet(&path, columns, 10);
+    let settings = AnalyzeSettings { vocab_size: Some(32), ..AnalyzeSettings::default() };
+    analyzed(&[path], &settings).to_value().unwrap()
+}
+
+#[test]
+fn shares_of_energy_do_not_depend_on_the_scale_of_advantages() {
+    let usual = scaled(1.0);
+    for scale in [1e-15, 1e15] {
+        let ours = scaled(scale);
+        agree(&ours["groups"], &usual["groups"], "groups");
+        agree(&ours["slices"], &usual["slices"], "slices");
+        let kept = |value: &Value| value["offpolicy"]["corrections"][1]["energy_kept"].clone();
+        agree(&kept(&ours), &kept(&usual), "energy_kept");
+    }
+    let by_rate = usual["groups"]["by_pass_rate"].as_array().unwrap();
+    assert!(by_rate.iter().any(|row| row["energy_share"].as_f64().is_some_and(|share| share > 0.0)));
+}
+
+#[test]
+fn clipping_is_told_by_update_and_corrections_by_token() {
+    let ours = scaled(1.0);
+    let updates = ours["clipping"]["updates"].as_array().unwrap();
+    assert_eq!(updates.len(), 2);
+    // ln ρ is 0.4 with A > 0 in the first mini-batch, 1 with A < 0 in the second.
+    assert_eq!((updates[0]["tokens"].as_u64(), updates[0]["high_positive"].as_u64()), (Some(6), Some(1)));
+    assert_eq!((updates[1]["tokens"].as_u64(), updates[1]["high_negative"].as_u64()), (Some(6), Some(1)));
+    let rows = ours["offpolicy"]["corrections"].as_array().unwrap();
+    let row = |rule: &str| rows.iter().find(|row| row["rule"] == rule).unwrap();
+    // r = e^2.9 and e^1.9 are above the cap of 2.
+    let top = row("token_tis_2")["top"].as_array().unwrap();
+    let ids: Vec<(i64, u64)> =
+        top.iter().map(|id| (id["token_id"].as_i64().unwrap(), id["tokens"].as_u64().unwrap())).collect();
+    assert_eq!(ids, [(5, 1), (8, 1)]);
+    assert!(row("sequence_tis_2").get("top").is_none(), "a correction of responses hits all their tokens");
+}

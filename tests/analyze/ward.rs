@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use stapo_analyze::analyze::RunAnalysis;
 use stapo_analyze::analyze::result::{CauseCode, Confidence, RunState, WarningCode};
+use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
 
 use super::support::sample;
 use super::{analyzed, preset};
@@ -101,6 +101,30 @@ fn one_token_drives_the_asynchronous_run() {
     assert!(first.energy_share > 0.5 && !first.before.is_empty());
     let dual = drivers.what_if.iter().find(|row| row.rule == "dual_clip_3").unwrap();
     assert!(dual.energy_kept < 0.5 && dual.effective_number.unwrap() > 50.0, "{dual:?}");
+}
+
+/// A run of TRL whose reward is a coin that is logged as a part of itself: it explains the reward and
+/// tells nothing, while the right answer does not matter.
+#[test]
+fn a_part_that_is_the_reward_does_not_explain_it() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/trl/noise.parquet");
+    let analysis = of(path);
+    assert_eq!(likely(&analysis), [CauseCode::UninformativeReward], "{}", told(&analysis));
+    let message = &analysis.diagnosis.causes[0].message;
+    assert!(message.contains("reward/coin alone"), "{message}");
+}
+
+/// What the user calls right is a signal, and is what the run was trained for.
+#[test]
+fn the_pass_rate_is_a_signal() {
+    let pass = Some(Condition::parse("reward/answer>0.5").unwrap());
+    let settings = AnalyzeSettings { pass, ..preset(S2tSettings::v5()) };
+    let analysis = analyzed(&[sample("ward/healthy.parquet")], &settings);
+    let risen = |name: &str| {
+        analysis.diagnosis.onsets.iter().any(|onset| onset.signal == name && onset.direction == "up")
+    };
+    assert!(risen("pass_rate"), "{:?}", analysis.diagnosis.onsets);
+    assert_eq!(analysis.diagnosis.state, RunState::Healthy, "{}", told(&analysis));
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 
 use ndarray::{Array2, Axis};
 
-use self::tally::{ClusterTally, Prompt, prompt_of, sum_of};
-pub use self::tally::{from_units, to_units};
+pub use self::tally::sum_of;
+use self::tally::{ClusterTally, Prompt, prompt_of};
 use super::block::{Block, BlockSign};
 use super::columns::Columns;
 use super::energy::Sign;

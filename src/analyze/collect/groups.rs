@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use crate::ingest::Id;
+use crate::stats::exact_sum::ExactSum;
 
 /// One group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupTally {
     /// Responses.
     pub responses: u32,
@@ -21,8 +22,8 @@ pub struct GroupTally {
     pub highest: Highest,
     /// Trained tokens with all values.
     pub tokens: u64,
-    /// ‖g‖² in units of [`super::clusters::from_units`].
-    pub energy: i128,
+    /// ‖g‖².
+    pub energy: ExactSum,
 }
 
 /// The highest of some rewards.
@@ -103,7 +104,7 @@ impl GroupTally {
         self.right += other.right;
         self.highest.merge(&other.highest);
         self.tokens += other.tokens;
-        self.energy = self.energy.saturating_add(other.energy);
+        self.energy.merge(&other.energy);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a cause is looked for in.
 
 use super::damage::Changes;
-use super::signals::Series;
+use super::signals::{PASS_RATE, Series};
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
@@ -26,6 +26,32 @@ pub struct Patient<'a> {
     pub series: &'a [Series],
     /// Their lasting changes.
     pub changes: &'a Changes,
+}
+
+/// What says whether an answer is right.
+#[derive(Clone, Copy, Debug)]
+pub struct Right<'a> {
+    /// The user's condition, or the name of the part.
+    pub name: &'a str,
+    /// The part of the reward that it is read from; `None` for the reward itself.
+    pub part: Option<usize>,
+    given: bool,
+}
+
+impl Right<'_> {
+    /// Whether a response is right; `None` where its value is missing.
+    pub fn of(&self, fact: &ResponseFact) -> Option<bool> {
+        if self.given {
+            return fact.right;
+        }
+        let value = self.part.and_then(|part| fact.parts.get(part)).copied()?;
+        value.is_finite().then_some(value > 0.5)
+    }
+
+    /// The signal that follows it.
+    pub fn signal(&self) -> String {
+        if self.given { PASS_RATE.into() } else { format!("reward/{}", self.name) }
+    }
 }
 
 /// What looking for a cause gives.
@@ -59,11 +85,17 @@ impl<'a> Patient<'a> {
         self.changes.found.iter().filter(move |(known, _)| known == name).map(|(_, change)| change)
     }
 
-    /// The index and name of the part of the reward that says whether an answer is right.
-    pub fn right_part(&self) -> Option<(usize, &'a str)> {
-        let names = self.plan.reward_parts.iter().enumerate();
-        let is_right = |name: &str| RIGHT.iter().any(|word| name.to_lowercase().contains(word));
-        names.map(|(index, name)| (index, name.as_str())).find(|(_, name)| is_right(name))
+    /// What says whether an answer is right: the user's condition, else a part of the reward whose
+    /// name says so.
+    pub fn right(&self) -> Option<Right<'a>> {
+        let parts = &self.plan.reward_parts;
+        let index = |name: &str| parts.iter().position(|part| part == name);
+        if let Some(rule) = &self.plan.questions.pass {
+            return Some(Right { name: rule.text(), part: rule.part().and_then(index), given: true });
+        }
+        let is_right = |name: &String| RIGHT.iter().any(|word| name.to_lowercase().contains(word));
+        let part = parts.iter().position(is_right)?;
+        Some(Right { name: &parts[part], part: Some(part), given: false })
     }
 
     /// The first step at which something was damaged.

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
-use crate::analyze::result::{Signal, StepRow};
+use crate::analyze::result::{Answers, Signal, StepRow};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
+
+/// The share of responses that meet the user's condition for right ones.
+pub const PASS_RATE: &str = "pass_rate";
 
 /// What it means when a signal moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +64,12 @@ impl Series {
 }
 
 /// All signals that the log has.
-pub fn signals(signs: &CollectedSigns, steps: &[StepRow], parts: &[String]) -> Vec<Series> {
+pub fn signals(
+    signs: &CollectedSigns,
+    steps: &[StepRow],
+    answers: &Answers,
+    parts: &[String],
+) -> Vec<Series> {
     let facts = &signs.facts.responses;
     let mut all = Vec::new();
     let exact = |value: fn(&StepRow) -> Option<f64>| move |row: &StepRow| value(row);
@@ -73,6 +81,7 @@ pub fn signals(signs: &CollectedSigns, steps: &[StepRow], parts: &[String]) -> V
     for (index, part) in parts.iter().enumerate() {
         goal(format!("reward/{part}"), Role::Goal, &|f| f.parts.get(index).copied().and_then(finite));
     }
+    goal(PASS_RATE.into(), Role::Goal, &|f| f.right.map(|right| f64::from(u8::from(right))));
     goal("entropy".into(), Role::Entropy, &|f| finite(f.entropy));
     goal("length".into(), Role::Sign, &|f| Some(f64::from(f.length)));
     goal("truncated".into(), Role::Harm, &|f| f.truncated.map(|t| f64::from(u8::from(t))));
@@ -90,6 +99,7 @@ pub fn signals(signs: &CollectedSigns, steps: &[StepRow], parts: &[String]) -> V
     sign("clipped_share", false, &|row| row.clipped_share);
     sign("spurious_energy_share", false, &|row| row.spurious_energy_share);
     all.extend(dead_groups(signs));
+    all.extend(repetition(answers, steps));
     all
 }
 
@@ -179,15 +189,31 @@ fn of_steps(
     (!points.is_empty()).then(|| Series { name: name.into(), role: Role::Sign, points, log, range: None })
 }
 
-/// The share of groups without an advantage; its error is that of a share of so many groups.
+/// A share with the error of a share of so many.
+pub fn share_of(step: i64, value: f64, of: f64) -> Point {
+    // One more of each kind, so that no share is certain.
+    let likely = (value * of + 1.0) / (of + 2.0);
+    Point { step, value, error: Some((likely * (1.0 - likely) / of).sqrt()) }
+}
+
+/// The share of responses that end in a loop. Siblings do alike, so groups are what is counted.
+fn repetition(answers: &Answers, steps: &[StepRow]) -> Option<Series> {
+    let rows = &answers.repetition.as_ref()?.steps;
+    let groups = |step: i64| {
+        let at = steps.binary_search_by_key(&step, |row| row.step).ok()?;
+        steps[at].groups.or(Some(steps[at].responses)).filter(|groups| *groups > 0)
+    };
+    let points =
+        rows.iter().filter_map(|row| Some(share_of(row.step, row.looping_share, groups(row.step)? as f64)));
+    let name = "repetition".into();
+    Some(Series { name, role: Role::Harm, points: points.collect(), log: false, range: None })
+}
+
+/// The share of groups without an advantage.
 fn dead_groups(signs: &CollectedSigns) -> Option<Series> {
     let grouped = signs.facts.groups().any(|group| group.len() > 1);
     let point = |(step, (dead, groups)): (i64, (u64, u64))| {
-        let (dead, groups) = (dead as f64, groups as f64);
-        // One more of each kind, so that no share is certain.
-        let likely = (dead + 1.0) / (groups + 2.0);
-        let error = (likely * (1.0 - likely) / groups).sqrt();
-        Point { step, value: dead / groups, error: Some(error) }
+        share_of(step, dead as f64 / groups as f64, groups as f64)
     };
     let points: Vec<Point> = signs.facts.dead_groups().into_iter().map(point).collect();
     let name = "dead_groups".into();

@@ -10,7 +10,7 @@ use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 pub fn state(patient: &Patient<'_>, causes: &[Cause]) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {
-        let right = patient.right_part().map(|(_, name)| format!("reward/{name}"));
+        let right = patient.right().map(|right| right.signal());
         let goal = right.and_then(|name| patient.series(&name)).or_else(|| patient.series("reward"));
         let lost = goal.is_some_and(at_floor);
         let gone = damage.iter().any(|d| d.signal == "entropy");

@@ -1,11 +1,14 @@
 //! How few tokens carry the energy, which, and what would bound them.
 
 use super::flagged::{BatchVerdict, FlaggedSource, shown_id};
-use crate::analyze::collect::signs::CollectedSigns;
+use super::steps::share;
 use crate::analyze::collect::signs::concentration::Concentration;
 use crate::analyze::collect::signs::drivers::Driver;
+use crate::analyze::collect::signs::{CollectedSigns, FarTokens};
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{ClipCorner, DriverToken, Drivers, EnergyConcentration, TopShares, WhatIfRow};
+use crate::analyze::result::{
+    ClipCorner, DriverToken, Drivers, EnergyConcentration, TopShares, UnboundedTokens, WhatIfRow,
+};
 use crate::framework::batch::gradient_source;
 use crate::framework::token::ClipRange;
 use crate::ingest::MISSING_ID;
@@ -125,8 +128,12 @@ pub fn drivers(
         let silenced = (verdict.silenced_energy.value(), verdict.silenced_squares.value());
         row("s2t".into(), (energy - silenced.0).max(0.0), (squares - silenced.1).max(0.0));
     }
+    let mut far = FarTokens::default();
+    signs.steps.iter().for_each(|(_, step)| far.merge(&step.far));
+    let unbounded = UnboundedTokens { tokens: far.tokens, energy_share: share(far.energy.value(), energy) };
     Drivers {
         concentration: spread(&run, signs.kept_all),
+        unbounded: plan.questions.update.then_some(unbounded),
         what_if,
         top: signs.drivers.tokens().iter().map(|d| token(d, energy, plan.clip.as_ref(), source)).collect(),
         curve: curve(&run, signs.kept_all),

@@ -181,6 +181,7 @@ impl<'a> Judged<'a> {
             classes: &classes,
             groups: &self.step_groups,
             knows_clipping: self.knows_clipping,
+            answers: &self.answers,
         };
         let samples = (&collected.rare, &collected.common);
         let statements = provenance::statements(collected, plan, totals, thresholds, &all_classes);

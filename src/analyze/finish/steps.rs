@@ -12,7 +12,7 @@ use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::{BatchKey, BatchTally, Quantity};
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{BatchThreshold, Mismatch, StepChange, StepRow};
+use crate::analyze::result::{Answers, BatchThreshold, Mismatch, StepChange, StepRow};
 
 /// `part / whole`; `None` where the whole is 0.
 pub fn share(part: f64, whole: f64) -> Option<f64> {
@@ -98,6 +98,8 @@ pub struct StepSources<'a> {
     pub groups: &'a BTreeMap<i64, StepGroups>,
     /// Whether clipping is known.
     pub knows_clipping: bool,
+    /// Differences between the policies, by step.
+    pub answers: &'a Answers,
 }
 
 /// The rows of all steps, ascending.
@@ -161,10 +163,22 @@ fn row(sources: &StepSources<'_>, range: Range<usize>) -> StepRow {
         concentration: signs
             .map(|s| spread(&s.concentration, sources.collected.signs.kept_all))
             .unwrap_or_default(),
-        update_k3: signs.and_then(|s| s.update.mean_k3()),
-        largest_ratio: signs.filter(|s| s.update.tokens > 0).map(|s| s.largest_ratio),
-        reference_k3: signs.and_then(|s| s.reference.mean_k3()),
+        update_k3: update_k3(sources.answers, step),
+        largest_ratio: signs.map(|s| s.largest_ratio).filter(|ratio| *ratio > 0.0),
+        reference_k3: reference_k3(sources.answers, step),
     }
+}
+
+fn update_k3(answers: &Answers, step: i64) -> Option<f64> {
+    let steps = &answers.offpolicy.as_ref()?.steps;
+    let at = steps.binary_search_by_key(&step, |row| row.step).ok()?;
+    Some(steps[at].differences.update.as_ref()?.k3)
+}
+
+fn reference_k3(answers: &Answers, step: i64) -> Option<f64> {
+    let steps = &answers.kl_reference.as_ref()?.steps;
+    let at = steps.binary_search_by_key(&step, |row| row.step).ok()?;
+    Some(steps[at].k3)
 }
 
 fn minibatches(sources: &StepSources<'_>, range: Range<usize>) -> Vec<BatchThreshold> {

@@ -81,13 +81,11 @@ impl Questions {
 
     /// Whether a response was cut, where known.
     pub fn is_cut(&self, responses: &ResponseColumns, index: usize) -> Option<bool> {
-        match self.truncated? {
-            Column::Truncated => responses.flags.get(Column::Truncated)?[index],
-            column => {
-                let reason = responses.texts.get(column)?[index].as_ref()?;
-                Some(CUT_REASONS.iter().any(|cut| reason.eq_ignore_ascii_case(cut)))
-            }
-        }
+        let flag = responses.flags.get(Column::Truncated).and_then(|flags| flags[index]);
+        flag.or_else(|| {
+            let reason = responses.texts.get(Column::FinishReason)?[index].as_ref()?;
+            Some(CUT_REASONS.iter().any(|cut| reason.eq_ignore_ascii_case(cut)))
+        })
     }
 }
 
@@ -122,6 +120,11 @@ impl PassRule {
             });
         }
         Ok(Self { condition: condition.clone(), part })
+    }
+
+    /// The part of the reward that it is about; `None` for the reward itself.
+    pub fn part(&self) -> Option<&str> {
+        self.part.as_deref()
     }
 
     /// The condition as written.

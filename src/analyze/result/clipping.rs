@@ -30,6 +30,9 @@ pub struct Clipping {
     pub tokens: u64,
     /// By step, ascending.
     pub steps: Vec<StepClipping>,
+    /// By mini-batch inside of a step, over the run; empty where `update` is not logged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<UpdateClipping>,
     /// By ln p under the trainer; bins without such tokens are left out.
     pub by_probability: Vec<ClippedBin>,
     /// The ids that are most often beyond the clip.
@@ -53,6 +56,18 @@ pub struct ClippedId {
     pub token_id: i64,
     /// Its text, where known.
     pub token: Option<String>,
+    /// The corners.
+    #[serde(flatten)]
+    pub corners: ClipCorners,
+}
+
+/// Clipping in one mini-batch of every step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UpdateClipping {
+    /// Mini-batch inside of a step.
+    pub update: i64,
+    /// Trained tokens with a ratio.
+    pub tokens: u64,
     /// The corners.
     #[serde(flatten)]
     pub corners: ClipCorners,

@@ -24,8 +24,24 @@ pub struct CorrectionRow {
     pub spurious_removed: Option<f64>,
     /// Tokens that both it and S2T take out, over those that either does; absent where none is.
     pub overlap_with_s2t: Option<f64>,
+    /// The ids whose weights it changes most often; of corrections of single tokens.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<ChangedId>,
     /// By step, ascending.
     pub steps: Vec<StepCorrection>,
+}
+
+/// A token id whose weights a correction changes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ChangedId {
+    /// Token id.
+    pub token_id: i64,
+    /// Its text, where known.
+    pub token: Option<String>,
+    /// Tokens whose weight is changed.
+    pub tokens: u64,
+    /// Their share of all whose weight is changed.
+    pub share: f64,
 }
 
 /// One correction at one step.

@@ -42,6 +42,9 @@ pub struct TopShares {
 pub struct Drivers {
     /// How the energy is spread.
     pub concentration: EnergyConcentration,
+    /// Tokens with A < 0 and a ratio above 10, which PPO's clip leaves open; absent without ratios.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<UnboundedTokens>,
     /// What bounds and masks would leave.
     pub what_if: Vec<WhatIfRow>,
     /// The tokens with the largest ‖g‖², largest first.
@@ -49,6 +52,15 @@ pub struct Drivers {
     /// Share of tokens against share of energy, both of the largest first: the curve of the chart.
     #[serde(skip)]
     pub curve: Vec<(f64, f64)>,
+}
+
+/// Tokens with A < 0 and a ratio beyond every dual clip in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UnboundedTokens {
+    /// How many.
+    pub tokens: u64,
+    /// Their share of the gradient energy; absent without energy.
+    pub energy_share: Option<f64>,
 }
 
 /// What a bound on the ratio or a mask would leave of the energy.

@@ -14,6 +14,12 @@ pub enum WarningCode {
     EntropyExplosion,
     /// Reward fell far below what the run had reached.
     RewardCollapse,
+    /// A part of the reward rises for good while another falls.
+    RewardPartsDiverge,
+    /// pass@1 rises for good while pass@k of a large k falls.
+    DiversityLost,
+    /// Importance weights leave less than half of a step's tokens effective.
+    LowEffectiveShare,
     /// Batches in which no token has an advantage.
     DeadBatches,
     /// Steps whose energy a token stands far above the run's.
@@ -50,6 +56,9 @@ impl WarningCode {
             Self::EntropyCollapse => "entropy_collapse",
             Self::EntropyExplosion => "entropy_explosion",
             Self::RewardCollapse => "reward_collapse",
+            Self::RewardPartsDiverge => "reward_parts_diverge",
+            Self::DiversityLost => "diversity_lost",
+            Self::LowEffectiveShare => "low_effective_share",
             Self::DeadBatches => "dead_batches",
             Self::EnergySpike => "energy_spike",
             Self::MaskConcentration => "mask_concentration",

@@ -9,6 +9,8 @@ named! {
         Framework = "framework",
         /// Scalars of the trainer.
         Trainer = "trainer",
+        /// What engineers ask beyond the framework, by step.
+        Questions = "questions",
         /// Shares of the classes of the taxonomy.
         Classes = "classes",
     }
@@ -16,7 +18,7 @@ named! {
 
 impl Family {
     /// All, those that a reader asks for first before the others.
-    pub const ALL: [Self; 3] = [Self::Framework, Self::Trainer, Self::Classes];
+    pub const ALL: [Self; 4] = [Self::Framework, Self::Trainer, Self::Questions, Self::Classes];
 }
 
 named! {

@@ -1,6 +1,7 @@
 //! The charts: one small file each. `draw` takes the data from the analysis, `ink` draws it at a width,
 //! `table` has the numbers.
 
+mod answers;
 mod candidates_ordered;
 mod class_norm;
 mod concentration;
@@ -86,5 +87,7 @@ pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
         entropy_change::draw,
         reward_stability::draw,
     ];
-    charts.par_iter().map(|draw| draw(analysis)).collect()
+    let mut drawn: Vec<Drawn> = charts.par_iter().map(|draw| draw(analysis)).collect();
+    drawn.extend(answers::draw(analysis).into_iter().map(Ok));
+    drawn
 }

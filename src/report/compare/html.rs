@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{metrics, tables};
+use super::{causes, metrics, tables};
 use crate::compare::Comparison;
 use crate::compare::result::{AlignmentSummary, CompareWarning, MetricRow};
 use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p};
@@ -34,13 +34,17 @@ pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
             names.first().map_or("", String::as_str)
         ),
         verdict: verdict(comparison),
-        sections: vec![
-            warnings::section(&notices, "compare.json"),
-            metrics::section(comparison),
-            figures::section(charts, &[]),
-            tables::section(comparison),
-            limits(comparison),
-        ],
+        sections: [
+            Some(warnings::section(&notices, "compare.json")),
+            Some(metrics::section(comparison)),
+            causes::section(comparison),
+            Some(figures::section(charts, &[])),
+            Some(tables::section(comparison)),
+            Some(limits(comparison)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         data: Vec::new(),
         script: "",
     }
@@ -81,6 +85,7 @@ fn verdict(comparison: &Comparison) -> Verdict {
         facts: facts(comparison),
         answers: vec![
             ("What does not differ", alike(&verdict.alike)),
+            ("Causes", known_causes(comparison)),
             ("What it speaks of", html! { (prose(&verdict.scope)) }),
             ("Aligned", html! { @for a in comparison.alignment.iter().take(ALIGNED) { p { (aligned(a)) } } }),
         ],
@@ -91,6 +96,13 @@ fn alike(sentences: &[String]) -> Markup {
     html! {
         @if sentences.is_empty() { "nothing that was compared" }
         @for sentence in sentences.iter().take(ALIKE) { p { (prose(sentence)) } }
+    }
+}
+
+fn known_causes(comparison: &Comparison) -> Markup {
+    html! {
+        @if comparison.causes.is_empty() { "none in any run" }
+        @for row in comparison.causes.iter().take(ALIKE) { p { (prose(&row.sentence.replace('_', " "))) } }
     }
 }
 

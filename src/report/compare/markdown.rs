@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{metrics, tables};
+use super::{causes, metrics, tables};
 use crate::compare::Comparison;
 use crate::report::charts::Drawn;
 use crate::report::markdown::list_charts;
@@ -37,8 +37,9 @@ pub fn render(comparison: &Comparison, charts: &[Drawn]) -> String {
     warnings(&mut out, comparison);
     for arm in comparison.arms.iter().skip(1) {
         let _ = write!(out, "## {} against {}\n\n", safe(&arm.name), safe(&comparison.arms[0].name));
-        metrics::sheet(comparison, &arm.name, |r| !metrics::is_class(r) || r.significant).markdown(&mut out);
+        metrics::sheet(comparison, &arm.name, |r| !metrics::is_folded(r) || r.significant).markdown(&mut out);
     }
+    causes_and_answers(&mut out, comparison);
     out.push_str("## Stability of the entropy\n\n");
     tables::stability(comparison, RUNS).without_empty().markdown(&mut out);
     movers(&mut out, comparison);
@@ -49,6 +50,17 @@ pub fn render(comparison: &Comparison, charts: &[Drawn]) -> String {
     out.push_str("\n## Files\n\n`compare.html` has the charts; `compare.json` and `tables/compare_*.parquet` the numbers.\n");
     list_charts(&mut out, charts);
     out
+}
+
+fn causes_and_answers(out: &mut String, comparison: &Comparison) {
+    if !comparison.causes.is_empty() {
+        out.push_str("## Causes, arm by arm\n\n");
+        causes::causes(comparison).markdown(out);
+    }
+    if !comparison.answers.is_empty() {
+        let _ = write!(out, "## What drives the updates, side by side\n\n{}\n\n", causes::UNTESTED);
+        causes::answers(comparison).markdown(out);
+    }
 }
 
 fn warnings(out: &mut String, comparison: &Comparison) {

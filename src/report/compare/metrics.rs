@@ -12,9 +12,15 @@ use crate::report::text::prose;
 /// Arms that have a table at most.
 pub const ARMS: usize = 12;
 
-/// Whether a metric is a share of a class of tokens: many, and folded.
-pub fn is_class(row: &MetricRow) -> bool {
-    row.family == Family::Classes
+/// Families of many metrics, which are folded, with what they are.
+const FOLDED: [(Family, &str); 2] = [
+    (Family::Questions, "Sampler, groups, clipping, KL, loops and parts of the reward"),
+    (Family::Classes, "Shares of the classes of tokens"),
+];
+
+/// Whether a metric is of a family of many.
+pub fn is_folded(row: &MetricRow) -> bool {
+    FOLDED.iter().any(|(family, _)| *family == row.family)
 }
 
 /// The metrics of one arm.
@@ -58,8 +64,9 @@ pub fn section(comparison: &Comparison) -> Section {
     let body = html! {
         @for arm in comparison.arms.iter().skip(1).take(ARMS) {
             h3 { (prose(&arm.name)) " against " (prose(&comparison.arms[0].name)) }
-            (sheet(comparison, &arm.name, |r| !is_class(r)).html())
-            (classes(comparison, &arm.name)) "\n"
+            (sheet(comparison, &arm.name, |r| !is_folded(r)).html())
+            @for (family, what) in FOLDED { (folded(comparison, &arm.name, family, what)) }
+            "\n"
         }
         @if more > 0 { p { (more) " more runs are in the files below." } }
         p.note {
@@ -73,17 +80,17 @@ pub fn section(comparison: &Comparison) -> Section {
     Section { id: "metrics", link: "Metrics", heading: "Metrics", body }
 }
 
-fn classes(comparison: &Comparison, arm: &str) -> Markup {
-    let rows = || comparison.metrics.iter().filter(|r| r.run == arm && is_class(r));
+fn folded(comparison: &Comparison, arm: &str, family: Family, what: &str) -> Markup {
+    let rows = || comparison.metrics.iter().filter(|r| r.run == arm && r.family == family);
     let differing = rows().filter(|r| r.significant).count();
     html! {
         @if rows().next().is_some() {
             details {
                 summary {
-                    "Shares of the classes of tokens "
+                    (what) " "
                     span { (differing) " of " (rows().count()) " differ beyond noise" }
                 }
-                (sheet(comparison, arm, is_class).html())
+                (sheet(comparison, arm, |r| r.family == family).html())
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The report of a comparison: page, Markdown, charts.
 
+mod causes;
 mod charts;
 mod html;
 mod markdown;

@@ -5,11 +5,6 @@ use crate::analyze::result::clusters::{ClusterSum, ClusterSums};
 use crate::ingest::{Column, Id, TokenBatch};
 use crate::stats::exact_sum::ExactSum;
 
-/// Sums in units are whole multiples of this, so that they add up in any order.
-const UNIT: f64 = 1.0 / ((1_u64 << 60) as f64);
-/// A sum in units is at most this.
-const LARGEST: f64 = (1_u64 << 60) as f64;
-
 /// The prompt of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Prompt {
@@ -68,18 +63,6 @@ pub fn sum_of(value: f64) -> ExactSum {
     let mut sum = ExactSum::new();
     sum.add(value);
     sum
-}
-
-/// A sum in units.
-#[allow(clippy::cast_possible_truncation)]
-pub fn to_units(value: f64) -> i128 {
-    // NaN becomes 0.
-    (value.clamp(-LARGEST, LARGEST) / UNIT) as i128
-}
-
-/// A sum from its units.
-pub fn from_units(units: i128) -> f64 {
-    units as f64 * UNIT
 }
 
 /// A hash of the prompt, where logged.

@@ -2,7 +2,7 @@
 
 use super::Collector;
 use crate::analyze::collect::block::{BlockInput, BlockSign};
-use crate::analyze::collect::clusters::{cluster_key, to_units};
+use crate::analyze::collect::clusters::{cluster_key, sum_of};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::groups::{GroupTally, Highest};
@@ -162,6 +162,7 @@ impl Collector<'_> {
             source: response.source,
             index: response.index,
             step: response.key.step,
+            update: response.update,
             batch: response.key,
             cluster: cluster_key(
                 response.key.step,
@@ -227,7 +228,7 @@ impl Collector<'_> {
                 right: u32::from(right == Some(true)),
                 highest: Highest::of(response.reward),
                 tokens: trained.len() as u64,
-                energy: to_units(energy),
+                energy: sum_of(energy),
             };
             self.rewards.add(response.reward);
             self.groups.add(response.key.step, &groups[response.index], &one);

@@ -6,19 +6,19 @@ use crate::analyze::collect::block::BlockSign;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::hash::Mixer;
+use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::collect::signs::what_if::RatioBound;
-use crate::analyze::collect::signs::{FAR_RATIO, add_gap};
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::ingest::{Column, MISSING_ID};
 
 /// Tokens at either end of a response that its text is told by.
 const TOLD_BY: usize = 32;
-/// Words for a response that was cut.
-const CUT: [&str; 4] = ["length", "max_tokens", "max_length", "truncated"];
+/// Last tokens that an ending is told by: an answer with the words around it.
+const ENDING: usize = 8;
 
 impl Collector<'_> {
     /// Adds a block of tokens, some of which have an advantage.
@@ -96,9 +96,6 @@ impl Collector<'_> {
         }
         let step = self.signs.step(response.key.step);
         step.concentration.add_response(trained.len(), energy, sums.get(Quantity::SquaredEnergy));
-        add_gap(&mut step.update, trained.logprob, trained.logprob_new);
-        add_gap(&mut step.engine, trained.logprob_rollout, trained.logprob);
-        add_gap(&mut step.reference, trained.logprob, trained.logprob_ref);
         let rises = trained.logprob_new.iter().zip(trained.logprob).map(|(new, old)| new - old);
         let rise = rises.filter(|d| d.is_finite()).fold(f32::NEG_INFINITY, f32::max);
         step.largest_ratio = step.largest_ratio.max(f64::from(rise).exp());
@@ -134,9 +131,9 @@ impl Collector<'_> {
     ) -> ResponseFact {
         let n = trained.len() as f64;
         let mean = |quantity: Quantity| (sums.get(quantity) / n) as f32;
-        let parts = &response.source.responses.reward_parts;
+        let (responses, asked) = (&response.source.responses, &self.plan.questions);
         let part = |name: &String| {
-            let found = parts.iter().find(|(known, _)| **known == **name);
+            let found = responses.reward_parts.iter().find(|(known, _)| **known == **name);
             found.map_or(f32::NAN, |(_, values)| values[response.index])
         };
         ResponseFact {
@@ -148,10 +145,12 @@ impl Collector<'_> {
             advantage: mean(Quantity::Advantage),
             signs,
             length: u32::try_from(trained.len()).unwrap_or(u32::MAX),
-            truncated: response.truncated(),
+            truncated: asked.is_cut(responses, response.index),
             entropy: mean(Quantity::Entropy),
             surprisal: -mean(Quantity::Logprob),
             text: if trained.token_id.is_empty() { order } else { text_hash(trained.token_id) },
+            ending: text_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..]),
+            right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
             energy: sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy),
             lag: response.lag(),
             parts: self.plan.reward_parts.iter().map(part).collect(),
@@ -189,7 +188,7 @@ impl Collector<'_> {
             flags: self.block.framework.flags[t],
             lag: response.lag(),
             turn: columns.turn.get(t).copied().filter(|turn| *turn != MISSING_ID),
-            truncated: response.truncated(),
+            truncated: self.plan.questions.is_cut(&response.source.responses, response.index),
             reward: response.reward,
             context: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
             texts: response.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
@@ -199,16 +198,6 @@ impl Collector<'_> {
 }
 
 impl Response<'_> {
-    /// Whether it was cut, where the log says so.
-    fn truncated(&self) -> Option<bool> {
-        let responses = &self.source.responses;
-        let flag = responses.flags.get(Column::Truncated).and_then(|flags| flags[self.index]);
-        flag.or_else(|| {
-            let reason = responses.texts.get(Column::FinishReason)?[self.index].as_deref()?;
-            Some(CUT.contains(&reason.to_ascii_lowercase().as_str()))
-        })
-    }
-
     /// Steps between the sampler's weights and the trainer's, where both are counted alike.
     fn lag(&self) -> Option<i64> {
         let version = self.source.responses.ints.get(Column::PolicyVersion)?[self.index]?;

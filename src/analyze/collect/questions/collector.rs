@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::breakdown::Breakdown;
-use super::clipped_tokens::ClippedTokens;
+use super::clipped_tokens::{ClippedTokens, Corners, TokensById};
 use super::corrections::CorrectionTally;
 use super::difference::{ResponseDifference, TokenDifferences};
 use super::ratio_histogram::RatioHistogram;
@@ -32,6 +32,7 @@ pub struct QuestionCollector<'a> {
     ratios: RatioHistogram,
     reference_breakdown: Breakdown,
     clipped: ClippedTokens,
+    changed: Vec<TokensById>,
     siblings: SiblingStore<'a>,
     level: u32,
     keeps: bool,
@@ -58,6 +59,7 @@ impl<'a> QuestionCollector<'a> {
             ratios: RatioHistogram::default(),
             reference_breakdown: Breakdown::default(),
             clipped: ClippedTokens::default(),
+            changed: vec![TokensById::default(); plan.corrections.len()],
             siblings: SiblingStore::new(&gates.groups),
             level: 0,
             keeps: true,
@@ -133,9 +135,9 @@ impl<'a> QuestionCollector<'a> {
         }
         if plan.reports {
             self.add_slices(asked);
-            if plan.groups && plan.ids {
-                self.siblings.add(plan, asked, &self.facts, &self.candidates);
-            }
+        }
+        if plan.groups && plan.ids {
+            self.siblings.add(plan, asked, &self.facts, &self.candidates);
         }
     }
 
@@ -158,7 +160,11 @@ impl<'a> QuestionCollector<'a> {
             facts.update.kept.coarsen(self.level);
             facts.update.add(&ResponseDifference::of(&self.update), &self.update, keeps);
             if let Some(clip) = self.plan.clip {
-                add_corners(&mut facts.corners, &mut self.clipped, clip, asked.trained, &self.update);
+                let found = add_corners(&mut self.clipped, clip, asked.trained, &self.update);
+                facts.corners.iter_mut().zip(found).for_each(|(all, found)| *all += found);
+                if let Some(update) = asked.update {
+                    self.clipped.add_update(update, self.update.value.len() as u64, &found);
+                }
             }
             if !logprob_rollout.is_empty() {
                 self.other.fill(logprob_new, logprob_rollout);
@@ -177,6 +183,16 @@ impl<'a> QuestionCollector<'a> {
         let energy = &self.facts.energy;
         for (tally, rule) in facts.corrections.iter_mut().zip(&self.plan.corrections) {
             tally.add(rule, &self.response, &self.engine, energy);
+        }
+        let ids = asked.trained.token_id;
+        let by_token = self.plan.corrections.iter().zip(&mut self.changed);
+        for (rule, changed) in by_token.filter(|(rule, _)| !rule.is_of_responses() && !ids.is_empty()) {
+            for (i, ratio) in self.engine.ratio.iter().enumerate() {
+                let id = ids[self.engine.token(i)];
+                if id >= 0 && !rule.weight(*ratio, &self.response).1 {
+                    changed.add(id, 1);
+                }
+            }
         }
         let compared = (0..self.engine.value.len()).map(|i| energy[self.engine.token(i)]);
         facts.compared_energy.add(compared.clone().sum());
@@ -237,6 +253,8 @@ impl<'a> QuestionCollector<'a> {
             merged.ratios.merge(&part.ratios);
             merged.reference.merge(&part.reference_breakdown);
             merged.clipped.merge(&part.clipped);
+            merged.changed.resize_with(part.changed.len(), TokensById::default);
+            merged.changed.iter_mut().zip(&part.changed).for_each(|(a, b)| a.merge(b));
             stores.push(part.siblings);
         }
         merged.siblings = SiblingStore::merge(stores);
@@ -270,12 +288,12 @@ fn add_cut(facts: &mut StepFacts, plan: &Questions, asked: &Asked<'_>, energy: f
 
 /// Counts the tokens beyond the clip by side and sign.
 fn add_corners(
-    corners: &mut [u64; 4],
     clipped: &mut ClippedTokens,
     clip: ClipRange,
     trained: &Columns<'_>,
     update: &TokenDifferences,
-) {
+) -> Corners {
+    let mut corners = Corners::default();
     for (i, ratio) in update.ratio.iter().enumerate() {
         let (above, below) = (*ratio > 1.0 + clip.high, *ratio < 1.0 - clip.low);
         if above | below {
@@ -287,4 +305,5 @@ fn add_corners(
             clipped.add(trained.token_id.get(t).copied(), trained.logprob[t], found);
         }
     }
+    corners
 }

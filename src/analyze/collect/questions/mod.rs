@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 pub use self::collector::QuestionCollector;
 
 use self::breakdown::Breakdown;
-use self::clipped_tokens::ClippedTokens;
+use self::clipped_tokens::{ClippedTokens, TokensById};
 use self::ratio_histogram::RatioHistogram;
 use self::siblings::Siblings;
 use self::slices::SliceTable;
@@ -41,6 +41,8 @@ pub struct Asked<'a> {
     pub index: usize,
     /// Step.
     pub step: i64,
+    /// Mini-batch inside of the step, where logged.
+    pub update: Option<i64>,
     /// What its threshold is taken over.
     pub batch: BatchKey,
     /// The hash of its group, else of itself.
@@ -77,6 +79,8 @@ pub struct CollectedQuestions {
     pub reference: Breakdown,
     /// Which tokens are beyond the clip.
     pub clipped: ClippedTokens,
+    /// Tokens whose weight each correction of single tokens changes, by id.
+    pub changed: Vec<TokensById>,
     /// Kept groups.
     pub siblings: Siblings,
 }

@@ -1,6 +1,6 @@
 //! Tokens and energy by the engine difference, so that bounds can be tried on the page.
 
-use crate::analyze::collect::clusters::to_units;
+use crate::stats::exact_sum::ExactSum;
 
 /// Differences from −this to this; what lies beyond is in the end bins.
 pub const LARGEST: f64 = 3.0;
@@ -20,13 +20,13 @@ pub fn bin(difference: f64) -> usize {
 pub struct RatioHistogram {
     /// Tokens.
     pub tokens: Vec<u64>,
-    /// ‖g‖² in units of [`crate::analyze::collect::clusters::from_units`].
-    pub energy: Vec<i128>,
+    /// ‖g‖².
+    pub energy: Vec<ExactSum>,
 }
 
 impl Default for RatioHistogram {
     fn default() -> Self {
-        Self { tokens: vec![0; BINS], energy: vec![0; BINS] }
+        Self { tokens: vec![0; BINS], energy: vec![ExactSum::new(); BINS] }
     }
 }
 
@@ -37,13 +37,13 @@ impl RatioHistogram {
         let bin = bin(difference);
         self.tokens[bin] += 1;
         if energy != 0.0 {
-            self.energy[bin] = self.energy[bin].saturating_add(to_units(energy));
+            self.energy[bin].add(energy);
         }
     }
 
     /// Adds what another worker collected.
     pub fn merge(&mut self, other: &Self) {
         self.tokens.iter_mut().zip(&other.tokens).for_each(|(a, b)| *a += b);
-        self.energy.iter_mut().zip(&other.energy).for_each(|(a, b)| *a = a.saturating_add(*b));
+        self.energy.iter_mut().zip(&other.energy).for_each(|(a, b)| a.merge(b));
     }
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::Asked;
 use super::slice_keys::{MISSING, TokenPlace, key_of, stretch_end, text_of};
 use super::token_facts::TokenFacts;
-use crate::analyze::collect::clusters::to_units;
 use crate::analyze::plan::Dimension;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
@@ -39,8 +38,8 @@ pub struct SliceTally {
     pub energy: ExactSum,
     /// k3 of the engine difference.
     pub k3: LogSum,
-    /// Tokens and energy, in units, by random group.
-    pub replicates: Vec<(u64, i128)>,
+    /// Tokens and ‖g‖² by random group.
+    pub replicates: Vec<(u64, ExactSum)>,
 }
 
 impl Default for SliceTally {
@@ -54,7 +53,7 @@ impl Default for SliceTally {
             probability: ExactSum::new(),
             energy: ExactSum::new(),
             k3: LogSum::default(),
-            replicates: vec![(0, 0); REPLICATES],
+            replicates: vec![(0, ExactSum::new()); REPLICATES],
         }
     }
 }
@@ -72,7 +71,7 @@ impl SliceTally {
         self.k3.merge(&other.k3);
         for (a, b) in self.replicates.iter_mut().zip(&other.replicates) {
             a.0 += b.0;
-            a.1 = a.1.saturating_add(b.1);
+            a.1.merge(&b.1);
         }
     }
 }
@@ -192,7 +191,7 @@ fn add_stretch(tally: &mut SliceTally, response: &SlicedResponse<'_>, range: std
     tally.energy.add(energy);
     let replicate = &mut tally.replicates[response.replicate];
     replicate.0 += range.len() as u64;
-    replicate.1 = replicate.1.saturating_add(to_units(energy));
+    replicate.1.add(energy);
     if let Some(k3) = response.k3.get(range) {
         let known = k3.iter().filter(|k3| !k3.is_nan());
         let (sum, count) = known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1));

@@ -35,6 +35,10 @@ pub struct ResponseFact {
     pub surprisal: f32,
     /// Hash of its tokens: equal for equal texts.
     pub text: u64,
+    /// Hash of its last tokens: equal for equal endings, where the answer mostly stands.
+    pub ending: u64,
+    /// Whether it is right, where the user said what right is.
+    pub right: Option<bool>,
     /// Gradient energy.
     pub energy: f64,
     /// Steps between sampler and trainer, where logged.

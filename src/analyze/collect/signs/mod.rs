@@ -18,7 +18,6 @@ use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
 use super::kept_entropies::KeptGate;
 use super::sample::{SampleBuffer, SampleGate};
-use crate::stats::exact_sum::ExactSum;
 use crate::stats::wide_sum::WideSum;
 
 /// Energies that are kept one by one, so that shares of the largest are exact.
@@ -48,49 +47,6 @@ impl Default for SignGates {
     }
 }
 
-/// Sums of a difference between two policies.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PolicyGap {
-    /// Tokens that have both.
-    pub tokens: u64,
-    /// Σ of the difference.
-    pub difference: ExactSum,
-    /// Σ of its k3.
-    pub k3: ExactSum,
-}
-
-impl PolicyGap {
-    fn add(&mut self, pairs: impl Iterator<Item = f64>) {
-        let (mut tokens, mut difference, mut k3) = (0, 0.0, 0.0);
-        for d in pairs.filter(|d| d.is_finite()) {
-            tokens += 1;
-            difference += d;
-            k3 += gaps::k3(d);
-        }
-        if tokens > 0 {
-            self.tokens += tokens;
-            self.difference.add(difference);
-            self.k3.add(k3);
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.tokens += other.tokens;
-        self.difference.merge(&other.difference);
-        self.k3.merge(&other.k3);
-    }
-
-    /// Mean difference.
-    pub fn mean(&self) -> Option<f64> {
-        (self.tokens > 0).then(|| self.difference.value() / self.tokens as f64)
-    }
-
-    /// Mean k3.
-    pub fn mean_k3(&self) -> Option<f64> {
-        (self.tokens > 0).then(|| self.k3.value() / self.tokens as f64)
-    }
-}
-
 /// Tokens with A < 0 whose ratio the clip leaves open, beyond [`FAR_RATIO`].
 #[derive(Clone, Debug, Default)]
 pub struct FarTokens {
@@ -100,18 +56,20 @@ pub struct FarTokens {
     pub energy: WideSum,
 }
 
+impl FarTokens {
+    /// Adds other such tokens.
+    pub fn merge(&mut self, other: &Self) {
+        self.tokens += other.tokens;
+        self.energy.merge(&other.energy);
+    }
+}
+
 /// One step.
 #[derive(Clone, Debug, Default)]
 pub struct StepSigns {
     /// How few tokens carry the energy.
     pub concentration: Concentration,
-    /// ln π_θ − ln π_old.
-    pub update: PolicyGap,
-    /// ln π_old − ln μ.
-    pub engine: PolicyGap,
-    /// ln π_ref − ln π_old.
-    pub reference: PolicyGap,
-    /// The largest ratio.
+    /// The largest ratio; 0 where none is logged.
     pub largest_ratio: f64,
     /// The open corner.
     pub far: FarTokens,
@@ -120,12 +78,8 @@ pub struct StepSigns {
 impl StepSigns {
     fn merge(&mut self, other: &Self) {
         self.concentration.merge(&other.concentration);
-        self.update.merge(&other.update);
-        self.engine.merge(&other.engine);
-        self.reference.merge(&other.reference);
         self.largest_ratio = self.largest_ratio.max(other.largest_ratio);
-        self.far.tokens += other.far.tokens;
-        self.far.energy.merge(&other.far.energy);
+        self.far.merge(&other.far);
     }
 }
 
@@ -182,11 +136,6 @@ impl Signs {
             self.steps.iter_mut().for_each(|(_, signs)| signs.concentration.kept = Vec::new());
         }
     }
-}
-
-/// Adds the differences of a response's tokens to a gap.
-pub fn add_gap(gap: &mut PolicyGap, from: &[f32], to: &[f32]) {
-    gap.add(from.iter().zip(to).map(|(from, to)| f64::from(*to) - f64::from(*from)));
 }
 
 /// What all workers collected.

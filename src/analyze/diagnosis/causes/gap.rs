@@ -1,10 +1,14 @@
 //! Sampler against trainer: what the four causes of a gap between them share.
 
+use std::collections::BTreeMap;
+
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::diagnosis::patient::Patient;
 use crate::stats::random::Random;
 
+/// Tokens that a lag needs.
+pub const FEWEST: f64 = 500.0;
 /// Clusters of groups that are drawn.
 const CLUSTERS: usize = 400;
 /// Draws of the bootstrap; the interval spans all but the extreme one at each end (99 %).
@@ -22,13 +26,28 @@ pub struct Gap {
     pub all: GapSums,
     /// b = 1/T − 1 that fits best, and the share of the gap's squares that it explains.
     pub fit: (f64, f64),
+    /// The lag it is of: some trainers count versions from 1, so that the smallest is not 0.
+    pub lag: i64,
     clusters: Vec<GapSums>,
 }
 
+/// The smallest lag that has enough tokens.
+fn smallest_lag(patient: &Patient<'_>) -> Option<i64> {
+    let mut lags: BTreeMap<i64, f64> = BTreeMap::new();
+    for fact in &patient.signs.facts.responses {
+        if let (Some(lag), Some(gap)) = (fact.lag, &fact.gap) {
+            *lags.entry(lag).or_default() += gap.tokens;
+        }
+    }
+    lags.into_iter().find(|(_, tokens)| *tokens >= FEWEST).map(|(lag, _)| lag)
+}
+
 impl Gap {
-    /// The gap at lag 0, or of all responses where lags are not logged; `None` where there is none.
+    /// The gap at the smallest lag, or of all responses where lags are not logged; `None` where there
+    /// is none.
     pub fn fresh(patient: &Patient<'_>) -> Option<Self> {
-        let fresh = |fact: &ResponseFact| fact.lag.is_none_or(|lag| lag == 0);
+        let lag = smallest_lag(patient);
+        let fresh = |fact: &ResponseFact| fact.lag.is_none() || fact.lag == lag;
         let mut clusters: Vec<GapSums> = Vec::new();
         let groups = patient.groups().count();
         let each = groups.div_ceil(CLUSTERS).max(1);
@@ -45,7 +64,7 @@ impl Gap {
         }
         let mut all = GapSums::default();
         clusters.iter().for_each(|cluster| all.add(cluster));
-        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, clusters })
+        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag: lag.unwrap_or(0), clusters })
     }
 
     /// Mean k3.
@@ -99,7 +118,7 @@ fn fit(sums: &GapSums) -> (f64, f64) {
     (b, (1.0 - left(b) / sums.yy).max(0.0))
 }
 
-/// Whether the gap at lag 0 is explained by one temperature.
+/// Whether the gap is explained by one temperature.
 pub fn is_temperature(gap: &Gap) -> bool {
     gap.fit.1 >= 0.5 && gap.fit.0.abs() > 0.02
 }

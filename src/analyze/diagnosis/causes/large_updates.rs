@@ -64,8 +64,8 @@ fn by_reference(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::LogprobRef) {
         return Finding::NotChecked("logprob_new (log-probabilities at the loss), or logprob_ref");
     }
-    let distance: Vec<(i64, f64)> =
-        patient.signs.steps.iter().filter_map(|(step, s)| Some((*step, -s.reference.mean()?))).collect();
+    let steps = patient.analysis.answers.kl_reference.iter().flat_map(|kl| &kl.steps);
+    let distance: Vec<(i64, f64)> = steps.map(|row| (row.step, row.k1)).collect();
     let jump = distance.windows(2).map(|w| (w[1].0, w[1].1 - w[0].1)).max_by(|a, b| a.1.total_cmp(&b.1));
     match jump.filter(|(_, jump)| *jump > JUMP) {
         None => Finding::Absent,

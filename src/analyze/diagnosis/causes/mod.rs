@@ -1,6 +1,7 @@
 //! The causes, one file each: its statistic, its threshold and the reason for it.
 
 mod advantage_contradicts_reward;
+mod composition;
 mod dead_groups;
 mod entropy_of_another_policy;
 mod gap;
@@ -13,6 +14,7 @@ mod precision_gap;
 mod reward_hacking;
 mod sampler_temperature;
 mod sampler_truncation;
+mod siblings;
 mod spurious_tokens;
 mod stale_sampler;
 mod truncation;

@@ -2,29 +2,30 @@
 //!
 //! Statistic: among the groups that teach, those without a right answer, by the part of the reward
 //! that says what is right.
-//! Threshold: likely where they are most of the groups that teach, over the run (lower end, 99.9 %);
-//! possible from a quarter on, which hard prompts give at the start of healthy runs.
+//! Threshold: likely where they are most of the groups that teach, over the run (lower end, 99.9 %), and
+//! right answers do not become more all the same; possible from a quarter on, which hard prompts give at
+//! the start of healthy runs.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
+use crate::stats::sustained::{Direction, FEWEST_STEPS};
 
 const MOST: f64 = 0.5;
 const MANY: f64 = 0.25;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    let Some((part, name)) = patient.right_part().filter(|_| patient.has(Column::GroupId)) else {
+    let Some(right) = patient.right().filter(|_| patient.has(Column::GroupId)) else {
         return Finding::NotChecked(
-            "group_id and a part of the reward that says what is right (reward/answer)",
+            "group_id and what is right: a part of the reward that says so (reward/answer), or --pass",
         );
     };
-    let right = |value: f32| value > 0.5;
     let (mut teach, mut phantom) = (0, 0);
     let mut first: Option<i64> = None;
     for group in patient.groups().filter(|group| group.iter().any(|f| f.signs != [false; 2])) {
         teach += 1;
-        if !group.iter().any(|f| right(f.parts[part])) {
+        if !group.iter().any(|f| right.of(f) == Some(true)) {
             phantom += 1;
             first = first.or(group.first().map(|f| f.step));
         }
@@ -33,15 +34,18 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if low <= MANY {
         return Finding::Absent;
     }
+    let learns = patient.changes_of(&right.signal()).any(|change| change.direction == Direction::Up);
+    let told = patient.analysis.steps.len() >= FEWEST_STEPS;
     let share = phantom as f64 / teach.max(1) as f64;
     found(
         CauseCode::PhantomAdvantage,
-        if low > MOST { Confidence::Likely } else { Confidence::Possible },
+        if low > MOST && told && !learns { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
-            "{} of the groups that teach have no right answer ({name}): their advantages come from the \
+            "{} of the groups that teach have no right answer ({}): their advantages come from the \
              other parts of the reward alone",
-            percent(share)
+            percent(share),
+            right.name
         ),
         "give groups without a right answer no advantage, or shape the reward such that its other parts \
          count only where the answer is right",

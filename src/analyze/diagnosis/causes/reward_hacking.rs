@@ -4,9 +4,15 @@
 //! alarms), and how much of the advantage length explains within groups.
 //! Threshold: a part that was damaged while the total rose for good is likely; while the total
 //! stood still it is only possible: then something else took the part away.
+//! Before any damage: in groups with right and wrong answers, what is right explains less than a
+//! quarter of the advantage while length or another part explains more than half (both ends three
+//! standard errors away): the update pays for something else. A reward that is chance is another cause.
 
 use super::super::patient::{Finding, Patient, at, found, number, percent};
-use super::within_groups::explained;
+use super::composition::{MAX_PARTS, OwnedFeature, part};
+use super::siblings::is_mixed;
+use super::uninformative_reward;
+use super::within_groups::{Feature, explained};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage};
 use crate::ingest::Column;
@@ -14,6 +20,13 @@ use crate::stats::sustained::Direction;
 
 /// Length that explains this much of the advantage is named.
 const LENGTH_EXPLAINS: f64 = 0.25;
+/// What is right explains less than this of the advantage, …
+const LITTLE: f64 = 0.25;
+/// … and something else more than this.
+const MOST: f64 = 0.5;
+
+const HINT: &str = "read late responses with a high reward; take out or bound the part that is gamed, and \
+                    weigh the part that you want";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -22,7 +35,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
     let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
-    let Some(first) = fallen.first() else { return Finding::Absent };
+    let Some(first) = fallen.first() else { return paid_for_something_else(patient) };
     let total_fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
     let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up);
     if total_fell {
@@ -57,8 +70,48 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         Some(first.from_step.min(rise.onset)),
         format!("the reward rose {:.2} → {:.2} while {}{because}", rise.before, rise.after, names.join(", ")),
-        "read late responses with a high reward; take out or bound the part that is gamed, and weigh the \
-         part that you want",
+        HINT,
         evidence,
+    )
+}
+
+/// What the advantage follows in groups in which answers differ.
+fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
+    let Some(right) = patient.right().filter(|right| right.part.is_some()) else { return Finding::Absent };
+    let mixed = |group: &&[ResponseFact]| is_mixed(group, |fact| right.of(fact));
+    let advantage = |f: &ResponseFact| f64::from(f.advantage);
+    let share = |of: Feature<'_>| explained(patient.groups().filter(mixed), &advantage, &[of]);
+    let is_right = |f: &ResponseFact| right.of(f).map_or(f64::NAN, |right| f64::from(u8::from(right)));
+    let Some(by_right) = share(&is_right).filter(|e| e.upper < LITTLE) else { return Finding::Absent };
+    let names = &patient.plan.reward_parts;
+    let others = (0..names.len().min(MAX_PARTS)).filter(|index| Some(*index) != right.part);
+    let mut rivals: Vec<(String, OwnedFeature)> = vec![("length".into(), Box::new(|f| f64::from(f.length)))];
+    rivals.extend(others.map(|index| (format!("reward/{}", names[index]), part(index))));
+    let shares = rivals.iter().filter_map(|(name, of)| Some((name, share(of.as_ref())?)));
+    let Some((name, rival)) =
+        shares.filter(|(_, e)| e.lower > MOST).max_by(|a, b| a.1.share.total_cmp(&b.1.share))
+    else {
+        return Finding::Absent;
+    };
+    if matches!(uninformative_reward::examine(patient), Finding::Found(_)) {
+        return Finding::Absent;
+    }
+    found(
+        CauseCode::RewardHacking,
+        Confidence::Likely,
+        patient.analysis.steps.first().map(|row| row.step),
+        format!(
+            "where answers differ, {name} explains {} of the advantage and what is right ({}) {}: the update \
+             pays for something else",
+            percent(rival.share),
+            right.name,
+            percent(by_right.share)
+        ),
+        HINT,
+        vec![
+            number(&format!("share of the advantage that {name} explains"), rival.share),
+            number("share that what is right explains", by_right.share),
+            number("responses", by_right.responses),
+        ],
     )
 }

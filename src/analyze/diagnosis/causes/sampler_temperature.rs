@@ -1,7 +1,7 @@
 //! The sampler is sharper or flatter than the trainer.
 //!
 //! Statistic: the temperature T that fits ln μ from ln π best, through the normaliser's logarithm
-//! (0 and −H at T = 1, ln Σπ² at T = ½), at lag 0, and the share of the gap that it explains.
+//! (0 and −H at T = 1, ln Σπ² at T = ½), at the smallest lag, and the share of the gap that it explains.
 //! Threshold: T beyond 5 % from 1 with the 99 % interval by drawing groups, explaining at least half
 //! of the gap: a stale or an imprecise sampler differs in other ways than by one temperature.
 //! Without the sampler's log-probabilities: tokens drawn from π have the mean surprisal H, exactly; a
@@ -10,7 +10,6 @@
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::gap::{Gap, is_temperature};
 use crate::analyze::result::{CauseCode, Confidence};
-use crate::ingest::Column;
 
 const OFF: f64 = 0.05;
 const SURPRISE_OFF: f64 = 0.1;
@@ -22,9 +21,6 @@ const HINT: &str = "score with the temperature that was sampled with (divide the
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
-        if patient.has(Column::PolicyVersion) && patient.has(Column::LogprobRollout) {
-            return Finding::NotChecked("logprob_rollout of responses sampled with the present weights");
-        }
         return by_surprise(patient);
     };
     let (b, explained) = gap.fit;
@@ -46,8 +42,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         patient.analysis.steps.first().map(|row| row.step),
         format!(
-            "with the same weights the sampler is {kind} than the trainer: a temperature of {t:.2} \
-             (estimated) explains {} of the gap, engine k3 {:.4}",
+            "with {} the sampler is {kind} than the trainer: a temperature of {t:.2} (estimated) explains {} \
+             of the gap, engine k3 {:.4}",
+            if gap.lag == 0 { "the same weights" } else { "the youngest weights" },
             percent(explained),
             gap.k3()
         ),

@@ -7,15 +7,12 @@
 use std::collections::BTreeMap;
 
 use super::super::patient::{Finding, Patient, found, number};
-use super::gap::{LARGE, NOTICEABLE};
+use super::gap::{FEWEST, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
 const LIKELY: f64 = 10.0;
 const POSSIBLE: f64 = 3.0;
-/// Tokens that a lag needs.
-const FEWEST: f64 = 500.0;
-
 const HINT: &str = "sample with fresher weights (fewer steps off-policy), or correct with importance weights; \
                     drop what is older than the lag you can afford";
 

@@ -23,13 +23,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::NotChecked("logprob_new (log-probabilities at the loss)");
     }
     let steps = &patient.signs.steps;
-    let energy: f64 = steps.iter().map(|(_, s)| s.concentration.energy.value()).sum();
-    let far: f64 = steps.iter().map(|(_, s)| s.far.energy.value()).sum();
-    let tokens: u64 = steps.iter().map(|(_, s)| s.far.tokens).sum();
     let is_far = |d: &&DriverToken| {
         d.corner == Some(ClipCorner::HighNegative) && d.ratio.is_some_and(|r| r > FAR_RATIO)
     };
     let drivers = &patient.analysis.drivers;
+    let far = drivers.unbounded.unwrap_or_default();
+    let (tokens, share) = (far.tokens, far.energy_share.unwrap_or(0.0));
     let named: Vec<&DriverToken> = drivers.top.iter().filter(is_far).take(NAMED).collect();
     let largest = drivers.top.iter().filter(is_far).filter_map(|d| d.ratio).fold(0.0, f64::max);
     let Some(first) = named.first() else { return Finding::Absent };
@@ -38,7 +37,6 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         .map(|(step, s)| (*step, s.far.energy.value() / s.concentration.energy.value()))
         .filter(|(_, share)| *share > MAJORITY)
         .collect();
-    let share = far / energy;
     let alone = first.energy_share > MAJORITY;
     let often = dominated.len() > 1 && share > MAJORITY;
     if !(alone || often || share > MENTIONED || !dominated.is_empty()) {

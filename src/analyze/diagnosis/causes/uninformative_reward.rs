@@ -1,94 +1,114 @@
 //! Nothing that is logged of a response explains its reward.
 //!
 //! Statistic: the share of the within-group variance of the reward that its parts, length, whether
-//! it was cut, entropy and surprisal explain; and how often siblings with equal tokens get different
-//! rewards.
-//! Threshold: an upper bound, not a p-value: likely where parts are logged and at most 5 % can be
-//! explained, or where equal siblings differ at least half as often as any (a reward that reads the
-//! response never lets them). Without parts, at most 2 % is only possible: length and entropy need not
-//! tell a right answer.
+//! it was cut, entropy and surprisal explain; how often siblings with equal tokens get different
+//! rewards; and how much less rewards differ between siblings with equal endings.
+//! A part that the reward is made of explains it whatever it measures: the others must explain the reward.
+//! Threshold: an upper bound, not a p-value: likely where what is right is logged, is no part of the
+//! reward, and at most 5 % can be explained (15 %, which few responses can tell, is possible); or where
+//! equal siblings differ at least half as often as any (a reward that reads the response never lets
+//! them). Where nothing apart from the reward says what is right, at most 2 % is possible, and only where
+//! equal endings are rewarded as differently as any: length and entropy need not tell a right answer.
 
-use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
-use super::within_groups::{Feature, explained};
+use super::super::patient::{Finding, Patient, Right, found, number, percent};
+use super::composition::{self, MAX_PARTS, OwnedFeature, components};
+use super::siblings::{Endings, Pairs, is_mixed};
+use super::within_groups::{Explained, Feature, explained};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
 const NEGLIGIBLE: f64 = 0.05;
 const NEGLIGIBLE_WITHOUT_PARTS: f64 = 0.02;
-/// Equal siblings that a statement needs.
-const FEWEST_PAIRS: u64 = 10;
-const MAX_PARTS: usize = 16;
+/// What few responses can bound; possible, not likely.
+const SMALL: f64 = 0.15;
+/// Groups with right and wrong answers that a statement about the part that tells them apart needs.
+const FEWEST_MIXED: usize = 10;
 
 const HINT: &str = "read some responses with their rewards: does the reward function see the response it \
                     scores, and the right reference answer?";
-
-/// A quantity of a response that owns what it needs.
-type OwnedFeature = Box<dyn Fn(&ResponseFact) -> f64>;
-
-/// Pairs of siblings, and those with different rewards: of equal tokens, and of any.
-#[derive(Default)]
-struct Pairs {
-    equal: [u64; 2],
-    any: [u64; 2],
-}
-
-impl Pairs {
-    fn add(&mut self, group: &[ResponseFact]) {
-        for (i, a) in group.iter().enumerate() {
-            for b in group[i + 1..].iter().filter(|b| b.reward.is_finite() && a.reward.is_finite()) {
-                let differs = u64::from(a.reward != b.reward);
-                self.any[0] += 1;
-                self.any[1] += differs;
-                if a.text == b.text {
-                    self.equal[0] += 1;
-                    self.equal[1] += differs;
-                }
-            }
-        }
-    }
-
-    /// Whether equal siblings differ at least half as often as any, beyond chance.
-    fn tell(&self) -> bool {
-        let usual = self.any[1] as f64 / self.any[0].max(1) as f64;
-        self.equal[0] >= FEWEST_PAIRS
-            && share_bounds(self.equal[1], self.equal[0])[0] > 0.5 * usual
-            && usual > 0.0
-    }
-}
+const NEEDS: &str = "a part of the reward that says what is right (reward/answer), or --pass: length and \
+                     entropy do not tell whether the reward follows the response";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) || !patient.has(Column::GroupId) {
         return Finding::NotChecked("reward and group_id");
     }
-    let mut pairs = Pairs::default();
-    if patient.has(Column::TokenId) {
-        patient.groups().for_each(|group| pairs.add(group));
+    let pairs = match patient.has(Column::TokenId) {
+        true => Pairs::of(patient.groups()),
+        false => Pairs::default(),
+    };
+    let made_of = components(patient);
+    let says_right = patient.right().and_then(|right| right.part).is_some_and(|part| made_of.contains(&part));
+    let witnessed = patient.right().is_some_and(|right| is_witness(patient, &right, &made_of));
+    let is_apart = |part: &usize| !made_of.contains(part) && !says_right;
+    let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
+    let explained = explained_by(patient, &parts.filter(is_apart).collect::<Vec<_>>());
+    let is_chance = |negligible: f64| explained.is_some_and(|e| e.lower <= 0.0 && e.upper < negligible);
+    if pairs.contradict() && !(witnessed && is_chance(NEGLIGIBLE)) {
+        return equal_siblings(patient, &pairs);
     }
-    let parts = patient.plan.reward_parts.len().min(MAX_PARTS);
-    let of_part = |i: usize| -> OwnedFeature { Box::new(move |f: &ResponseFact| f64::from(f.parts[i])) };
-    let of_parts: Vec<OwnedFeature> = (0..parts).map(of_part).collect();
+    let Some(explained) = explained else { return Finding::Absent };
+    let told = |confidence| chance(patient, confidence, &explained, &pairs, &made_of);
+    match pairs.endings() {
+        _ if witnessed && is_chance(NEGLIGIBLE) => told(Confidence::Likely),
+        _ if witnessed && is_chance(SMALL) => told(Confidence::Possible),
+        _ if witnessed => Finding::Absent,
+        Endings::Silent if is_chance(NEGLIGIBLE_WITHOUT_PARTS) => told(Confidence::Possible),
+        Endings::Tell => Finding::Absent,
+        _ if says_right || explained.lower > NEGLIGIBLE_WITHOUT_PARTS => Finding::Absent,
+        _ => Finding::NotChecked(NEEDS),
+    }
+}
+
+/// Whether what is right is known apart from the reward: not a part that the reward is made of, and
+/// different between siblings.
+fn is_witness(patient: &Patient<'_>, right: &Right<'_>, made_of: &[usize]) -> bool {
+    right.part.is_some_and(|part| !made_of.contains(&part))
+        && patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))).count() >= FEWEST_MIXED
+}
+
+/// The share of the reward that parts, length, cuts, entropy and surprisal explain.
+fn explained_by(patient: &Patient<'_>, parts: &[usize]) -> Option<Explained> {
+    let owned: Vec<OwnedFeature> = parts.iter().map(|part| composition::part(*part)).collect();
     let length = |f: &ResponseFact| f64::from(f.length);
     let cut = |f: &ResponseFact| f64::from(u8::from(f.truncated == Some(true)));
     let entropy = |f: &ResponseFact| f64::from(f.entropy);
     let surprisal = |f: &ResponseFact| f64::from(f.surprisal);
-    let mut features: Vec<Feature<'_>> = of_parts.iter().map(AsRef::as_ref).collect();
+    let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend([&length as Feature<'_>, &cut, &entropy, &surprisal]);
     let reward = |f: &ResponseFact| f64::from(f.reward);
-    let Some(explained) = explained(patient.groups(), &reward, &features) else {
-        return if pairs.tell() { equal_siblings(patient, &pairs) } else { Finding::Absent };
+    explained(patient.groups(), &reward, &features)
+}
+
+fn chance(
+    patient: &Patient<'_>,
+    confidence: Confidence,
+    explained: &Explained,
+    pairs: &Pairs,
+    made_of: &[usize],
+) -> Finding {
+    let names: Vec<String> =
+        made_of.iter().map(|part| format!("reward/{}", patient.plan.reward_parts[*part])).collect();
+    let what = match (names.len(), patient.plan.reward_parts.len()) {
+        (0, 0) => "length and entropy".to_owned(),
+        (0, _) => "parts, length and entropy".to_owned(),
+        (hidden, all) if hidden == all => {
+            format!("the reward is {} alone; length and entropy", names.join(" and "))
+        }
+        _ => format!("the reward is {} alone; the other parts, length and entropy", names.join(" and ")),
     };
-    let unexplained = parts > 0 && explained.upper < NEGLIGIBLE;
-    if pairs.tell() && !unexplained {
-        return equal_siblings(patient, &pairs);
-    }
-    let confidence = match (unexplained, parts) {
-        (true, _) => Confidence::Likely,
-        (false, 0) if explained.upper < NEGLIGIBLE_WITHOUT_PARTS => Confidence::Possible,
-        _ => return Finding::Absent,
-    };
-    let what = if parts > 0 { "parts, length and entropy" } else { "length and entropy" };
+    let mut evidence = vec![
+        number("explained share of the reward within groups", explained.share),
+        number("its upper end", explained.upper),
+        number("responses", explained.responses),
+        number("pairs of equal siblings", pairs.equal[0] as f64),
+        number("of these with different rewards", pairs.equal[1] as f64),
+    ];
+    evidence.extend(pairs.left().map(|[left, _]| {
+        number("squared difference of rewards between equal endings, 1 as between any siblings", left)
+    }));
     found(
         CauseCode::UninformativeReward,
         confidence,
@@ -99,13 +119,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             percent(explained.upper)
         ),
         HINT,
-        vec![
-            number("explained share of the reward within groups", explained.share),
-            number("its upper end", explained.upper),
-            number("responses", explained.responses),
-            number("pairs of equal siblings", pairs.equal[0] as f64),
-            number("of these with different rewards", pairs.equal[1] as f64),
-        ],
+        evidence,
     )
 }
 
@@ -116,16 +130,14 @@ fn equal_siblings(patient: &Patient<'_>, pairs: &Pairs) -> Finding {
         Confidence::Likely,
         patient.analysis.steps.first().map(|row| row.step),
         format!(
-            "{differ} of {all} pairs of siblings with the same tokens have different rewards: the reward does not follow from the response"
+            "{differ} of {all} pairs of siblings with the same tokens have different rewards: the reward does \
+             not follow from the response"
         ),
         HINT,
         vec![
             number("pairs of equal siblings", all as f64),
             number("of these with different rewards", differ as f64),
-            number(
-                "share of any pairs with different rewards",
-                pairs.any[1] as f64 / pairs.any[0].max(1) as f64,
-            ),
+            number("share of any pairs with different rewards", pairs.share_of_any()),
         ],
     )
 }

@@ -3,6 +3,9 @@
 
 use crate::analyze::collect::signs::facts::ResponseFact;
 
+/// Squares below this part of the values' own are what rounding leaves.
+const ROUNDING: f64 = 1e-10;
+
 /// A quantity of a response.
 pub type Feature<'a> = &'a dyn Fn(&ResponseFact) -> f64;
 
@@ -11,7 +14,9 @@ pub type Feature<'a> = &'a dyn Fn(&ResponseFact) -> f64;
 pub struct Explained {
     /// Share of the variance within groups, corrected for the number of features.
     pub share: f64,
-    /// The upper end of that share (three standard errors).
+    /// The ends of that share (three standard errors).
+    pub lower: f64,
+    /// The upper one.
     pub upper: f64,
     /// Responses in groups in which the target differs.
     pub responses: f64,
@@ -38,7 +43,8 @@ pub fn explained<'a>(
         let mean = |c: usize| rows.iter().map(|row| row[c]).sum::<f64>() / size;
         let means: Vec<f64> = (0..=k).map(mean).collect();
         let spread: f64 = rows.iter().map(|row| (row[0] - means[0]).powi(2)).sum();
-        if rows.len() < 2 || spread <= 1e-12 {
+        let size_sq: f64 = rows.iter().map(|row| row[0] * row[0]).sum();
+        if rows.len() < 2 || spread <= ROUNDING * size_sq {
             continue;
         }
         n += size;
@@ -62,7 +68,8 @@ pub fn explained<'a>(
     let share = (projected(&mut normal, &mut with_target) / total).clamp(0.0, 1.0);
     let adjusted = (1.0 - (1.0 - share) * used / freedom).max(0.0);
     let error = ((4.0 * adjusted * (1.0 - adjusted).powi(2)) / used + 2.0 * k as f64 / (used * used)).sqrt();
-    Some(Explained { share: adjusted, upper: (adjusted + 3.0 * error).min(1.0), responses: n })
+    let [lower, upper] = [adjusted - 3.0 * error, adjusted + 3.0 * error].map(|end| end.clamp(0.0, 1.0));
+    Some(Explained { share: adjusted, lower, upper, responses: n })
 }
 
 /// bᵀ N⁻¹ b by elimination; directions that do not vary are left out.

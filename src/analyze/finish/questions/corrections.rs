@@ -2,14 +2,25 @@
 
 use super::Steps;
 use super::flags::CandidateFlags;
+use crate::analyze::collect::questions::clipped_tokens::TokensById;
 use crate::analyze::collect::questions::corrections::CorrectionTally;
 use crate::analyze::finish::steps::share;
-use crate::analyze::result::corrections::{CorrectionRow, StepCorrection};
+use crate::analyze::finish::token_text::TokenTexts;
+use crate::analyze::result::corrections::{ChangedId, CorrectionRow, StepCorrection};
 use crate::framework::corrections::Correction;
 use crate::stats::exact_sum::ExactSum;
 
+/// Ids of a list.
+const TOP_IDS: usize = 10;
+
 /// The bench; empty without engine differences.
-pub fn corrections(steps: &Steps, rules: &[Correction], flags: &CandidateFlags) -> Vec<CorrectionRow> {
+pub fn corrections(
+    steps: &Steps,
+    rules: &[Correction],
+    changed: &[TokensById],
+    flags: &CandidateFlags,
+    texts: &TokenTexts,
+) -> Vec<CorrectionRow> {
     let (mut tokens, mut responses, mut energy) = (0, 0, ExactSum::new());
     for facts in steps.values() {
         let engine = facts.engine_size();
@@ -49,10 +60,24 @@ pub fn corrections(steps: &Steps, rules: &[Correction], flags: &CandidateFlags) 
             energy_kept: share(all.energy.value(), energy.value()),
             spurious_removed: share(both as f64, flags.compared as f64),
             overlap_with_s2t: share(both as f64, either as f64),
+            top: changed.get(number).map_or_else(Vec::new, |ids| changed_ids(ids, all.changed, texts)),
             steps: rows,
         }
     };
     rules.iter().enumerate().map(row).collect()
+}
+
+/// The ids that are changed most often.
+fn changed_ids(ids: &TokensById, all: u64, texts: &TokenTexts) -> Vec<ChangedId> {
+    let mut ids: Vec<(i32, u64)> = ids.0.iter().map(|(id, tokens)| (*id, *tokens)).collect();
+    ids.sort_by_key(|(id, tokens)| (std::cmp::Reverse(*tokens), *id));
+    let row = |(id, tokens): (i32, u64)| ChangedId {
+        token_id: i64::from(id),
+        token: texts.known(id).map(str::to_owned),
+        tokens,
+        share: tokens as f64 / all.max(1) as f64,
+    };
+    ids.into_iter().take(TOP_IDS).map(row).collect()
 }
 
 fn ess(tally: &CorrectionTally, tokens: u64) -> Option<f64> {

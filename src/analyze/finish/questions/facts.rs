@@ -10,7 +10,9 @@ use crate::analyze::collect::questions::step_facts::{EndTally, MeanTally, Refere
 use crate::analyze::finish::steps::{mean, share};
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::plan::Questions;
-use crate::analyze::result::clipping::{ClipCorners, ClippedBin, ClippedId, Clipping, StepClipping};
+use crate::analyze::result::clipping::{
+    ClipCorners, ClippedBin, ClippedId, Clipping, StepClipping, UpdateClipping,
+};
 use crate::analyze::result::questions::{
     Ended, KlReference, Repetition, RewardPart, StepKl, StepMean, StepRepetition, StepTruncated, Truncated,
 };
@@ -83,6 +85,15 @@ pub fn clipping(
         corners: corners(all),
         tokens,
         steps: steps.iter().map(row).collect(),
+        updates: clipped
+            .updates
+            .iter()
+            .map(|(update, (tokens, found))| UpdateClipping {
+                update: *update,
+                tokens: *tokens,
+                corners: corners(*found),
+            })
+            .collect(),
         by_probability: clipped
             .probability
             .iter()

@@ -1,9 +1,9 @@
 //! Groups by outcome, and pass@k.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use super::pass_at::{self, Sizes};
-use crate::analyze::collect::clusters::from_units;
 use crate::analyze::collect::groups::{GroupTable, GroupTally, RewardValues};
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::questions::siblings::Siblings;
@@ -12,6 +12,7 @@ use crate::analyze::plan::Questions;
 use crate::analyze::result::groups::{
     ByAnswer, ByOutcome, Groups, OutcomeLength, PassRateRow, StepGroupOutcomes,
 };
+use crate::stats::exact_sum::ExactSum;
 
 /// What a response must do to be right.
 pub enum Rule<'a> {
@@ -52,9 +53,9 @@ impl<'a> Rule<'a> {
 struct Tally {
     groups: ByOutcome<u64>,
     tokens: ByOutcome<u64>,
-    energy: ByOutcome<i128>,
+    energy: ByOutcome<ExactSum>,
     all_tokens: u64,
-    all_energy: i128,
+    all_energy: ExactSum,
     right: u64,
     judged: u64,
     /// Groups by their responses and how many of them are right.
@@ -64,7 +65,7 @@ struct Tally {
 impl Tally {
     fn add(&mut self, group: &GroupTally, right: u32, judged: u32) {
         self.all_tokens += group.tokens;
-        self.all_energy += group.energy;
+        self.all_energy.merge(&group.energy);
         self.right += u64::from(right);
         self.judged += u64::from(judged);
         *self.sizes.entry((judged, right)).or_default() += 1;
@@ -76,17 +77,19 @@ impl Tally {
             phantom: none && group.learns,
             dead: !group.learns,
         };
-        self.groups = self.groups.plus(&is.map(u64::from));
-        self.tokens = self.tokens.plus(&is.map(|is| if is { group.tokens } else { 0 }));
-        self.energy = self.energy.plus(&is.map(|is| if is { group.energy } else { 0 }));
+        self.groups = self.groups.zip(&is.map(u64::from), u64::add);
+        let tokens = is.map(|is| if is { group.tokens } else { 0 });
+        self.tokens = self.tokens.zip(&tokens, u64::add);
+        let energy = is.map(|is| if is { group.energy } else { ExactSum::new() });
+        self.energy = self.energy.zip(&energy, together);
     }
 
     fn merge(&mut self, other: &Self) {
-        self.groups = self.groups.plus(&other.groups);
-        self.tokens = self.tokens.plus(&other.tokens);
-        self.energy = self.energy.plus(&other.energy);
+        self.groups = self.groups.zip(&other.groups, u64::add);
+        self.tokens = self.tokens.zip(&other.tokens, u64::add);
+        self.energy = self.energy.zip(&other.energy, together);
         self.all_tokens += other.all_tokens;
-        self.all_energy += other.all_energy;
+        self.all_energy.merge(&other.all_energy);
         self.right += other.right;
         self.judged += other.judged;
         other.sizes.iter().for_each(|(size, groups)| *self.sizes.entry(*size).or_default() += groups);
@@ -97,8 +100,8 @@ impl Tally {
     }
 
     fn energy_share(&self) -> Option<ByOutcome<f64>> {
-        let all = from_units(self.all_energy);
-        (all > 0.0).then(|| self.energy.map(|energy| share(from_units(energy), all).unwrap_or(0.0)))
+        let all = self.all_energy.value();
+        (all > 0.0).then(|| self.energy.map(|energy| share(energy.value(), all).unwrap_or(0.0)))
     }
 
     fn pass_rate(&self) -> f64 {
@@ -112,6 +115,12 @@ impl Tally {
     }
 }
 
+/// Both sums in one.
+fn together(mut sum: ExactSum, other: ExactSum) -> ExactSum {
+    sum.merge(&other);
+    sum
+}
+
 impl<T: Copy> ByOutcome<T> {
     fn map<U>(&self, of: impl Fn(T) -> U) -> ByOutcome<U> {
         ByOutcome {
@@ -123,16 +132,13 @@ impl<T: Copy> ByOutcome<T> {
         }
     }
 
-    fn plus(&self, other: &Self) -> Self
-    where
-        T: std::ops::Add<Output = T>,
-    {
+    fn zip(&self, other: &Self, sum: impl Fn(T, T) -> T) -> Self {
         ByOutcome {
-            all_right: self.all_right + other.all_right,
-            all_wrong: self.all_wrong + other.all_wrong,
-            mixed: self.mixed + other.mixed,
-            phantom: self.phantom + other.phantom,
-            dead: self.dead + other.dead,
+            all_right: sum(self.all_right, other.all_right),
+            all_wrong: sum(self.all_wrong, other.all_wrong),
+            mixed: sum(self.mixed, other.mixed),
+            phantom: sum(self.phantom, other.phantom),
+            dead: sum(self.dead, other.dead),
         }
     }
 }
@@ -155,24 +161,24 @@ fn rate(right: u32, judged: u32) -> usize {
 struct RateTally {
     groups: u64,
     tokens: u64,
-    energy: i128,
+    energy: ExactSum,
 }
 
 impl RateTally {
     fn add(&mut self, group: &GroupTally) {
         self.groups += 1;
         self.tokens += group.tokens;
-        self.energy = self.energy.saturating_add(group.energy);
+        self.energy.merge(&group.energy);
     }
 }
 
 fn rate_rows(rates: &[RateTally], all: &Tally) -> Vec<PassRateRow> {
-    let energy = from_units(all.all_energy);
+    let energy = all.all_energy.value();
     let row = |(name, tally): (&&str, &RateTally)| PassRateRow {
         pass_rate: (*name).into(),
         groups: tally.groups,
         token_share: mean(tally.tokens as f64, all.all_tokens).unwrap_or(0.0),
-        energy_share: share(from_units(tally.energy), energy),
+        energy_share: share(tally.energy.value(), energy),
     };
     RATES.iter().zip(rates).map(row).collect()
 }

@@ -21,7 +21,6 @@ use self::flags::CandidateFlags;
 use self::spurious::SpuriousPlaces;
 use super::flagged::FlaggedSource;
 use crate::analyze::collect::Collected;
-use crate::analyze::collect::clusters::from_units;
 use crate::analyze::collect::questions::ratio_histogram;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::plan::Plan;
@@ -46,12 +45,13 @@ pub fn answers(
     let places = SpuriousPlaces::new(source.keys.iter().zip(&source.tau_h));
     let mut offpolicy = ledger::ledger(steps);
     if let Some(ledger) = &mut offpolicy {
-        ledger.corrections = corrections::corrections(steps, &asked.corrections, &flags);
+        ledger.corrections =
+            corrections::corrections(steps, &asked.corrections, &questions.changed, &flags, texts);
         ledger.breakdown = breakdown::finish(&questions.engine, texts);
         ledger.ratios = RatioBins {
             largest: ratio_histogram::LARGEST,
             tokens: questions.ratios.tokens.clone(),
-            energy: questions.ratios.energy.iter().map(|units| from_units(*units)).collect(),
+            energy: questions.ratios.energy.iter().map(ExactSum::value).collect(),
             spurious: flags.by_difference.clone(),
         };
         ledger.spurious = flags.overlap(ledger.run.engine.as_ref());

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::flags::{ByReplicate, CandidateFlags};
-use crate::analyze::collect::clusters::from_units;
 use crate::analyze::collect::questions::slice_keys::{MISSING, key_number};
 use crate::analyze::collect::questions::slices::{REPLICATES, SliceTable, SliceTally};
 use crate::analyze::finish::steps::{mean, share};
@@ -113,7 +112,7 @@ impl Slicer<'_> {
         let tally = &part.tally;
         let n = tally.tokens;
         let spurious: u64 = part.spurious.iter().sum();
-        let energy = |part: &Part, r: usize| from_units(part.tally.replicates[r].1);
+        let energy = |part: &Part, r: usize| part.tally.replicates[r].1.value();
         let used: Vec<usize> = (0..REPLICATES).filter(|r| all.tally.replicates[*r].0 > 0).collect();
         let energies: Vec<[f64; 2]> = used.iter().map(|r| [energy(part, *r), energy(all, *r)]).collect();
         let flagged = |r: &usize| [part.spurious[*r] as f64, tally.replicates[*r].0 as f64];

@@ -2,9 +2,10 @@
 
 use super::{label, left_out, look};
 use crate::compare::Comparison;
-use crate::compare::result::{Family, MetricRow};
+use crate::compare::result::MetricRow;
 use crate::compare::verdict::{level, shown_difference, shown_p};
 use crate::report::charts::{Chart, Drawn, Missing};
+use crate::report::compare::metrics::is_folded;
 use crate::report::draw::{
     Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
 };
@@ -38,7 +39,7 @@ struct Data<'a> {
 
 /// Draws it.
 pub fn draw(comparison: &Comparison) -> Drawn {
-    let with_interval = comparison.metrics.iter().filter(|row| row.family != Family::Classes);
+    let with_interval = comparison.metrics.iter().filter(|row| !is_folded(row));
     let rows: Vec<_> = with_interval.filter_map(|row| Some((row, relative(row)?))).collect();
     let mut seen = std::collections::HashSet::new();
     let mut metrics: Vec<&str> =

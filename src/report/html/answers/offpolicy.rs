@@ -4,10 +4,14 @@ use maud::{Markup, html};
 
 use crate::analyze::result::Answers;
 use crate::analyze::result::breakdown::{BinRow, IdRow};
+use crate::analyze::result::corrections::{ChangedId, CorrectionRow};
 use crate::analyze::result::offpolicy::{Difference, OffPolicy};
 use crate::report::numbers::{count, number, number_or_dash, percent, percent_or_dash};
 use crate::report::page::{Kind, Sheet};
 use crate::report::text::{prose, token_label};
+
+/// Ids that are named of each correction.
+const CHANGED: usize = 4;
 
 const COLUMNS: [&str; 13] = [
     "difference",
@@ -89,7 +93,9 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
         "energy kept",
         "spurious removed",
         "overlap with S2T",
-    ]);
+        "tokens changed most",
+    ])
+    .with(Kind::Words, "tokens changed most");
     for row in &ledger.corrections {
         sheet.push([
             row.rule.clone(),
@@ -101,6 +107,7 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
             percent_or_dash(row.energy_kept),
             percent_or_dash(row.spurious_removed),
             percent_or_dash(row.overlap_with_s2t),
+            changed_most(row),
         ]);
     }
     Some(html! {
@@ -111,6 +118,15 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
         ))
         (sliders(ledger))
     })
+}
+
+/// The ids that a correction changes most, with their share of what it changes.
+fn changed_most(row: &CorrectionRow) -> String {
+    let one = |id: &ChangedId| {
+        let name = id.token.as_deref().map_or_else(|| format!("⟨{}⟩", id.token_id), token_label);
+        format!("{name} {}", percent(id.share))
+    };
+    row.top.iter().take(CHANGED).map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Bounds to try; without scripts there is nothing to show.

@@ -26,6 +26,11 @@ pub fn clipping(answers: &Answers) -> Option<Markup> {
     let clipping = answers.clipping.as_ref()?;
     let mut sheet = Sheet::new(&CORNERS);
     sheet.push(corners("all".into(), &clipping.corners));
+    if clipping.updates.len() > 1 {
+        for row in &clipping.updates {
+            sheet.push(corners(format!("update {}", row.update), &row.corners));
+        }
+    }
     clipping.by_probability.iter().for_each(|row| sheet.push(corners(row.bin.clone(), &row.corners)));
     let mut top = Sheet::new(&CORNERS).with(Kind::Code, "tokens");
     for row in &clipping.top {
@@ -36,7 +41,7 @@ pub fn clipping(answers: &Answers) -> Option<Markup> {
         clipping.clip_high, clipping.clip_low
     );
     Some(html! {
-        (sheet.folded("Clipping by side and probability", None, &range))
+        (sheet.folded("Clipping by side, update and probability", None, &range))
         @if !top.is_empty() { (top.folded("Tokens most often beyond the clip", None, "")) }
     })
 }

@@ -1,0 +1,100 @@
+//! Warnings about what engineers ask: how much of a batch still counts, lost diversity, parts of the
+//! reward that part ways.
+
+use super::damage::Changes;
+use super::series::evidence;
+use super::signals::share_of;
+use crate::analyze::result::groups::StepGroupOutcomes;
+use crate::analyze::result::{Answers, Warning, WarningCode};
+use crate::stats::sustained::{Change, Direction, Point, sustained};
+
+/// Below this effective share of a step's tokens a few of them decide for all.
+const LOW_SHARE: f64 = 0.5;
+
+/// All of them.
+pub fn warnings(answers: &Answers, changes: &Changes) -> Vec<Warning> {
+    [effective_share(answers), diversity(answers), parts(changes)].into_iter().flatten().collect()
+}
+
+/// Steps whose importance weights leave less than half of the tokens effective.
+fn effective_share(answers: &Answers) -> Option<Warning> {
+    let steps = &answers.offpolicy.as_ref()?.steps;
+    let known: Vec<(i64, f64)> = steps
+        .iter()
+        .filter_map(|row| {
+            let differences = &row.differences;
+            let total = differences.total.as_ref().or(differences.engine.as_ref());
+            Some((row.step, total.or(differences.update.as_ref())?.ess))
+        })
+        .collect();
+    let low: Vec<&(i64, f64)> = known.iter().filter(|(_, ess)| *ess < LOW_SHARE).collect();
+    let (step, ess) = **low.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (first, _) = **low.first()?;
+    Some(Warning {
+        code: WarningCode::LowEffectiveShare,
+        message: format!(
+            "weighted by the ratio of the policies, {:.0} % of the tokens count at step {step}; below {:.0} % \
+             in {} of {} steps, first at {first}",
+            100.0 * ess,
+            100.0 * LOW_SHARE,
+            low.len(),
+            known.len()
+        ),
+        hint: "a few tokens decide for all: sample with fresher weights, make smaller updates, or cap the \
+               weights (see the corrections)"
+            .into(),
+        evidence: vec![
+            evidence(Some(step), "effective share", ess),
+            evidence(Some(first), "first", first as f64),
+        ],
+    })
+}
+
+/// pass@1 that rises for good while pass@k of the largest k falls.
+fn diversity(answers: &Answers) -> Option<Warning> {
+    let groups = answers.groups.as_ref()?;
+    let largest = *groups.pass_at.last_key_value()?.0;
+    let change = |k: u64, direction: Direction| -> Option<Change> {
+        // pass@k of a group lies between 0 and 1, so groups are what is counted.
+        let point =
+            |row: &StepGroupOutcomes| Some(share_of(row.step, *row.pass_at.get(&k)?, row.groups as f64));
+        let points: Vec<Point> = groups.steps.iter().filter_map(point).collect();
+        sustained(&points, direction)
+    };
+    let (rise, fall) = (change(1, Direction::Up)?, change(largest, Direction::Down)?);
+    Some(Warning {
+        code: WarningCode::DiversityLost,
+        message: format!(
+            "pass@1 rose from {:.2} to {:.2} while pass@{largest} fell from {:.2} to {:.2}",
+            rise.before, rise.after, fall.before, fall.after
+        ),
+        hint: "the policy gives up answers that it could find: raise the upper clip, sample at a higher \
+               temperature, add an entropy bonus or a KL term, or weigh rare right answers more"
+            .into(),
+        evidence: vec![
+            evidence(Some(rise.onset), "pass@1", rise.after),
+            evidence(Some(fall.onset), &format!("pass@{largest}"), fall.after),
+        ],
+    })
+}
+
+/// A part of the reward that rises for good while another falls.
+fn parts(changes: &Changes) -> Option<Warning> {
+    let of = |direction: Direction| {
+        let found = changes.found.iter().filter(|(name, _)| name.starts_with("reward/"));
+        found.filter(move |(_, change)| change.direction == direction)
+    };
+    let ((up, rise), (down, fall)) = (of(Direction::Up).next()?, of(Direction::Down).next()?);
+    Some(Warning {
+        code: WarningCode::RewardPartsDiverge,
+        message: format!(
+            "{up} rose from {:.3} to {:.3} while {down} fell from {:.3} to {:.3}: a suspicion of reward hacking",
+            rise.before, rise.after, fall.before, fall.after
+        ),
+        hint: "read late responses with a high reward: do they do what you want, or what is paid for?".into(),
+        evidence: vec![
+            evidence(Some(rise.onset), up, rise.after),
+            evidence(Some(fall.onset), down, fall.after),
+        ],
+    })
+}

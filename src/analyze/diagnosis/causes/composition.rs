@@ -1,0 +1,36 @@
+//! What the reward is made of: the parts that add up to it within groups.
+
+use super::within_groups::{Feature, explained};
+use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::diagnosis::patient::Patient;
+
+/// Parts that are looked at.
+pub const MAX_PARTS: usize = 16;
+/// Parts that explain this share of the reward make it up: single precision leaves less than the rest.
+const ALL: f64 = 0.999;
+/// A part without which this share of the reward is lost has a weight.
+const WEIGHT: f64 = 1e-3;
+
+/// A quantity of a response that owns what it needs.
+pub type OwnedFeature = Box<dyn Fn(&ResponseFact) -> f64>;
+
+/// The value of a part.
+pub fn part(index: usize) -> OwnedFeature {
+    Box::new(move |fact: &ResponseFact| f64::from(fact.parts[index]))
+}
+
+/// The parts that the reward is made of; empty where they do not add up to it.
+pub fn components(patient: &Patient<'_>) -> Vec<usize> {
+    let parts: Vec<usize> = (0..patient.plan.reward_parts.len().min(MAX_PARTS)).collect();
+    let share = |of: &[usize]| {
+        let owned: Vec<OwnedFeature> = of.iter().map(|index| part(*index)).collect();
+        let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
+        let reward = |fact: &ResponseFact| f64::from(fact.reward);
+        explained(patient.groups(), &reward, &features).map_or(0.0, |e| e.share)
+    };
+    if parts.is_empty() || share(&parts) < ALL {
+        return Vec::new();
+    }
+    let without = |index: &usize| -> Vec<usize> { parts.iter().copied().filter(|p| p != index).collect() };
+    parts.iter().copied().filter(|index| share(&without(index)) < 1.0 - WEIGHT).collect()
+}

@@ -1,0 +1,66 @@
+//! Quantities that are known by step alone: one value a step and run.
+
+use std::collections::BTreeMap;
+
+use super::align::Alignment;
+use super::judge::step_metric;
+use super::quantities::{Fraction, value};
+use super::result::MetricRow;
+use super::settings::CompareSettings;
+use super::testing;
+
+/// Steps and values, ascending.
+pub type Points = Vec<(i64, f64)>;
+
+/// A quantity of the runs of an arm.
+#[derive(Clone, Debug, Default)]
+pub struct Scalar {
+    /// Its values, by run.
+    pub by_run: Vec<Points>,
+}
+
+impl Scalar {
+    /// The mean over the runs at each step.
+    fn means(&self) -> BTreeMap<i64, f64> {
+        let mut steps: BTreeMap<i64, Fraction> = BTreeMap::new();
+        for (step, value) in self.by_run.iter().flatten() {
+            let sum = steps.entry(*step).or_default();
+            *sum = [sum[0] + value, sum[1] + 1.0];
+        }
+        steps.into_iter().map(|(step, [sum, n])| (step, sum / n)).collect()
+    }
+
+    /// The mean of each run that has values.
+    fn run_means(&self) -> Vec<f64> {
+        let mean = |points: &Points| points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
+        self.by_run.iter().filter(|points| !points.is_empty()).map(mean).collect()
+    }
+}
+
+/// A row with the statistics of a quantity at the aligned steps of two arms; `None` where they share
+/// none.
+pub fn row(described: MetricRow, scalars: &[Scalar; 2], settings: &CompareSettings) -> Option<MetricRow> {
+    let sides = [0, 1].map(|side| scalars[side].means());
+    let steps = [0, 1].map(|side| sides[side].keys().copied().collect::<Vec<i64>>());
+    let alignment = Alignment::of(&steps[0], &steps[1], settings.alignment);
+    let at = |side: usize, place: usize| [sides[side][&steps[side][place]], 1.0];
+    let fractions: Vec<[Fraction; 2]> = alignment.pairs.iter().map(|(l, r)| [at(0, *l), at(1, *r)]).collect();
+    let total =
+        |side: usize| value(fractions.iter().fold([0.0; 2], |s, f| [s[0] + f[side][0], s[1] + f[side][1]]));
+    let (baseline, other) = (total(0)?, total(1)?);
+    let mut row = MetricRow { baseline, other, difference: other - baseline, ..described };
+    if scalars.iter().all(|scalar| scalar.by_run.len() > 1) {
+        over_seeds(scalars, settings, &mut row);
+    } else {
+        step_metric(&fractions, settings, alignment.is_pairing(), &mut row);
+    }
+    Some(row)
+}
+
+fn over_seeds(scalars: &[Scalar; 2], settings: &CompareSettings, row: &mut MetricRow) {
+    let [left, right] = [0, 1].map(|side| scalars[side].run_means());
+    let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    (row.baseline, row.other) = (mean_of(&left), mean_of(&right));
+    row.difference = row.other - row.baseline;
+    testing::seeds(&left, &right, settings.confidence, row);
+}
