@@ -20,6 +20,7 @@ pub fn shown_value(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Share => percent(value),
         Unit::Nats => format!("{} nats", number(value)),
+        Unit::Tokens if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value}"),
         Unit::Tokens | Unit::Number => number(value),
     }
 }
