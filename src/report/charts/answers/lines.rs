@@ -27,6 +27,9 @@ pub struct Line {
     pub points: Vec<(i64, f64)>,
 }
 
+/// A line with the points that are drawn.
+type Shown<'a> = (&'a Line, Vec<(f64, f64)>);
+
 /// What a chart of lines says.
 pub struct Lines {
     /// Name of its files.
@@ -84,7 +87,7 @@ impl Lines {
             };
             line.points.chunks(stride).map(point).collect()
         };
-        let shown: Vec<(&Line, Vec<(f64, f64)>)> =
+        let shown: Vec<Shown<'_>> =
             self.lines.iter().take(LINES).map(|line| (line, averaged(line))).collect();
         let values = || shown.iter().flat_map(|(_, points)| points.iter().map(|p| p.1));
         let (low, high) = (smallest(values()).unwrap_or(0.0), largest(values()).unwrap_or(1.0));
@@ -98,7 +101,7 @@ impl Lines {
             (Pen::new(ink).width(2.0).dash(dash), mark)
         };
         let mut canvas = Canvas::new(width, HEIGHT, self.title);
-        let entry = |(i, (line, _)): (usize, &(&Line, Vec<(f64, f64)>))| {
+        let entry = |(i, (line, _)): (usize, &Shown<'_>)| {
             let (pen, mark) = look(i);
             Entry::new(Key::Marked(pen, mark), prose(&line.name))
         };
