@@ -1,6 +1,10 @@
 //! The one error type of the library. Every variant names the place (file, row, column) and
 //! [`Error::hint`] says what to do next.
 
+mod part_fault;
+
+pub use part_fault::PartFault;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +45,18 @@ pub enum Error {
     #[error("{}: the file changed while it was read", path.display())]
     Changed {
         /// The file.
+        path: PathBuf,
+    },
+    /// A file that is not the one that was planned with any more.
+    #[error("{}: the file changed after the plan was made", path.display())]
+    ChangedSincePlan {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Exact thresholds need another look at the log.
+    #[error("{}: the thresholds need another look at the log", path.display())]
+    AnotherLook {
+        /// What to look for.
         path: PathBuf,
     },
     /// A container that would execute code when opened.
@@ -239,6 +255,14 @@ pub enum Error {
         /// What the failing code said.
         message: String,
     },
+    /// A state file that cannot be used.
+    #[error("{}: {fault}", path.display())]
+    Part {
+        /// The file, or the folder where one is missing.
+        path: PathBuf,
+        /// Why.
+        fault: PartFault,
+    },
     /// Arguments that do not go together or are out of range.
     #[error("{message}")]
     Usage {
@@ -285,6 +309,12 @@ impl Error {
             Self::Changed { .. } => {
                 "read it when the run has written it, or read a copy; nothing was made of the mixture".into()
             }
+            Self::ChangedSincePlan { .. } => {
+                "make the plan again when the run has written it; parts of other files have to be collected anew, too".into()
+            }
+            Self::AnotherLook { path } => format!(
+                "run `collect --look {}` for every shard, then merge again", path.display()
+            ),
             Self::Pickle { converter, .. } => {
                 format!("convert it first: python {converter} FILE… -o out.parquet")
             }
@@ -328,6 +358,7 @@ impl Error {
             Self::Internal { .. } => {
                 "this is a defect of stapo-analyze, not of your log, and nothing was written: please report it with this message and the command".into()
             }
+            Self::Part { fault, .. } => fault.hint().into(),
             Self::Read { .. } => return None,
             Self::Write { .. } => {
                 "check free space and permissions; nothing was left under the final name".into()

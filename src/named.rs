@@ -5,7 +5,8 @@ macro_rules! named {
     ($(#[$about:meta])* pub enum $Name:ident { $($(#[$what:meta])* $Variant:ident = $name:literal,)* }) => {
         $(#[$about])*
         #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+            schemars::JsonSchema,
         )]
         pub enum $Name { $($(#[$what])* #[serde(rename = $name)] $Variant,)* }
 

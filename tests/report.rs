@@ -255,8 +255,9 @@ fn unreadable_texts(analysis: &RunAnalysis) -> Vec<String> {
 
 #[test]
 fn texts_of_charts_can_be_read_on_a_screen_and_on_a_phone() {
-    let mut analyses =
-        ["grpo.parquet", "async.parquet"].map(|name| report_support::sample(name, &Default::default())).to_vec();
+    let mut analyses = ["grpo.parquet", "async.parquet"]
+        .map(|name| report_support::sample(name, &Default::default()))
+        .to_vec();
     analyses.extend([1, 3, 1_000].map(|steps| synthetic(Spec { steps, ..Spec::default() })));
     let found: Vec<String> = analyses.iter().flat_map(unreadable_texts).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));

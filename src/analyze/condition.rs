@@ -46,6 +46,19 @@ impl Condition {
     }
 }
 
+/// As it is written.
+impl serde::Serialize for Condition {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Condition {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
 /// Conditions are equal where they are written alike.
 impl PartialEq for Condition {
     fn eq(&self, other: &Self) -> bool {

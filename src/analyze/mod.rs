@@ -16,6 +16,7 @@ mod gate;
 mod plan;
 pub mod result;
 mod settings;
+mod shards;
 pub(crate) mod texts;
 mod tokenizer_json;
 mod write;
@@ -23,15 +24,20 @@ mod write;
 pub use condition::Condition;
 pub use flagged::FlaggedTokens;
 pub use gate::Gate;
-pub use plan::PassRule;
+pub use plan::{PassRule, Purpose};
 pub use result::{ComparedRun, RunAnalysis, RunCore};
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
+pub use shards::{
+    Cache, CacheUse, LookFile, MadePart, MergedParts, ShardPlan, collect_look, collect_shard, part_name,
+};
 
 use crate::error::Result;
-use crate::ingest::{Column, Progress, Run, Wanted, scan};
-use collect::{Collected, Collector, Gates};
+use crate::ingest::{Column, Progress, Quality, Run, UnitTable};
+use collect::Collected;
 use finish::Scan;
-use plan::{Plan, Purpose};
+use finish::second_look::{LookAgain, Reread};
+use plan::Plan;
+use shards::Gathered;
 
 /// Tokens of context kept on either side of a flagged token.
 pub const CONTEXT_TOKENS: usize = 12;
@@ -60,8 +66,46 @@ pub fn analyze_with_flagged(
     progress: &dyn Progress,
 ) -> Result<(RunAnalysis, FlaggedTokens)> {
     let plan = Plan::new(run, settings, Purpose::Report)?;
-    let (scan, collected) = collect(run, settings, &plan, progress)?;
+    let gathered = Gathered::scan(run, &plan, &[0..usize::MAX], progress)?;
+    let look = Reread { run, progress };
+    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
     finish::analysis(scan, plan, collected)
+}
+
+/// Analyses a whole run, and keeps all of its flagged tokens; only files that the cache does not know
+/// are read. The result is that of [`analyze_with_flagged`], byte for byte.
+///
+/// This is what follows a run that is still written: open it anew ([`Run::open`]) whenever a file is
+/// complete, and call this with the same settings and cache.
+///
+/// ```
+/// use stapo_analyze::analyze::{AnalyzeSettings, Cache, analyze_cached};
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+///
+/// let folder = tempfile::tempdir()?;
+/// let cache = Cache::open(folder.path())?;
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let settings = AnalyzeSettings::default();
+/// let (first, _, used) = analyze_cached(&run, &settings, &cache, &Silent)?;
+/// assert_eq!((used.read, used.reused), (1, 0));
+/// let (second, _, used) = analyze_cached(&run, &settings, &cache, &Silent)?;
+/// assert_eq!((used.read, used.reused), (0, 1));
+/// assert_eq!(first.to_json()?, second.to_json()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn analyze_cached(
+    run: &Run,
+    settings: &AnalyzeSettings,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<(RunAnalysis, FlaggedTokens, CacheUse)> {
+    let plan = Plan::with_ids(run, settings, Purpose::Report, |run| cache.largest_id(run))?;
+    let (gathered, used) = cache.gather(run, &plan, progress)?;
+    let look = Reread { run, progress };
+    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
+    let (analysis, flagged) = finish::analysis(scan, plan, collected)?;
+    Ok((analysis, flagged, used))
 }
 
 /// Analyses a whole run for a comparison: with sums by group, without what only a run's own report
@@ -72,26 +116,45 @@ pub fn analyze_for_comparison(
     progress: &dyn Progress,
 ) -> Result<ComparedRun> {
     let plan = Plan::new(run, settings, Purpose::Comparison)?;
-    let (scan, collected) = collect(run, settings, &plan, progress)?;
+    let gathered = Gathered::scan(run, &plan, &[0..usize::MAX], progress)?;
+    let look = Reread { run, progress };
+    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
     finish::compared(scan, plan, collected)
 }
 
-/// Scans the run once.
-fn collect<'a>(
+/// The same; only files that the cache does not know are read.
+pub fn analyze_for_comparison_cached(
+    run: &Run,
+    settings: &AnalyzeSettings,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<(ComparedRun, CacheUse)> {
+    let plan = Plan::with_ids(run, settings, Purpose::Comparison, |run| cache.largest_id(run))?;
+    let (gathered, used) = cache.gather(run, &plan, progress)?;
+    let look = Reread { run, progress };
+    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
+    Ok((finish::compared(scan, plan, collected)?, used))
+}
+
+/// Ends the pass over a whole run.
+fn close<'a>(
     run: &'a Run,
     settings: &'a AnalyzeSettings,
     plan: &Plan,
-    progress: &'a dyn Progress,
+    look: &'a dyn LookAgain,
+    gathered: Gathered,
 ) -> Result<(Scan<'a>, Collected)> {
-    let gates = Gates::new(plan);
-    let workers = run.settings.worker_count();
-    // Sums by group need each group's prompt once.
-    let wanted = Wanted { columns: &plan.columns, prompts_by_group: true };
-    let scanned = scan(run, wanted, progress, || Collector::new(plan, &gates, workers))?;
-    if !run.settings.allow_missing {
-        let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
-        scanned.quality.check(&needed, |file| run.file_name(file))?;
+    let (units, _) = UnitTable::new(run, &[]);
+    let (collected, quality, rows) = gathered.finish(run, &units, plan)?;
+    check_missing(run, &quality)?;
+    Ok((Scan { run, settings, quality, rows, look }, collected))
+}
+
+/// Refuses a run of which too much is missing.
+fn check_missing(run: &Run, quality: &Quality) -> Result<()> {
+    let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
+    match run.settings.allow_missing {
+        true => Ok(()),
+        false => quality.check(&needed, |file| run.file_name(file)),
     }
-    let collected = Collected::merge(scanned.sinks, &gates, plan);
-    Ok((Scan { run, settings, quality: scanned.quality, rows: scanned.rows, progress }, collected))
 }

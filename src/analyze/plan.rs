@@ -6,13 +6,16 @@ mod questions;
 pub use dimensions::{Dimension, DimensionSource};
 pub use questions::{PassRule, Questions};
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::framework::batch::{BatchKernel, BatchSettings};
 use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::framework::vocab::vocabulary_containing;
-use crate::ingest::{Column, MISSING_ID, Run, Silent, Sink, TokenBatch, scan};
+use crate::ingest::{Column, MISSING_ID, Run, Silent, Sink, TokenBatch, scan_units};
 
 use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
@@ -44,12 +47,24 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// What an analysis is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// The run's own report.
     Report,
     /// A comparison: sums by group are collected.
     Comparison,
+}
+
+/// The vocabulary of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Vocabulary {
+    /// V.
+    pub size: u32,
+    /// Where V comes from.
+    pub source: VocabularySource,
+    /// Whether a tokenizer gives the texts of ids.
+    pub texts: bool,
 }
 
 /// The resolved settings of one analysis.
@@ -96,17 +111,32 @@ pub struct Plan {
 impl Plan {
     /// Resolves settings against what the log has.
     pub fn new(run: &Run, settings: &AnalyzeSettings, purpose: Purpose) -> Result<Self> {
-        check(settings)?;
-        run.require(Column::Logprob)?;
-        run.require(Column::Entropy)?;
-        if !run.has(Column::AdvantageSeq) {
-            run.require(Column::Advantage)?;
-        }
-        if settings.per == BatchUnit::MiniBatch {
-            run.require(Column::Update)?;
-        }
+        Self::with_ids(run, settings, purpose, largest_id)
+    }
+
+    /// The same, where the largest token id of the run may be known.
+    pub fn with_ids(
+        run: &Run,
+        settings: &AnalyzeSettings,
+        purpose: Purpose,
+        largest_id: impl FnOnce(&Run) -> Result<u32>,
+    ) -> Result<Self> {
+        require(run, settings)?;
         let tokenizer = Tokenizer::find(run, settings.tokenizer.as_deref())?;
-        let (vocab_size, vocab_source) = vocabulary(run, settings, tokenizer.as_ref())?;
+        let (size, source) = vocabulary(run, settings, tokenizer.as_ref(), largest_id)?;
+        let known = Vocabulary { size, source, texts: tokenizer.is_some() };
+        Ok(Self { tokenizer, ..Self::resolve(run, settings, purpose, &known)? })
+    }
+
+    /// Resolves settings against what the log has, given the vocabulary; reads nothing.
+    pub fn resolve(
+        run: &Run,
+        settings: &AnalyzeSettings,
+        purpose: Purpose,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
+        require(run, settings)?;
+        let (vocab_size, vocab_source) = (vocabulary.size, vocabulary.source);
         let logged_clip = metadata_number(run, "clip_low").zip(metadata_number(run, "clip_high"));
         let known_clip = settings.clip.or(logged_clip.map(|(low, high)| ClipRange { low, high }));
         let has_ratio = run.has(Column::LogprobNew);
@@ -116,7 +146,7 @@ impl Plan {
         columns.extend(questions::COLUMNS);
         let questions = Questions::new(run, settings, clip, purpose)?;
         columns.extend(questions.dimensions.iter().filter_map(Dimension::column));
-        if tokenizer.is_none() {
+        if !vocabulary.texts {
             columns.push(Column::TokenText);
         }
         // A comparison pairs by prompts, a report shows them.
@@ -142,9 +172,37 @@ impl Plan {
             limits: settings.limits,
             reward_parts: reward_parts(run),
             purpose,
-            tokenizer,
+            tokenizer: None,
             questions,
         })
+    }
+
+    /// Everything that decides what is collected, in words that are the same for the same.
+    pub fn describe(&self) -> String {
+        let Self {
+            kernel: _,
+            s2t,
+            rule,
+            rare,
+            rare_below,
+            by_update,
+            columns,
+            vocab_size,
+            vocab_source: _,
+            clip,
+            clip_assumed: _,
+            temperature,
+            context,
+            limits,
+            purpose,
+            reward_parts,
+            tokenizer: _,
+            questions,
+        } = self;
+        format!(
+            "{s2t:?} {rule:?} {rare:?} {rare_below:?} {by_update} {columns:?} {vocab_size} {clip:?} {temperature:?} \
+             {context} {limits:?} {purpose:?} {reward_parts:?} {questions:?}"
+        )
     }
 
     /// Whether τ_h is a quantile over more than the candidates.
@@ -157,6 +215,20 @@ impl Plan {
 fn reward_parts(run: &Run) -> Vec<String> {
     let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
     parts.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
+/// Fails where the log does not have what an analysis needs, or settings are out of range.
+fn require(run: &Run, settings: &AnalyzeSettings) -> Result<()> {
+    check(settings)?;
+    run.require(Column::Logprob)?;
+    run.require(Column::Entropy)?;
+    if !run.has(Column::AdvantageSeq) {
+        run.require(Column::Advantage)?;
+    }
+    match settings.per {
+        BatchUnit::MiniBatch => run.require(Column::Update),
+        _ => Ok(()),
+    }
 }
 
 fn check(settings: &AnalyzeSettings) -> Result<()> {
@@ -192,6 +264,7 @@ fn vocabulary(
     run: &Run,
     settings: &AnalyzeSettings,
     tokenizer: Option<&Tokenizer>,
+    largest_id: impl FnOnce(&Run) -> Result<u32>,
 ) -> Result<(u32, VocabularySource)> {
     if let Some(size) = settings.vocab_size {
         return Ok((size, VocabularySource::Option));
@@ -209,15 +282,31 @@ fn vocabulary(
 
 /// The largest token id of the run: a look at one column.
 fn largest_id(run: &Run) -> Result<u32> {
-    struct Largest(i32);
+    let largest = largest_ids(run, &[0..usize::MAX])?;
+    Ok(largest.into_values().max().unwrap_or(0))
+}
+
+/// The largest token id of each file that has units within `units`.
+pub fn largest_ids(run: &Run, units: &[Range<usize>]) -> Result<BTreeMap<u32, u32>> {
+    #[derive(Default)]
+    struct Largest(BTreeMap<u32, u32>);
     impl Sink for Largest {
         fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
             let ids = batch.token_ids().unwrap_or_default();
-            self.0 = ids.iter().fold(self.0, |largest, id| largest.max(*id));
+            let largest = ids.iter().fold(MISSING_ID, |largest, id| largest.max(*id));
+            let of_file = self.0.entry(batch.origin.file).or_default();
+            *of_file = u32::try_from(largest).map_or(*of_file, |largest| largest.max(*of_file));
             Ok(())
         }
     }
-    let scanned = scan(run, &[Column::TokenId], &Silent, || Largest(MISSING_ID))?;
-    let largest = scanned.sinks.iter().map(|sink| sink.0).max().unwrap_or(0);
-    Ok(u32::try_from(largest).unwrap_or(0))
+    let mut scanned = scan_units(run, &[Column::TokenId], &Silent, units, Largest::default)?;
+    let mut ends = Largest::default();
+    scanned.part.open_ends(run).try_for_each(|end| ends.accept(end))?;
+    scanned.sinks.push(ends);
+    let mut all = BTreeMap::new();
+    for (file, largest) in scanned.sinks.into_iter().flat_map(|sink| sink.0) {
+        let known: &mut u32 = all.entry(file).or_default();
+        *known = largest.max(*known);
+    }
+    Ok(all)
 }

@@ -9,7 +9,7 @@ use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
 
 /// What thresholds are taken over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum BatchUnit {
     /// The log's mini-batch where there is one, else its step.
     #[default]
@@ -22,7 +22,7 @@ pub enum BatchUnit {
 
 /// How much may be held in memory; results are the same for any choice, except where exactness
 /// gives way to sampling, which the result says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MemoryLimits {
     /// Entropies kept for exact step quantiles.
     pub kept_entropies: u64,
@@ -58,7 +58,7 @@ impl Default for MemoryLimits {
 }
 
 /// Everything that defines an analysis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct AnalyzeSettings {
     /// The spurious-token mask.
     pub s2t: S2tSettings,

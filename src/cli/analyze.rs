@@ -9,7 +9,7 @@ use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::terminal::visible;
 use super::{open, settings};
-use crate::analyze::{FlaggedTokens, Gate, RunAnalysis, analyze_with_flagged};
+use crate::analyze::{Cache, FlaggedTokens, Gate, RunAnalysis, analyze_cached, analyze_with_flagged};
 use crate::error::Result;
 use crate::format::grouped;
 use crate::ingest::Run;
@@ -26,27 +26,65 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
     )?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
-    let analysed = analyze_with_flagged(&run, &settings::analyze(&arguments.options), &bar);
+    let analyze = settings::analyze(&arguments.options);
+    let analysed = match arguments.cache.as_deref().map(Cache::open).transpose()? {
+        None => analyze_with_flagged(&run, &analyze, &bar),
+        Some(cache) => analyze_cached(&run, &analyze, &cache, &bar).map(|(a, flagged, _)| (a, flagged)),
+    };
     bar.finish();
-    let (analysis, mut flagged) = analysed?;
-    claimed.as_ref().map_or(Ok(()), |folder| folder.retire("report.html"))?;
-    let report =
-        arguments.report.as_deref().map(|folder| write_all(&analysis, &mut flagged, folder)).transpose()?;
-    stdout(match arguments.format {
+    let (analysis, flagged) = analysed?;
+    let wanted = Wanted {
+        report: arguments.report.as_deref(),
+        open: arguments.open,
+        format: arguments.format,
+        quiet: arguments.input.reading.quiet,
+        gates: &gates,
+        claimed: claimed.as_ref(),
+    };
+    present(&analysis, flagged, &wanted, out, talk)
+}
+
+/// What is done with a result.
+pub struct Wanted<'a> {
+    /// Where the report goes.
+    pub report: Option<&'a Path>,
+    /// Whether it is shown.
+    pub open: bool,
+    /// What is printed.
+    pub format: Format,
+    /// Whether nothing else is.
+    pub quiet: bool,
+    /// What it is held against.
+    pub gates: &'a [Gate],
+    /// The claimed folder of the report.
+    pub claimed: Option<&'a OutputFolder>,
+}
+
+/// Writes, prints and judges a result.
+pub fn present(
+    analysis: &RunAnalysis,
+    mut flagged: FlaggedTokens,
+    wanted: &Wanted<'_>,
+    out: &mut dyn Write,
+    talk: &mut dyn Write,
+) -> Result<Outcome> {
+    wanted.claimed.map_or(Ok(()), |folder| folder.retire("report.html"))?;
+    let report = wanted.report.map(|folder| write_all(analysis, &mut flagged, folder)).transpose()?;
+    stdout(match wanted.format {
         Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
-        Format::Text => text(&analysis, out),
+        Format::Text => text(analysis, out),
     })?;
     if let Some(report) = report {
-        if !arguments.input.reading.quiet {
+        if !wanted.quiet {
             stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
         }
-        if arguments.open {
+        if wanted.open {
             open::in_browser(&report.html, talk)?;
         }
     }
     let mut outcome = Outcome::Fine;
-    for gate in gates {
-        if let Some(failed) = gate.check(&analysis)? {
+    for gate in wanted.gates {
+        if let Some(failed) = gate.check(analysis)? {
             stdout(writeln!(talk, "failed: {failed}"))?;
             outcome = Outcome::GateFailed;
         }

@@ -14,6 +14,7 @@ mod replay;
 mod replay_progress;
 mod resources;
 mod settings;
+mod shards;
 mod shell;
 mod show;
 mod terminal;
@@ -32,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::ingest::internal;
 
 /// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error,
-/// 3 a defect of the program itself.
+/// 3 a defect of the program itself, 4 shards have to look at the log again.
 pub fn main() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -53,7 +54,11 @@ pub fn main() -> ExitCode {
         Ok(Outcome::GateFailed) => ExitCode::from(1),
         Err(error) => {
             report(&error);
-            ExitCode::from(if matches!(error, Error::Internal { .. }) { 3 } else { 2 })
+            ExitCode::from(match error {
+                Error::Internal { .. } => 3,
+                Error::AnotherLook { .. } => 4,
+                _ => 2,
+            })
         }
     }
 }
@@ -65,10 +70,13 @@ fn run(cli: &Cli) -> Result<Outcome> {
     match &cli.command {
         None => analyze::run(&cli.analyze, out, talk),
         Some(Command::Check(arguments)) => check::run(arguments, out),
+        Some(Command::Collect(arguments)) => shards::collect(arguments, talk),
         Some(Command::Compare(arguments)) => compare::run(arguments, out, talk),
         Some(Command::Demo(arguments)) => demo::run(arguments, out, talk),
         Some(Command::Completions(arguments)) => shell::completions(arguments, out),
         Some(Command::Man(arguments)) => shell::man(arguments, out),
+        Some(Command::Merge(arguments)) => shards::merge(arguments, out, talk),
+        Some(Command::Plan(arguments)) => shards::plan(arguments, out),
         Some(Command::Convert(arguments)) => convert::run(arguments, talk),
         Some(Command::Replay(arguments)) => replay::run(arguments, out, talk),
         Some(Command::Show(arguments)) => show::run(arguments, out, talk),

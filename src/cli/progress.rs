@@ -1,24 +1,26 @@
 //! The progress bar: tokens/s and time left, on a terminal's stderr only.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::terminal::visible;
 use crate::ingest::{Progress, Run};
 
 /// A bar over the bytes of a run.
 pub struct Bar {
     bar: ProgressBar,
     tokens: AtomicU64,
+    quiet: bool,
 }
 
 impl Bar {
     /// A bar, hidden when stderr is no terminal or the user wants quiet.
     pub fn new(run: &Run, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
-            return Self { bar: ProgressBar::hidden(), tokens: AtomicU64::new(0) };
+            return Self { bar: ProgressBar::hidden(), tokens: AtomicU64::new(0), quiet };
         }
         let bar = ProgressBar::new(run.files.iter().map(|f| f.bytes).sum());
         let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left");
@@ -26,7 +28,7 @@ impl Bar {
             bar.set_style(style.progress_chars("━╸─"));
         }
         bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar, tokens: AtomicU64::new(0) }
+        Self { bar, tokens: AtomicU64::new(0), quiet }
     }
 
     /// Takes the bar away.
@@ -48,6 +50,14 @@ impl Progress for Bar {
         if !self.bar.is_hidden() && tokens > 0 {
             let seconds = self.bar.elapsed().as_secs_f64().max(1e-3);
             self.bar.set_message(format!("{} tokens, {}/s", short(all as f64), short(all as f64 / seconds)));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| {
+                let _ = writeln!(std::io::stderr(), "note: {}", visible(text));
+            });
         }
     }
 }

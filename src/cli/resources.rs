@@ -1,12 +1,17 @@
 //! What the program may take of the machine: threads, and memory where the shell limits it.
 
-use super::args::{Cli, Command, ReadingArgs};
+use super::args::{Cli, CollectArgs, Command, MergeArgs, ReadingArgs};
 
 /// A thread of work takes this much of the address space: its stack and its part of the heap.
 const THREAD_BYTES: u64 = 96 << 20;
 
 /// Keeps to `--threads` and to `ulimit -v`, everywhere in the program.
 pub fn keep_to_limits(cli: &mut Cli) {
+    if let Some(Command::Collect(CollectArgs { threads, .. }) | Command::Merge(MergeArgs { threads, .. })) =
+        cli.command
+    {
+        return bind_threads(threads);
+    }
     let Some(reading) = reading(cli) else { return };
     if let Some(left) = address_space_left() {
         let fit = usize::try_from(left / 2 / THREAD_BYTES).unwrap_or(usize::MAX).max(1);
@@ -34,7 +39,14 @@ fn reading(cli: &mut Cli) -> Option<&mut ReadingArgs> {
         Some(Command::Replay(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Show(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Watch(arguments)) => Some(&mut arguments.input.reading),
-        Some(Command::Demo(_) | Command::Completions(_) | Command::Man(_)) => None,
+        Some(Command::Plan(arguments)) => Some(&mut arguments.input.reading),
+        Some(
+            Command::Demo(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+            | Command::Collect(_)
+            | Command::Merge(_),
+        ) => None,
     }
 }
 

@@ -28,6 +28,7 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         pool: arguments.pool,
         steps: None,
         growing: false,
+        unit_tokens: arguments.unit_tokens,
     })
 }
 
@@ -155,6 +156,7 @@ pub fn compare(arguments: &CompareArgs) -> CompareSettings {
         confidence: arguments.confidence,
         seed: arguments.seed,
         trainer: arguments.metrics.iter().map(|text| trainer_input(text)).collect(),
+        cache: arguments.cache.clone(),
     }
 }
 

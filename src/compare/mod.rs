@@ -32,7 +32,9 @@ pub use result::Comparison;
 pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
 pub use trainer::Trainer;
 
-use crate::analyze::{ComparedRun, analyze_for_comparison};
+use crate::analyze::{
+    Cache, ComparedRun, MergedParts, analyze_for_comparison, analyze_for_comparison_cached,
+};
 use crate::error::{Error, Result};
 use crate::ingest::{IngestSettings, Progress, Run};
 use names::Names;
@@ -100,10 +102,24 @@ pub fn compare<P: Progress>(
     // Before the scans: a bad file is refused at once.
     let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
     let trainer = trainer::read(&settings.trainer, &known)?;
+    let cache = settings.cache.as_deref().map(Cache::open).transpose()?;
     let mut runs = Vec::with_capacity(named.len());
     for (name, arm, input) in named {
-        let run = Run::open(&input.paths, ingest)?;
-        let analysis = analyze_for_comparison(&run, &settings.analyze, &progress(&run))?;
+        let analysis = match &input.paths[..] {
+            [part] if part.extension().is_some_and(|ending| ending == "part") => {
+                let merged = MergedParts::open(part)?;
+                merged.require_settings(&settings.analyze)?;
+                merged.comparison()?
+            }
+            paths => {
+                let run = Run::open(paths, ingest)?;
+                let bar = progress(&run);
+                match &cache {
+                    None => analyze_for_comparison(&run, &settings.analyze, &bar)?,
+                    Some(cache) => analyze_for_comparison_cached(&run, &settings.analyze, cache, &bar)?.0,
+                }
+            }
+        };
         runs.push(NamedRun { name, arm, analysis });
     }
     let mut comparison = compare_runs(&runs, trainer.as_ref(), settings);

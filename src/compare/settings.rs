@@ -60,6 +60,8 @@ pub struct CompareSettings {
     pub seed: u64,
     /// Trainer scalars to join.
     pub trainer: Vec<TrainerInput>,
+    /// A folder that keeps what was gathered of files, for later comparisons.
+    pub cache: Option<PathBuf>,
 }
 
 impl Default for CompareSettings {
@@ -71,6 +73,7 @@ impl Default for CompareSettings {
             confidence: 0.95,
             seed: 0,
             trainer: Vec::new(),
+            cache: None,
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct ResponseRatios {
 }
 
 /// How k3 of a response's tokens is put into one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Fold {
     /// Sum.
     Sum,
@@ -34,7 +34,7 @@ pub enum Fold {
 }
 
 /// A correction with its bounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Correction {
     /// min(r, C).
     TokenTis(f64),

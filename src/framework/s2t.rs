@@ -8,7 +8,7 @@ use crate::stats::quantile::select_quantile;
 pub const DEFAULT_TAU_P: f64 = 0.002;
 
 /// How the entropy threshold τ_h of a batch is found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntropyCut {
     /// The quantile of the population's entropies, linearly interpolated.
@@ -32,7 +32,7 @@ named! {
 }
 
 /// Everything that defines the mask.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
 pub struct S2tSettings {
     /// Tokens below this probability are rare.
     pub tau_p: f64,

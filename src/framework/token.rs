@@ -2,7 +2,7 @@
 
 /// PPO clipping range: a token is cut where the ratio leaves [1 − low, 1 + high] in the direction
 /// its advantage pushes it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ClipRange {
     /// ε_low, for tokens with A < 0.
     pub low: f64,

@@ -16,14 +16,14 @@ pub const MISSING_ID: i32 = i32::MIN;
 pub const MISSING_FLAG: u8 = u8::MAX;
 
 /// An identifier: compared, never calculated with.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Id {
     /// Not logged.
     Missing,
     /// A number.
     Int(i64),
     /// A text.
-    Text(Arc<str>),
+    Text(#[serde(with = "crate::parts::encode::text")] Arc<str>),
 }
 
 impl std::fmt::Display for Id {
@@ -37,7 +37,7 @@ impl std::fmt::Display for Id {
 }
 
 /// Where a batch comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Origin {
     /// Index of the file in the run.
     pub file: u32,

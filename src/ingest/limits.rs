@@ -26,6 +26,11 @@ impl Limits {
         Self { memory }
     }
 
+    /// Bytes in all.
+    pub const fn memory(self) -> u64 {
+        self.memory
+    }
+
     /// Bytes of one page, one line or one footer: eight columns of one page each must fit.
     pub const fn piece(self) -> u64 {
         self.memory / 8

@@ -15,7 +15,7 @@ const LOWEST_BIT: i32 = -1074;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// An order-independent sum of f64 terms.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 pub struct ExactSum {
     /// Bands `top`, `top` − 1, `top` − 2.
     bands: [i128; KEPT],

@@ -14,7 +14,7 @@ const DEPTH: i32 = 12;
 const LARGEST: f64 = 1e9;
 
 /// An order-independent sum of non-negative terms given by their logarithms.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct LogSum {
     /// Ascending.
     buckets: Vec<(i32, ExactSum)>,

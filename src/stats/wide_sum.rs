@@ -9,7 +9,7 @@ const MANTISSA_BITS: u32 = 52;
 const MANTISSA: u64 = (1 << MANTISSA_BITS) - 1;
 
 /// An order-independent sum of terms of any size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WideSum(BTreeMap<u16, u128>);
 
 impl WideSum {

@@ -9,7 +9,7 @@ const KEPT_BANDS: usize = 4;
 const COUNT_BITS: u32 = 38;
 
 /// Tokens of one place and their energy in units of a band.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bin {
     /// Tokens, and above them how often `low` wrapped around.
     packed: u64,
@@ -51,7 +51,7 @@ pub struct Counted {
 }
 
 /// Bins of all places, a table for each band of energies that occurs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BandedBins {
     places: usize,
     /// The highest band first.
@@ -129,6 +129,35 @@ impl BandedBins {
         if !other.rest.is_empty() {
             self.rest().iter_mut().zip(&other.rest).for_each(|(a, b)| a.merge(b));
         }
+    }
+
+    /// Counts all tokens in one table, so that what is written does not depend on the order in which
+    /// tokens came. Units of the rest mean nothing and go.
+    pub fn settle(&mut self) {
+        let Some((place_for_counts, others)) = self.tables.split_first_mut() else {
+            self.rest.iter_mut().for_each(|bin| *bin = Bin { packed: bin.count(), low: 0 });
+            return;
+        };
+        let rest = std::mem::take(&mut self.rest);
+        for bins in others.iter_mut().map(|(_, bins)| bins) {
+            for (into, bin) in place_for_counts.1.iter_mut().zip(bins) {
+                let count = bin.count();
+                into.packed += count;
+                bin.packed -= count;
+            }
+        }
+        for (into, bin) in place_for_counts.1.iter_mut().zip(&rest) {
+            into.packed += bin.count();
+        }
+    }
+
+    /// Whether all tables have so many places, and bands descend.
+    pub fn fits(&self, places: usize) -> bool {
+        self.places == places
+            && self.tables.len() <= KEPT_BANDS
+            && self.tables.is_sorted_by(|a, b| a.0 > b.0)
+            && self.tables.iter().all(|(_, bins)| bins.len() == places)
+            && (self.rest.is_empty() || self.rest.len() == places)
     }
 
     /// Takes pairs of neighbouring places together.

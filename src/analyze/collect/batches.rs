@@ -27,6 +27,9 @@ impl BatchRegistry {
     }
 }
 
+/// Batches, ascending.
+pub type Batches = Vec<(BatchKey, BatchTally)>;
+
 /// Tallies by batch.
 #[derive(Debug, Default)]
 pub struct BatchTable {
@@ -85,10 +88,14 @@ impl BatchTable {
     }
 
     /// Merges the tables of all workers: batches ascending, all histograms of one level.
-    pub fn merge(tables: impl IntoIterator<Item = Self>) -> Vec<(BatchKey, BatchTally)> {
-        let mut entries: Vec<_> = tables.into_iter().flat_map(|table| table.entries).collect();
+    pub fn merge(tables: impl IntoIterator<Item = Self>) -> Batches {
+        Self::merge_entries(tables.into_iter().flat_map(|table| table.entries).collect())
+    }
+
+    /// Merges parts of batches.
+    pub fn merge_entries(mut entries: Batches) -> Batches {
         entries.sort_by_key(|(key, _)| *key);
-        let mut merged: Vec<(BatchKey, BatchTally)> = Vec::new();
+        let mut merged: Batches = Vec::new();
         for (key, tally) in entries {
             match merged.last_mut().filter(|(last, _)| *last == key) {
                 Some((_, into)) => into.merge(tally),

@@ -22,7 +22,7 @@ impl SignTally {
 }
 
 /// What is counted of all places.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct BySign {
     signed: [BandedBins; 2],
     zero: Vec<u64>,
@@ -67,6 +67,16 @@ impl BySign {
         for (place, (zero, all)) in self.zero.iter_mut().zip(all).enumerate() {
             *zero = all.saturating_sub(self.signed.iter().map(|bins| bins.count(place)).sum());
         }
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.signed.iter_mut().for_each(BandedBins::settle);
+    }
+
+    /// Whether all tables have the same places.
+    pub fn fits(&self) -> bool {
+        self.signed.iter().all(|bins| bins.fits(self.len()))
     }
 
     /// Adds the tokens of another worker.

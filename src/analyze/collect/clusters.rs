@@ -43,22 +43,47 @@ pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64
 type Key = (i64, u64);
 
 /// The clusters of one worker.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub struct Clusters {
+    #[serde(with = "crate::parts::encode::sorted")]
     table: HashMap<Key, ClusterTally>,
     /// Place in [`BITS`].
     level: usize,
     grouped: bool,
     /// Tokens of every cell, a row a random group.
+    #[serde(with = "plane_rows")]
     plane: Array2<u32>,
     /// Tokens of every id, by random group: each as long as its largest id asks for.
     ids: [Vec<u32>; REPLICATES],
     /// Responses of a group follow each other: it is looked up once.
+    #[serde(skip)]
     open: Option<(Key, ClusterTally)>,
     /// The response that is being added.
+    #[serde(skip)]
     key: Key,
+    #[serde(skip)]
     replicate: usize,
+    #[serde(skip)]
     before: Counts,
+    #[serde(skip)]
     risk: f64,
+}
+
+/// The plane's rows one after another.
+mod plane_rows {
+    use ndarray::Array2;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{REPLICATES, plane};
+
+    pub fn serialize<S: Serializer>(rows: &Array2<u32>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(rows.iter().collect::<Vec<_>>())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Array2<u32>, D::Error> {
+        let cells = Vec::<u32>::deserialize(from)?;
+        Array2::from_shape_vec((REPLICATES, plane::CELLS), cells).map_err(serde::de::Error::custom)
+    }
 }
 
 impl Default for Clusters {
@@ -159,7 +184,13 @@ impl Clusters {
         }
     }
 
-    fn close(&mut self) {
+    /// Whether its tables fit together.
+    pub fn fits(&self) -> bool {
+        self.level < BITS.len() && self.ids.iter().all(|table| table.len() <= DENSE_IDS)
+    }
+
+    /// Ends the group that is open: a prompt that follows is looked at anew.
+    pub fn close(&mut self) {
         if let Some((key, tally)) = self.open.take() {
             self.add(key, &tally);
         }

@@ -5,20 +5,19 @@ mod response;
 mod signing;
 mod view;
 
-use super::batches::{BatchRegistry, BatchTable};
+use super::batches::{BatchRegistry, BatchTable, Batches};
 use super::block::Block;
 use super::by_sign::BySign;
 use super::candidates::{CandidateBuffer, CandidateStore};
 use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
-use super::entropy_histogram::level_for;
 use super::groups::{GroupTable, RewardValues};
 use super::kept_entropies::KeptGate;
 use super::plane;
 use super::questions::{CollectedQuestions, QuestionCollector, QuestionGates};
 use super::sample::{Sample, SampleBuffer, SampleGate, SampledToken};
 use super::signs::{CollectedSigns, SignGates, Signs};
-use super::tally::{BatchKey, BatchTally};
+use super::state::State;
 use super::views::{KeptResponses, LoggedPrompt};
 use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::{Plan, Purpose};
@@ -29,13 +28,13 @@ use crate::ingest::{Id, Sink, TokenBatch};
 /// What all workers share while they collect.
 #[derive(Debug)]
 pub struct Gates {
-    batches: BatchRegistry,
-    kept: KeptGate,
-    questions: QuestionGates,
-    rare: SampleGate,
-    common: SampleGate,
-    idle: SampleGate,
-    signs: SignGates,
+    pub(super) batches: BatchRegistry,
+    pub(super) kept: KeptGate,
+    pub(super) questions: QuestionGates,
+    pub(super) rare: SampleGate,
+    pub(super) common: SampleGate,
+    pub(super) idle: SampleGate,
+    pub(super) signs: SignGates,
 }
 
 impl Gates {
@@ -59,27 +58,31 @@ impl Gates {
 pub struct Collector<'a> {
     plan: &'a Plan,
     gates: &'a Gates,
-    batches: BatchTable,
-    groups: GroupTable,
-    rewards: RewardValues,
-    plane: BySign,
-    vocabulary: VocabularyCounts,
-    candidates: CandidateBuffer,
-    rare: SampleBuffer<SampledToken>,
-    common: SampleBuffer<SampledToken>,
-    idle: SampleBuffer<SampledToken>,
-    signs: Signs,
-    views: KeptResponses,
+    pub(super) batches: BatchTable,
+    pub(super) groups: GroupTable,
+    pub(super) rewards: RewardValues,
+    pub(super) plane: BySign,
+    pub(super) vocabulary: VocabularyCounts,
+    pub(super) candidates: CandidateBuffer,
+    pub(super) rare: SampleBuffer<SampledToken>,
+    pub(super) common: SampleBuffer<SampledToken>,
+    pub(super) idle: SampleBuffer<SampledToken>,
+    pub(super) signs: Signs,
+    pub(super) views: KeptResponses,
     /// The last prompt that was read: responses of its group that follow have none of their own.
     prompt: Option<(i64, Id, LoggedPrompt)>,
-    clusters: Option<Clusters>,
-    questions: QuestionCollector<'a>,
+    pub(super) clusters: Option<Clusters>,
+    pub(super) questions: QuestionCollector<'a>,
     block: Box<Block>,
     picks: Vec<u32>,
     picked: PickedColumns,
     keeps: bool,
     /// Whether every token of the present batch has all values.
     complete: bool,
+    /// The scan unit of the present batch.
+    unit: Option<u32>,
+    /// Whether the place of a response was taken for its missing ids.
+    pub(super) placed: bool,
 }
 
 impl<'a> Collector<'a> {
@@ -107,12 +110,26 @@ impl<'a> Collector<'a> {
             picked: PickedColumns::default(),
             keeps: true,
             complete: false,
+            unit: None,
+            placed: false,
         }
     }
 }
 
 impl Sink for Collector<'_> {
+    fn accept_joined(&mut self, batch: &TokenBatch) -> Result<()> {
+        self.unit = None;
+        self.accept(batch)?;
+        self.unit = None;
+        Ok(())
+    }
+
     fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
+        if self.unit.replace(batch.origin.unit) != Some(batch.origin.unit) {
+            // Which units a worker reads one after another is chance: nothing is remembered across.
+            self.prompt = None;
+            self.clusters.iter_mut().for_each(Clusters::close);
+        }
         let advantages = batch.advantages();
         let columns = Columns::of(batch, &advantages);
         self.complete = columns.is_complete(batch.token_count());
@@ -136,7 +153,7 @@ impl Sink for Collector<'_> {
 /// What all workers collected.
 pub struct Collected {
     /// Tallies by batch, ascending.
-    pub batches: Vec<(BatchKey, BatchTally)>,
+    pub batches: Batches,
     /// Whether the entropies of all tokens were kept.
     pub kept_all: bool,
     /// Whether they are few enough to be sorted.
@@ -168,63 +185,8 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// Merges what the workers collected.
-    pub fn merge(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
-        let mut groups = GroupTable::default();
-        let mut rewards = RewardValues::default();
-        let mut plane = BySign::new(plane::CELLS);
-        let mut vocabulary = VocabularyCounts::default();
-        let mut views = KeptResponses::default();
-        let mut clusters: Option<Clusters> = None;
-        let (mut tables, mut buffers, mut questions) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut rare, mut common, mut idle) = (Vec::new(), Vec::new(), Vec::new());
-        let mut signs = Vec::new();
-        for collector in collectors {
-            groups.merge(collector.groups);
-            rewards.merge(&collector.rewards);
-            plane.merge(&collector.plane);
-            vocabulary.merge(collector.vocabulary);
-            views.merge(collector.views);
-            clusters = match (clusters, collector.clusters) {
-                (Some(mut all), Some(more)) => {
-                    all.merge(more);
-                    Some(all)
-                }
-                (all, more) => all.or(more),
-            };
-            tables.push(collector.batches);
-            questions.push(collector.questions);
-            buffers.push(collector.candidates);
-            rare.push(collector.rare);
-            common.push(collector.common);
-            idle.push(collector.idle);
-            signs.push(collector.signs);
-        }
-        if let Some(clusters) = &clusters {
-            plane.set_zero(&clusters.tokens_by_cell());
-            vocabulary.dense().set_zero(&clusters.tokens_by_id());
-        }
-        let keys: Vec<Vec<BatchKey>> = tables.iter().map(BatchTable::keys).collect();
-        let batches = BatchTable::merge(tables);
-        let number = |key: &BatchKey| batches.partition_point(|(known, _)| known < key) as u32;
-        let numbers: Vec<Vec<u32>> = keys.iter().map(|keys| keys.iter().map(number).collect()).collect();
-        let renumber = |worker: usize, batch: u32| numbers[worker][batch as usize];
-        Self {
-            kept_all: gates.kept.is_open(),
-            sortable: gates.kept.is_open() && gates.kept.seen() <= plan.limits.kept_entropies,
-            groups,
-            rewards,
-            plane: plane::finish(&plane),
-            vocabulary,
-            candidates: CandidateStore::merge(buffers),
-            rare: Sample::merge(rare, &gates.rare, renumber),
-            common: Sample::merge(common, &gates.common, renumber),
-            idle: Sample::merge(idle, &gates.idle, renumber),
-            views,
-            signs: CollectedSigns::merge(signs, &gates.signs),
-            clusters,
-            questions: QuestionCollector::merge(questions, level_for(batches.len())),
-            batches,
-        }
+    /// What was collected of the whole run.
+    pub fn new(state: State, plan: &Plan) -> Self {
+        state.finish(plan)
     }
 }

@@ -15,7 +15,7 @@ const MOST_UNITS: i32 = 51;
 const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
 
 /// Energies that share a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Band(i32);
 
 impl Band {

@@ -55,7 +55,7 @@ pub fn relative_width(level: u32) -> f64 {
 }
 
 /// Tokens and energy of one batch by entropy and sign of the advantage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct EntropyHistogram {
     level: u32,
     bins: [BandedBins; 2],
@@ -87,6 +87,19 @@ impl EntropyHistogram {
             self.zero.resize(FINEST_BINS >> self.level, 0);
         }
         &mut self.zero
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.bins.iter_mut().for_each(BandedBins::settle);
+    }
+
+    /// Whether it has the bins of its level.
+    pub fn fits(&self) -> bool {
+        let bins = FINEST_BINS >> self.level.min(COARSEST);
+        self.level <= COARSEST
+            && self.bins.iter().all(|table| table.fits(bins))
+            && (self.zero.is_empty() || self.zero.len() == bins)
     }
 
     /// Folds pairs of bins until `level`.

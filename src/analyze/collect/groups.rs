@@ -6,7 +6,7 @@ use crate::ingest::Id;
 use crate::stats::exact_sum::ExactSum;
 
 /// One group.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GroupTally {
     /// Responses.
     pub responses: u32,
@@ -27,7 +27,7 @@ pub struct GroupTally {
 }
 
 /// The highest of some rewards.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Highest {
     /// The bits of a reward, so that they order as the rewards do; 0 is none.
     key: u32,
@@ -68,10 +68,19 @@ fn ordered(value: f32) -> u32 {
 }
 
 /// The distinct rewards of a run, as far as it matters whether there are two.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct RewardValues(Vec<f32>);
 
 impl RewardValues {
+    /// Puts what may come in any order into one: of more than two it does not matter which.
+    pub fn settle(&mut self) {
+        if self.0.len() > 2 {
+            self.0 = vec![f32::NAN; 3];
+        }
+        self.0.iter_mut().for_each(|value| *value += 0.0);
+        self.0.sort_by(f32::total_cmp);
+    }
+
     /// Notes a reward; NaN is none.
     #[inline]
     pub fn add(&mut self, reward: f32) {
@@ -82,6 +91,9 @@ impl RewardValues {
 
     /// Adds those of another worker.
     pub fn merge(&mut self, other: &Self) {
+        if other.0.len() > 2 {
+            self.0.clone_from(&other.0);
+        }
         other.0.iter().for_each(|reward| self.add(*reward));
     }
 
@@ -109,10 +121,12 @@ impl GroupTally {
 }
 
 /// All groups by step and id.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct GroupTable {
+    #[serde(with = "crate::parts::encode::sorted")]
     groups: HashMap<(i64, Id), GroupTally>,
     /// Responses of a group follow each other: it is looked up once.
+    #[serde(skip)]
     open: Option<((i64, Id), GroupTally)>,
 }
 

@@ -31,8 +31,42 @@ impl KeptGate {
     }
 }
 
+/// How many values were counted at a gate, as a part of the run knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct KeptCount {
+    seen: u64,
+    limit: u64,
+}
+
+impl KeptCount {
+    /// What a gate counted. Once there are too many, workers no longer count alike.
+    pub fn of(gate: &KeptGate) -> Self {
+        Self { seen: gate.seen().min(gate.limit + 1), limit: gate.limit }
+    }
+
+    /// Adds those of another part.
+    pub fn merge(&mut self, other: Self) {
+        self.seen = (self.seen + other.seen).min(self.limit + 1);
+    }
+
+    /// Whether all values were kept.
+    pub fn is_open(&self) -> bool {
+        self.seen <= self.limit
+    }
+
+    /// Values counted; exact while all were kept.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Whether it counts up to the limit of `other`.
+    pub fn fits(&self, other: &KeptGate) -> bool {
+        self.limit == other.limit && self.seen <= self.limit + 1
+    }
+}
+
 /// The entropies of one batch by whether A > 0.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct KeptEntropies {
     positive: Vec<f32>,
     others: Vec<f32>,
@@ -57,6 +91,12 @@ impl KeptEntropies {
     /// Forgets everything.
     pub fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.positive.sort_unstable_by(f32::total_cmp);
+        self.others.sort_unstable_by(f32::total_cmp);
     }
 
     /// Adds another part of the batch.

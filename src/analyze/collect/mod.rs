@@ -19,8 +19,10 @@ mod plane;
 pub mod questions;
 pub mod sample;
 pub mod signs;
+mod state;
 pub mod tally;
 pub mod views;
 pub mod vocabulary;
 
 pub use collector::{Collected, Collector, Gates};
+pub use state::State;

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 pub const PEAKS: usize = 5;
 
 /// A token with a large gradient norm.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PeakToken {
     /// ‖g‖².
     pub energy: f64,
@@ -39,7 +39,7 @@ impl PeakToken {
 }
 
 /// The largest of a batch, largest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Peaks(Vec<PeakToken>);
 
 impl Peaks {

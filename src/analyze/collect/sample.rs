@@ -4,10 +4,13 @@
 //! is enough depends on the number of tokens alone, so the sample is the same for any order of
 //! files and any number of threads.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use serde::{Deserialize, Serialize};
 
 /// A token with what sweeps, rules and correlations need of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SampledToken {
     /// Hash of response and position.
     pub hash: u32,
@@ -61,13 +64,6 @@ impl SampledToken {
         !self.moves && self.advantage != 0.0
     }
 
-    /// An order that depends on nothing but the tokens: only equal ones tie. The same token may be
-    /// logged at several passes over a batch, which differ in ratio and norm alone.
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        let first = |t: &Self| (u64::from(t.batch) << 32) | u64::from(t.hash);
-        first(self).cmp(&first(other)).then_with(|| self.content().cmp(&other.content()))
-    }
-
     fn content(&self) -> ([u32; 12], i32, u8, bool) {
         let numbers = [
             self.logprob,
@@ -91,11 +87,21 @@ impl SampledToken {
 pub trait Sampled {
     /// The hash.
     fn hash(&self) -> u32;
+
+    /// An order that depends on nothing but the content: only equal ones tie.
+    fn order(&self, other: &Self) -> Ordering;
 }
 
 impl Sampled for SampledToken {
     fn hash(&self) -> u32 {
         self.hash
+    }
+
+    /// The same token may be logged at several passes over a batch, which differ in ratio and norm
+    /// alone.
+    fn order(&self, other: &Self) -> Ordering {
+        let first = |t: &Self| (u64::from(t.batch) << 32) | u64::from(t.hash);
+        first(self).cmp(&first(other)).then_with(|| self.content().cmp(&other.content()))
     }
 }
 
@@ -115,29 +121,117 @@ impl SampleGate {
 
     /// The present level.
     pub fn level(&self) -> u32 {
-        self.level.load(Ordering::Relaxed)
-    }
-
-    /// All tokens are worth more memory than a sample of them.
-    fn limit_at(&self, level: u32) -> u64 {
-        if level == 0 { self.limit } else { self.limit / 4 }
+        self.level.load(Relaxed)
     }
 
     /// Counts kept tokens by leading zeros; raises the level where there are too many.
     pub fn report(&self, fresh: &[u64; 33]) {
         for (count, more) in self.counts.iter().zip(fresh) {
             if *more > 0 {
-                count.fetch_add(*more, Ordering::Relaxed);
+                count.fetch_add(*more, Relaxed);
             }
         }
         let mut level = self.level();
-        let above = |level: u32| -> u64 {
-            self.counts[level as usize..].iter().map(|c| c.load(Ordering::Relaxed)).sum()
-        };
-        while level < 32 && above(level) > self.limit_at(level) {
+        let above =
+            |level: u32| -> u64 { self.counts[level as usize..].iter().map(|c| c.load(Relaxed)).sum() };
+        while level < 32 && above(level) > limit_at(self.limit, level) {
             level += 1;
         }
-        self.level.fetch_max(level, Ordering::Relaxed);
+        self.level.fetch_max(level, Relaxed);
+    }
+}
+
+/// All tokens are worth more memory than a sample of them.
+fn limit_at(limit: u64, level: u32) -> u64 {
+    if level == 0 { limit } else { limit / 4 }
+}
+
+/// What a part of the run knows of a gate: hashes by leading zeros, exact from its level on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Census {
+    counts: Vec<u64>,
+    level: u32,
+    limit: u64,
+}
+
+impl Census {
+    /// What a gate counted.
+    pub fn of(gate: &SampleGate) -> Self {
+        let counts = gate.counts.iter().map(|count| count.load(Relaxed)).collect();
+        let mut census = Self { counts, level: gate.level(), limit: gate.limit };
+        census.raise();
+        census
+    }
+
+    /// Adds the counts of another part; the level that both together need.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
+        self.level = self.level.max(other.level);
+        self.raise();
+    }
+
+    fn raise(&mut self) {
+        let above = |level: u32| self.counts.iter().skip(level as usize).sum::<u64>();
+        while self.level < 32 && above(self.level) > limit_at(self.limit, self.level) {
+            self.level += 1;
+        }
+        // Below it, how many were seen depends on when the level rose.
+        self.counts.iter_mut().take(self.level as usize).for_each(|count| *count = 0);
+    }
+
+    /// The level.
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// Whether it counts up to the limit of `gate`.
+    pub fn fits(&self, gate: &SampleGate) -> bool {
+        self.limit == gate.limit && self.level <= 32 && self.counts.len() == gate.counts.len()
+    }
+}
+
+/// What a part of the run kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Kept<T> {
+    /// In an order of their own after [`Kept::settle`].
+    pub tokens: Vec<T>,
+    /// What decides how many are kept.
+    pub census: Census,
+}
+
+impl<T: Sampled> Kept<T> {
+    /// What all workers kept.
+    pub fn gather(buffers: impl IntoIterator<Item = SampleBuffer<T>>, gate: &SampleGate) -> Self {
+        let mut tokens = Vec::new();
+        for mut buffer in buffers {
+            buffer.drop_below(gate.level());
+            tokens.append(&mut buffer.tokens);
+        }
+        Self { tokens, census: Census::of(gate) }
+    }
+
+    /// Adds what another part kept.
+    pub fn merge(&mut self, mut other: Self) {
+        let before = self.census.level();
+        self.census.merge(&other.census);
+        let cut = largest_hash(self.census.level());
+        if self.census.level() > before {
+            self.tokens.retain(|token| token.hash() <= cut);
+        }
+        if self.census.level() > other.census.level() {
+            other.tokens.retain(|token| token.hash() <= cut);
+        }
+        self.tokens.append(&mut other.tokens);
+    }
+
+    /// Puts them into the order of their content. The places are sorted, not the tokens: these are
+    /// large.
+    pub fn settle(&mut self) {
+        let mut order: Vec<u32> = (0..self.tokens.len() as u32).collect();
+        let tokens = &self.tokens;
+        order.sort_unstable_by(|a, b| tokens[*a as usize].order(&tokens[*b as usize]));
+        let mut places: Vec<Option<T>> = std::mem::take(&mut self.tokens).into_iter().map(Some).collect();
+        self.tokens = order.into_iter().filter_map(|i| places[i as usize].take()).collect();
     }
 }
 
@@ -189,15 +283,9 @@ impl<T: Sampled> SampleBuffer<T> {
         }
     }
 
-    /// What all workers kept, in no order, and the level that all of it is of.
-    pub fn gather(buffers: impl IntoIterator<Item = Self>, gate: &SampleGate) -> (Vec<T>, u32) {
-        let level = gate.level();
-        let mut all = Vec::new();
-        for mut buffer in buffers {
-            buffer.drop_below(level);
-            all.append(&mut buffer.tokens);
-        }
-        (all, level)
+    /// Changes what was kept; not its hashes.
+    pub fn for_each(&mut self, change: impl FnMut(&mut T)) {
+        self.tokens.iter_mut().for_each(change);
     }
 }
 
@@ -211,22 +299,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Merges the buffers of all workers; `renumber` gives the run's number of a worker's batch.
-    pub fn merge(
-        buffers: impl IntoIterator<Item = SampleBuffer<SampledToken>>,
-        gate: &SampleGate,
-        renumber: impl Fn(usize, u32) -> u32,
-    ) -> Self {
-        let level = gate.level();
-        let mut tokens = Vec::new();
-        for (worker, mut buffer) in buffers.into_iter().enumerate() {
-            buffer.drop_below(level);
-            buffer.tokens.iter_mut().for_each(|token| token.batch = renumber(worker, token.batch));
-            tokens.append(&mut buffer.tokens);
-        }
-        let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
-        order.sort_unstable_by(|a, b| tokens[*a as usize].order(&tokens[*b as usize]));
-        Self { tokens: order.into_iter().map(|i| tokens[i as usize]).collect(), level }
+    /// What was kept of the whole run, settled.
+    pub fn new(kept: Kept<SampledToken>) -> Self {
+        Self { level: kept.census.level(), tokens: kept.tokens }
     }
 
     /// Whether it holds all tokens.
@@ -277,8 +352,9 @@ mod tests {
             let gate = SampleGate::new(1_000);
             let mut buffers = [SampleBuffer::default(), SampleBuffer::default()];
             tokens.iter().enumerate().for_each(|(i, token)| buffers[i % 2].push(*token));
-            let merged = Sample::merge(buffers, &gate, |_, batch| batch).tokens;
-            merged.iter().map(|t| format!("{t:?}")).collect::<Vec<_>>()
+            let mut kept = Kept::gather(buffers, &gate);
+            kept.settle();
+            kept.tokens.iter().map(|t| format!("{t:?}")).collect::<Vec<_>>()
         };
         let first = merged(&tokens);
         tokens.reverse();

@@ -6,7 +6,7 @@ use super::peaks::Peaks;
 use crate::stats::exact_sum::ExactSum;
 
 /// A batch: what one threshold is taken over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct BatchKey {
     /// Step.
     pub step: i64,
@@ -17,7 +17,7 @@ pub struct BatchKey {
 macro_rules! counts {
     ($($field:ident $doc:literal;)*) => {
         /// Numbers of tokens and responses.
-        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct Counts { $(#[doc = $doc] pub $field: u64,)* }
 
         impl Counts {
@@ -114,7 +114,7 @@ impl ResponseSums {
 }
 
 /// Everything counted and summed over one batch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BatchTally {
     /// Numbers of tokens and responses.
     pub counts: Counts,
@@ -170,6 +170,13 @@ impl BatchTally {
         }
         self.largest_energy = self.largest_energy.max(other.largest_energy);
         self.largest_difference = self.largest_difference.max(other.largest_difference);
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.histogram.settle();
+        self.kept.settle();
+        self.candidate_entropies.sort_unstable_by(f32::total_cmp);
     }
 
     /// Adds another part of the batch.

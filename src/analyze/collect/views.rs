@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_buffer::ScalarBuffer;
+use serde::{Deserialize, Serialize};
 
 use super::tally::BatchKey;
 use crate::analyze::result::cases::{
@@ -42,7 +43,7 @@ impl LoggedPrompt {
 }
 
 /// The end of a prompt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Prompt {
     /// Token ids.
     Ids(Vec<i32>),
@@ -51,7 +52,7 @@ pub enum Prompt {
 }
 
 /// A response that is kept whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct KeptResponse {
     /// Sum of the risk of its candidates.
     pub risk: f64,
@@ -70,11 +71,14 @@ pub struct KeptResponse {
     /// Reward; NaN where not logged.
     pub reward: f32,
     /// Why it ended, where logged.
+    #[serde(with = "crate::parts::encode::shared_text")]
     pub ending: Option<Arc<str>>,
     /// Prompt, where logged.
     pub prompt: Option<Prompt>,
     /// Tokens of the response.
     pub length: usize,
+    /// The token that the kept stretch is around.
+    pub centre: usize,
     /// The first token that is kept.
     pub first: usize,
     /// Token ids; empty where not logged.
@@ -94,6 +98,31 @@ pub struct KeptResponse {
 }
 
 impl KeptResponse {
+    /// A shorter stretch around the same token; `centre` is a place in the response.
+    fn shortened(&self, tokens: usize) -> Self {
+        let kept = kept_stretch(self.length, self.centre, tokens);
+        let from = kept.start.saturating_sub(self.first);
+        let to = kept.end.saturating_sub(self.first);
+        fn cut<T: Clone>(values: &[T], from: usize, to: usize) -> Vec<T> {
+            values.get(from..to.min(values.len())).unwrap_or_default().to_vec()
+        }
+        Self {
+            first: kept.start,
+            token_ids: cut(&self.token_ids, from, to),
+            texts: self.texts.as_ref().map(|texts| cut(texts, from, to)),
+            trained: cut(&self.trained, from, to),
+            logprob: cut(&self.logprob, from, to),
+            entropy: cut(&self.entropy, from, to),
+            advantage: cut(&self.advantage, from, to),
+            norm: cut(&self.norm, from, to),
+            ending: self.ending.clone(),
+            prompt: self.prompt.clone(),
+            group: self.group.clone(),
+            sample: self.sample.clone(),
+            ..*self
+        }
+    }
+
     /// The order of responses of equal rank: by what they are, last by where they are.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
@@ -203,10 +232,51 @@ impl Draw {
 }
 
 /// The responses that one worker, or all of them, kept.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(into = "Portable", from = "Portable")]
 pub struct KeptResponses {
     shelves: [Shelf; 4],
     draw: Draw,
+}
+
+/// Ranks with responses, shelf by shelf, and the responses of the groups that were drawn.
+#[derive(Serialize, Deserialize)]
+struct Portable {
+    shelves: [Vec<(f64, KeptResponse)>; 4],
+    draw: Vec<(DrawKey, Vec<KeptResponse>)>,
+}
+
+impl Clone for KeptResponses {
+    fn clone(&self) -> Self {
+        let shelves = self.shelves.each_ref().map(|s| Shelf { kept: s.kept.clone(), ..*s });
+        Self { shelves, draw: Draw(self.draw.0.clone()) }
+    }
+}
+
+impl From<KeptResponses> for Portable {
+    fn from(from: KeptResponses) -> Self {
+        let own = |response: Arc<KeptResponse>| KeptResponse::clone(&response);
+        let draw = from.draw.0.into_iter();
+        Self {
+            shelves: from
+                .shelves
+                .map(|shelf| shelf.kept.into_iter().map(|(rank, r)| (rank, own(r))).collect()),
+            draw: draw.map(|(key, group)| (key, group.into_iter().map(own).collect())).collect(),
+        }
+    }
+}
+
+impl From<Portable> for KeptResponses {
+    fn from(from: Portable) -> Self {
+        let mut kept = Self::default();
+        for (shelf, responses) in kept.shelves.iter_mut().zip(from.shelves) {
+            responses.into_iter().for_each(|(rank, response)| shelf.add(rank, Arc::new(response)));
+        }
+        for (key, group) in from.draw {
+            group.into_iter().for_each(|response| kept.draw.add(key.clone(), Arc::new(response)));
+        }
+        kept
+    }
 }
 
 impl Default for KeptResponses {
@@ -240,7 +310,22 @@ impl KeptResponses {
             }
         }
         if self.draw.admits(of) {
-            self.draw.add(of.drawn.clone(), response);
+            // As long as any drawn response, also where it was wanted for more at the time: what else
+            // was seen before must not matter.
+            let drawn = match response.trained.len() > SAMPLED_TOKENS {
+                true => Arc::new(response.shortened(SAMPLED_TOKENS)),
+                false => response,
+            };
+            self.draw.add(of.drawn.clone(), drawn);
+        }
+    }
+
+    /// Gives units the numbers that they have in another run.
+    pub fn renumber(&mut self, unit: impl Fn(u32) -> u32) {
+        let shelved = self.shelves.iter_mut().flat_map(|shelf| shelf.kept.iter_mut().map(|(_, r)| r));
+        for response in shelved.chain(self.draw.0.values_mut().flatten()) {
+            let response = Arc::make_mut(response);
+            response.place.0 = unit(response.place.0);
         }
     }
 
@@ -272,5 +357,71 @@ impl KeptResponses {
             found[place].1.push(kind);
         }
         found
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn response(number: u32, reward: f32) -> (Interest, KeptResponse) {
+        let length = 3 * SAMPLED_TOKENS;
+        let id = Id::Int(i64::from(number));
+        let interest =
+            Interest { risk: 0.0, reward, truncated: false, hash: number, drawn: (number, 0, id.clone()) };
+        let kept = KeptResponse {
+            risk: 0.0,
+            hash: number,
+            batch: BatchKey { step: 0, update: None },
+            update: None,
+            group: id,
+            sample: Id::Missing,
+            place: (0, u64::from(number)),
+            reward,
+            ending: None,
+            prompt: None,
+            length,
+            centre: 2 * SAMPLED_TOKENS,
+            first: 0,
+            token_ids: (0..length as i32).collect(),
+            texts: None,
+            trained: vec![true; length],
+            logprob: vec![-0.1; length],
+            entropy: vec![0.2; length],
+            advantage: vec![1.0; length],
+            norm: vec![1.0; length],
+        };
+        (interest, kept)
+    }
+
+    /// As a worker does it: the stretch is as long as what the response is wanted for.
+    fn offer(all: &mut KeptResponses, (interest, response): &(Interest, KeptResponse)) {
+        if let Some(tokens) = all.admits(interest) {
+            all.add(interest, response.shortened(tokens));
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_does_not_depend_on_what_came_before() {
+        // The first of them are no longer among the best once all were seen.
+        let responses: Vec<_> = (0..40_u16).map(|i| response(u32::from(i), f32::from(i))).collect();
+        let shown = |order: &[usize], workers: usize| {
+            let mut all: Vec<KeptResponses> = (0..workers).map(|_| KeptResponses::default()).collect();
+            order.iter().enumerate().for_each(|(i, r)| offer(&mut all[i % workers], &responses[*r]));
+            let mut merged = KeptResponses::default();
+            all.into_iter().for_each(|worker| merged.merge(worker));
+            let found = merged.responses();
+            found
+                .iter()
+                .map(|(r, kinds)| (r.place, r.first, r.trained.len(), kinds.clone()))
+                .collect::<Vec<_>>()
+        };
+        let up: Vec<usize> = (0..40).collect();
+        let down: Vec<usize> = (0..40).rev().collect();
+        let expected = shown(&up, 1);
+        assert!(expected.iter().any(|(_, _, length, _)| *length == SAMPLED_TOKENS));
+        assert_eq!(expected, shown(&down, 1));
+        assert_eq!(expected, shown(&up, 3));
     }
 }

@@ -13,18 +13,19 @@ pub const DENSE_IDS: usize = 1 << 20;
 const SPARSE_IDS: usize = 1 << 16;
 
 /// Counts of all ids.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct VocabularyCounts {
     dense: BySign,
     /// Ids that are too large for the arrays, and no others: which id is counted where must not
     /// depend on what came before it.
     sparse: BTreeMap<i32, SparseTally>,
     /// The text of an id from the occurrence with the smallest hash.
+    #[serde(with = "crate::parts::encode::sorted")]
     texts: HashMap<i32, (u32, Box<str>)>,
 }
 
 /// What is counted of an id that the arrays do not hold.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct SparseTally {
     /// By sign, in the order of [`Sign::ALL`].
     counts: [u64; 3],
@@ -96,6 +97,16 @@ impl VocabularyCounts {
         if !self.texts.get(&id).is_some_and(keeps) {
             self.texts.insert(id, (hash, text.into()));
         }
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.dense.settle();
+    }
+
+    /// Whether its tables fit together.
+    pub fn fits(&self) -> bool {
+        self.dense.fits() && self.dense.len() <= DENSE_IDS
     }
 
     /// Adds the counts of another worker.

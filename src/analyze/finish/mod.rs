@@ -11,7 +11,7 @@ mod provenance;
 mod quantiles;
 mod questions;
 mod rules;
-mod second_look;
+pub mod second_look;
 mod steps;
 mod sweep;
 mod taxonomy;
@@ -27,6 +27,7 @@ use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
 use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
+use self::second_look::LookAgain;
 use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
 use self::thresholds::Thresholds;
@@ -43,7 +44,7 @@ use super::result::{
 };
 use super::settings::AnalyzeSettings;
 use crate::error::Result;
-use crate::ingest::{Column, Progress, Quality, RowIndex, Run};
+use crate::ingest::{Column, Quality, RowIndex, Run};
 
 /// What a scan leaves.
 pub struct Scan<'a> {
@@ -55,8 +56,8 @@ pub struct Scan<'a> {
     pub quality: Quality,
     /// Rows of responses.
     pub rows: RowIndex,
-    /// Told about another look, where one is needed.
-    pub progress: &'a dyn Progress,
+    /// Looks at the log again, where that is needed.
+    pub look: &'a dyn LookAgain,
 }
 
 /// Turns what was collected into the result of an analysis.
@@ -130,8 +131,8 @@ struct ReportParts {
 
 impl<'a> Judged<'a> {
     fn new(scan: Scan<'a>, mut plan: Plan, mut collected: Collected) -> Result<Self> {
-        let Scan { run, settings, quality, rows, progress } = scan;
-        let thresholds = Thresholds::find(run, &plan, &collected, progress)?;
+        let Scan { run, settings, quality, rows, look } = scan;
+        let thresholds = Thresholds::find(look, &plan, &collected)?;
         let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
         let tally = totals::run_tally(&collected);
         let has_ratio = run.has(Column::LogprobNew);

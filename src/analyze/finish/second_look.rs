@@ -1,6 +1,8 @@
 //! Exact quantiles over all tokens of a batch when there were too many to keep: the pass leaves a
 //! histogram, so only the bin that holds the quantile has to be looked at again.
 
+use serde::{Deserialize, Serialize};
+
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::entropy_histogram::{EntropyHistogram, end_bits, first_bits};
 use crate::analyze::collect::tally::{BatchKey, BatchTally};
@@ -12,8 +14,6 @@ use crate::stats::quantile::{interpolate, position};
 
 /// Parts that an interval is cut into where its values are too many to keep.
 const PARTS: u64 = 1024;
-const COLUMNS: &[Column] =
-    &[Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq, Column::Mask];
 
 /// The signs of a population.
 pub fn signs_of(population: Population) -> &'static [Sign] {
@@ -24,7 +24,7 @@ pub fn signs_of(population: Population) -> &'static [Sign] {
 }
 
 /// Where the order statistic below a quantile lies, as bits of non-negative f32.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Search {
     from: u32,
     to: u32,
@@ -78,19 +78,85 @@ impl Search {
 }
 
 /// What a look collects for one batch.
-#[derive(Clone, Default)]
-struct Found {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Found {
     parts: Vec<u64>,
     values: Vec<u32>,
     next: Option<u32>,
 }
 
-struct Look<'a> {
-    plan: &'a Plan,
-    keys: &'a [BatchKey],
-    searches: &'a [Option<Search>],
+/// What is looked for: in each batch, where its quantile lies.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Round {
+    keys: Vec<BatchKey>,
+    searches: Vec<Option<Search>>,
+    /// Whether values are few enough to be kept; else they are counted in parts of the interval.
     keeps: bool,
-    found: Vec<Found>,
+}
+
+impl Round {
+    /// The number of batches.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether it fits together: it may come from a file.
+    pub fn fits(&self) -> bool {
+        let sound = |search: &Search| search.from <= search.to;
+        self.keys.len() == self.searches.len()
+            && self.keys.is_sorted_by(|a, b| a < b)
+            && self.searches.iter().flatten().all(sound)
+    }
+}
+
+/// Looks at the log again.
+pub trait LookAgain {
+    /// What all tokens of the run give.
+    fn look(&self, plan: &Plan, round: &Round) -> Result<Vec<Found>>;
+}
+
+/// Looks by reading the log once more.
+pub struct Reread<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+impl LookAgain for Reread<'_> {
+    fn look(&self, plan: &Plan, round: &Round) -> Result<Vec<Found>> {
+        let scanned = scan(self.run, Look::COLUMNS, self.progress, || Look::new(plan, round))?;
+        Ok(merge_found(scanned.sinks.into_iter().map(|sink| sink.found), round))
+    }
+}
+
+/// Puts together what several looks at other tokens found.
+pub fn merge_found(looks: impl IntoIterator<Item = Vec<Found>>, round: &Round) -> Vec<Found> {
+    let mut merged = vec![Found::default(); round.len()];
+    for look in looks {
+        merged.iter_mut().zip(look).for_each(|(a, b)| a.merge(b));
+    }
+    merged.iter_mut().for_each(|found| found.values.sort_unstable());
+    merged
+}
+
+/// A look at some tokens.
+pub struct Look<'a> {
+    plan: &'a Plan,
+    round: &'a Round,
+    /// What was found so far.
+    pub found: Vec<Found>,
+}
+
+impl<'a> Look<'a> {
+    /// What is read.
+    pub const COLUMNS: &'static [Column] =
+        &[Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq, Column::Mask];
+
+    /// A look that has not begun.
+    pub fn new(plan: &'a Plan, round: &'a Round) -> Self {
+        Self { plan, round, found: vec![Found::default(); round.len()] }
+    }
 }
 
 impl Sink for Look<'_> {
@@ -105,8 +171,8 @@ impl Sink for Look<'_> {
         for i in 0..batch.len() {
             let step = batch.responses.step.get(i).copied().unwrap_or(0);
             let update = updates.and_then(|u| u[i]).filter(|_| self.plan.by_update);
-            let Ok(number) = self.keys.binary_search(&BatchKey { step, update }) else { continue };
-            let Some(search) = &self.searches[number] else { continue };
+            let Ok(number) = self.round.keys.binary_search(&BatchKey { step, update }) else { continue };
+            let Some(search) = &self.round.searches[number] else { continue };
             let found = &mut self.found[number];
             for t in batch.range(i) {
                 let (logprob, entropy, advantage) = (logprobs[t], entropies[t], advantages[t]);
@@ -114,7 +180,7 @@ impl Sink for Look<'_> {
                 let complete = logprob.is_finite() & entropy.is_finite() & advantage.is_finite();
                 if trained && complete && self.plan.rule.in_population(logprob, advantage) {
                     // −0 is 0.
-                    found.take(search, (entropy + 0.0).to_bits(), self.keeps);
+                    found.take(search, (entropy + 0.0).to_bits(), self.round.keeps);
                 }
             }
         }
@@ -123,6 +189,11 @@ impl Sink for Look<'_> {
 }
 
 impl Found {
+    /// Whether it fits together: it may come from a file.
+    pub fn fits(&self) -> bool {
+        self.parts.is_empty() || self.parts.len() == PARTS as usize
+    }
+
     fn take(&mut self, search: &Search, bits: u32, keeps: bool) {
         if bits < search.from {
             return;
@@ -183,32 +254,23 @@ pub fn quantile_of_kept<'a>(
 
 /// The `q`-quantile of every batch's population, exact.
 pub fn quantiles(
-    run: &Run,
+    look: &dyn LookAgain,
     plan: &Plan,
     batches: &[(BatchKey, BatchTally)],
     q: f64,
-    progress: &dyn Progress,
 ) -> Result<Vec<Option<f64>>> {
-    let keys: Vec<BatchKey> = batches.iter().map(|(key, _)| *key).collect();
     let signs = signs_of(plan.s2t.population);
-    let mut searches: Vec<Option<Search>> =
-        batches.iter().map(|(_, tally)| Search::new(&tally.histogram, signs, q)).collect();
+    let mut round = Round {
+        keys: batches.iter().map(|(key, _)| *key).collect(),
+        searches: batches.iter().map(|(_, tally)| Search::new(&tally.histogram, signs, q)).collect(),
+        keeps: false,
+    };
     loop {
-        let open = searches.iter().flatten().filter(|s| s.width() > 1).map(|s| s.inside).sum::<u64>();
-        let keeps = open <= plan.limits.kept_population;
-        let scanned = scan(run, COLUMNS, progress, || Look {
-            plan,
-            keys: &keys,
-            searches: &searches,
-            keeps,
-            found: vec![Found::default(); keys.len()],
-        })?;
-        let mut merged = vec![Found::default(); keys.len()];
-        for sink in scanned.sinks {
-            merged.iter_mut().zip(sink.found).for_each(|(a, b)| a.merge(b));
-        }
-        let pairs = searches.iter_mut().zip(&mut merged);
-        if keeps {
+        let open = round.searches.iter().flatten().filter(|s| s.width() > 1).map(|s| s.inside).sum::<u64>();
+        round.keeps = open <= plan.limits.kept_population;
+        let mut found = look.look(plan, &round)?;
+        let pairs = round.searches.iter_mut().zip(&mut found);
+        if round.keeps {
             return Ok(pairs.map(|(search, found)| found.quantile(search.as_ref()?)).collect());
         }
         pairs.for_each(|(search, found)| {

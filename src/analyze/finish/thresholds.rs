@@ -3,13 +3,12 @@
 use rayon::prelude::*;
 
 use super::quantiles::entropy_quantiles;
-use super::second_look::{self, quantile_of_kept};
+use super::second_look::{self, LookAgain, quantile_of_kept};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::BatchTally;
 use crate::analyze::plan::Plan;
 use crate::error::Result;
 use crate::framework::s2t::{EntropyCut, Population};
-use crate::ingest::{Progress, Run};
 use crate::stats::quantile::select_quantile;
 
 /// The quantile that splits a batch into low and high entropy where no threshold exists.
@@ -32,7 +31,7 @@ pub struct Thresholds {
 impl Thresholds {
     /// Finds the thresholds; needs another look at the log only for a quantile over more tokens
     /// than could be kept.
-    pub fn find(run: &Run, plan: &Plan, collected: &Collected, progress: &dyn Progress) -> Result<Self> {
+    pub fn find(look: &dyn LookAgain, plan: &Plan, collected: &Collected) -> Result<Self> {
         let Collected { batches, kept_all, sortable, .. } = collected;
         let (kept_all, sortable) = (*kept_all, *sortable);
         let tau_h = match plan.s2t.entropy {
@@ -50,7 +49,7 @@ impl Thresholds {
                     };
                     batches.par_iter().map(|(_, tally)| of(tally)).collect()
                 }
-                _ => second_look::quantiles(run, plan, batches, q, progress)?,
+                _ => second_look::quantiles(look, plan, batches, q)?,
             },
         };
         let is_early = plan.s2t.population == Population::All

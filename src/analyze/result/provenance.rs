@@ -41,7 +41,7 @@ pub struct Provenance {
 }
 
 /// Where V comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VocabularySource {
     /// The user.

@@ -19,6 +19,10 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     pub part: StepsArgs,
 
+    /// Keep what is read in DIR: another analysis of the same run reads new files only
+    #[arg(long, value_name = "DIR", help_heading = "Reading")]
+    pub cache: Option<PathBuf>,
+
     /// Write report.html, report.md, charts, summary.json and tables into DIR
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub report: Option<PathBuf>,

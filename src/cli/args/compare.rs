@@ -42,6 +42,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Statistics")]
     pub seed: u64,
 
+    /// Keep what is read in DIR: another comparison reads new files only
+    #[arg(long, value_name = "DIR", help_heading = "Reading")]
+    pub cache: Option<PathBuf>,
+
     /// Write compare.html, compare.md, charts, compare.json and tables into DIR
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub report: Option<PathBuf>,

@@ -52,6 +52,10 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = memory, help_heading = "Reading")]
     pub max_memory: u64,
 
+    /// Tokens that one worker reads at a time, at least
+    #[arg(long, value_name = "N", default_value_t = 0, hide = true)]
+    pub unit_tokens: u64,
+
     /// No progress bar, no notes
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,

@@ -9,6 +9,7 @@ mod input;
 mod mask;
 mod questions;
 mod replay;
+mod shards;
 mod shell;
 mod show;
 mod values;
@@ -22,6 +23,7 @@ pub use demo::DemoArgs;
 pub use input::{EntropyUnit, ReadingArgs, StepsArgs};
 pub use mask::{MaskArgs, PerArg, PopulationArg, PresetArg};
 pub use replay::{OldArg, RandomFromArg, ReplayArgs};
+pub use shards::{CollectArgs, MergeArgs, PlanArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 pub use show::ShowArgs;
 pub use values::Format;
@@ -62,6 +64,11 @@ pub enum Command {
     /// missing values, then a verdict for each health check: ranges, feasibility of probability and
     /// entropy, alignment, on-policy entropy, duplicates, zero advantages, group sizes.
     Check(CheckArgs),
+    /// Read one shard of a plan and write what it holds as a part
+    ///
+    /// Leaves part-00000.part (the shard's number) in the folder; a valid one that is there is left
+    /// as it is, so a job that was cut short is simply started again.
+    Collect(CollectArgs),
     /// Compare runs: what differs beyond noise, by how much, and what does not
     ///
     /// Every run is analysed and held against the first. Steps are aligned; differences have
@@ -82,6 +89,16 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Put the parts of all shards together: the report that one process would give
+    ///
+    /// Exits with 4 where exact thresholds need another look at the log: run collect with --look for
+    /// every shard, then merge again.
+    Merge(MergeArgs),
+    /// Cut the analysis of a run into shards that many processes can read
+    ///
+    /// Opens every file once, resolves all options and writes them down; collect and merge take
+    /// nothing but the plan.
+    Plan(Box<PlanArgs>),
     /// Train a policy on the logged batches, once per objective
     ///
     /// Same start, same data, same order; only the objective differs. A share of the prompts is

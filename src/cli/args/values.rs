@@ -48,6 +48,12 @@ pub fn duration(text: &str) -> Result<std::time::Duration, String> {
     std::time::Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
+/// A whole number above 0, also as `2e8`.
+pub fn count(text: &str) -> Result<u64, String> {
+    let whole = |v: f64| (1.0..=1e18).contains(&v) && v.fract() == 0.0;
+    number(text, whole, "a whole number above 0, such as 400000 or 2e8").map(|value| value as u64)
+}
+
 /// The least memory that reading is tried with.
 const LEAST_MEMORY: f64 = 16e6;
 

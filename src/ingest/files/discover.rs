@@ -12,7 +12,7 @@ use crate::ingest::files::tree::{Disk, Tree};
 use crate::store::is_url;
 
 /// What a file's name says about how to read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Container {
     /// Apache Parquet.
     Parquet,
@@ -48,7 +48,7 @@ pub struct Discovered {
 }
 
 /// A file or folder that was left out.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Skipped {
     /// The file or folder.
     pub path: String,
@@ -142,6 +142,11 @@ fn expand(argument: &Path) -> Result<(Box<dyn Tree>, Vec<PathBuf>)> {
     return Listing::of(argument).map(|(tree, paths)| (Box::new(tree) as Box<dyn Tree>, paths));
     #[cfg(not(feature = "cloud"))]
     return Err(crate::store::not_built(argument));
+}
+
+/// The file or object of this name.
+pub fn stored_at(path: &Path) -> Result<Stored> {
+    expand(path)?.0.stored(path)
 }
 
 /// A path that exists is taken as it is, even if it looks like a glob.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::error::{Error, Result};
 
 /// What tells one state of a file from another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FileIdentity {
     /// Size in bytes.
     pub bytes: u64,
@@ -38,6 +38,14 @@ impl FileIdentity {
     /// When it was written last.
     pub fn modified(&self) -> Option<SystemTime> {
         self.modified
+    }
+
+    /// Whether it is the same file as seen from another machine: its number may differ there.
+    pub fn is_content_of(&self, other: &Self) -> bool {
+        match (&self.tag, &other.tag) {
+            (None, None) => (self.bytes, self.modified) == (other.bytes, other.modified),
+            (mine, theirs) => (self.bytes, mine) == (other.bytes, theirs),
+        }
     }
 
     fn new(metadata: &Metadata) -> Self {

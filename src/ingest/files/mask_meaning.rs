@@ -34,6 +34,7 @@ pub fn decide_masks(mapping: &mut Mapping, files: &[&Opened]) {
 fn range(file: &Opened, name: &str) -> Option<(f64, f64)> {
     match &file.source {
         Source::Parquet(head) => head.stated_range(name).or_else(|| head.first_range(&file.log.stored, name)),
+        Source::Elsewhere { .. } => None,
         Source::Json => {
             let first = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits).ok()?.next()?.ok()?;
             let array = first.batch.column_by_name(name)?;

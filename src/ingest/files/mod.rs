@@ -11,6 +11,7 @@ pub mod one_run;
 pub mod opened;
 pub mod path_facts;
 pub mod placeholders;
+pub mod planned;
 pub mod ranges;
 #[cfg(feature = "cloud")]
 mod remote;

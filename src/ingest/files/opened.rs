@@ -19,6 +19,11 @@ pub enum Source {
     Parquet(Box<ParquetHead>),
     /// From JSON lines.
     Json,
+    /// Read by another process, in so many scan units.
+    Elsewhere {
+        /// Scan units.
+        units: usize,
+    },
 }
 
 /// A log file whose head was read.

@@ -15,6 +15,7 @@ pub fn forget_placeholders(mapping: &mut Mapping, files: &[&Opened]) {
         let zero = |o: &Opened| match &o.source {
             Source::Parquet(head) => head.is_all_zero(&source.name),
             Source::Json => json_is_all_zero(o, &source.name),
+            Source::Elsewhere { .. } => false,
         };
         if files.iter().all(|file| zero(file)) {
             mapping.forget(column, &format!("(`{}`) is zero everywhere", source.name));

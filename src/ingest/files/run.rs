@@ -49,6 +49,8 @@ pub struct IngestSettings {
     pub steps: Option<StepRange>,
     /// The run goes on: what is not complete yet is left out and said, not refused.
     pub growing: bool,
+    /// Tokens of a scan unit at least, which one worker reads at a time; 0 is what is fast.
+    pub unit_tokens: u64,
 }
 
 impl IngestSettings {

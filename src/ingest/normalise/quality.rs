@@ -9,7 +9,7 @@ pub const WARN_SHARE: f64 = 0.01;
 pub const FAIL_SHARE: f64 = 0.20;
 
 /// Why single values of a column were not taken.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ColumnQuality {
     /// Values looked at (trained tokens).
     pub values: u64,
@@ -26,7 +26,7 @@ pub struct ColumnQuality {
 }
 
 /// A place in the log.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct ValuePlace {
     /// Index of the file in the run.
     pub file: u32,
@@ -67,7 +67,7 @@ impl ColumnQuality {
 }
 
 /// Counts of all columns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Quality {
     columns: PerColumn<ColumnQuality>,
 }
@@ -92,6 +92,15 @@ impl Quality {
     pub fn merge(&mut self, other: &Self) {
         for (column, quality) in other.columns.iter() {
             self.column(column).merge(quality);
+        }
+    }
+
+    /// Gives files other numbers.
+    pub fn renumber(&mut self, file: impl Fn(u32) -> u32) {
+        for column in Column::ALL {
+            if let Some(place) = self.columns.get_mut(*column).and_then(|c| c.first_bad.as_mut()) {
+                place.file = file(place.file);
+            }
         }
     }
 

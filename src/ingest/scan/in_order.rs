@@ -25,7 +25,7 @@ pub fn scan_in_order(
     progress: &dyn Progress,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
 ) -> Result<Scanned<()>> {
-    let shared = Shared::new(run, wanted.into(), progress);
+    let shared = Shared::new(run, wanted.into(), progress, &[0..usize::MAX]);
     let (senders, receivers): (Vec<_>, Vec<_>) =
         shared.units.iter().map(|_| sync_channel::<Piece>(WAITING_BATCHES)).unzip();
     let senders: Vec<Mutex<Option<SyncSender<Piece>>>> =
@@ -63,9 +63,11 @@ pub fn scan_in_order(
         }
         (consumed, continued)
     });
-    let scanned = shared.finish(Vec::new(), merged.into_inner().unwrap_or_default(), &continued)?;
+    let (part, table) = shared.finish(merged.into_inner().unwrap_or_default())?;
     consumed?;
-    Ok(scanned)
+    part.require_steps(run)?;
+    let (quality, rows) = part.rows(&table, &continued);
+    Ok(Scanned { sinks: Vec::new(), quality, rows })
 }
 
 fn send_unit(

@@ -2,11 +2,14 @@
 
 pub mod in_order;
 pub mod parallel;
+pub mod renumber;
 pub mod response_keys;
 pub mod row_index;
+pub mod scan_part;
 pub mod shared;
 pub mod step_filter;
 pub mod stitch;
+pub mod unit_table;
 pub mod units;
 pub mod wanted;
 pub mod watch;

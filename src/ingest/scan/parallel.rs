@@ -1,21 +1,39 @@
 //! The parallel scan: workers decode units side by side, each feeds a sink of its own.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::run::Run;
 use crate::ingest::guard::{internal, internal_error};
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::scan_part::ScanPart;
 use crate::ingest::scan::shared::{Scanned, Shared};
-use crate::ingest::scan::step_filter::StepFilter;
 use crate::ingest::scan::stitch::{Ends, Whole};
+use crate::ingest::scan::unit_table::UnitTable;
 use crate::ingest::scan::units::{Piece, Unit};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Progress;
 
 /// Takes batches; each worker has one of its own.
 pub trait Sink: Send {
-    /// Takes the next batch. Batches come in no particular order.
+    /// Takes the next batch. Batches of a unit follow each other; units come in no particular order.
     fn accept(&mut self, batch: &TokenBatch) -> Result<()>;
+
+    /// Takes a response that lay across the border of units: it may come at any time.
+    fn accept_joined(&mut self, batch: &TokenBatch) -> Result<()> {
+        self.accept(batch)
+    }
+}
+
+/// What a scan of some units gives.
+pub struct PartlyScanned<S> {
+    /// The sinks of all workers.
+    pub sinks: Vec<S>,
+    /// What it leaves beside them.
+    pub part: ScanPart,
+    /// The units of the run.
+    pub units: UnitTable,
 }
 
 /// Scans the whole run; every worker fills a sink of its own, made by `make`.
@@ -25,7 +43,21 @@ pub fn scan<'w, S: Sink>(
     progress: &dyn Progress,
     make: impl Fn() -> S + Sync,
 ) -> Result<Scanned<S>> {
-    let shared = Shared::new(run, wanted.into(), progress);
+    let PartlyScanned { mut sinks, part, units } = scan_units(run, wanted, progress, &[0..usize::MAX], make)?;
+    let mut emit = |batch| sinks.first_mut().map_or(Ok(()), |sink| accept_whole(sink, batch));
+    let (quality, rows) = internal(|| part.close(run, &units, &mut emit))?;
+    Ok(Scanned { sinks, quality, rows })
+}
+
+/// Scans some units of the run; responses at their borders stay open.
+pub fn scan_units<'w, S: Sink>(
+    run: &Run,
+    wanted: impl Into<Wanted<'w>>,
+    progress: &dyn Progress,
+    units: &[Range<usize>],
+    make: impl Fn() -> S + Sync,
+) -> Result<PartlyScanned<S>> {
+    let shared = Shared::new(run, wanted.into(), progress, units);
     let workers = run.settings.worker_count().min(shared.units.len()).max(1);
     let joined: Vec<_> = std::thread::scope(|scope| {
         let worker = || {
@@ -43,7 +75,7 @@ pub fn scan<'w, S: Sink>(
         handles.into_iter().map(|handle| handle.join()).collect()
     });
     // A worker that is gone takes its tokens with it: what the others have is not a result.
-    let mut results: Vec<(S, Quality)> = joined
+    let results: Vec<(S, Quality)> = joined
         .into_iter()
         .map(|worker| worker.map_err(|payload| internal_error(payload.as_ref())))
         .collect::<Result<_>>()?;
@@ -51,23 +83,14 @@ pub fn scan<'w, S: Sink>(
     for (_, part) in &results {
         quality.merge(part);
     }
-    let stitcher = std::mem::take(&mut *shared.stitcher.lock().unwrap_or_else(|e| e.into_inner()));
-    let mut continued = Vec::new();
-    if !shared.watch.is_stopped()
-        && let Some((sink, _)) = results.first_mut()
-    {
-        let same_file = |a: usize, b: usize| shared.same_file(a, b);
-        let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
-        let whole = Whole { same_file: &same_file, require_size: &require_size };
-        continued =
-            internal(|| stitcher.finish(&whole, &mut |batch| accept_whole(&shared.steps, sink, batch)))?;
-    }
-    shared.finish(results.into_iter().map(|(s, _)| s).collect(), quality, &continued)
+    let (part, units) = shared.finish(quality)?;
+    Ok(PartlyScanned { sinks: results.into_iter().map(|(sink, _)| sink).collect(), part, units })
 }
 
-fn accept_whole<S: Sink>(steps: &StepFilter, sink: &mut S, mut batch: TokenBatch) -> Result<()> {
+/// Passes on a response that was joined.
+pub fn accept_whole<S: Sink>(sink: &mut S, mut batch: TokenBatch) -> Result<()> {
     batch.drop_plain_positions();
-    steps.pass(&batch, &mut |batch| sink.accept(batch))
+    sink.accept_joined(&batch)
 }
 
 fn one_unit<S: Sink>(
@@ -100,5 +123,6 @@ fn one_unit<S: Sink>(
     let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
     let whole = Whole { same_file: &same_file, require_size: &require_size };
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
-    stitcher.add(number, ends, &whole, &mut |batch| accept_whole(&shared.steps, sink, batch))
+    let mut emit = |batch| accept_whole(sink, batch);
+    stitcher.add(number, ends, &whole, &mut |batch| shared.steps.pass_on(batch, &mut emit))
 }

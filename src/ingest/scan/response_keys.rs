@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, TokenBatch};
@@ -16,20 +15,20 @@ const MOST: usize = 1 << 16;
 const FEWEST: u64 = 2;
 
 /// Hashes of step, group and sample with the least and the largest file they were seen in.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct ResponseKeys {
     level: u32,
+    #[serde(with = "crate::parts::encode::sorted")]
     seen: HashMap<u64, (u32, u32)>,
-    run_ids: BTreeSet<Arc<str>>,
+    run_ids: BTreeSet<Box<str>>,
 }
 
 impl ResponseKeys {
     /// Remembers the responses of a batch of whole ones.
     pub fn add(&mut self, batch: &TokenBatch) {
         if let Some(ids) = batch.responses.texts.get(Column::RunId) {
-            self.run_ids.extend(ids.iter().flatten().cloned());
-            while self.run_ids.len() > 2 {
-                self.run_ids.pop_last();
+            for id in ids.iter().flatten() {
+                self.add_run_id(id);
             }
         }
         let (Some(groups), Some(samples)) = (batch.ids(Column::GroupId), batch.ids(Column::SampleId)) else {
@@ -42,21 +41,48 @@ impl ResponseKeys {
             }
             let mut hasher = DefaultHasher::new();
             (batch.responses.step[i], update.and_then(|u| u[i]), group, sample).hash(&mut hasher);
-            self.insert(hasher.finish(), batch.origin.file);
+            let file = batch.origin.file;
+            self.insert(hasher.finish(), (file, file));
         }
     }
 
-    fn insert(&mut self, key: u64, file: u32) {
+    fn add_run_id(&mut self, id: &str) {
+        if !self.run_ids.contains(id) {
+            self.run_ids.insert(id.into());
+            while self.run_ids.len() > 2 {
+                self.run_ids.pop_last();
+            }
+        }
+    }
+
+    fn insert(&mut self, key: u64, seen: (u32, u32)) {
         if key.trailing_zeros() < self.level {
             return;
         }
-        let files = self.seen.entry(key).or_insert((file, file));
-        *files = (files.0.min(file), files.1.max(file));
+        let files = self.seen.entry(key).or_insert(seen);
+        *files = (files.0.min(seen.0), files.1.max(seen.1));
         while self.seen.len() > MOST {
-            self.level += 1;
-            let level = self.level;
+            self.raise(self.level + 1);
+        }
+    }
+
+    fn raise(&mut self, level: u32) {
+        if level > self.level {
+            self.level = level;
             self.seen.retain(|key, _| key.trailing_zeros() >= level);
         }
+    }
+
+    /// Adds what another scan remembers.
+    pub fn merge(&mut self, other: Self) {
+        self.raise(other.level);
+        other.run_ids.iter().for_each(|id| self.add_run_id(id));
+        other.seen.into_iter().for_each(|(key, files)| self.insert(key, files));
+    }
+
+    /// Gives files other numbers, in the same order.
+    pub fn renumber(&mut self, file: impl Fn(u32) -> u32) {
+        self.seen.values_mut().for_each(|files| *files = (file(files.0), file(files.1)));
     }
 
     /// Fails where two files have the same responses under the same ids.

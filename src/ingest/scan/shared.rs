@@ -1,15 +1,19 @@
 //! What all workers of a scan share: the units still to do, what went wrong, open ends of responses.
 
-use std::sync::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::error::{Error, Result};
 use crate::ingest::files::run::Run;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::response_keys::ResponseKeys;
 use crate::ingest::scan::row_index::RowIndex;
+use crate::ingest::scan::scan_part::ScanPart;
 use crate::ingest::scan::step_filter::StepFilter;
 use crate::ingest::scan::stitch::Stitcher;
+use crate::ingest::scan::unit_table::UnitTable;
 use crate::ingest::scan::units::{self, Piece, Selection, Unit};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::{Progress, Watch};
@@ -27,22 +31,26 @@ pub struct Scanned<S> {
 /// What all workers of a scan share.
 pub struct Shared<'a> {
     pub run: &'a Run,
-    pub units: Vec<Unit>,
+    /// Where the units of each file begin.
+    pub table: UnitTable,
+    /// The units to read, with their numbers.
+    pub units: Vec<(usize, Unit)>,
     pub selections: Vec<Selection>,
     next: AtomicUsize,
     pub watch: Watch<'a>,
     pub stitcher: Mutex<Stitcher>,
     pub steps: StepFilter,
     failed: Mutex<Option<(usize, Error)>>,
-    counts: Mutex<Vec<u64>>,
+    counts: Mutex<BTreeMap<usize, u64>>,
     keys: Mutex<ResponseKeys>,
 }
 
 impl<'a> Shared<'a> {
-    pub fn new(run: &'a Run, wanted: Wanted<'_>, progress: &'a dyn Progress) -> Self {
-        let units = units::units(run);
+    pub fn new(run: &'a Run, wanted: Wanted<'_>, progress: &'a dyn Progress, units: &[Range<usize>]) -> Self {
+        let (table, units) = UnitTable::new(run, units);
         Self {
-            counts: Mutex::new(vec![0; units.len()]),
+            counts: Mutex::default(),
+            table,
             units,
             selections: run.mappings.iter().map(|m| Selection::new(m, wanted)).collect(),
             run,
@@ -56,9 +64,9 @@ impl<'a> Shared<'a> {
     }
 
     pub fn take(&self) -> Option<(usize, &Unit)> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let unit = self.units.get(number).filter(|_| !self.watch.is_stopped())?;
-        Some((number, unit))
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        let (number, unit) = self.units.get(place).filter(|_| !self.watch.is_stopped())?;
+        Some((*number, unit))
     }
 
     pub fn decode(
@@ -83,14 +91,15 @@ impl<'a> Shared<'a> {
         };
         let responses = units::decode(self.run, number, unit, selection, quality, &self.watch, &mut pass)?;
         if let Ok(mut counts) = self.counts.lock() {
-            counts[number] = responses;
+            counts.insert(number, responses);
         }
         Ok(())
     }
 
     /// Units are taken in order: the one that is a round of workers away is nobody's yet.
     fn begin_ahead(&self, number: usize) {
-        if let Some(next) = self.units.get(number + self.run.settings.worker_count()) {
+        let place = self.units.partition_point(|(known, _)| *known < number);
+        if let Some((_, next)) = self.units.get(place + self.run.settings.worker_count()) {
             units::begin(self.run, next, &self.selections[self.run.files[next.file].mapping]);
         }
     }
@@ -106,20 +115,25 @@ impl<'a> Shared<'a> {
     }
 
     pub fn same_file(&self, a: usize, b: usize) -> bool {
-        self.units.get(a).zip(self.units.get(b)).is_some_and(|(a, b)| a.file == b.file)
+        self.table.same_file(a, b)
     }
 
-    pub fn finish<S>(self, sinks: Vec<S>, quality: Quality, continued: &[usize]) -> Result<Scanned<S>> {
+    /// Ends the scan: what it leaves beside the sinks.
+    pub fn finish(self, quality: Quality) -> Result<(ScanPart, UnitTable)> {
         if let Some((_, error)) = self.failed.into_inner().unwrap_or(None) {
             return Err(error);
         }
-        for file in &self.run.files {
+        let files: BTreeSet<usize> = self.units.iter().map(|(_, unit)| unit.file).collect();
+        for file in files.iter().map(|file| &self.run.files[*file]) {
             file.stored.require_same(&file.identity)?;
-            file.context.require_one_convention(self.run.mapping_of(file))?;
         }
-        self.steps.require_some()?;
-        self.keys.into_inner().unwrap_or_default().require_one_run(self.run)?;
+        let conventions = files.iter().map(|f| (*f, Arc::clone(&self.run.files[*f].context.conventions)));
+        let mut stitcher = self.stitcher.into_inner().unwrap_or_else(|e| e.into_inner());
+        stitcher.settle();
         let counts = self.counts.into_inner().unwrap_or_default();
-        Ok(Scanned { sinks, quality, rows: RowIndex::new(&counts, continued) })
+        let keys = self.keys.into_inner().unwrap_or_default();
+        let part = ScanPart::new(quality, counts, keys, stitcher, self.steps.seen(), conventions);
+        part.require_sound(self.run)?;
+        Ok((part, self.table))
     }
 }

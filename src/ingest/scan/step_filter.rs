@@ -36,14 +36,51 @@ impl StepFilter {
         Ok(())
     }
 
+    /// The same for a response that is passed on as a whole.
+    pub fn pass_on(&self, batch: TokenBatch, emit: &mut dyn FnMut(TokenBatch) -> Result<()>) -> Result<()> {
+        match self.range {
+            None => emit(batch),
+            Some(_) => self.pass(&batch, &mut |batch| emit(batch.clone())),
+        }
+    }
+
+    /// The steps that there are.
+    pub fn seen(&self) -> StepsSeen {
+        StepsSeen {
+            lowest: self.lowest.load(Ordering::Relaxed),
+            highest: self.highest.load(Ordering::Relaxed),
+            passed: self.passed.load(Ordering::Relaxed) > 0,
+        }
+    }
+}
+
+/// The steps that a scan came upon, where some were asked for.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub struct StepsSeen {
+    lowest: i64,
+    highest: i64,
+    passed: bool,
+}
+
+impl Default for StepsSeen {
+    fn default() -> Self {
+        Self { lowest: i64::MAX, highest: i64::MIN, passed: false }
+    }
+}
+
+impl StepsSeen {
+    /// Adds those of another scan.
+    pub fn merge(&mut self, other: Self) {
+        self.lowest = self.lowest.min(other.lowest);
+        self.highest = self.highest.max(other.highest);
+        self.passed |= other.passed;
+    }
+
     /// Fails where steps were asked for that the log does not have.
-    pub fn require_some(&self) -> Result<()> {
-        let Some(range) = self.range.filter(|_| self.passed.load(Ordering::Relaxed) == 0) else {
-            return Ok(());
-        };
-        let (lowest, highest) = (self.lowest.load(Ordering::Relaxed), self.highest.load(Ordering::Relaxed));
-        let there = match lowest <= highest {
-            true => format!("the log has {}", StepRange { first: lowest, last: highest }),
+    pub fn require_some(&self, range: Option<StepRange>) -> Result<()> {
+        let Some(range) = range.filter(|_| !self.passed) else { return Ok(()) };
+        let there = match self.lowest <= self.highest {
+            true => format!("the log has {}", StepRange { first: self.lowest, last: self.highest }),
             false => "the log has no response".into(),
         };
         Err(Error::Usage {

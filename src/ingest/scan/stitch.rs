@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::ingest::batch::{Id, TokenBatch};
 use crate::ingest::normalise::long::continues;
+use crate::ingest::scan::renumber::Renumber;
 use crate::ingest::schema::columns::Column;
 
 /// The open ends of a stretch of units: its first and its last response may go on beyond it.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub enum Ends {
     /// No response at all.
     Nothing,
@@ -79,6 +80,7 @@ pub struct Whole<'a> {
     pub require_size: &'a dyn Fn(&TokenBatch) -> Result<()>,
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Stretch {
     last: usize,
     ends: Ends,
@@ -86,18 +88,76 @@ struct Stretch {
 
 /// Collects the ends of units as they finish, in any order, and joins neighbours at once, so that
 /// only a few fragments are held.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct Stitcher {
     stretches: BTreeMap<usize, Stretch>,
     /// Units whose first response began in the unit before.
-    pub continued: Vec<usize>,
+    continued: Vec<usize>,
 }
 
 impl Stitcher {
     /// Adds the ends of a finished unit.
     pub fn add(&mut self, unit: usize, ends: Ends, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<()> {
+        self.add_stretch(unit, Stretch { last: unit, ends }, whole, emit)
+    }
+
+    /// Adds what another scan has of units that this one has not.
+    pub fn join(&mut self, other: Self, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<()> {
+        self.continued.extend(other.continued);
+        for (first, stretch) in other.stretches {
+            self.add_stretch(first, stretch, whole, emit)?;
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// The responses that may go on elsewhere.
+    pub fn open_ends(&self) -> impl Iterator<Item = &TokenBatch> {
+        self.stretches
+            .values()
+            .flat_map(|stretch| match &stretch.ends {
+                Ends::Nothing => [None, None],
+                Ends::One(one) => [Some(&**one), None],
+                Ends::Two(head, tail) => [Some(&**head), Some(&**tail)],
+            })
+            .flatten()
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.continued.sort_unstable();
+    }
+
+    /// Gives units and files the numbers that they have in another run.
+    pub fn renumber(&mut self, numbers: &Renumber) {
+        let unit = |old: usize| numbers.unit(old as u32) as usize;
+        self.continued.iter_mut().for_each(|old| *old = unit(*old));
+        self.stretches = std::mem::take(&mut self.stretches)
+            .into_iter()
+            .map(|(first, mut stretch)| {
+                stretch.last = unit(stretch.last);
+                let batches: Vec<&mut Box<TokenBatch>> = match &mut stretch.ends {
+                    Ends::Nothing => Vec::new(),
+                    Ends::One(one) => vec![one],
+                    Ends::Two(head, tail) => vec![head, tail],
+                };
+                for batch in batches {
+                    batch.origin.file = numbers.file(batch.origin.file);
+                    batch.origin.unit = numbers.unit(batch.origin.unit);
+                }
+                (unit(first), stretch)
+            })
+            .collect();
+    }
+
+    fn add_stretch(
+        &mut self,
+        unit: usize,
+        mut stretch: Stretch,
+        whole: &Whole<'_>,
+        emit: &mut Emit<'_>,
+    ) -> Result<()> {
         let mut first = unit;
-        let mut stretch = Stretch { last: unit, ends };
         if let Some((&start, before)) = self.stretches.range(..unit).next_back()
             && before.last + 1 == unit
             && (whole.same_file)(before.last, unit)

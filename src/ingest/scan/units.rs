@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::batch::BATCH_TOKENS;
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::files::opened::Source;
-use crate::ingest::files::run::{Run, RunFile};
+use crate::ingest::files::run::Run;
 use crate::ingest::json::JsonBatches;
 use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
@@ -19,6 +19,8 @@ use crate::ingest::schema::mapping::{Layout, Mapped, Mapping};
 
 /// Fewer tokens than this are not worth a unit of their own.
 const UNIT_TOKENS: u64 = 128 * 1024;
+/// Bytes of a token in JSON, about: only shares of work depend on it.
+const JSON_BYTES: u64 = 24;
 /// More rows than this in a batch gain nothing.
 const MAX_BATCH_ROWS: usize = 8192;
 
@@ -35,21 +37,30 @@ pub struct Unit {
     pub batch_rows: usize,
     /// Compressed bytes, for the progress.
     pub bytes: u64,
+    /// Tokens, about.
+    pub tokens: u64,
 }
 
-/// Cuts all files of a run into units.
-pub fn units(run: &Run) -> Vec<Unit> {
-    run.files.iter().enumerate().flat_map(|(i, file)| units_of(i, file, run.mapping_of(file))).collect()
-}
-
-fn units_of(index: usize, file: &RunFile, mapping: &Mapping) -> Vec<Unit> {
-    let Source::Parquet(head) = &file.source else {
-        return vec![Unit { file: index, row_groups: 0..0, first_row: 0, batch_rows: 0, bytes: file.bytes }];
+/// Cuts a file into units.
+pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
+    let file = &run.files[index];
+    let mapping = run.mapping_of(file);
+    let least = match run.settings.unit_tokens {
+        0 => UNIT_TOKENS,
+        tokens => tokens,
+    };
+    let head = match &file.source {
+        Source::Parquet(head) => head,
+        Source::Json => {
+            let (bytes, tokens) = (file.bytes, file.bytes / JSON_BYTES);
+            return vec![Unit { file: index, row_groups: 0..0, first_row: 0, batch_rows: 0, bytes, tokens }];
+        }
+        Source::Elsewhere { .. } => return Vec::new(),
     };
     let mut units: Vec<Unit> = Vec::new();
     let (mut row, mut tokens, mut rows) = (0, 0, 0);
     for (at, group) in head.row_groups().enumerate() {
-        let open = units.last_mut().filter(|_| tokens > 0 && tokens < UNIT_TOKENS);
+        let open = units.last_mut().filter(|_| tokens > 0 && tokens < least);
         match open {
             Some(unit) => {
                 unit.row_groups.end = at + 1;
@@ -57,6 +68,7 @@ fn units_of(index: usize, file: &RunFile, mapping: &Mapping) -> Vec<Unit> {
                 tokens += group.tokens;
                 rows += group.rows;
                 unit.batch_rows = batch_rows(mapping.layout, tokens, rows);
+                unit.tokens = tokens;
             }
             None => {
                 (tokens, rows) = (group.tokens, group.rows);
@@ -66,6 +78,7 @@ fn units_of(index: usize, file: &RunFile, mapping: &Mapping) -> Vec<Unit> {
                     first_row: row,
                     batch_rows: batch_rows(mapping.layout, tokens, rows),
                     bytes: group.bytes,
+                    tokens,
                 });
             }
         }
@@ -193,6 +206,7 @@ pub fn begin(run: &Run, unit: &Unit, selection: &Selection) {
     }
     let window = run.settings.limits.window();
     match &file.source {
+        Source::Elsewhere { .. } => {}
         Source::Json => file.stored.begin(None, window),
         Source::Parquet(head) => {
             let columns = selection.projection();
@@ -216,6 +230,9 @@ pub fn decode(
     let (context, mapping) = (&file.context, &selection.mapping);
     file.stored.require_same(&file.identity)?;
     match &file.source {
+        Source::Elsewhere { .. } => {
+            Err(Error::Internal { message: format!("{} was not opened", context.path.display()) })
+        }
         Source::Json => {
             let mut read = 0;
             for rows in JsonBatches::open(&file.stored, BATCH_TOKENS, run.settings.limits)? {

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub trait Progress: Sync {
     /// Some tokens and compressed bytes are done.
     fn advance(&self, tokens: u64, bytes: u64);
+
+    /// Something that does not change the result, but is worth knowing.
+    fn note(&self, _: &str) {}
 }
 
 /// No one looks.

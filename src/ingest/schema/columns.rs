@@ -33,7 +33,7 @@ pub enum Kind {
 macro_rules! columns {
     ($($variant:ident $name:literal $level:ident $kind:ident [$($alias:literal),*] $doc:literal;)*) => {
         /// A canonical column.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub enum Column { $(#[doc = $doc] $variant,)* }
 
         impl Column {
@@ -147,12 +147,22 @@ pub fn fold_name(raw: &str) -> String {
 }
 
 /// One optional value for every column, indexed by [`Column`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PerColumn<T>(Vec<Option<T>>);
 
 impl<T> Default for PerColumn<T> {
     fn default() -> Self {
         Self(std::iter::repeat_with(|| None).take(Column::COUNT).collect())
+    }
+}
+
+impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for PerColumn<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let values = Vec::<Option<T>>::deserialize(from)?;
+        match values.len() == Column::COUNT {
+            true => Ok(Self(values)),
+            false => Err(serde::de::Error::custom("not a value for every column")),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
 
 /// How list values are brought onto tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum AlignmentRule {
     /// A canonical log: one value a token, nothing to find out.
     Exact,
@@ -46,10 +46,9 @@ impl Conventions {
         self.one_less.fetch_min(row, Ordering::Relaxed);
     }
 
-    /// The first row of each kind where both were seen: equal, one less.
-    fn both(&self) -> Option<(u64, u64)> {
-        let (equal, less) = (self.equal.load(Ordering::Relaxed), self.one_less.load(Ordering::Relaxed));
-        (equal.max(less) != u64::MAX).then_some((equal, less))
+    /// The first row of each kind, equal and one less; the largest number where there is none.
+    pub fn first_rows(&self) -> (u64, u64) {
+        (self.equal.load(Ordering::Relaxed), self.one_less.load(Ordering::Relaxed))
     }
 }
 
@@ -99,9 +98,12 @@ impl FileContext {
         Error::BadRow { path: self.path.clone(), row, column: raw.to_owned(), message: message.into() }
     }
 
-    /// Fails where the rows read so far follow two conventions.
-    pub fn require_one_convention(&self, mapping: &Mapping) -> Result<()> {
-        let Some((equal, less)) = self.conventions.both() else { return Ok(()) };
+    /// Fails where rows follow two conventions; these are the first of each, see
+    /// [`Conventions::first_rows`].
+    pub fn require_one_convention(&self, (equal, less): (u64, u64), mapping: &Mapping) -> Result<()> {
+        if equal.max(less) == u64::MAX {
+            return Ok(());
+        }
         let tokens = mapping.get(Column::TokenId).or_else(|| mapping.get(Column::TokenText));
         let tokens = tokens.map_or_else(|| "token_id".into(), source_names);
         let (row, other, is, was) = match equal > less {

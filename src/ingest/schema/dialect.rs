@@ -57,7 +57,7 @@ impl RawField {
 }
 
 /// The framework (and generation of its format) that wrote a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Dialect {
     /// This program's own schema.
     Canonical,

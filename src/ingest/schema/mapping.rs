@@ -4,7 +4,7 @@ use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::dialect::Dialect;
 
 /// How tokens lie in rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// A row is a response, token columns are lists.
@@ -14,7 +14,7 @@ pub enum Layout {
 }
 
 /// What is done to a raw value on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transform {
     /// Nothing.
@@ -44,7 +44,7 @@ pub struct RawSource {
 }
 
 /// Why a raw column was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// It has the canonical name.

@@ -8,7 +8,7 @@ use crate::framework::corrections::ResponseRatios;
 use crate::ingest::Id;
 
 /// Writes one candidate.
-pub fn write(candidate: &Candidate, out: &mut impl Write) -> io::Result<()> {
+pub fn write(candidate: &Candidate, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let c = candidate;
     put(out, &c.batch.step.to_le_bytes())?;
     put_option(out, c.batch.update)?;
@@ -38,7 +38,7 @@ pub fn write(candidate: &Candidate, out: &mut impl Write) -> io::Result<()> {
     put_facts(out, &c.facts)
 }
 
-fn put_facts(out: &mut impl Write, facts: &CandidateFacts) -> io::Result<()> {
+fn put_facts(out: &mut (impl Write + ?Sized), facts: &CandidateFacts) -> io::Result<()> {
     let ResponseRatios { tokens, sum, k3, largest_k3, smallest } = facts.response;
     put(out, &tokens.to_le_bytes())?;
     for value in [facts.engine, sum, k3, largest_k3, smallest] {
@@ -48,7 +48,7 @@ fn put_facts(out: &mut impl Write, facts: &CandidateFacts) -> io::Result<()> {
     facts.slices.iter().try_for_each(|key| put(out, &key.to_le_bytes()))
 }
 
-fn get_facts(input: &mut impl Read) -> io::Result<CandidateFacts> {
+fn get_facts(input: &mut (impl Read + ?Sized)) -> io::Result<CandidateFacts> {
     let tokens = u64::from_le_bytes(get(input)?);
     let mut double = || Ok::<_, io::Error>(f64::from_le_bytes(get(input)?));
     let [engine, sum, k3, largest_k3, smallest] = [double()?, double()?, double()?, double()?, double()?];
@@ -60,7 +60,7 @@ fn get_facts(input: &mut impl Read) -> io::Result<CandidateFacts> {
 }
 
 /// Reads the next candidate; `None` at the end.
-pub fn read(input: &mut impl Read) -> io::Result<Option<Candidate>> {
+pub fn read(input: &mut (impl Read + ?Sized)) -> io::Result<Option<Candidate>> {
     let mut step = [0; 8];
     match input.read_exact(&mut step) {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -114,25 +114,25 @@ pub fn read(input: &mut impl Read) -> io::Result<Option<Candidate>> {
     }))
 }
 
-fn put(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+fn put(out: &mut (impl Write + ?Sized), bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-fn put_length(out: &mut impl Write, length: usize) -> io::Result<()> {
+fn put_length(out: &mut (impl Write + ?Sized), length: usize) -> io::Result<()> {
     put(out, &(length as u64).to_le_bytes())
 }
 
-fn put_option(out: &mut impl Write, value: Option<i64>) -> io::Result<()> {
+fn put_option(out: &mut (impl Write + ?Sized), value: Option<i64>) -> io::Result<()> {
     put(out, &[u8::from(value.is_some())])?;
     put(out, &value.unwrap_or(0).to_le_bytes())
 }
 
-fn put_text(out: &mut impl Write, text: &str) -> io::Result<()> {
+fn put_text(out: &mut (impl Write + ?Sized), text: &str) -> io::Result<()> {
     put_length(out, text.len())?;
     put(out, text.as_bytes())
 }
 
-fn put_id(out: &mut impl Write, id: &Id) -> io::Result<()> {
+fn put_id(out: &mut (impl Write + ?Sized), id: &Id) -> io::Result<()> {
     match id {
         Id::Missing => put(out, &[0]),
         Id::Int(value) => {
@@ -146,29 +146,34 @@ fn put_id(out: &mut impl Write, id: &Id) -> io::Result<()> {
     }
 }
 
-fn get<const N: usize>(input: &mut impl Read) -> io::Result<[u8; N]> {
+fn get<const N: usize>(input: &mut (impl Read + ?Sized)) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
-fn get_length(input: &mut impl Read) -> io::Result<usize> {
+fn get_length(input: &mut (impl Read + ?Sized)) -> io::Result<usize> {
     usize::try_from(u64::from_le_bytes(get(input)?)).map_err(io::Error::other)
 }
 
-fn get_option(input: &mut impl Read) -> io::Result<Option<i64>> {
+fn get_option(input: &mut (impl Read + ?Sized)) -> io::Result<Option<i64>> {
     let [some] = get(input)?;
     let value = i64::from_le_bytes(get(input)?);
     Ok((some == 1).then_some(value))
 }
 
-fn get_text(input: &mut impl Read) -> io::Result<String> {
-    let mut bytes = vec![0; get_length(input)?];
-    input.read_exact(&mut bytes)?;
+fn get_text(input: &mut (impl Read + ?Sized)) -> io::Result<String> {
+    let length = get_length(input)?;
+    let mut bytes = Vec::new();
+    // Room for what is there, whatever the length says.
+    Read::take(&mut *input, length as u64).read_to_end(&mut bytes)?;
+    if bytes.len() < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-fn get_id(input: &mut impl Read) -> io::Result<Id> {
+fn get_id(input: &mut (impl Read + ?Sized)) -> io::Result<Id> {
     let [kind] = get(input)?;
     Ok(match kind {
         0 => Id::Missing,

@@ -6,7 +6,7 @@ use crate::ingest::{Column, Id, TokenBatch};
 use crate::stats::exact_sum::ExactSum;
 
 /// The prompt of a cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Prompt {
     /// Not logged.
     #[default]
@@ -28,7 +28,7 @@ impl Prompt {
 }
 
 /// Counts and sums of one cluster.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ClusterTally {
     /// Prompt.
     pub prompt: Prompt,

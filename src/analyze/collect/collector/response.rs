@@ -158,6 +158,8 @@ impl Collector<'_> {
             sums.add(Quantity::Reward, reward);
             sums.add(Quantity::RewardSquare, reward * reward);
         }
+        self.placed |=
+            [Column::GroupId, Column::SampleId].iter().all(|column| *response.id(*column) == Id::Missing);
         let asked = Asked {
             source: response.source,
             index: response.index,

@@ -47,6 +47,7 @@ impl Collector<'_> {
             ending,
             prompt: self.prompt_of(response),
             length: range.len(),
+            centre,
             first: kept.start,
             token_ids: columns.token_id.to_vec(),
             texts: response.source.tokens.texts.as_ref().map(|_| kept.clone().map(text).collect()),

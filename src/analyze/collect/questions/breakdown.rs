@@ -32,7 +32,7 @@ fn to_fixed(value: f64) -> i64 {
 }
 
 /// The differences of some tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DifferenceBin {
     /// Tokens.
     pub tokens: u64,
@@ -85,7 +85,7 @@ struct Term {
 }
 
 /// Where a difference sits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Breakdown {
     /// By ln p.
     pub probability: [DifferenceBin; PROBABILITY_BINS],
@@ -188,6 +188,11 @@ impl Breakdown {
                 self.turns.pop_last();
             }
         }
+    }
+
+    /// Whether its tables are of the right sizes.
+    pub fn fits(&self) -> bool {
+        self.entropy.len() == ENTROPY_BINS && self.ids.len() <= DENSE_IDS && self.turns.len() <= TURNS
     }
 
     /// Adds what another worker collected.

@@ -14,7 +14,7 @@ const UPDATES: usize = 256;
 pub type Corners = [u64; 4];
 
 /// Tokens beyond the clip.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ClippedTokens {
     /// By token id.
     pub ids: BTreeMap<i32, Corners>,
@@ -25,7 +25,7 @@ pub struct ClippedTokens {
 }
 
 /// Tokens by id.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct TokensById(pub BTreeMap<i32, u64>);
 
 impl TokensById {

@@ -16,6 +16,7 @@ use super::token_facts::TokenFacts;
 use super::{Asked, CollectedQuestions, QuestionGates};
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::kept_entropies::KeptCount;
 use crate::analyze::plan::Questions;
 use crate::framework::corrections::ResponseRatios;
 use crate::framework::token::ClipRange;
@@ -230,35 +231,47 @@ impl<'a> QuestionCollector<'a> {
         }
     }
 
-    /// Merges what all workers collected.
-    pub fn merge(parts: impl IntoIterator<Item = Self>, level: u32) -> CollectedQuestions {
-        let mut merged = CollectedQuestions::default();
-        let mut stores = Vec::new();
+    /// Gathers what all workers collected; `level` is how coarse bins are for the steps of all.
+    pub fn gather(parts: Vec<Self>, gates: &QuestionGates, level: u32) -> CollectedQuestions {
+        let mut steps: BTreeMap<i64, StepFacts> = BTreeMap::new();
+        let mut slices: Vec<SliceTable> = Vec::new();
+        let (mut engine, mut reference) = (Breakdown::default(), Breakdown::default());
+        let (mut ratios, mut clipped) = (RatioHistogram::default(), ClippedTokens::default());
+        let (mut stores, mut changed) = (Vec::new(), Vec::new());
         for mut part in parts {
             part.settle(level);
             for (step, facts) in part.steps {
-                match merged.steps.get_mut(&step) {
+                match steps.get_mut(&step) {
                     Some(into) => into.merge(&facts),
                     None => {
-                        merged.steps.insert(step, facts);
+                        steps.insert(step, facts);
                     }
                 }
             }
-            if merged.slices.is_empty() {
-                merged.slices = part.slices;
+            if slices.is_empty() {
+                slices = part.slices;
             } else {
-                merged.slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
+                slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
             }
-            merged.engine.merge(&part.engine_breakdown);
-            merged.ratios.merge(&part.ratios);
-            merged.reference.merge(&part.reference_breakdown);
-            merged.clipped.merge(&part.clipped);
-            merged.changed.resize_with(part.changed.len(), TokensById::default);
-            merged.changed.iter_mut().zip(&part.changed).for_each(|(a, b)| a.merge(b));
+            engine.merge(&part.engine_breakdown);
+            ratios.merge(&part.ratios);
+            reference.merge(&part.reference_breakdown);
+            clipped.merge(&part.clipped);
+            changed.resize_with(part.changed.len(), TokensById::default);
+            changed.iter_mut().zip(&part.changed).for_each(|(a, b)| a.merge(b));
             stores.push(part.siblings);
         }
-        merged.siblings = SiblingStore::merge(stores);
-        merged
+        CollectedQuestions {
+            steps,
+            slices,
+            engine,
+            ratios,
+            reference,
+            clipped,
+            changed,
+            siblings: SiblingStore::gather(stores, &gates.groups),
+            differences: KeptCount::of(&gates.differences),
+        }
     }
 }
 

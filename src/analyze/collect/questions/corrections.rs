@@ -5,7 +5,7 @@ use crate::framework::corrections::{Correction, ResponseRatios};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one correction does. Parts merge in any order to the same bits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct CorrectionTally {
     /// Σ w'.
     pub weight: ExactSum,

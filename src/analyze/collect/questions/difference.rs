@@ -181,7 +181,7 @@ impl Work for Totals<'_> {
 }
 
 /// A difference summed over responses. Parts merge in any order to the same bits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct DifferenceTally {
     /// Tokens.
     pub tokens: u64,

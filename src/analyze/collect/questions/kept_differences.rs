@@ -17,7 +17,7 @@ const COARSEST: u32 = 5;
 const BIN_WIDTH: f64 = 1.0 / PER_OCTAVE as f64;
 
 /// The differences of many tokens.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct KeptDifferences {
     kept: Vec<f32>,
     bins: Vec<u32>,
@@ -56,6 +56,19 @@ impl KeptDifferences {
             self.bins = self.bins.chunks(step).map(|bins| bins.iter().sum()).collect();
             self.level = level;
         }
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn sort(&mut self) {
+        self.kept.sort_unstable_by(f32::total_cmp);
+        if self.bins.iter().all(|count| *count == 0) {
+            self.bins = Vec::new();
+        }
+    }
+
+    /// Whether it has the bins of its level.
+    pub fn fits(&self) -> bool {
+        self.level <= COARSEST && (self.bins.is_empty() || self.bins.len() == BINS >> self.level)
     }
 
     /// Adds another part. Either both are kept or both are in bins.

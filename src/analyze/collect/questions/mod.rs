@@ -19,6 +19,8 @@ pub mod token_facts;
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::collector::QuestionCollector;
 
 use self::breakdown::Breakdown;
@@ -28,9 +30,10 @@ use self::siblings::Siblings;
 use self::slices::SliceTable;
 use self::step_facts::StepFacts;
 use super::columns::Columns;
-use super::kept_entropies::KeptGate;
+use super::kept_entropies::{KeptCount, KeptGate};
 use super::sample::SampleGate;
 use super::tally::BatchKey;
+use crate::analyze::plan::Questions;
 use crate::ingest::TokenBatch;
 
 /// A response as far as these questions need it.
@@ -64,8 +67,8 @@ impl Asked<'_> {
     }
 }
 
-/// What all workers collected.
-#[derive(Debug, Default)]
+/// What all workers collected of the run, or of a part of it.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct CollectedQuestions {
     /// By step.
     pub steps: BTreeMap<i64, StepFacts>,
@@ -83,6 +86,74 @@ pub struct CollectedQuestions {
     pub changed: Vec<TokensById>,
     /// Kept groups.
     pub siblings: Siblings,
+    differences: KeptCount,
+}
+
+impl CollectedQuestions {
+    /// Adds another part.
+    pub fn merge(&mut self, other: Self) {
+        let Self { steps, slices, engine, ratios, reference, clipped, changed, siblings, differences } =
+            other;
+        self.differences.merge(differences);
+        for (step, facts) in steps {
+            match self.steps.get_mut(&step) {
+                Some(into) => {
+                    // Either both are in bins or none is.
+                    let mut facts = facts;
+                    if !self.differences.is_open() {
+                        into.differences().chain(facts.differences()).for_each(|d| d.kept.settle());
+                    }
+                    into.merge(&facts);
+                }
+                None => {
+                    self.steps.insert(step, facts);
+                }
+            }
+        }
+        self.slices.iter_mut().zip(&slices).for_each(|(a, b)| a.merge(b));
+        self.engine.merge(&engine);
+        self.ratios.merge(&ratios);
+        self.reference.merge(&reference);
+        self.clipped.merge(&clipped);
+        self.changed.iter_mut().zip(&changed).for_each(|(a, b)| a.merge(b));
+        self.siblings.merge(siblings);
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.steps.values_mut().flat_map(StepFacts::differences).for_each(|d| d.kept.sort());
+    }
+
+    /// Puts what is looked at in its order into one; `level` is how coarse bins are for the steps of
+    /// all.
+    pub fn arrange(&mut self, level: u32) {
+        let kept_all = self.differences.is_open();
+        for difference in self.steps.values_mut().flat_map(StepFacts::differences) {
+            if !kept_all {
+                difference.kept.settle();
+            }
+            difference.kept.coarsen(level);
+        }
+        self.siblings.settle();
+    }
+
+    /// Whether it was collected within the same limits, and its tables are of the right sizes.
+    pub fn fits(&self, gates: &QuestionGates, plan: &Questions) -> bool {
+        let steps = |facts: &StepFacts| {
+            let all = facts.engine.values().chain([&facts.engine_rest, &facts.update, &facts.total]);
+            all.into_iter().all(|d| d.kept.fits())
+                && (facts.corrections.is_empty() || facts.corrections.len() == plan.corrections.len())
+        };
+        self.differences.fits(&gates.differences)
+            && self.siblings.fits(&gates.groups)
+            && self.slices.len() == plan.dimensions.len()
+            && self.slices.iter().all(SliceTable::fits)
+            && self.steps.values().all(steps)
+            && self.changed.len() == plan.corrections.len()
+            && self.engine.fits()
+            && self.reference.fits()
+            && self.ratios.fits()
+    }
 }
 
 /// What all workers share.

@@ -5,7 +5,7 @@ use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
 /// Perplexities summed over responses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PerplexityTally {
     /// Responses.
     pub responses: u64,

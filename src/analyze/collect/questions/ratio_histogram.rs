@@ -16,7 +16,7 @@ pub fn bin(difference: f64) -> usize {
 }
 
 /// Tokens and energy by bin.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct RatioHistogram {
     /// Tokens.
     pub tokens: Vec<u64>,
@@ -39,6 +39,11 @@ impl RatioHistogram {
         if energy != 0.0 {
             self.energy[bin].add(energy);
         }
+    }
+
+    /// Whether it has all bins.
+    pub fn fits(&self) -> bool {
+        self.tokens.len() == BINS && self.energy.len() == BINS
     }
 
     /// Adds what another worker collected.

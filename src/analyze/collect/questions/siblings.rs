@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Asked;
 use super::token_facts::TokenFacts;
-use crate::analyze::collect::sample::{SampleGate, largest_hash};
+use crate::analyze::collect::sample::{Census, SampleGate, largest_hash};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
 use crate::ingest::{Column, Id};
@@ -17,7 +19,7 @@ use crate::ingest::{Column, Id};
 const LARGEST_PUSH: f64 = 1e30;
 
 /// A response of a kept group.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sibling {
     /// What its threshold is taken over.
     pub batch: BatchKey,
@@ -49,11 +51,17 @@ impl Sibling {
             .cmp(&(&other.ids, other.batch, other.reward.to_bits()))
             .then_with(|| bits(&self.push).cmp(&bits(&other.push)))
             .then_with(|| bits(&self.entropy).cmp(&bits(&other.entropy)))
+            .then_with(|| bits(&self.parts).cmp(&bits(&other.parts)))
+            .then_with(|| {
+                let rest = |s: &Self| (s.right, s.advantage.to_bits(), s.trained);
+                rest(self).cmp(&rest(other))
+            })
+            .then_with(|| self.candidates.cmp(&other.candidates))
     }
 }
 
 /// A kept group.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SiblingGroup {
     /// Its id.
     pub id: Id,
@@ -70,19 +78,54 @@ pub struct SiblingStore<'a> {
     level: u32,
 }
 
-/// The kept groups of a run.
-#[derive(Debug, Default)]
+/// The kept groups of a run, or of a part of it.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Siblings {
-    /// By step and hash; siblings in an order of their own.
+    /// By step and hash; siblings in an order of their own once settled.
     pub groups: BTreeMap<(i64, u64), SiblingGroup>,
-    /// One of 2^level groups was kept.
-    pub level: u32,
+    census: Census,
 }
 
 impl Siblings {
+    /// One of 2^level groups was kept.
+    pub fn level(&self) -> u32 {
+        self.census.level()
+    }
+
     /// How many groups of the run one kept group stands for.
     pub fn weight(&self) -> f64 {
-        f64::from(self.level).exp2()
+        f64::from(self.level()).exp2()
+    }
+
+    /// Adds the groups of another part.
+    pub fn merge(&mut self, other: Self) {
+        self.census.merge(&other.census);
+        let cut = largest_hash(self.level());
+        for (key, mut group) in other.groups {
+            match self.groups.get_mut(&key) {
+                Some(into) => into.siblings.append(&mut group.siblings),
+                None => {
+                    self.groups.insert(key, group);
+                }
+            }
+        }
+        self.groups.retain(|(_, cluster), _| (cluster >> 32) as u32 <= cut);
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.groups.values_mut().for_each(|group| group.siblings.sort_by(Sibling::order));
+    }
+
+    /// Whether they were kept within the limit of `gate`, and their columns are of one length.
+    pub fn fits(&self, gate: &SampleGate) -> bool {
+        let whole = |s: &Sibling| {
+            let n = s.ids.len();
+            s.push.len() == n
+                && (s.entropy.len() == n || s.entropy.is_empty())
+                && s.candidates.iter().all(|at| (*at as usize) < n)
+        };
+        self.census.fits(gate) && self.groups.values().flat_map(|group| &group.siblings).all(whole)
     }
 }
 
@@ -145,15 +188,14 @@ impl<'a> SiblingStore<'a> {
         }
     }
 
-    /// Merges the stores of all workers.
-    pub fn merge(stores: impl IntoIterator<Item = Self>) -> Siblings {
+    /// Gathers the stores of all workers.
+    pub fn gather(stores: impl IntoIterator<Item = Self>, gate: &SampleGate) -> Siblings {
         let mut stores: Vec<Self> = stores.into_iter().collect();
         // Each tells what it has first, so that all drop the same.
         stores.iter_mut().for_each(Self::settle);
-        let mut merged = Siblings::default();
+        let mut merged = Siblings { groups: BTreeMap::new(), census: Census::of(gate) };
         for mut store in stores {
             store.settle();
-            merged.level = store.level;
             for (key, mut group) in store.groups {
                 match merged.groups.get_mut(&key) {
                     Some(into) => into.siblings.append(&mut group.siblings),
@@ -163,7 +205,6 @@ impl<'a> SiblingStore<'a> {
                 }
             }
         }
-        merged.groups.values_mut().for_each(|group| group.siblings.sort_by(Sibling::order));
         merged
     }
 }

@@ -20,9 +20,10 @@ const VALUES: usize = 512;
 /// Leading bits of numbers that are kept, from all on.
 const DROPPED_BITS: [u32; 8] = [0, 24, 36, 44, 48, 50, 51, 52];
 /// What the tokens of one value add up to. Parts merge in any order to the same bits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SliceTally {
     /// The value, where it is a text.
+    #[serde(with = "crate::parts::encode::shared_text")]
     pub text: Option<Arc<str>>,
     /// Tokens.
     pub tokens: u64,
@@ -77,7 +78,7 @@ impl SliceTally {
 }
 
 /// A dimension's values. See the module's documentation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SliceTable {
     /// By key.
     pub values: BTreeMap<u64, SliceTally>,
@@ -133,6 +134,14 @@ impl SliceTable {
                 self.values.entry(key).or_default().merge(&tally);
             }
         }
+    }
+
+    /// Whether its tables are of the right sizes.
+    pub fn fits(&self) -> bool {
+        let whole = |tally: &SliceTally| tally.replicates.len() == REPLICATES;
+        self.level < DROPPED_BITS.len()
+            && self.values.len() <= VALUES
+            && self.values.values().chain([&self.other]).all(whole)
     }
 
     /// Adds what another worker collected.

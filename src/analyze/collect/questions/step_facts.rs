@@ -15,7 +15,7 @@ const VERSIONS: usize = 64;
 const PARTS: usize = 64;
 
 /// KL to the reference.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ReferenceTally {
     /// Tokens.
     pub tokens: u64,
@@ -44,7 +44,7 @@ impl ReferenceTally {
 }
 
 /// Responses that ended in one way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct EndTally {
     /// Responses.
     pub responses: u64,
@@ -73,7 +73,7 @@ impl EndTally {
 }
 
 /// Loops.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct LoopTally {
     /// Trained tokens in second or later copies.
     pub repeated: u64,
@@ -82,7 +82,7 @@ pub struct LoopTally {
 }
 
 /// Values of responses: how many, and their sum.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct MeanTally {
     /// Responses.
     pub responses: u64,
@@ -99,7 +99,7 @@ impl MeanTally {
 }
 
 /// What is asked of one step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct StepFacts {
     /// Responses.
     pub responses: u64,
@@ -126,6 +126,7 @@ pub struct StepFacts {
     /// KL to the reference.
     pub reference: ReferenceTally,
     /// Parts of the reward, by name.
+    #[serde(with = "crate::parts::encode::by_text")]
     pub parts: BTreeMap<Arc<str>, MeanTally>,
     /// Cut responses.
     pub cut: EndTally,

@@ -7,7 +7,7 @@ use crate::stats::wide_sum::WideSum;
 pub const LARGEST: usize = 10;
 
 /// What the energies of a step's tokens are made of. Any scale of norms works.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Concentration {
     /// Trained tokens, those without a gradient included.
     pub trained: u64,
@@ -56,6 +56,15 @@ impl Concentration {
             let at = self.largest.partition_point(|known| *known >= energy);
             self.largest.insert(at, energy);
             self.largest.truncate(LARGEST);
+        }
+    }
+
+    /// Puts what may come in any order into one; what not all of was kept goes.
+    pub fn settle(&mut self, kept_all: bool) {
+        if kept_all {
+            self.kept.sort_unstable_by(f64::total_cmp);
+        } else {
+            self.kept = Vec::new();
         }
     }
 

@@ -6,7 +6,7 @@ use crate::analyze::result::DRIVERS;
 use crate::ingest::Id;
 
 /// A token with a large gradient norm.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Driver {
     /// ‖g‖².
     pub energy: f64,
@@ -68,7 +68,7 @@ impl Driver {
 }
 
 /// The largest so far, largest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Drivers(Vec<Driver>);
 
 impl Drivers {
@@ -90,6 +90,11 @@ impl Drivers {
     /// Adds the tokens of another worker.
     pub fn merge(&mut self, other: Self) {
         other.0.into_iter().for_each(|token| self.add(token));
+    }
+
+    /// Gives units the numbers that they have in another run.
+    pub fn renumber(&mut self, unit: impl Fn(u32) -> u32) {
+        self.0.iter_mut().for_each(|token| token.place.0 = unit(token.place.0));
     }
 
     /// The tokens, largest first.

@@ -1,15 +1,16 @@
 //! Responses with what is known of each: what is looked at within groups.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::gaps::GapSums;
-use crate::analyze::collect::sample::{SampleBuffer, SampleGate, Sampled};
+use crate::analyze::collect::sample::{Kept, Sampled};
 
 /// Advantages below this part of the usual size are what rounding leaves.
 const ROUNDING: f64 = 1e-4;
 
 /// One response.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ResponseFact {
     /// Hash of step and group: groups are kept whole or not at all.
     pub hash: u32,
@@ -53,6 +54,23 @@ impl Sampled for ResponseFact {
     fn hash(&self) -> u32 {
         self.hash
     }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let bits = |v: f32| v.to_bits();
+        let first = |r: &Self| {
+            let values = (bits(r.reward), bits(r.advantage), r.length, r.text, bits(r.surprisal));
+            (r.step, r.group, r.order, values)
+        };
+        let rest =
+            |r: &Self| (bits(r.entropy), r.energy.to_bits(), r.signs, r.truncated, r.lag, r.ending, r.right);
+        let parts = |r: &Self| r.parts.iter().map(|part| bits(*part)).collect::<Vec<_>>();
+        let gap = |r: &Self| r.gap.as_ref().map(|gap| gap.bits());
+        first(self)
+            .cmp(&first(other))
+            .then_with(|| rest(self).cmp(&rest(other)))
+            .then_with(|| parts(self).cmp(&parts(other)))
+            .then_with(|| gap(self).cmp(&gap(other)))
+    }
 }
 
 /// The responses of the run, or of a sample of its groups.
@@ -65,14 +83,9 @@ pub struct ResponseFacts {
 }
 
 impl ResponseFacts {
-    /// Merges what all workers kept.
-    pub fn merge(buffers: Vec<SampleBuffer<ResponseFact>>, gate: &SampleGate) -> Self {
-        let (mut responses, level) = SampleBuffer::gather(buffers, gate);
-        let bits = |v: f32| v.to_bits();
-        responses.sort_by_key(|r| {
-            let values = (bits(r.reward), bits(r.advantage), r.length, r.text, bits(r.surprisal));
-            (r.step, r.group, r.order, values)
-        });
+    /// What was kept of the whole run, settled.
+    pub fn new(kept: Kept<ResponseFact>) -> Self {
+        let (mut responses, level) = (kept.tokens, kept.census.level());
         forget_rounding(&mut responses);
         Self { responses, level }
     }

@@ -20,7 +20,7 @@ pub fn k3(difference: f64) -> f64 {
 /// With y = ln μ − ln π, a sampler of temperature T has y = b ln π − ln Σ π^{1+b}, b = 1/T − 1.
 /// The normaliser's logarithm is 0 at b = 0 with the slope −H, and ln Σ π² at b = 1; the parabola
 /// through these gives y ≈ b x − b² z with x = ln π + H and z = ln Σ π² + H.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GapSums {
     /// Tokens.
     pub tokens: f64,
@@ -70,6 +70,13 @@ impl GapSums {
             }
         }
         (sums.tokens > 0.0).then_some(sums)
+    }
+
+    /// All sums as bits, for an order.
+    pub fn bits(&self) -> Vec<u64> {
+        let Self { tokens, k3, y, absolute, yy, below, largest, moments, slope } = self;
+        let single = [tokens, k3, y, absolute, yy, below, largest];
+        single.into_iter().chain(moments).chain(slope).map(|sum| sum.to_bits()).collect()
     }
 
     /// Adds other sums.

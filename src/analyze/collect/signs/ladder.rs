@@ -7,7 +7,7 @@ const SHIFT: u32 = 52 - RUNG_BITS;
 const STRETCH: usize = 8 << RUNG_BITS;
 
 /// Counts by size.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Ladder {
     /// Number of the first rung in `counts`.
     first: usize,

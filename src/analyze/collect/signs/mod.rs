@@ -9,15 +9,17 @@ pub mod ladder;
 pub mod probe;
 pub mod what_if;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
 
 use self::concentration::Concentration;
 use self::drivers::Drivers;
 use self::facts::{ResponseFact, ResponseFacts};
 use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
-use super::kept_entropies::KeptGate;
-use super::sample::{SampleBuffer, SampleGate};
+use super::kept_entropies::{KeptCount, KeptGate};
+use super::sample::{Kept, SampleBuffer, SampleGate};
 use crate::stats::wide_sum::WideSum;
 
 /// Energies that are kept one by one, so that shares of the largest are exact.
@@ -48,7 +50,7 @@ impl Default for SignGates {
 }
 
 /// Tokens with A < 0 whose ratio the clip leaves open, beyond [`FAR_RATIO`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct FarTokens {
     /// How many.
     pub tokens: u64,
@@ -65,7 +67,7 @@ impl FarTokens {
 }
 
 /// One step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct StepSigns {
     /// How few tokens carry the energy.
     pub concentration: Concentration,
@@ -138,6 +140,82 @@ impl Signs {
     }
 }
 
+/// What was collected of a part of the run.
+#[derive(Serialize, Deserialize)]
+pub struct SignState {
+    steps: BTreeMap<i64, StepSigns>,
+    kept: KeptCount,
+    drivers: Drivers,
+    what_if: WhatIf,
+    facts: Kept<ResponseFact>,
+    probes: Kept<Probe>,
+}
+
+impl SignState {
+    /// What all workers collected.
+    pub fn gather(workers: Vec<Signs>, gates: &SignGates) -> Self {
+        let (mut steps, mut drivers, mut what_if) = (BTreeMap::new(), Drivers::default(), WhatIf::default());
+        let (mut facts, mut probes) = (Vec::new(), Vec::new());
+        for worker in workers {
+            for (step, signs) in worker.steps {
+                steps.entry(step).or_insert_with(StepSigns::default).merge(&signs);
+            }
+            drivers.merge(worker.drivers);
+            what_if.merge(&worker.what_if);
+            facts.push(worker.facts);
+            probes.push(worker.probes);
+        }
+        Self {
+            steps,
+            kept: KeptCount::of(&gates.kept),
+            drivers,
+            what_if,
+            facts: Kept::gather(facts, &gates.facts),
+            probes: Kept::gather(probes, &gates.probes),
+        }
+    }
+
+    /// Adds another part.
+    pub fn merge(&mut self, other: Self) {
+        let Self { steps, kept, drivers, what_if, facts, probes } = other;
+        for (step, signs) in steps {
+            self.steps.entry(step).or_default().merge(&signs);
+        }
+        self.kept.merge(kept);
+        if !self.kept.is_open() {
+            self.steps.values_mut().for_each(|signs| signs.concentration.settle(false));
+        }
+        self.drivers.merge(drivers);
+        self.what_if.merge(&what_if);
+        self.facts.merge(facts);
+        self.probes.merge(probes);
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        let kept_all = self.kept.is_open();
+        self.steps.values_mut().for_each(|signs| signs.concentration.settle(kept_all));
+    }
+
+    /// Puts what is looked at in its order into one.
+    pub fn arrange(&mut self) {
+        self.facts.settle();
+        self.probes.settle();
+    }
+
+    /// Whether it was collected within the same limits.
+    pub fn fits(&self, gates: &SignGates) -> bool {
+        self.kept.fits(&gates.kept)
+            && self.facts.census.fits(&gates.facts)
+            && self.probes.census.fits(&gates.probes)
+    }
+
+    /// Gives units the numbers that they have in another run.
+    pub fn renumber(&mut self, unit: impl Fn(u32) -> u32) {
+        self.drivers.renumber(unit);
+    }
+}
+
 /// What all workers collected.
 #[derive(Default)]
 pub struct CollectedSigns {
@@ -162,24 +240,15 @@ impl CollectedSigns {
         Some(&self.steps[at].1)
     }
 
-    /// Merges what the workers collected.
-    pub fn merge(workers: Vec<Signs>, gates: &SignGates) -> Self {
-        let mut merged = Self { kept_all: gates.kept.is_open(), ..Self::default() };
-        let mut steps: HashMap<i64, StepSigns> = HashMap::new();
-        let (mut facts, mut probes) = (Vec::new(), Vec::new());
-        for worker in workers {
-            for (step, signs) in worker.steps {
-                steps.entry(step).or_default().merge(&signs);
-            }
-            merged.drivers.merge(worker.drivers);
-            merged.what_if.merge(&worker.what_if);
-            facts.push(worker.facts);
-            probes.push(worker.probes);
+    /// What was collected of the whole run, settled.
+    pub fn new(state: SignState) -> Self {
+        Self {
+            kept_all: state.kept.is_open(),
+            steps: state.steps.into_iter().collect(),
+            drivers: state.drivers,
+            what_if: state.what_if,
+            facts: ResponseFacts::new(state.facts),
+            probes: state.probes.tokens,
         }
-        merged.steps = steps.into_iter().collect();
-        merged.steps.sort_by_key(|(step, _)| *step);
-        merged.facts = ResponseFacts::merge(facts, &gates.facts);
-        merged.probes = probe::merge(probes, &gates.probes);
-        merged
     }
 }

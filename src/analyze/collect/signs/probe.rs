@@ -1,8 +1,10 @@
 //! Responses whose tokens are held against their neighbours: is the log aligned, and are all
 //! trained tokens the policy's own?
 
+use std::cmp::Ordering;
+
 use crate::analyze::collect::columns::Columns;
-use crate::analyze::collect::sample::{SampleBuffer, SampleGate, Sampled};
+use crate::analyze::collect::sample::Sampled;
 
 /// Tokens of a response that are looked at.
 const LONGEST: usize = 512;
@@ -22,7 +24,7 @@ fn add(moments: &mut Moments, x: f64, y: f64) {
 }
 
 /// What one response says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Probe {
     /// Hash of the response.
     pub hash: u32,
@@ -43,6 +45,17 @@ pub struct Probe {
 impl Sampled for Probe {
     fn hash(&self) -> u32 {
         self.hash
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let numbers = |p: &Self| {
+            let shifts = p.entropy_shift.iter().chain(&p.logprob_shift).flatten();
+            let pairs = p.unsampled.iter().chain(&p.turn_start).chain(&p.elsewhere);
+            shifts.chain(pairs).map(|number| number.to_bits()).collect::<Vec<_>>()
+        };
+        (self.order, self.hash)
+            .cmp(&(other.order, other.hash))
+            .then_with(|| numbers(self).cmp(&numbers(other)))
     }
 }
 
@@ -88,11 +101,4 @@ impl Probe {
         }
         probe
     }
-}
-
-/// The probes of the run, or of a sample of its responses.
-pub fn merge(buffers: Vec<SampleBuffer<Probe>>, gate: &SampleGate) -> Vec<Probe> {
-    let (mut probes, _) = SampleBuffer::gather(buffers, gate);
-    probes.sort_by_key(|probe| (probe.order, probe.hash));
-    probes
 }

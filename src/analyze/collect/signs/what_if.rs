@@ -59,7 +59,7 @@ impl Bounded {
 }
 
 /// Energy and squares of the run under each bound.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct WhatIf([[WideSum; 2]; RatioBound::TRIED.len()]);
 
 impl WhatIf {

@@ -69,7 +69,7 @@ pub fn cancellation(kept: &Siblings, spurious: &SpuriousPlaces, texts: &TokenTex
         cancelled_share: share(net, gross).map(|kept| 1.0 - kept),
         spurious_cancelled_share: share(flagged[1], flagged[0]).map(|kept| 1.0 - kept),
         groups: kept.groups.len() as u64,
-        exact: kept.level == 0,
+        exact: kept.level() == 0,
         top: top.iter().take(TOP).map(row).collect(),
     })
 }

@@ -83,14 +83,14 @@ pub fn forks(kept: &Siblings, spurious: &SpuriousPlaces, texts: &TokenTexts) -> 
         all.list.append(&mut group.list);
         keep_top(&mut all.list);
     }
-    let scaled = |count: u64| count << kept.level.min(40);
+    let scaled = |count: u64| count << kept.level().min(40);
     let mean = |(sum, count): (f64, u64)| (count > 0).then(|| sum / count as f64);
     let differences = &all.spurious;
     Some(Forks {
         forks: scaled(all.forks),
         all_branches_twice: scaled(all.twice),
         groups: kept.groups.len() as u64,
-        exact: kept.level == 0,
+        exact: kept.level() == 0,
         entropy_at_forks: mean(all.at),
         entropy_elsewhere: mean(all.elsewhere),
         spurious: SpuriousForks {

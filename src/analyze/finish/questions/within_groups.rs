@@ -127,7 +127,7 @@ pub fn within_groups(kept: &Siblings, parts: &[String]) -> Option<WithinGroups> 
     };
     Some(WithinGroups {
         groups: moments.groups,
-        exact: kept.level == 0,
+        exact: kept.level() == 0,
         advantage_length_correlation: moments.correlation(ADVANTAGE, LENGTH),
         advantage_explained: explained.filter(|_| !parts.is_empty()),
         parts: parts.iter().enumerate().map(part).collect(),

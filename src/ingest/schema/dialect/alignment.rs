@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How the lists of a row are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Alignment {
     /// Response tokens only, value t belongs to response token t, padding at the end.
     Response,

@@ -1,0 +1,71 @@
+//! `plan`, `collect` and `merge`: an analysis in shards.
+
+use std::io::Write;
+
+use super::analyze::{Wanted, present};
+use super::args::{CollectArgs, MergeArgs, PlanArgs};
+use super::outcome::{Outcome, stdout};
+use super::progress::Bar;
+use super::settings;
+use crate::analyze::{Gate, LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
+use crate::error::Result;
+use crate::ingest::Run;
+use crate::output::OutputFolder;
+
+/// Runs `plan`.
+pub fn plan(arguments: &PlanArgs, out: &mut dyn Write) -> Result<Outcome> {
+    let ingest = settings::ingest_part(&arguments.input.reading, &arguments.part)?;
+    let run = Run::open(&arguments.input.inputs, &ingest)?;
+    let purpose = if arguments.for_compare { Purpose::Comparison } else { Purpose::Report };
+    let plan = ShardPlan::new(&run, &settings::analyze(&arguments.options), purpose, arguments.shard_tokens)?;
+    plan.write(&arguments.output)?;
+    let last = plan.shards().saturating_sub(1);
+    let shards = if last == 0 { "1 shard" } else { &format!("{} shards", plan.shards()) };
+    stdout(writeln!(out, "{shards} (--shard 0 to {last}): {}", arguments.output.display()))?;
+    Ok(Outcome::Fine)
+}
+
+/// Runs `collect`.
+pub fn collect(arguments: &CollectArgs, talk: &mut dyn Write) -> Result<Outcome> {
+    let plan = ShardPlan::read(&arguments.plan)?;
+    let CollectArgs { shard, output, threads, quiet, .. } = arguments;
+    let bar = |run: &Run| Bar::new(run, *quiet);
+    let made = match &arguments.look {
+        None => collect_shard(&plan, *shard, output, *threads, bar)?,
+        Some(look) => {
+            let look = LookFile::read(look, &plan)?;
+            collect_look(&plan, *shard, &look, output, *threads, bar)?
+        }
+    };
+    if !quiet {
+        let there = if made.was_there { " (was there)" } else { "" };
+        stdout(writeln!(talk, "part: {}{there}", made.path.display()))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Runs `merge`.
+pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
+    // Fails now rather than after the merge.
+    let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
+    let plan = ShardPlan::read(&arguments.plan)?;
+    let merged = MergedParts::read(&plan, &arguments.inputs)?;
+    if let Some(path) = &arguments.output {
+        merged.write(path)?;
+        if !arguments.quiet {
+            stdout(writeln!(talk, "part: {}", path.display()))?;
+        }
+        return Ok(Outcome::Fine);
+    }
+    let (analysis, flagged) = merged.analysis()?;
+    let wanted = Wanted {
+        report: arguments.report.as_deref(),
+        open: arguments.open,
+        format: arguments.format,
+        quiet: arguments.quiet,
+        gates: &gates,
+        claimed: claimed.as_ref(),
+    };
+    present(&analysis, flagged, &wanted, out, talk)
+}

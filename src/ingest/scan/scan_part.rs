@@ -1,0 +1,144 @@
+//! What a scan of some units leaves beside the sinks: counts, what was missing, and the open ends of
+//! responses that may go on in units that others read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::ingest::batch::TokenBatch;
+use crate::ingest::files::run::Run;
+use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::renumber::Renumber;
+use crate::ingest::scan::response_keys::ResponseKeys;
+use crate::ingest::scan::row_index::RowIndex;
+use crate::ingest::scan::step_filter::{StepFilter, StepsSeen};
+use crate::ingest::scan::stitch::{Emit, Stitcher, Whole};
+use crate::ingest::scan::unit_table::UnitTable;
+use crate::ingest::schema::context::Conventions;
+use crate::parts::{PartReader, PartWriter};
+
+/// What a scan of some units leaves.
+#[derive(Default, Serialize, Deserialize)]
+pub struct ScanPart {
+    /// Missing and bad values.
+    quality: Quality,
+    /// Responses of each unit.
+    counts: BTreeMap<usize, u64>,
+    keys: ResponseKeys,
+    /// Of each file, the first rows with as many values as tokens and with one less.
+    conventions: BTreeMap<usize, (u64, u64)>,
+    stitcher: Stitcher,
+    /// The steps that there are, where some were asked for.
+    steps: StepsSeen,
+}
+
+impl ScanPart {
+    pub(super) fn new(
+        quality: Quality,
+        counts: BTreeMap<usize, u64>,
+        keys: ResponseKeys,
+        stitcher: Stitcher,
+        steps: StepsSeen,
+        conventions: impl Iterator<Item = (usize, Arc<Conventions>)>,
+    ) -> Self {
+        let conventions = conventions.map(|(file, seen)| (file, seen.first_rows())).collect();
+        Self { quality, counts, keys, conventions, stitcher, steps }
+    }
+
+    /// Whether it is of these units, given in order, and of no others.
+    pub fn covers(&self, units: impl Iterator<Item = usize>) -> bool {
+        self.counts.keys().copied().eq(units)
+    }
+
+    /// The responses that may go on in other units, of the steps that are asked for.
+    pub fn open_ends(&self, run: &Run) -> impl Iterator<Item = &TokenBatch> {
+        let asked = |step: &i64| run.settings.steps.is_none_or(|r| (r.first..=r.last).contains(step));
+        self.stitcher.open_ends().filter(move |end| end.responses.step.iter().all(asked))
+    }
+
+    /// Joins the open ends with those of another part; `emit` gets responses that are complete.
+    pub fn join(&mut self, other: Self, run: &Run, units: &UnitTable, emit: &mut Emit<'_>) -> Result<()> {
+        let Self { quality, counts, keys, conventions, stitcher, steps } = other;
+        self.steps.merge(steps);
+        self.quality.merge(&quality);
+        self.counts.extend(counts);
+        self.keys.merge(keys);
+        for (file, (equal, one_less)) in conventions {
+            let known = self.conventions.entry(file).or_insert((u64::MAX, u64::MAX));
+            *known = (known.0.min(equal), known.1.min(one_less));
+        }
+        let filter = StepFilter::new(run.settings.steps);
+        let mut pass = |batch| filter.pass_on(batch, emit);
+        with_whole(run, units, |whole| self.stitcher.join(stitcher, whole, &mut pass))?;
+        self.steps.merge(filter.seen());
+        Ok(())
+    }
+
+    /// Ends the scan: passes on what is still open, and fails where the files are not of one run.
+    pub fn close(mut self, run: &Run, units: &UnitTable, emit: &mut Emit<'_>) -> Result<(Quality, RowIndex)> {
+        let stitcher = std::mem::take(&mut self.stitcher);
+        let filter = StepFilter::new(run.settings.steps);
+        let mut pass = |batch| filter.pass_on(batch, emit);
+        let continued = with_whole(run, units, |whole| stitcher.finish(whole, &mut pass))?;
+        self.steps.merge(filter.seen());
+        self.require_steps(run)?;
+        self.require_sound(run)?;
+        Ok(self.rows(units, &continued))
+    }
+
+    /// The rows of responses, given the units whose first response began before.
+    pub(super) fn rows(self, units: &UnitTable, continued: &[usize]) -> (Quality, RowIndex) {
+        let counts: Vec<u64> =
+            (0..units.len()).map(|unit| self.counts.get(&unit).copied().unwrap_or(0)).collect();
+        (self.quality, RowIndex::new(&counts, continued))
+    }
+
+    pub(super) fn require_steps(&self, run: &Run) -> Result<()> {
+        self.steps.require_some(run.settings.steps)
+    }
+
+    pub(super) fn require_sound(&self, run: &Run) -> Result<()> {
+        for (file, (equal, one_less)) in &self.conventions {
+            if let Some(file) = run.files.get(*file) {
+                file.context.require_one_convention((*equal, *one_less), run.mapping_of(file))?;
+            }
+        }
+        self.keys.require_one_run(run)
+    }
+
+    /// Gives units and files the numbers that they have in another run.
+    pub fn renumber(&mut self, numbers: &Renumber) {
+        self.quality.renumber(|file| numbers.file(file));
+        self.counts = std::mem::take(&mut self.counts)
+            .into_iter()
+            .map(|(unit, count)| (numbers.unit(unit as u32) as usize, count))
+            .collect();
+        self.keys.renumber(|file| numbers.file(file));
+        self.conventions = std::mem::take(&mut self.conventions)
+            .into_iter()
+            .map(|(file, rows)| (numbers.file(file as u32) as usize, rows))
+            .collect();
+        self.stitcher.renumber(numbers);
+    }
+}
+
+fn with_whole<T>(run: &Run, units: &UnitTable, work: impl FnOnce(&Whole<'_>) -> Result<T>) -> Result<T> {
+    let same_file = |a: usize, b: usize| units.same_file(a, b);
+    let require_size = |batch: &TokenBatch| run.require_size(batch);
+    work(&Whole { same_file: &same_file, require_size: &require_size })
+}
+
+/// The open ends need to know the run and a sink: see [`ScanPart::join`].
+impl ScanPart {
+    /// Writes it.
+    pub fn write(&self, out: &mut PartWriter) -> Result<()> {
+        out.state("scan", self)
+    }
+
+    /// Reads it.
+    pub fn read(input: &mut PartReader) -> Result<Self> {
+        input.state("scan")
+    }
+}

@@ -1,0 +1,110 @@
+//! `--cache`: files that did not change are not read again.
+
+use std::path::{Path, PathBuf};
+
+use stapo_analyze::analyze::{
+    AnalyzeSettings, Cache, CacheUse, analyze_cached, analyze_for_comparison, analyze_for_comparison_cached,
+};
+use stapo_analyze::framework::s2t::S2tSettings;
+use stapo_analyze::ingest::Silent;
+
+use crate::logs::{Content, Shape, write};
+use crate::{assert_same, everything, in_one_process, open, preset, tight};
+
+fn cached(paths: &[PathBuf], settings: &AnalyzeSettings, folder: &Path) -> (String, CacheUse) {
+    let cache = Cache::open(folder).unwrap();
+    let (analysis, mut flagged, used) = analyze_cached(&open(paths), settings, &cache, &Silent).unwrap();
+    (everything(&analysis, &mut flagged), used)
+}
+
+#[test]
+fn a_run_that_grows_is_read_from_there_on_and_gives_the_same_bytes() {
+    for shape in [Shape::Nested, Shape::Long, Shape::Json] {
+        for settings in [preset(S2tSettings::v5()), tight(S2tSettings::v5()), tight(S2tSettings::v1())] {
+            let folder = tempfile::tempdir().unwrap();
+            let paths = write(folder.path(), Content::new(shape), 5);
+            let cache = folder.path().join("cache");
+            // With one file, ids need not be compared: a second one is another case.
+            let mut known = 0;
+            for files in [2, 3, 5] {
+                let (found, used) = cached(&paths[..files], &settings, &cache);
+                assert_eq!((used.reused, used.read), (known, files - known), "{shape:?} {:?}", used.notes);
+                assert_eq!(used.notes, Vec::<String>::new());
+                assert_same(&in_one_process(&paths[..files], &settings), &found);
+                known = files;
+            }
+            let (found, used) = cached(&paths, &settings, &cache);
+            assert_eq!((used.reused, used.read), (5, 0));
+            assert_same(&in_one_process(&paths, &settings), &found);
+        }
+    }
+}
+
+#[test]
+fn files_between_others_move_them_where_ids_tell_responses_apart() {
+    for (ids, reused) in [(true, 3), (false, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = write(folder.path(), Content { ids, ..Content::new(Shape::Nested) }, 5);
+        let cache = folder.path().join("cache");
+        let settings = tight(S2tSettings::v5());
+        let some = [paths[0].clone(), paths[2].clone(), paths[4].clone()];
+        cached(&some, &settings, &cache);
+        let (found, used) = cached(&paths, &settings, &cache);
+        assert_eq!((used.reused, used.read), (reused, 5 - reused), "{:?}", used.notes);
+        assert_eq!(used.notes, Vec::<String>::new());
+        assert_same(&in_one_process(&paths, &settings), &found);
+    }
+}
+
+#[test]
+fn what_changed_or_is_broken_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = write(folder.path(), Content::new(Shape::Nested), 4);
+    let cache = folder.path().join("cache");
+    let settings = preset(S2tSettings::v5());
+    cached(&paths, &settings, &cache);
+    let entry = || {
+        let all = std::fs::read_dir(&cache).unwrap().flatten().map(|e| e.path());
+        all.filter(|p| p.extension().is_some_and(|e| e == "part")).collect::<Vec<_>>()
+    };
+    let whole = std::fs::read(&entry()[0]).unwrap();
+    let expected = in_one_process(&paths, &settings);
+    // Cut short at many places, and one bit wrong at many places.
+    let mut broken: Vec<Vec<u8>> = (0..4).map(|i| whole[..whole.len() * i / 4].to_vec()).collect();
+    for i in 0..9 {
+        let mut bytes = whole.clone();
+        let at = (bytes.len() - 1) * i / 8;
+        bytes[at] ^= 1 << (i % 8);
+        broken.push(bytes);
+    }
+    for bytes in broken {
+        std::fs::write(&entry()[0], &bytes).unwrap();
+        let (found, used) = cached(&paths, &settings, &cache);
+        assert_eq!((used.reused, used.read, used.notes.len()), (0, 4, 1), "{:?}", used.notes);
+        assert_same(&expected, &found);
+        assert_eq!(std::fs::read(&entry()[0]).unwrap(), whole, "an entry is the same bytes again");
+    }
+    // Another mask is another entry; a file that was written anew is read.
+    let (_, used) = cached(&paths, &preset(S2tSettings::v1()), &cache);
+    assert_eq!((used.reused, used.read), (0, 4));
+    let bytes = std::fs::read(&paths[1]).unwrap();
+    std::fs::remove_file(&paths[1]).unwrap();
+    std::fs::write(&paths[1], bytes).unwrap();
+    let (found, used) = cached(&paths, &settings, &cache);
+    assert_eq!((used.reused, used.read), (0, 4));
+    assert_same(&expected, &found);
+}
+
+#[test]
+fn a_comparison_uses_a_cache_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = write(folder.path(), Content::new(Shape::Long), 3);
+    let cache = Cache::open(&folder.path().join("cache")).unwrap();
+    let settings = tight(S2tSettings::v5());
+    for files in [2, 3, 3] {
+        let run = open(&paths[..files]);
+        let expected = analyze_for_comparison(&run, &settings, &Silent).unwrap();
+        let (found, _) = analyze_for_comparison_cached(&run, &settings, &cache, &Silent).unwrap();
+        assert_same(&format!("{expected:#?}"), &format!("{found:#?}"));
+    }
+}

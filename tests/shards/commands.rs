@@ -1,0 +1,115 @@
+//! The commands as a user, a job script or a driver runs them: the files that they leave.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+
+use crate::logs::{Content, Shape, write};
+
+fn program(arguments: &[&str]) -> Output {
+    let mut all = arguments.to_vec();
+    // As small units as the other tests have; only what reads a log takes it.
+    if !matches!(arguments.first(), Some(&("collect" | "merge"))) {
+        all.extend(["--unit-tokens", "300"]);
+    }
+    Command::cargo_bin("stapo-analyze").unwrap().args(all).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(arguments: &[&str]) {
+    let output = program(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Every file below a folder, with its bytes.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).unwrap().flatten() {
+            match entry.path().is_dir() {
+                true => open.push(entry.path()),
+                false => {
+                    let name = entry.path().strip_prefix(folder).unwrap().to_owned();
+                    all.insert(name, std::fs::read(entry.path()).unwrap());
+                }
+            }
+        }
+    }
+    all
+}
+
+#[track_caller]
+fn assert_same_files(expected: &Path, found: &Path) {
+    let (expected, found) = (tree(expected), tree(found));
+    assert!(expected.len() > 5);
+    assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
+    for (name, bytes) in &expected {
+        assert!(found[name] == *bytes, "{} differs", name.display());
+    }
+}
+
+#[test]
+fn a_job_of_shards_leaves_the_files_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let logs = folder.path().join("logs");
+    std::fs::create_dir(&logs).unwrap();
+    write(&logs, Content { texts: true, ..Content::new(Shape::Long) }, 3);
+    let (run, plan, work) = (at("logs"), at("work/plan.json"), at("work"));
+    succeeds(&[&run, "--report", &at("one"), "-q"]);
+    succeeds(&["plan", &run, "--shard-tokens", "3.5e3", "-o", &plan]);
+    let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
+    let shards = document["shards"].as_array().unwrap().len();
+    assert_eq!(shards, 3);
+    for shard in (0..shards).rev() {
+        succeeds(&["collect", "--plan", &plan, "--shard", &shard.to_string(), "-o", &work, "-q"]);
+        assert!(folder.path().join(format!("work/part-{shard:05}.part")).exists());
+    }
+    let again = program(&["collect", "--plan", &plan, "--shard", "1", "-o", &work]);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("was there"));
+    succeeds(&["merge", "--plan", &plan, &work, "--report", &at("merged"), "-q"]);
+    assert_same_files(&folder.path().join("one"), &folder.path().join("merged"));
+    // With a cache, twice.
+    for report in ["first", "second"] {
+        succeeds(&[&run, "--report", &at(report), "--cache", &at("cache"), "-q"]);
+        assert_same_files(&folder.path().join("one"), &folder.path().join(report));
+    }
+    let beyond = program(&["collect", "--plan", &plan, "--shard", &shards.to_string(), "-o", &work]);
+    assert_eq!(beyond.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&beyond.stderr).contains("the last is 2"));
+    std::fs::remove_file(folder.path().join("work/part-00001.part")).unwrap();
+    let missing = program(&["merge", "--plan", &plan, &work, "--report", &at("partial"), "-q"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("shard 1"));
+    assert!(tree(&folder.path().join("partial")).is_empty());
+}
+
+#[test]
+fn comparisons_of_merged_parts_leave_the_files_of_comparisons_of_logs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut parts = Vec::new();
+    for (name, steps) in [("a", 5), ("b", 4)] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        write(&folder.path().join(name), Content { steps, ..Content::new(Shape::Nested) }, 2);
+        let (work, plan) = (at(&format!("work-{name}")), at(&format!("work-{name}/plan.json")));
+        succeeds(&["plan", &at(name), "--for-compare", "--shard-tokens", "5000", "-o", &plan]);
+        for shard in ["0", "1"] {
+            succeeds(&["collect", "--plan", &plan, "--shard", shard, "-o", &work, "-q"]);
+        }
+        let part = at(&format!("work-{name}/run.part"));
+        succeeds(&["merge", "--plan", &plan, &work, "-o", &part, "-q"]);
+        parts.push(format!("{name}={part}"));
+    }
+    let (a, b) = (format!("a={}", at("a")), format!("b={}", at("b")));
+    succeeds(&["compare", &a, &b, "--report", &at("logs"), "-q"]);
+    succeeds(&["compare", &parts[0], &parts[1], "--report", &at("parts"), "-q"]);
+    assert_same_files(&folder.path().join("logs"), &folder.path().join("parts"));
+    succeeds(&["compare", &a, &parts[1], "--report", &at("mixed"), "--cache", &at("cache"), "-q"]);
+    assert_same_files(&folder.path().join("logs"), &folder.path().join("mixed"));
+    let other = program(&["compare", &parts[0], &parts[1], "--preset", "v1", "-q"]);
+    assert_eq!(other.status.code(), Some(2));
+}
