@@ -11,6 +11,7 @@ mod questions;
 mod reference;
 mod rules;
 mod schema;
+mod sentences;
 mod synthetic;
 mod trust;
 mod ward;

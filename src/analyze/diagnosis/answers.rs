@@ -80,11 +80,15 @@ fn diversity(answers: &Answers) -> Option<Warning> {
 
 /// A part of the reward that rises for good while another falls.
 fn parts(changes: &Changes) -> Option<Warning> {
+    let parts = || changes.found.iter().filter(|(name, _)| name.starts_with("reward/"));
+    // A part that went both ways diverges from nothing but itself.
     let of = |direction: Direction| {
-        let found = changes.found.iter().filter(|(name, _)| name.starts_with("reward/"));
-        found.filter(move |(_, change)| change.direction == direction)
+        parts().find(move |(name, change)| {
+            let turned = parts().any(|(other, turn)| other == name && turn.direction != direction);
+            change.direction == direction && !turned
+        })
     };
-    let ((up, rise), (down, fall)) = (of(Direction::Up).next()?, of(Direction::Down).next()?);
+    let ((up, rise), (down, fall)) = (of(Direction::Up)?, of(Direction::Down)?);
     Some(Warning {
         code: WarningCode::RewardPartsDiverge,
         message: format!(
@@ -93,7 +97,9 @@ fn parts(changes: &Changes) -> Option<Warning> {
         ),
         hint: "read late responses with a high reward: do they do what you want, or what is paid for?".into(),
         evidence: vec![
+            evidence(None, &format!("{up} before"), rise.before),
             evidence(Some(rise.onset), up, rise.after),
+            evidence(None, &format!("{down} before"), fall.before),
             evidence(Some(fall.onset), down, fall.after),
         ],
     })

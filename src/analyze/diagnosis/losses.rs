@@ -70,6 +70,7 @@ pub fn dead_batches(collected: &Collected, analysis: &RunCore) -> Option<Warning
             .into(),
         evidence: vec![
             evidence(Some(first), "first dead batch", first as f64),
+            evidence(None, "dead batches", dead.len() as f64),
             evidence(None, "share of batches", dead.len() as f64 / all as f64),
         ],
     })

@@ -34,7 +34,7 @@ pub fn concentration(analysis: &RunCore) -> Option<Warning> {
         code: WarningCode::MaskConcentration,
         message: format!("{:.0} % of the silenced tokens are {}", 100.0 * share, named.join(", ")),
         hint: "read them in their context: a tag or a format token that the reward needs must not be \
-               silenced; then lower τ_p or leave the mask off"
+               silenced; leave the mask off then"
             .into(),
         evidence: top.map(silenced).chain([evidence(None, "herfindahl", spread.herfindahl)]).collect(),
     })
@@ -51,17 +51,27 @@ pub fn width(analysis: &RunCore) -> Option<Warning> {
             100.0 * WIDE,
             reason(analysis)
         ),
-        hint: "check that p and H are those of the trained policy, or lower τ_p".into(),
-        evidence: vec![evidence(None, "s2t.fraction", s2t.fraction)],
+        hint:
+            "check that p and H are those of the trained policy; the table of other thresholds in the report \
+               says what another τ_p would take"
+                .into(),
+        evidence: [evidence(None, "s2t.fraction", s2t.fraction)]
+            .into_iter()
+            .chain(gap(analysis).map(|gap| evidence(None, "largest k3 of a step", gap)))
+            .collect(),
     })
+}
+
+/// The largest gap between sampler and trainer, where it is noticeable.
+fn gap(analysis: &RunCore) -> Option<f64> {
+    let gaps = analysis.steps.iter().filter_map(|row| row.mismatch.as_ref().map(|gap| gap.kl));
+    Some(gaps.fold(0.0, f64::max)).filter(|gap| *gap > NOTICEABLE_GAP)
 }
 
 /// Why many tokens are below τ_p.
 fn reason(analysis: &RunCore) -> String {
-    let gaps = || analysis.steps.iter().filter_map(|row| row.mismatch.as_ref().map(|gap| gap.kl));
-    let gap = gaps().fold(0.0, f64::max);
     let vocabulary = f64::from(analysis.provenance.vocab_size);
-    if gap > NOTICEABLE_GAP {
+    if let Some(gap) = gap(analysis) {
         format!(
             "; the sampler differs from the trainer (k3 {gap:.4}) and draws tokens that the trainer finds rare"
         )

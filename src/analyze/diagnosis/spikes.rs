@@ -51,7 +51,11 @@ fn spike(collected: &Collected, step: i64, times: f64, text: &dyn Fn(i32) -> Str
     let causes: Vec<_> = peaks
         .iter()
         .take(PEAKS)
-        .map(|p| evidence(Some(step), &format!("token {:?}", name(p)), p.energy))
+        .flat_map(|p| {
+            let of = |what: &str, value: f64| evidence(Some(step), &format!("{what} {:?}", name(p)), value);
+            let p_and_a = [of("p of", f64::from(p.logprob).exp()), of("A of", f64::from(p.advantage))];
+            std::iter::once(of("token", p.energy)).chain(p_and_a)
+        })
         .collect();
     let named: Vec<String> = peaks
         .iter()
@@ -63,7 +67,8 @@ fn spike(collected: &Collected, step: i64, times: f64, text: &dyn Fn(i32) -> Str
     Warning {
         code: WarningCode::EnergySpike,
         message: format!(
-            "step {step} has {times:.1} times the usual gradient energy a token; largest: {}",
+            "step {step} has {} times the usual gradient energy a token; largest: {}",
+            if times < 1e6 { format!("{times:.1}") } else { format!("{times:.1e}") },
             named.join(", ")
         ),
         hint: format!(

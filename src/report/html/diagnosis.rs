@@ -7,7 +7,7 @@ use crate::analyze::result::{Cause, Confidence, DriverToken, Evidence};
 use crate::report::markdown_diagnosis::name;
 use crate::report::numbers::{number, number_or_dash, percent};
 use crate::report::page::figures::figure;
-use crate::report::page::{Kind, Section, Sheet};
+use crate::report::page::{Kind, Section, Sheet, with_code};
 use crate::report::text::{prose, token_in_context, token_label};
 
 /// Charts that stand here and not among the others.
@@ -43,7 +43,9 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
                 ul { @for open in &diagnosis.not_checked { li { code { (open.code.name()) } " needs " (open.needs) } } }
             }
         }
-        p.note { (prose(&diagnosis.statement)) "." }
+        @if !of.charts.iter().flatten().any(|chart| chart.name == "signals") {
+            p.note { (prose(&diagnosis.statement)) "." }
+        }
     };
     Some(Section { id: "diagnosis", link: "Diagnosis", heading: "Diagnosis", body })
 }
@@ -57,9 +59,9 @@ fn item(cause: &Cause) -> Markup {
         li class=(class) {
             p {
                 span.code { span aria-hidden="true" { (sign) } " " (word) ": " (cause.code.name().replace('_', " ")) }
-                " " (prose(&cause.message)) "."
+                " " (with_code(&cause.message)) "."
             }
-            p.hint { b { "Next:" } " " (prose(&cause.hint)) "." }
+            p.hint { b { "Next:" } " " (with_code(&cause.hint)) "." }
             @if !cause.evidence.is_empty() {
                 details {
                     summary { "Evidence" }

@@ -26,7 +26,7 @@ pub fn verdict(analysis: &RunAnalysis) -> page::Verdict {
         word,
         headline,
         lead: html! {
-            @if !rest.is_empty() { p.lead { (rest) } }
+            @if !rest.is_empty() { p.lead { (page::with_code(&rest)) } }
             p.lead { (prose(&verdict.spurious)) }
         },
         facts: facts(analysis),

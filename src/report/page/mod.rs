@@ -22,7 +22,7 @@ mod words;
 pub use head::head_of_frame;
 pub use sheet::{Kind, Sheet};
 pub use verdict::{Fact, Tone, Verdict};
-pub use words::note;
+pub use words::{note, with_code};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -26,6 +26,12 @@ fn analysis(fault: Fault, shape: Shape, seed: u64) -> RunAnalysis {
     analyzed(&[path], &settings)
 }
 
+/// A run with each fault.
+pub fn one_of_each() -> Vec<(String, RunAnalysis)> {
+    let faults = std::iter::once(Fault::Nothing).chain(Fault::ALL.map(|(fault, _)| fault));
+    faults.map(|fault| (format!("{fault:?}"), analysis(fault, SHAPE, 5))).collect()
+}
+
 fn among_first_two(analysis: &RunAnalysis, code: CauseCode) -> bool {
     analysis.diagnosis.causes.iter().take(2).any(|cause| cause.code == code)
 }

@@ -45,6 +45,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let length = |f: &ResponseFact| f64::from(f.length);
     let by_length = explained(patient.groups(), &advantage, &[&length]).map_or(0.0, |e| e.share);
     let mut evidence: Vec<_> = fallen.iter().map(|d| at(d.from_step, &d.signal, d.after)).collect();
+    evidence.extend(rise.map(|rise| number("reward before", rise.before)));
     evidence.push(number("share of the advantage that length explains within groups", by_length));
     let names: Vec<String> =
         fallen.iter().map(|d| format!("{} fell {:.2} → {:.2}", d.signal, d.before, d.after)).collect();

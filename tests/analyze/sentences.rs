@@ -1,0 +1,295 @@
+//! Every sentence of causes and warnings: its template is listed here, and each of its numbers stands in
+//! `summary.json`, rounded as the sentence rounds it.
+
+use serde_json::Value;
+use stapo_analyze::analyze::RunAnalysis;
+
+use super::support::sample;
+use super::{analyzed, pathologies, preset};
+use stapo_analyze::framework::s2t::S2tSettings;
+
+/// What may be said, by code: `#` is a number, `…` a string of the log.
+const TEMPLATES: &[(&str, &str)] = &[
+    (
+        "advantage_contradicts_reward",
+        "in # % of the groups (# of #) the better answers have the lower advantage: the update pushes against the reward",
+    ),
+    (
+        "dead_batches",
+        "# of # batches have no advantage at all, the last one too; every answer in them has the run's best reward",
+    ),
+    (
+        "dead_batches",
+        "# of # batches have no advantage at all, the last one too; every answer of a group has the same reward",
+    ),
+    (
+        "dead_batches",
+        "# of # batches have no advantage at all; every answer in them has the run's best reward",
+    ),
+    (
+        "dead_batches",
+        "# of # batches have no advantage at all; every answer in them has the run's lowest reward",
+    ),
+    ("dead_batches", "# of # batches have no advantage at all; every answer of a group has the same reward"),
+    (
+        "dead_groups",
+        "# % of the groups in the last third of the steps give no signal (# % over the run); most of them have the best reward throughout: solved",
+    ),
+    (
+        "dead_groups",
+        "# % of the groups in the last third of the steps give no signal (# % over the run); the answers of a group have the same reward",
+    ),
+    (
+        "energy_spike",
+        "step # has # times the usual gradient energy a token; largest: … (p #, A -#), … (p #, A -#), … (p #, A -#)",
+    ),
+    ("entropy_of_another_policy", "# % of the tokens have a p and an H that no distribution has"),
+    ("infeasible", "# % of the tokens have a p and an H that cannot be of one distribution"),
+    (
+        "large_updates",
+        "within a step the policy moves by up to # nats a token (update k3); the edge of the clip is #, exceeded in # of # logged steps",
+    ),
+    (
+        "low_effective_share",
+        "weighted by the ratio of the policies, # % of the tokens count at step #; below # % in # of # steps, first at #",
+    ),
+    (
+        "mask_too_wide",
+        "the mask takes # % of the tokens, more than # %; the paper reports mostly below # %; in a vocabulary of # a token that is less likely than chance is below τ_p already",
+    ),
+    (
+        "mask_too_wide",
+        "the mask takes # % of the tokens, more than # %; the paper reports mostly below # %; the sampler differs from the trainer (k3 #) and draws tokens that the trainer finds rare",
+    ),
+    (
+        "misaligned_log",
+        "entropy fits the log-probability of the token after it better (# against #): columns are shifted by one",
+    ),
+    ("no_negative_signal", "no response is pushed down: # of # groups with different rewards have no A < #"),
+    ("no_positive_signal", "no response is pushed up: # of # groups with different rewards have no A > #"),
+    ("no_token_text", "token texts are not known: ids are shown"),
+    (
+        "observation_trained",
+        "the first trained tokens of later turns surprise the policy by # nats beyond its entropy (# elsewhere): it did not write them",
+    ),
+    (
+        "phantom_advantage",
+        "# % of the groups that teach have no right answer (answer): their advantages come from the other parts of the reward alone",
+    ),
+    ("policy_mismatch", "trainer and inference engine disagree: KL # nats a token at step #"),
+    (
+        "precision_gap",
+        "trainer and sampler disagree with the same weights: engine k3 #, which no temperature and no truncation explains",
+    ),
+    ("reward_collapse", "the reward fell: from # to #, beginning at step #"),
+    ("reward_hacking", "reward/… fell # → # while the reward stood still"),
+    (
+        "reward_hacking",
+        "the reward rose # → # while reward/… fell # → #; length alone explains # % of the advantage",
+    ),
+    (
+        "reward_hacking",
+        "where answers differ, length explains # % of the advantage and what is right (answer) # %: the update pays for something else",
+    ),
+    (
+        "reward_parts_diverge",
+        "reward/… rose from # to # while reward/… fell from # to #: a suspicion of reward hacking",
+    ),
+    (
+        "sampler_temperature",
+        "with the same weights the sampler is flatter than the trainer: a temperature of # (estimated) explains # % of the gap, engine k3 #",
+    ),
+    (
+        "sampler_temperature",
+        "with the same weights the sampler is sharper than the trainer: a temperature of # (estimated) explains # % of the gap, engine k3 #",
+    ),
+    (
+        "sampler_truncation",
+        "the sampler's log-probabilities lie above the trainer's, never below: on average by # nats, as if it kept # % of the mass (estimated)",
+    ),
+    ("spurious_tokens", "# % of the tokens, spurious ones, carry # % of the gradient energy"),
+    (
+        "stale_sampler",
+        "the gap between trainer and sampler grows with the age of the sampler's weights: engine k3 # at lag #, # at lag # (# times)",
+    ),
+    (
+        "truncation",
+        "# % of the responses are cut from the start; cut responses carry # % of the gradient energy",
+    ),
+    (
+        "unbounded_ratio",
+        "# token with A < # and a ratio above # (up to #), which the clip leaves open, carries # % of the gradient energy; the run's energy is that of # tokens; a dual clip of # would keep # %",
+    ),
+    (
+        "unbounded_ratio",
+        "# tokens with A < # and a ratio above # (up to #), which the clip leaves open, carry # % of the gradient energy; the run's energy is that of # tokens; a dual clip of # would keep # %",
+    ),
+    (
+        "uninformative_reward",
+        "parts, length and entropy of a response explain at most # % of how its reward differs from its siblings': the reward looks like chance",
+    ),
+    (
+        "uninformative_reward",
+        "the reward is reward/… alone; the other parts, length and entropy of a response explain at most # % of how its reward differs from its siblings': the reward looks like chance",
+    ),
+];
+
+/// Numbers that belong to a sentence and not to the run: bounds that it names.
+const FIXED: &[(&str, &[f64])] = &[
+    ("unbounded_ratio", &[0.0, 3.0, 10.0]),
+    ("no_negative_signal", &[0.0]),
+    ("no_positive_signal", &[0.0]),
+    ("advantage_contradicts_reward", &[0.0]),
+    ("dead_groups", &[0.0]),
+    ("dead_batches", &[0.0]),
+    ("mask_too_wide", &[0.1, 0.01]),
+    ("low_effective_share", &[50.0]),
+];
+
+/// A sentence with its numbers and the log's strings taken out, and the numbers as they are written.
+fn taken_apart(sentence: &str) -> (String, Vec<String>) {
+    let (mut template, mut numbers) = (String::new(), Vec::new());
+    let mut rest = sentence;
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        if first == '"' {
+            let end = rest[1..].find('"').map_or(rest.len(), |end| end + 2);
+            template.push('…');
+            rest = &rest[end..];
+            before = '"';
+        } else if rest.starts_with("reward/") {
+            let end = rest.find([' ', ',', ';', ':', ')']).unwrap_or(rest.len());
+            template.push_str("reward/…");
+            rest = &rest[end..];
+            before = '…';
+        } else if first.is_ascii_digit() && !before.is_alphanumeric() && !"_@".contains(before) {
+            let part = |c: char| c.is_ascii_digit() || ",.e-".contains(c);
+            let end = rest.find(|c| !part(c)).unwrap_or(rest.len());
+            let number = rest[..end].trim_end_matches([',', '.', '-', 'e']);
+            numbers.push(number.to_owned());
+            template.push('#');
+            rest = &rest[number.len()..];
+            before = '0';
+        } else {
+            template.push(first);
+            rest = &rest[first.len_utf8()..];
+            before = first;
+        }
+    }
+    (template, numbers)
+}
+
+/// Whether `written` is `value`, rounded to the digits that are written.
+fn is_rounded(written: &str, value: f64) -> bool {
+    let plain = written.replace(',', "");
+    let said: f64 = plain.parse().unwrap();
+    let digits = plain.split(['e', 'E']).next().and_then(|m| m.split_once('.')).map_or(0, |(_, d)| d.len());
+    let exponent: i32 = plain.split_once('e').map_or(0, |(_, e)| e.parse().unwrap());
+    let step = 10f64.powi(exponent - i32::try_from(digits).unwrap());
+    (said - value.abs()).abs() <= 0.5000001 * step
+}
+
+/// All numbers below a value.
+fn numbers_of(value: &Value, into: &mut Vec<f64>) {
+    match value {
+        Value::Number(number) => into.extend(number.as_f64()),
+        Value::Array(items) => items.iter().for_each(|item| numbers_of(item, into)),
+        Value::Object(fields) => fields.values().for_each(|field| numbers_of(field, into)),
+        _ => {}
+    }
+}
+
+/// The numbers that a finding may name: its own evidence, quotients of it, what was damaged or changed,
+/// counts of steps, and what the summary says of the mask, the totals and the columns.
+fn known(summary: &Value, finding: &Value) -> Vec<f64> {
+    let mut own = Vec::new();
+    for evidence in finding["evidence"].as_array().unwrap() {
+        numbers_of(evidence, &mut own);
+        // Evidence is named after its lag, its rank or its bound.
+        own.extend(
+            taken_apart(evidence["what"].as_str().unwrap()).1.iter().filter_map(|n| n.parse::<f64>().ok()),
+        );
+    }
+    let quotients: Vec<f64> = own.iter().flat_map(|a| own.iter().map(move |b| a / b)).collect();
+    let products: Vec<f64> = own.iter().flat_map(|a| own.iter().map(move |b| a * b)).collect();
+    let mut all = [own, quotients, products].concat();
+    for section in
+        ["/diagnosis/damage", "/s2t", "/totals", "/quality", "/provenance/vocab_size", "/offpolicy/run"]
+    {
+        numbers_of(summary.pointer(section).unwrap_or(&Value::Null), &mut all);
+    }
+    numbers_of(&finding["from_step"], &mut all);
+    for signal in summary.pointer("/diagnosis/signals").and_then(Value::as_array).into_iter().flatten() {
+        numbers_of(signal, &mut all);
+    }
+    let steps = summary["steps"].as_array().unwrap();
+    all.push(steps.len() as f64);
+    for step in steps {
+        for field in ["mean_reward", "mean_entropy", "step"] {
+            numbers_of(&step[field], &mut all);
+        }
+    }
+    let percents: Vec<f64> = all.iter().map(|n| 100.0 * n).collect();
+    [all, percents].concat().into_iter().filter(|n| n.is_finite()).collect()
+}
+
+/// What is wrong with the sentences of a run.
+fn faults(name: &str, analysis: &RunAnalysis, seen: &mut Vec<(String, String)>) -> Vec<String> {
+    let summary: Value = serde_json::from_str(&analysis.to_json().unwrap()).unwrap();
+    let causes = summary.pointer("/diagnosis/causes").and_then(Value::as_array).unwrap();
+    let warnings = summary["warnings"].as_array().unwrap();
+    let mut wrong = Vec::new();
+    for finding in causes.iter().chain(warnings) {
+        let (code, message) = (finding["code"].as_str().unwrap(), finding["message"].as_str().unwrap());
+        let (template, numbers) = taken_apart(message);
+        if !TEMPLATES.contains(&(code, template.as_str())) {
+            wrong.push(format!("NEW (\"{code}\", {template:?}),"));
+        }
+        seen.push((code.to_owned(), template));
+        let known = known(&summary, finding);
+        let fixed = FIXED.iter().find(|(of, _)| *of == code).map_or(&[][..], |(_, fixed)| fixed);
+        for number in &numbers {
+            let found = known.iter().chain(fixed).any(|value| is_rounded(number, *value));
+            if !found {
+                wrong.push(format!("{name}: {code}: {number} is not in the summary: {message}"));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn numbers_in_sentences_are_those_of_the_summary() {
+    let (mut wrong, mut seen) = (Vec::new(), Vec::new());
+    for name in ["grpo", "stapo", "async"] {
+        wrong.extend(faults(
+            name,
+            &analyzed(&[sample(&format!("{name}.parquet"))], &preset(S2tSettings::v5())),
+            &mut seen,
+        ));
+    }
+    for name in ["healthy", "easy", "hot", "flipped", "hacked", "noise", "positive_only", "temperature"] {
+        let run = analyzed(&[sample(&format!("ward/{name}.parquet"))], &preset(S2tSettings::v5()));
+        wrong.extend(faults(name, &run, &mut seen));
+    }
+    for (name, analysis) in pathologies::one_of_each() {
+        wrong.extend(faults(&name, &analysis, &mut seen));
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let unseen = TEMPLATES.iter().filter(|(code, text)| !seen.iter().any(|(c, t)| c == code && t == text));
+    let unseen: Vec<_> = unseen.collect();
+    assert!(unseen.is_empty(), "no run here says {unseen:?}");
+}
+
+#[test]
+fn a_wrong_number_is_found() {
+    assert!(is_rounded("0.16", 0.1649) && !is_rounded("0.17", 0.1649));
+    assert!(is_rounded("7.6e-5", 7.607e-5) && !is_rounded("7.7e-5", 7.607e-5));
+    assert!(is_rounded("1,868", 1868.4) && !is_rounded("1,869", 1868.4));
+    let (template, numbers) =
+        taken_apart("pass@1 fell from 0.20 to 0.1: \"a 7\" and reward/x, k3 1.5e-3, 2 of 3.");
+    assert_eq!(template, "pass@1 fell from # to #: … and reward/…, k3 #, # of #.");
+    assert_eq!(numbers, ["0.20", "0.1", "1.5e-3", "2", "3"]);
+}
