@@ -1,6 +1,7 @@
-//! Two bars a row: a share of the tokens and a share of what they carry.
+//! Two bars a row: a share of the tokens and another share.
 
 use crate::analyze::result::breakdown::BinRow;
+use crate::analyze::result::corrections::CorrectionRow;
 use crate::analyze::result::{Answers, SliceRow};
 use crate::report::charts::Chart;
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
@@ -10,15 +11,21 @@ use crate::tables::Columns;
 /// Rows of one chart at most.
 const ROWS: usize = 32;
 
+const TOKENS: &str = "share of the tokens";
+const SHARES: [&str; 2] = ["token_share", "share"];
+
 /// A row: its name, its share of the tokens, its share of what is looked at.
 type Row = (String, f64, f64);
 
 struct Bars {
+    /// Name of its files.
     name: &'static str,
     title: String,
     reading: &'static str,
-    /// What the second bar is a share of.
-    second: &'static str,
+    /// What the bars are.
+    bars: [&'static str; 2],
+    /// Columns of the numbers.
+    columns: [&'static str; 2],
     rows: Vec<Row>,
 }
 
@@ -30,8 +37,8 @@ impl Bars {
         }
         let table = Columns::of(&self.rows)
             .text("value", |r| &r.0)
-            .float("token_share", |r| r.1)
-            .float("share", |r| r.2)
+            .float(self.columns[0], |r| r.1)
+            .float(self.columns[1], |r| r.2)
             .frame();
         Some(Chart {
             name: self.name,
@@ -48,8 +55,8 @@ impl Bars {
         let mut canvas = Canvas::new(width, 90 + 30 * self.rows.len() as u32, &self.title);
         let (tokens, second) = (Pen::new(Ink::Neutral), Pen::new(Ink::Exploratory));
         canvas.legend(&[
-            Entry::new(Key::Area(tokens), "share of the tokens"),
-            Entry::new(Key::Area(second), format!("share of {}", self.second)),
+            Entry::new(Key::Area(tokens), self.bars[0]),
+            Entry::new(Key::Area(second), self.bars[1]),
         ]);
         // The first row at the top.
         let names = |row: usize| (rows - row as f64 - 0.5, prose(&self.rows[row].0));
@@ -75,7 +82,8 @@ pub fn by_probability(answers: &Answers) -> Option<Chart> {
         name: "mismatch_by_probability",
         title: "Trainer against sampler by probability".into(),
         reading: "How the tokens and the divergence (k3) of trainer and sampler spread over the probability of the token: the gap sits where tokens are rare, as spurious tokens do.",
-        second: "the divergence",
+        bars: [TOKENS, "share of the divergence"],
+        columns: SHARES,
         rows: rows.iter().filter_map(row).collect(),
     }
     .chart()
@@ -94,8 +102,24 @@ pub fn by_lag(answers: &Answers) -> Option<Chart> {
         name: "mismatch_by_lag",
         title: "Trainer against sampler by lag".into(),
         reading: "How the tokens and the divergence (k3) spread over how many steps old the sampler was.",
-        second: "the divergence",
+        bars: [TOKENS, "share of the divergence"],
+        columns: SHARES,
         rows: if all_k3 > 0.0 { (0..ledger.lags.len()).map(row).collect() } else { Vec::new() },
+    }
+    .chart()
+}
+
+/// What each correction drops, and what it leaves effective.
+pub fn corrections(answers: &Answers) -> Option<Chart> {
+    let rows = &answers.offpolicy.as_ref()?.corrections;
+    let row = |row: &CorrectionRow| (row.rule.clone(), row.dropped_tokens, row.ess.unwrap_or(0.0));
+    Bars {
+        name: "corrections",
+        title: "Corrections for an off-policy sampler".into(),
+        reading: "Each correction by the tokens it drops and the share of the tokens that stays effective: the best drops little and leaves much.",
+        bars: ["tokens dropped (weight 0)", "effective share of the tokens"],
+        columns: ["dropped_tokens", "ess"],
+        rows: rows.iter().map(row).collect(),
     }
     .chart()
 }
@@ -120,7 +144,8 @@ pub fn slices(answers: &Answers) -> Vec<Chart> {
             name: file,
             title: format!("Tokens and gradient energy by {}", prose(name)),
             reading: "Where a value's share of the gradient energy is far above its share of the tokens, the update listens to these tokens most.",
-            second: "the gradient energy",
+            bars: [TOKENS, "share of the gradient energy"],
+            columns: SHARES,
             rows: rows.iter().filter_map(row).collect(),
         }
         .chart()

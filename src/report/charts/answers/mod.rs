@@ -2,7 +2,6 @@
 //! `not_answered` says what to log.
 
 mod bars;
-mod corrections;
 mod lines;
 mod over_steps;
 
@@ -16,7 +15,7 @@ pub fn draw(analysis: &RunAnalysis) -> Vec<Chart> {
         over_steps::effective_share(answers),
         bars::by_probability(answers),
         bars::by_lag(answers),
-        corrections::draw(answers),
+        bars::corrections(answers),
         over_steps::pass_at(answers),
         over_steps::reward_parts(answers),
         over_steps::clip_corners(answers),
