@@ -188,6 +188,18 @@ fn prime_rl_traces_with_trainer_annotations() {
 }
 
 #[test]
+fn prime_rl_streams_are_to_be_folded_first() {
+    let logs = Logs::new();
+    let episode = EPISODE.replace("MORE", "").replace("LAST", "").replace("LEAF", "");
+    let stream = logs.write("monitors/file/traces/stream/00000.jsonl", episode);
+    logs.write("monitors/file/traces/annotations/orch/00000.jsonl", r#"{"version":1,"trace_id":"t1"}"#);
+    let run = stream.ancestors().nth(4).unwrap().to_owned();
+    let refused = Run::open(&[run], &IngestSettings::default()).unwrap_err();
+    assert!(refused.to_string().contains("stream of traces of prime-rl"), "{refused}");
+    assert!(refused.hint().is_some_and(|hint| hint.contains("prime_rl_fold.py")), "{refused}");
+}
+
+#[test]
 fn older_verifiers_results() {
     let logs = Logs::new();
     let row = r#"{"example_id":5,"prompt":[{"role":"user"}],"completion":[],"reward":1.0,"trajectory":[{"tokens":{"prompt_ids":[1],"prompt_mask":[0],"completion_ids":[2,3],"completion_mask":[1,1],"completion_logprobs":[-0.2,-0.3]}}]}"#;

@@ -91,26 +91,28 @@ fn cell(hits: usize, draws: usize) -> String {
     format!("{hits} of {draws}")
 }
 
-/// The table of `docs/diagnosis.md`: `HEALTHY_DRAWS` and `FAULT_DRAWS` are of each row, over all numbers
-/// of steps. It is written after every row.
+/// The table of `docs/diagnosis.md`, written after every row. `HEALTHY_DRAWS` and `FAULT_DRAWS` are of each
+/// row over all numbers of steps; `TABLE_STEPS` (`3,10,30`) chooses these.
 #[test]
 #[ignore = "an hour"]
 fn table() {
-    const STEPS: [usize; 5] = [3, 10, 30, 100, 1_000];
-    let draws = |name: &str, usual: usize| {
-        std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual) / STEPS.len()
-    };
+    let set = |name: &str| std::env::var(name).ok();
+    let steps = set("TABLE_STEPS").unwrap_or_else(|| "3,10,30,100,1000".into());
+    let all_steps: Vec<usize> = steps.split(',').map(|steps| steps.parse().unwrap()).collect();
+    let draws =
+        |name: &str, usual: usize| set(name).and_then(|n| n.parse().ok()).unwrap_or(usual) / all_steps.len();
     let (healthy, each) = (draws("HEALTHY_DRAWS", 500), draws("FAULT_DRAWS", 100));
-    let mut lines = vec![format!("| run | {} |", STEPS.map(|s| format!("{s} steps")).join(" | "))];
-    lines.push(format!("|---|{}", "---|".repeat(STEPS.len())));
+    let heads: Vec<String> = all_steps.iter().map(|steps| format!("{steps} steps")).collect();
+    let mut lines = vec![format!("| run | {} |", heads.join(" | "))];
+    lines.push(format!("|---|{}", "---|".repeat(all_steps.len())));
     let mut wrong: Vec<String> = Vec::new();
     let write = |lines: &[String], wrong: &[String]| {
         let text = format!("{}\n\n{}\n", lines.join("\n"), wrong.join("\n"));
-        std::fs::write(std::env::temp_dir().join("diagnosis_table.md"), text).unwrap();
+        std::fs::write(std::env::temp_dir().join(format!("diagnosis_table_{steps}.md")), text).unwrap();
     };
     let mut random = Random::new(99, 0);
     let mut cells: [Vec<String>; 2] = Default::default();
-    for steps in STEPS {
+    for steps in all_steps.iter().copied() {
         let mut bad = [0; 2];
         for seed in 0..healthy {
             let kind = Kind::ALL[seed % Kind::ALL.len()];
@@ -130,7 +132,7 @@ fn table() {
     }
     for (fault, code) in Fault::ALL {
         let mut cells = Vec::new();
-        for steps in STEPS {
+        for steps in all_steps.iter().copied() {
             let mut named = 0;
             for seed in 0..each {
                 let shape = Shape::draw(&mut random, steps, Kind::Plain);

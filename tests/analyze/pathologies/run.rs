@@ -117,6 +117,9 @@ impl Kind {
     ];
 }
 
+/// Responses of a run of the smallest steps, two groups each, at most.
+const MOST: usize = 40_000;
+
 /// The size of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
@@ -133,7 +136,8 @@ pub struct Shape {
 impl Shape {
     /// A shape by chance: about as many tokens whatever the number of steps.
     pub fn draw(random: &mut Random, steps: usize, kind: Kind) -> Self {
-        let group = [4, 8, 16, 64][random.below(4)];
+        let sizes: Vec<usize> = [4, 8, 16, 64].into_iter().filter(|g| 2 * g * steps <= MOST).collect();
+        let group = sizes[random.below(sizes.len())];
         let group = if kind == Kind::Pairs { 2 } else { group };
         let responses = (6_000 / steps).clamp(2 * group, 16 * group);
         let groups = if kind == Kind::OneGroup { 1 } else { (responses / group).max(2) };
