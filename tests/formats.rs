@@ -194,7 +194,7 @@ fn prime_rl_streams_are_to_be_folded_first() {
     let stream = logs.write("monitors/file/traces/stream/00000.jsonl", episode);
     logs.write("monitors/file/traces/annotations/orch/00000.jsonl", r#"{"version":1,"trace_id":"t1"}"#);
     let run = stream.ancestors().nth(4).unwrap().to_owned();
-    let refused = Run::open(&[run], &IngestSettings::default()).unwrap_err();
+    let refused = Run::open(&[run], &IngestSettings::default()).err().unwrap();
     assert!(refused.to_string().contains("stream of traces of prime-rl"), "{refused}");
     assert!(refused.hint().is_some_and(|hint| hint.contains("prime_rl_fold.py")), "{refused}");
 }
