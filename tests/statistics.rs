@@ -6,7 +6,7 @@ use serde_json::Value;
 use stapo_analyze::stats::bootstrap::{Stratum, Units, interval, resample, totals, widened};
 use stapo_analyze::stats::mann_whitney::rank_sum;
 use stapo_analyze::stats::random::Random;
-use stapo_analyze::stats::serial::{block_means, serial};
+use stapo_analyze::stats::serial::serial;
 use stapo_analyze::stats::{holm, wilcoxon::signed_rank};
 
 fn cases(name: &str) -> Vec<Value> {
@@ -116,7 +116,7 @@ fn intervals_cover_what_they_promise() {
         design(8, 8, 0.1, 1.0, 0.0, true),
         design(40, 8, 0.2, 0.5, 0.8, false),
     ] {
-        let by_steps = |s: &[Stratum<2>]| (Units::Steps { block: 1, joint: true }, s.len(), 1.0);
+        let by_steps = |s: &[Stratum<2>]| (Units::Steps { joint: true }, s.len(), 1.0);
         let covered = design.coverage(by_steps, 1_500);
         assert!((0.87..=0.93).contains(&covered), "{covered} of {design:?}");
     }
@@ -127,7 +127,7 @@ fn intervals_cover_what_they_promise() {
 }
 
 #[test]
-fn blocks_of_steps_keep_intervals_honest_where_steps_hang_together() {
+fn intervals_stay_honest_where_steps_hang_together() {
     let design = Design {
         steps: 96,
         groups: 4,
@@ -137,20 +137,18 @@ fn blocks_of_steps_keep_intervals_honest_where_steps_hang_together() {
         shared: 0.5,
         uneven: true,
     };
-    let single = design.coverage(|s| (Units::Steps { block: 1, joint: true }, s.len(), 1.0), 500);
-    let blocked = design.coverage(
+    let single = design.coverage(|s| (Units::Steps { joint: true }, s.len(), 1.0), 500);
+    let corrected = design.coverage(
         |strata| {
             let mean = |s: &[[f64; 2]; 2]| s[1][0] / s[1][1] - s[0][0] / s[0][1];
             let differences: Vec<f64> =
                 strata.iter().map(|s| mean(&totals(std::slice::from_ref(s)))).collect();
-            let found = serial(&differences);
-            let units = Units::Steps { block: found.block, joint: true };
-            (units, strata.len() / found.block, found.inflation)
+            (Units::Steps { joint: true }, strata.len(), serial(&differences).widening(0.9))
         },
         500,
     );
     assert!(single < 0.65, "{single}: steps that hang together are not independent");
-    assert!((0.84..=0.94).contains(&blocked), "{blocked}");
+    assert!((0.84..=0.94).contains(&corrected), "{corrected}");
 }
 
 /// Largest distance of the distribution of p-values from the uniform one, beyond the steps that a
@@ -184,7 +182,7 @@ fn shuffled_labels_give_uniform_p_values() {
         let sides: Vec<[f64; 2]> =
             strata.iter().map(|s| totals(std::slice::from_ref(s)).map(|sums| sums[0] / sums[1])).collect();
         let differences: Vec<f64> = sides.iter().map(|s| s[1] - s[0]).collect();
-        paired.push(signed_rank(&block_means(&differences, serial(&differences).block)));
+        paired.push(signed_rank(&differences));
         let mut pool: Vec<f64> = sides.iter().flatten().copied().collect();
         random.shuffle(&mut pool);
         unpaired.push(rank_sum(&pool[..24], &pool[24..]));
@@ -209,7 +207,7 @@ fn draws_do_not_depend_on_threads_and_equal_sides_never_differ() {
         uneven: true,
     };
     let mut strata = design.simulate(&mut Random::new(1, 0));
-    let units = Units::Steps { block: 2, joint: true };
+    let units = Units::Steps { joint: true };
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let many = rayon::ThreadPoolBuilder::new().num_threads(5).build().unwrap();
     let first = alone.install(|| resample(&strata, units, 200, 9));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::align::Alignment;
+use super::fraction::{Fraction, value};
 use super::judge::step_metric;
-use super::quantities::{Fraction, value};
 use super::result::MetricRow;
 use super::settings::CompareSettings;
 use super::testing;

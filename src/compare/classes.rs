@@ -8,7 +8,7 @@ use crate::analyze::result::clusters::{ClassSums, StepEntropies};
 use crate::framework::taxonomy::TokenClass;
 use crate::stats::quantile::select_quantile;
 
-use super::quantities::Fraction;
+use super::fraction::Fraction;
 
 /// The quantile of all tokens with an advantage that stands for τ_h where no run has candidates.
 const FALLBACK_QUANTILE: f64 = 0.80;

@@ -1,19 +1,20 @@
 //! The difference of a metric: value, interval, test, size.
 //!
 //! What is tested is whether the two runs differ at their aligned steps by more than the sampling
-//! of steps, prompts and responses explains. Where neighbouring steps differ alike, blocks of them
-//! are what counts, in the test and in the interval.
+//! of steps, prompts and responses explains. Neighbouring steps that differ alike count for less, in
+//! the test and in the interval.
 
 use rayon::prelude::*;
 
+use super::fraction::{Fraction, value};
 use super::intervals::{Intervals, over_steps};
-use super::quantities::{Fraction, Metric, value};
+use super::quantities::Metric;
 use super::result::{Drawn, MetricRow};
 use super::settings::CompareSettings;
 use super::sides::{Side, Sides, run_values};
 use super::testing;
 use crate::analyze::result::ClusterSum;
-use crate::stats::serial::{FEWEST_BLOCKS, Serial, block_means, serial};
+use crate::stats::serial::{FEWEST_STEPS, Serial, serial};
 
 /// Paired steps from which their test can speak: with fewer, not even differences that all have one
 /// sign stay below 0.05 after the correction for a dozen metrics (2/2⁹ · 12 = 0.047).
@@ -86,12 +87,12 @@ impl<'a> Judge<'a> {
         }
         let prompts: Vec<f64> =
             self.sides.prompt_pairs.iter().filter_map(|pair| prompt_difference(metric, pair)).collect();
-        if found.paired && prompts.len() >= FEWEST_BLOCKS {
+        if found.paired && prompts.len() >= FEWEST_STEPS {
             testing::paired(&prompts, Drawn::Prompts, row);
             return;
         }
-        if !found.paired && found.left.len() >= FEWEST_BLOCKS {
-            unpaired_steps(found, row);
+        if !found.paired && found.left.len() >= FEWEST_STEPS {
+            unpaired_steps(found, serial, row);
             return;
         }
         let [left, right] = [0, 1].map(|side| {
@@ -144,31 +145,26 @@ pub fn step_metric(
     if found.paired {
         paired_steps(&found, &serial, row);
     } else {
-        unpaired_steps(&found, row);
+        unpaired_steps(&found, &serial, row);
     }
     set_interval(over_steps(fractions, &serial, settings, found.paired, row.difference), row);
 }
 
 fn paired_steps(found: &Differences, serial: &Serial, row: &mut MetricRow) {
+    testing::paired(&found.series, Drawn::Steps, row);
+    not_independent(serial, row);
+}
+
+fn unpaired_steps(found: &Differences, serial: &Serial, row: &mut MetricRow) {
+    testing::unpaired(&found.left, &found.right, Drawn::Steps, row);
+    not_independent(serial, row);
+}
+
+/// Ranks take steps as independent: what their mean says for itself has to agree.
+fn not_independent(serial: &Serial, row: &mut MetricRow) {
     row.autocorrelation = serial.autocorrelation;
     row.effective_steps = Some(serial.effective);
-    testing::paired(&block_means(&found.series, serial.block), steps_or_blocks(serial), row);
-    testing::deflate(serial.inflation, row);
-}
-
-/// Blocks are as long as the more correlated side needs.
-fn unpaired_steps(found: &Differences, row: &mut MetricRow) {
-    let both = [serial(&found.left), serial(&found.right)];
-    if let Some(serial) = both.iter().max_by_key(|s| s.block) {
-        let [left, right] = [&found.left, &found.right].map(|values| block_means(values, serial.block));
-        testing::unpaired(&left, &right, steps_or_blocks(serial), row);
-        testing::deflate(both.iter().map(|s| s.inflation).fold(1.0, f64::max), row);
-    }
-}
-
-/// What is counted of a series of steps.
-pub fn steps_or_blocks(serial: &Serial) -> Drawn {
-    if serial.block == 1 { Drawn::Steps } else { Drawn::Blocks }
+    testing::require(serial.p_value(), row);
 }
 
 /// Values of both sides at the steps where both have one.

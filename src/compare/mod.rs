@@ -10,6 +10,7 @@ mod causes;
 mod classes;
 mod correction;
 mod distribution;
+mod fraction;
 mod frames;
 mod intervals;
 mod join;

@@ -1,19 +1,11 @@
 //! The metrics: each a sum over a sum, so that groups and steps can be resampled.
 
 use super::classes::StepClasses;
+use super::fraction::Fraction;
 use super::result::{Family, Unit};
 use crate::analyze::ComparedRun;
 use crate::analyze::result::{ClusterSum, ClusterSums};
 use crate::framework::taxonomy::TokenClass;
-
-/// A part over a whole.
-pub type Fraction = [f64; 2];
-
-/// The value of a fraction; `None` where there is nothing.
-#[must_use]
-pub fn value([part, whole]: Fraction) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
 
 /// Where the fractions of a metric come from.
 #[derive(Clone, Copy, Debug)]

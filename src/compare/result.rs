@@ -26,7 +26,7 @@ pub struct Comparison {
     /// Version of the schema.
     pub schema_version: u32,
     /// The answer in plain words.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
     /// How it was computed.
     pub settings: Settings,
     /// The runs, in the order they were given.
@@ -64,7 +64,7 @@ pub struct Comparison {
 
 /// The answer for the first lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Verdict {
+pub struct ComparisonVerdict {
     /// Whether anything differs beyond noise.
     pub differs: bool,
     /// What differs, by how much; or that nothing does.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::align::Alignment;
 use super::classes::{self, StepClasses};
-use super::quantities::{Fraction, Metric, value};
+use super::fraction::{Fraction, value};
+use super::quantities::Metric;
 use super::settings::StepAlignment;
 use crate::analyze::ComparedRun;
 use crate::analyze::result::{Cluster, ClusterSum, ClusterSums};
 use crate::stats::bootstrap::Stratum;
-use crate::stats::serial::FEWEST_BLOCKS;
+use crate::stats::serial::FEWEST_STEPS;
 
 /// Clusters of a side that are resampled at most; beyond, those of a step are taken together. With
 /// many steps groups add little to what drawing steps already carries, so fewer will do.
@@ -122,7 +123,7 @@ impl Sides {
             classes: Vec::with_capacity(pairs.len()),
             alignment: Alignment { method: alignment.method, pairs: Vec::new() },
         };
-        let all = if pairs.len() < FEWEST_BLOCKS { CLUSTERS_OF_FEW_STEPS } else { CLUSTERS };
+        let all = if pairs.len() < FEWEST_STEPS { CLUSTERS_OF_FEW_STEPS } else { CLUSTERS };
         let most = (all / pairs.len().max(1)).max(2);
         for (l, r) in pairs {
             let (l, r) = (steps[0][*l], steps[1][*r]);

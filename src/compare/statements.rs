@@ -15,9 +15,9 @@ pub fn statements(settings: &CompareSettings, class_entropy_cut: Option<f64>) ->
         ),
         "Tests are two-sided: Wilcoxon's signed ranks of the differences at aligned steps (of prompts where fewer than 9 steps are aligned and prompts are logged), Mann–Whitney where nothing is paired. They ask whether these runs differ at these steps by more than the sampling of prompts and responses.".into(),
         "Where each arm has several runs, runs are what is counted: Welch's t of their means, which are taken as about normal, in test and interval.".into(),
-        "Where neighbouring steps differ alike (correlation about the straight trend of the difference), blocks of steps are counted in test and interval. A steady drift of one run away from the other counts as a difference of these runs; whether the next pair of runs would drift apart the same way, only more seeds can tell.".into(),
+        "Ranks take steps as independent. Neighbours may differ alike, so the mean difference is tested too, by Student's t with a variance from the lowest frequencies of the series about its straight trend; the larger p-value counts, and intervals are widened to match. A steady drift of one run away from the other counts as a difference of these runs; whether the next pair of runs would drift apart the same way, only more seeds can tell.".into(),
         format!(
-            "p-values are corrected after Holm over all metrics, families and runs together. Reward, entropy, length and KL were named in advance and share half of the level; the other families share the rest. Called different is what stays at or below {}.",
+            "p-values are corrected after Holm over all metrics, families and runs together. Reward, entropy, length and KL were named in advance and share half of the level (four fifths where runs are what is counted); the other families share the rest. Called different is what stays at or below {}.",
             number(1.0 - settings.confidence)
         ),
         "Values are means over the aligned steps by tokens, responses or energy, so long steps weigh more; the test gives every step the same weight.".into(),

@@ -3,7 +3,6 @@
 use super::result::{Drawn, MetricRow, Test};
 use crate::stats::effect;
 use crate::stats::mann_whitney::rank_sum;
-use crate::stats::serial::deflated;
 use crate::stats::welch::Welch;
 use crate::stats::wilcoxon::signed_rank;
 
@@ -28,10 +27,9 @@ pub fn unpaired(left: &[f64], right: &[f64], unit: Drawn, row: &mut MetricRow) {
     samples(left, right, unit, row);
 }
 
-/// The same p-values where what was tested scatters more than independent values do.
-pub fn deflate(inflation: f64, row: &mut MetricRow) {
-    row.p_value = row.p_value.map(|p| deflated(p, inflation));
-    row.smallest_p = row.smallest_p.map(|p| deflated(p, inflation));
+/// A second test that has to agree: the larger p-value counts.
+pub fn require(second: Option<f64>, row: &mut MetricRow) {
+    row.p_value = row.p_value.map(|p| p.max(second.unwrap_or(0.0)));
 }
 
 /// Welch's t of the means of runs, which are taken as about normal: ranks of three against three

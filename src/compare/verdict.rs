@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::result::{Arm, Drawn, Family, Finding, MetricRow, Unit, Verdict};
+use super::result::{Arm, ComparisonVerdict, Drawn, Family, Finding, MetricRow, Unit};
 use crate::format::{number, percent};
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
@@ -74,8 +74,8 @@ pub fn level(confidence: f64) -> String {
 
 /// The verdict on all rows.
 #[must_use]
-pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
-    let Some(baseline) = arms.first() else { return Verdict::default() };
+pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> ComparisonVerdict {
+    let Some(baseline) = arms.first() else { return ComparisonVerdict::default() };
     let mut found: Vec<&MetricRow> = rows.iter().filter(|row| row.significant).collect();
     let rank = |row: &MetricRow| {
         let family = Family::ALL.iter().position(|f| *f == row.family);
@@ -90,7 +90,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> Verdict {
     } else {
         sentences.remove(0)
     };
-    Verdict {
+    ComparisonVerdict {
         differs: !found.is_empty(),
         headline,
         differences: sentences,

@@ -10,7 +10,7 @@ use super::sides::Sides;
 use super::trainer::Trainer;
 use crate::analyze::ComparedRun;
 use crate::analyze::result::ClusterUnit;
-use crate::stats::serial::FEWEST_BLOCKS;
+use crate::stats::serial::FEWEST_STEPS;
 
 fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f64)]) -> CompareWarning {
     let evidence: BTreeMap<String, f64> = evidence.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
@@ -107,7 +107,7 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
     let mut found = Vec::new();
     let (first, name, steps) = (&baseline.name, &arm.name, sides.len());
     let seeds = baseline.runs.len() > 1 && arm.runs.len() > 1;
-    if steps < FEWEST_BLOCKS && !seeds {
+    if steps < FEWEST_STEPS && !seeds {
         found.push(warning(
             CompareCode::FewSteps,
             format!(
@@ -165,25 +165,30 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
     found
 }
 
+/// Whether neighbours are more alike than 19 of 20 independent series have them.
+fn hangs_together(row: &MetricRow) -> bool {
+    let most = 1.645 / (row.n.max(1) as f64).sqrt();
+    row.test_unit == Drawn::Steps && row.autocorrelation.is_some_and(|found| found > most)
+}
+
 /// Warnings about single metrics.
 pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<CompareWarning> {
     let mut found = Vec::new();
-    let blocked: Vec<&MetricRow> = rows.iter().filter(|r| r.interval == Drawn::Blocks).collect();
-    if !blocked.is_empty() {
+    let alike: Vec<&MetricRow> = rows.iter().filter(|row| hangs_together(row)).collect();
+    if !alike.is_empty() {
         let mut names: Vec<&str> = Vec::new();
-        blocked.iter().for_each(|row| {
+        alike.iter().for_each(|row| {
             if !names.contains(&row.label.as_str()) {
                 names.push(&row.label);
             }
         });
-        let least = blocked.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
-        let unresolved =
-            blocked.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_BLOCKS));
+        let least = alike.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
+        let unresolved = alike.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_STEPS));
         let message = format!(
-            "neighbouring steps differ alike in {}: blocks of them are counted, not single steps{}",
+            "neighbouring steps differ alike in {}: they count for fewer than they are{}",
             names.join(", "),
             if unresolved {
-                "; even so fewer than 6 independent ones are left, and intervals and p-values are too good"
+                "; fewer than 6 independent ones are left, and intervals and p-values may still be too good"
             } else {
                 ""
             }

@@ -1,13 +1,12 @@
 //! The result as files.
 
-use std::io::Write;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::result::Comparison;
 use crate::error::{Error, Result};
-use crate::output::AtomicFile;
+use crate::output::write_file;
 use crate::tables::parquet;
 
 const FILE: &str = "compare.json";
@@ -28,8 +27,6 @@ impl Comparison {
     pub fn write(&self, folder: &Path) -> Result<()> {
         parquet::write_all(&self.frames(), folder)?;
         let path = folder.join(FILE);
-        let mut file = AtomicFile::create(&path)?;
-        file.write_all(self.to_json()?.as_bytes()).map_err(|e| Error::write(&path, e))?;
-        file.commit()
+        write_file(&path, self.to_json()?.as_bytes())
     }
 }

@@ -1,8 +1,8 @@
-//! The cluster bootstrap over sufficient statistics: steps are drawn in blocks, jointly for both
-//! sides where they are paired, then the groups of every step.
+//! The cluster bootstrap over sufficient statistics: steps are drawn, jointly for both sides where
+//! they are paired, then the groups of every step.
 //!
 //! Drawing steps alone already carries the scatter of the groups within them, since the sums of a
-//! step scatter with its groups; it falls short by the factor (n − 1)/n of n blocks. The second
+//! step scatter with its groups; it falls short by the factor (n − 1)/n of n steps. The second
 //! stage gives that back: deviations from drawing groups count with the weight 1/√n, all of it with
 //! one step, almost nothing with many.
 
@@ -25,10 +25,8 @@ pub struct Stratum<const K: usize> {
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Units {
-    /// Blocks of so many steps, then groups within them.
+    /// Steps, then groups within them.
     Steps {
-        /// Steps of a block.
-        block: usize,
         /// Whether both sides take the same steps.
         joint: bool,
     },
@@ -56,7 +54,7 @@ pub fn resample<const K: usize>(
     seed: u64,
 ) -> Vec<[[f64; K]; 2]> {
     match units {
-        Units::Steps { block, joint } => DrawnSteps::new(strata, seed).resample(block, joint, draws, seed),
+        Units::Steps { joint } => DrawnSteps::new(strata, seed).resample(joint, draws, seed),
         Units::Groups => (0..draws as u64)
             .into_par_iter()
             .map(|draw| {
@@ -101,31 +99,26 @@ impl<const K: usize> DrawnSteps<K> {
         Self(drawn.collect())
     }
 
-    /// The sums of both sides in `draws` draws of blocks of steps.
+    /// The sums of both sides in `draws` draws of steps.
     #[must_use]
-    pub fn resample(&self, block: usize, joint: bool, draws: usize, seed: u64) -> Vec<[[f64; K]; 2]> {
-        let one = |draw: usize| self.draw(block, joint, &mut Random::new(seed, draw as u64));
+    pub fn resample(&self, joint: bool, draws: usize, seed: u64) -> Vec<[[f64; K]; 2]> {
+        let one = |draw: usize| self.draw(joint, &mut Random::new(seed, draw as u64));
         (0..draws).into_par_iter().map(one).collect()
     }
 
-    fn draw(&self, block: usize, joint: bool, random: &mut Random) -> [[f64; K]; 2] {
+    fn draw(&self, joint: bool, random: &mut Random) -> [[f64; K]; 2] {
         let steps = &self.0;
         let mut sums = [[0.0; K]; 2];
-        let weight = (block as f64 / steps.len().max(1) as f64).min(1.0).sqrt();
+        let weight = (1.0 / steps.len().max(1) as f64).sqrt();
         let passes: &[&[usize]] = if joint { &[&[0, 1]] } else { &[&[0], &[1]] };
         for sides in passes {
-            let mut left = steps.len();
-            while left > 0 {
-                let start = random.below(steps.len());
-                for offset in 0..block.clamp(1, left) {
-                    let step = &steps[(start + offset) % steps.len()];
-                    let groups = &step.groups[random.below(step.groups.len())];
-                    for side in *sides {
-                        add(&mut sums[*side], &step.own[*side], 1.0 - weight);
-                        add(&mut sums[*side], &groups[*side], weight);
-                    }
+            for _ in 0..steps.len() {
+                let step = &steps[random.below(steps.len())];
+                let groups = &step.groups[random.below(step.groups.len())];
+                for side in *sides {
+                    add(&mut sums[*side], &step.own[*side], 1.0 - weight);
+                    add(&mut sums[*side], &groups[*side], weight);
                 }
-                left -= block.clamp(1, left);
             }
         }
         sums

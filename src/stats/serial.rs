@@ -1,11 +1,26 @@
-//! Serial correlation: how many of the steps of a series count.
+//! Serial correlation: how far the mean of a series of steps can be trusted.
+//!
+//! The variance of a mean is the spectrum of the series at frequency 0, which neighbours that hang
+//! together raise. It is estimated by the squares of the series' lowest cosines (equal-weighted
+//! cosines, Müller 2007; Lazarus, Lewis, Stock and Watson 2018): with ν of them, the mean over its
+//! error is Student's t with ν degrees of freedom, so that a short series pays for what it cannot
+//! know. How many cosines are low enough follows from how long the series remembers.
 
-use statrs::distribution::{ContinuousCDF, Normal};
+use std::f64::consts::PI;
 
-/// Independent blocks that a series is never cut below.
-pub const FEWEST_BLOCKS: usize = 6;
-/// Values below which a correlation of neighbours says nothing.
-const FEWEST_VALUES: usize = 8;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Values below which nothing can be said of how they hang together.
+pub const FEWEST_STEPS: usize = 6;
+/// Cosines beyond which more would not change a quantile of t.
+const MOST_COSINES: usize = 256;
+/// Fewer leave nothing to estimate a variance from.
+const FEWEST_COSINES: usize = 2;
+/// Cosines for a memory of one step, by n^⅔: as few as keep independent, half and wholly correlated
+/// series of 9 to 500 steps near their level (docs/statistics.md has the rates).
+const COSINES: f64 = 0.7;
+/// The longest memory that is told from a trend.
+const LONGEST_MEMORY: f64 = 0.97;
 
 /// How the values of a series hang together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,76 +29,108 @@ pub struct Serial {
     pub autocorrelation: Option<f64>,
     /// How many independent values the series is worth.
     pub effective: f64,
-    /// Neighbours that are to be taken together, so that blocks are about independent.
-    pub block: usize,
-    /// How much wider an interval has to be, since blocks still hang together at their ends.
+    /// How much wider an interval has to be than that of independent values.
     pub inflation: f64,
-    /// Whether even the longest blocks that leave [`FEWEST_BLOCKS`] are too short.
-    pub unresolved: bool,
+    /// Values.
+    values: f64,
+    /// Degrees of freedom of the variance of the mean.
+    freedom: f64,
+    /// Mean over its standard error; `None` where there is none.
+    t: Option<f64>,
 }
 
-/// Looks at the correlation of neighbours. It counts where it is above its standard error in
-/// independent series, corrected for its bias towards −∞ in short series (Kendall); a first-order
-/// process is worth n(1 − ρ)/(1 + ρ) independent values. Blocks are formed only where it is above
-/// what independent values give in 19 of 20 series.
+/// Looks at the values about their straight trend: a steady drift of one run away from another is a
+/// difference of the two, not noise.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn serial(values: &[f64]) -> Serial {
     let n = values.len() as f64;
-    let independent =
-        Serial { autocorrelation: None, effective: n, block: 1, inflation: 1.0, unresolved: false };
-    if values.len() < FEWEST_VALUES {
-        return independent;
+    let unknown =
+        Serial { autocorrelation: None, effective: n, inflation: 1.0, values: n, freedom: n - 2.0, t: None };
+    if values.len() < FEWEST_STEPS {
+        return unknown;
     }
     let residuals = about_line(values);
     let square = residuals.iter().map(|r| r * r).sum::<f64>();
-    // What rounding leaves of a straight line is no correlation.
-    let size = values.iter().map(|v| v * v).sum::<f64>();
-    if square <= 1e-24 * size {
-        return independent;
+    // What rounding leaves of a straight line is no scatter.
+    if square <= 1e-24 * values.iter().map(|v| v * v).sum::<f64>() {
+        return unknown;
     }
-    let found = residuals.windows(2).map(|w| w[0] * w[1]).sum::<f64>() / square;
-    let independent = Serial { autocorrelation: Some(found), ..independent };
-    if found <= 1.0 / n.sqrt() {
-        return independent;
+    let at_lag = |lag: usize| {
+        let pairs = residuals.iter().zip(&residuals[lag..]);
+        pairs.map(|(a, b)| a * b).sum::<f64>() / square
+    };
+    let first = at_lag(1);
+    // The memory of a first-order process, corrected for its bias towards −∞ in short series
+    // (Kendall); and that of one under noise, whose neighbours say less than all near lags together.
+    let lags = ((n.sqrt() / 1.5) as usize).max(2);
+    let near = (1..=lags).map(|lag| at_lag(lag) + 2.0 / n).sum::<f64>();
+    let memory = ((n * first + 2.0) / (n - 4.0)).max(memory_of(near, lags)).clamp(0.0, LONGEST_MEMORY);
+    // The fewer, the more the spectrum bends near 0: 2ρ/(1 − ρ)² of a first-order process.
+    let bend = (2.0 * memory).sqrt() / (1.0 - memory);
+    let most = (values.len() - 2).min(MOST_COSINES);
+    let cosines = (COSINES * (n / bend).powf(2.0 / 3.0)).min(most as f64) as usize;
+    let cosines = cosines.max(FEWEST_COSINES);
+    let at_zero = lowest(&residuals, cosines);
+    if at_zero <= 0.0 {
+        return Serial { autocorrelation: Some(first), ..unknown };
     }
-    let corrected = ((n * found + 2.0) / (n - 4.0)).clamp(0.0, 0.98);
-    let effective = n * (1.0 - corrected) / (1.0 + corrected);
-    if found <= 1.645 / n.sqrt() {
-        return Serial { effective, inflation: (n / effective).sqrt(), ..independent };
-    }
-    // Powers of four: few different lengths, so that draws serve many series.
-    let wanted = next_power_of_four((n / effective).ceil() as usize);
-    let longest = (values.len() / FEWEST_BLOCKS).max(1);
-    let block = wanted.min(longest);
+    let ratio = at_zero / (square / (n - 2.0));
+    let mean = values.iter().sum::<f64>() / n;
     Serial {
-        autocorrelation: Some(found),
-        effective,
-        block,
-        inflation: inflation(corrected, block as f64),
-        unresolved: block < wanted,
+        autocorrelation: Some(first),
+        effective: (n / ratio).clamp(1.0, n),
+        inflation: ratio.sqrt().max(1.0),
+        freedom: cosines as f64,
+        t: Some(mean / (at_zero / n).sqrt()),
+        ..unknown
     }
 }
 
-/// A p-value whose statistic scatters more than the test knows, by `inflation`.
-#[must_use]
-pub fn deflated(p: f64, inflation: f64) -> f64 {
-    if inflation <= 1.0 || p <= 0.0 || p >= 1.0 {
-        return p;
+impl Serial {
+    /// The two-sided p-value of a mean of 0, by Student's t; `None` with too few values, or where
+    /// they do not scatter.
+    #[must_use]
+    pub fn p_value(&self) -> Option<f64> {
+        let student = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
+        Some((2.0 * student.sf(self.t?.abs())).min(1.0))
     }
-    let normal = Normal::standard();
-    2.0 * normal.cdf(normal.inverse_cdf(p / 2.0) / inflation)
+
+    /// By how much an interval of independent values has to be wider at a level of confidence: for
+    /// what hangs together, and for not knowing it well.
+    #[must_use]
+    pub fn widening(&self, confidence: f64) -> f64 {
+        let quantile = |freedom: f64| {
+            StudentsT::new(0.0, 1.0, freedom).map_or(1.0, |t| t.inverse_cdf(0.5 + confidence / 2.0))
+        };
+        if self.t.is_none() {
+            return 1.0;
+        }
+        (self.inflation * quantile(self.freedom) / quantile(self.values - 1.0)).max(1.0)
+    }
 }
 
-/// The mean of a long first-order series scatters more than blocks of it say: √ of the ratio.
-fn inflation(rho: f64, block: f64) -> f64 {
-    let lost = 2.0 * rho * (1.0 - rho.powf(block)) / (block * (1.0 - rho * rho));
-    (1.0 / (1.0 - lost).max(0.04)).sqrt()
+/// The mean square of the lowest cosines that are no straight line: the spectrum near frequency 0.
+fn lowest(residuals: &[f64], cosines: usize) -> f64 {
+    let n = residuals.len() as f64;
+    let square = |number: usize| {
+        let angle = |at: usize| PI * number as f64 * (at as f64 + 0.5) / n;
+        let part = residuals.iter().enumerate().map(|(at, r)| r * angle(at).cos()).sum::<f64>();
+        2.0 / n * part * part
+    };
+    // The first is all but the line itself, which was taken out.
+    (2..cosines + 2).map(square).sum::<f64>() / cosines as f64
 }
 
-fn next_power_of_four(n: usize) -> usize {
-    let power = n.max(1).next_power_of_two();
-    if power.trailing_zeros().is_multiple_of(2) { power } else { 2 * power }
+/// The memory ρ of a first-order process whose correlations ρ, ρ², … up to `lags` add up to `sum`.
+fn memory_of(sum: f64, lags: usize) -> f64 {
+    let added = |memory: f64| (1..=lags).fold((0.0, 1.0), |(s, p), _| (s + p * memory, p * memory)).0;
+    let (mut low, mut high) = (0.0, LONGEST_MEMORY);
+    for _ in 0..30 {
+        let middle = f64::midpoint(low, high);
+        if added(middle) < sum { low = middle } else { high = middle }
+    }
+    low
 }
 
 /// Residuals of the least-squares line.
@@ -101,18 +148,6 @@ fn about_line(values: &[f64]) -> Vec<f64> {
     values.iter().enumerate().map(|(i, v)| v - mean - slope * (i as f64 - centre)).collect()
 }
 
-/// The means of blocks of `block` neighbours; a shorter rest joins the last block.
-#[must_use]
-pub fn block_means(values: &[f64], block: usize) -> Vec<f64> {
-    let blocks = values.len() / block.max(1);
-    if block <= 1 || blocks == 0 {
-        return values.to_vec();
-    }
-    let end = |b: usize| if b + 1 == blocks { values.len() } else { (b + 1) * block };
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    (0..blocks).map(|b| mean(&values[b * block..end(b)])).collect()
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -120,66 +155,70 @@ mod tests {
     use crate::stats::random::Random;
     use crate::stats::wilcoxon::signed_rank;
 
-    fn first_order(random: &mut Random, n: usize, rho: f64) -> Vec<f64> {
-        let mut value = random.normal() / (1.0 - rho * rho).sqrt();
+    /// A series that is partly noise and partly a first-order process.
+    fn wandering(random: &mut Random, n: usize, rho: f64, share: f64) -> Vec<f64> {
+        let mut state = random.normal();
         (0..n)
             .map(|_| {
-                value = rho * value + random.normal();
-                value
+                state = rho * state + (1.0 - rho * rho).sqrt() * random.normal();
+                share.sqrt() * state + (1.0 - share).sqrt() * random.normal()
             })
             .collect()
     }
 
+    /// Shares of series with p ≤ 0.05: ranks alone, and the larger of ranks' and the mean's.
+    fn called(n: usize, rho: f64, share: f64, shift: f64) -> (f64, f64) {
+        let mut random = Random::new(7, n as u64);
+        let (mut ranks, mut both) = (0, 0);
+        for _ in 0..2_000 {
+            let mut values = wandering(&mut random, n, rho, share);
+            values.iter_mut().for_each(|v| *v += shift / (n as f64).sqrt());
+            let p = signed_rank(&values);
+            ranks += u32::from(p <= 0.05);
+            both += u32::from(p.max(serial(&values).p_value().unwrap()) <= 0.05);
+        }
+        (f64::from(ranks) / 2_000.0, f64::from(both) / 2_000.0)
+    }
+
     #[test]
-    fn independent_values_stay_alone() {
-        let mut random = Random::new(1, 0);
-        let alone = (0..2_000).filter(|_| serial(&first_order(&mut random, 40, 0.0)).block == 1).count();
-        assert!(alone > 1_880, "{alone} of 2000");
-        assert_eq!(serial(&[0.0; 30]).block, 1);
-        assert_eq!(serial(&(0..30).map(f64::from).collect::<Vec<_>>()).block, 1, "a trend is no noise");
-        assert_eq!(serial(&[1.0, 2.0]).autocorrelation, None);
+    fn independent_series_keep_the_level_and_find_what_is_there() {
+        for n in [9, 12, 40] {
+            let (_, level) = called(n, 0.0, 1.0, 0.0);
+            assert!(level <= 0.05, "{level} of {n} steps");
+        }
+        let (_, found) = called(40, 0.0, 1.0, 4.0);
+        assert!(found > 0.85, "{found}");
+    }
+
+    /// Two runs of one method drift apart and together again: a test that takes steps as independent
+    /// calls many of them different.
+    #[test]
+    fn series_that_wander_are_rarely_called_different() {
+        for (n, rho, share, most) in
+            [(12, 0.5, 0.5, 0.085), (40, 0.5, 0.5, 0.085), (40, 0.5, 1.0, 0.09), (120, 0.8, 0.5, 0.115)]
+        {
+            let (ranks, both) = called(n, rho, share, 0.0);
+            assert!(both <= most && both < 0.7 * ranks, "{both}, ranks {ranks}: {n} steps, {rho}, {share}");
+        }
     }
 
     #[test]
     fn correlated_values_count_less() {
         let mut random = Random::new(2, 0);
-        let found: Vec<Serial> = (0..200).map(|_| serial(&first_order(&mut random, 400, 0.8))).collect();
+        let found: Vec<Serial> = (0..200).map(|_| serial(&wandering(&mut random, 400, 0.8, 1.0))).collect();
         let mean = found.iter().map(|s| s.effective).sum::<f64>() / 200.0;
-        assert!((30.0..60.0).contains(&mean), "{mean}, not 400/9");
-        assert!(found.iter().all(|s| (4..=64).contains(&s.block)));
-        let short: Vec<Serial> = (0..200).map(|_| serial(&first_order(&mut random, 24, 0.95))).collect();
-        assert!(short.iter().any(|s| s.unresolved));
-        assert!(short.iter().all(|s| 24 / s.block >= FEWEST_BLOCKS));
-    }
-
-    /// Two runs of one method drift apart and together again: a test over single steps calls most
-    /// of them different, a test over blocks few.
-    #[test]
-    fn blocks_keep_drifting_runs_from_being_called_different() {
-        let mut random = Random::new(5, 0);
-        let (mut plain, mut blocked) = (0, 0);
-        for _ in 0..1_000 {
-            let values = first_order(&mut random, 120, 0.7);
-            plain += u32::from(signed_rank(&values) < 0.05);
-            let found = serial(&values);
-            blocked +=
-                u32::from(deflated(signed_rank(&block_means(&values, found.block)), found.inflation) < 0.05);
-        }
-        assert!(plain > 300, "{plain}");
-        assert!(blocked < 70, "{blocked}");
+        assert!((30.0..80.0).contains(&mean), "{mean}, not about 400/9");
+        assert!(found.iter().all(|s| s.widening(0.95) > 1.5));
     }
 
     #[test]
-    fn scatter_makes_p_values_larger() {
-        assert_eq!((deflated(0.01, 1.0), deflated(1.0, 2.0), deflated(0.0, 2.0)), (0.01, 1.0, 0.0));
-        // 1.96 standard deviations that are twice as large are 0.98.
-        assert!((deflated(0.05, 2.0) - 0.327_1).abs() < 1e-3, "{}", deflated(0.05, 2.0));
-    }
-
-    #[test]
-    fn blocks_take_the_rest_along() {
-        assert_eq!(block_means(&[1.0, 3.0, 5.0, 7.0, 12.0], 2), [2.0, 8.0]);
-        assert_eq!(block_means(&[1.0, 3.0], 1), [1.0, 3.0]);
-        assert_eq!(block_means(&[1.0, 3.0], 4), [1.0, 3.0]);
+    fn a_trend_and_few_values_are_no_noise() {
+        assert_eq!(serial(&[0.0; 30]).p_value(), None);
+        let line: Vec<f64> = (0..30).map(f64::from).collect();
+        assert_eq!((serial(&line).p_value(), serial(&line).widening(0.95)), (None, 1.0));
+        assert_eq!((serial(&[1.0, 2.0]).autocorrelation, serial(&[1.0, 2.0]).p_value()), (None, None));
+        let mut random = Random::new(3, 0);
+        let drifting: Vec<f64> = (0..11).map(|i| f64::from(i) + 0.5 * random.normal()).collect();
+        assert!(serial(&drifting).p_value().unwrap() < 0.01);
     }
 }

@@ -59,8 +59,6 @@ named! {
     pub enum Drawn {
         /// Aligned steps.
         Steps = "steps",
-        /// Blocks of neighbouring steps.
-        Blocks = "blocks",
         /// Prompts that both sides have.
         Prompts = "prompts",
         /// Groups of responses.

@@ -16,7 +16,7 @@ pub enum CompareCode {
     NotAlike,
     /// Too few steps are aligned for a test over steps.
     FewSteps,
-    /// Steps hang together more than blocks can undo.
+    /// Neighbouring steps differ alike.
     SerialCorrelation,
     /// Steps without a partner.
     UnalignedSteps,
