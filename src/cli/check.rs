@@ -7,7 +7,7 @@ use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
 use super::terminal::{colours, paint, visible};
-use crate::check::{CheckReport, Verdict, check};
+use crate::check::{CheckOutcome, CheckReport, check};
 use crate::error::Result;
 use crate::format::grouped;
 use crate::ingest::{Column, RawSource, Reason, Run};
@@ -53,10 +53,10 @@ fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
     let colours = colours();
     for check in &report.checks {
         let code = match check.verdict {
-            Verdict::Pass => 32,
-            Verdict::Warn => 33,
-            Verdict::Fail => 31,
-            Verdict::Skip => 2,
+            CheckOutcome::Pass => 32,
+            CheckOutcome::Warn => 33,
+            CheckOutcome::Fail => 31,
+            CheckOutcome::Skip => 2,
         };
         let verdict = paint(check.verdict.name(), code, colours);
         writeln!(out, "  {verdict}  {:<20} {}", check.code, visible(&check.message))?;
@@ -64,14 +64,14 @@ fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "        {:<20} hint: {hint}", "")?;
         }
     }
-    let count = |v: Verdict| report.checks.iter().filter(|c| c.verdict == v).count();
+    let count = |v: CheckOutcome| report.checks.iter().filter(|c| c.verdict == v).count();
     writeln!(
         out,
         "\n{} passed, {} to look at, {} failed, {} not applicable",
-        count(Verdict::Pass),
-        count(Verdict::Warn),
-        count(Verdict::Fail),
-        count(Verdict::Skip)
+        count(CheckOutcome::Pass),
+        count(CheckOutcome::Warn),
+        count(CheckOutcome::Fail),
+        count(CheckOutcome::Skip)
     )
 }
 

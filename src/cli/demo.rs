@@ -10,7 +10,7 @@ use super::analyze;
 use super::args::{Cli, DemoArgs};
 use super::outcome::{Outcome, stdout};
 use crate::error::{Error, Result};
-use crate::output::{AtomicFile, Scratch};
+use crate::output::{Scratch, write_file};
 
 /// A part of a real GRPO run of a small Qwen3.
 const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");
@@ -48,8 +48,6 @@ fn main_job(log: &Path, tokenizer: &Path, arguments: &DemoArgs) -> Result<Cli> {
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let path = folder.join(name);
-    let mut file = AtomicFile::create(&path)?;
-    file.write_all(bytes).map_err(|e| Error::write(&path, e))?;
-    file.commit()?;
+    write_file(&path, bytes)?;
     Ok(path)
 }

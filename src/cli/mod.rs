@@ -49,17 +49,20 @@ pub fn main() -> ExitCode {
     resources::keep_to_limits(&mut cli);
     crate::ingest::quieten_guarded_panics();
     crate::output::clean_up_on_signals();
-    match internal(|| run(&cli)) {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::GateFailed) => ExitCode::from(1),
-        Err(error) => {
-            report(&error);
-            ExitCode::from(match error {
-                Error::Internal { .. } => 3,
-                Error::AnotherLook { .. } => 4,
-                _ => 2,
-            })
-        }
+    let outcome = internal(|| run(&cli));
+    if let Err(error) = &outcome {
+        report(error, &mut io::stderr().lock());
+    }
+    ExitCode::from(exit_code(&outcome))
+}
+
+fn exit_code(outcome: &Result<Outcome>) -> u8 {
+    match outcome {
+        Ok(Outcome::Fine) => 0,
+        Ok(Outcome::GateFailed) => 1,
+        Err(Error::Internal { .. }) => 3,
+        Err(Error::AnotherLook { .. }) => 4,
+        Err(_) => 2,
     }
 }
 
@@ -84,11 +87,30 @@ fn run(cli: &Cli) -> Result<Outcome> {
     }
 }
 
-fn report(error: &Error) {
-    let mut talk = io::stderr().lock();
+fn report(error: &Error, talk: &mut dyn Write) {
     // Nothing is left to do where even stderr is gone.
     let _ = writeln!(talk, "error: {}", terminal::visible(&error.to_string()));
     if let Some(hint) = typos::meant_command(error).or_else(|| error.hint()) {
         let _ = writeln!(talk, "hint: {}", terminal::visible(&hint));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defect_of_the_program_is_told_from_an_error_of_the_input() {
+        assert_eq!(exit_code(&Ok(Outcome::Fine)), 0);
+        assert_eq!(exit_code(&Ok(Outcome::GateFailed)), 1);
+        assert_eq!(exit_code(&Err(Error::NotFound { path: "gone.parquet".into() })), 2);
+        // As `main` runs a command that panics.
+        let outcome = internal(|| -> Result<Outcome> { panic!("a defect of ours") });
+        assert_eq!(exit_code(&outcome), 3);
+        let mut said = Vec::new();
+        report(&outcome.unwrap_err(), &mut said);
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("a defect of ours") && said.contains("report"), "{said}");
     }
 }

@@ -1,6 +1,7 @@
 //! What the program may take of the machine: threads, and memory where the shell limits it.
 
 use super::args::{Cli, CollectArgs, Command, MergeArgs, ReadingArgs};
+use crate::ingest::Limits;
 
 /// A thread of work takes this much of the address space: its stack and its part of the heap.
 const THREAD_BYTES: u64 = 96 << 20;
@@ -17,7 +18,10 @@ pub fn keep_to_limits(cli: &mut Cli) {
         let fit = usize::try_from(left / 2 / THREAD_BYTES).unwrap_or(usize::MAX).max(1);
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         reading.threads = if reading.threads == 0 { cores } else { reading.threads }.min(fit);
-        reading.max_memory = reading.max_memory.min(left / 2);
+        let usual = Limits::DEFAULT + Limits::SHARE * reading.threads as u64;
+        if usual > left / 2 || reading.max_memory.is_some() {
+            reading.max_memory = Some(reading.max_memory.unwrap_or(usual).min(left / 2));
+        }
     }
     bind_threads(reading.threads);
 }

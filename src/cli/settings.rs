@@ -24,7 +24,7 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         entropy_in_bits: arguments.entropy_unit == EntropyUnit::Bits,
         allow_missing: arguments.allow_missing,
         threads: arguments.threads,
-        limits: Limits::new(arguments.max_memory),
+        limits: Limits::of(arguments.max_memory),
         pool: arguments.pool,
         steps: None,
         growing: false,

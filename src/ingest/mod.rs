@@ -16,6 +16,7 @@ mod portable_batch;
 mod scan;
 mod schema;
 mod step_range;
+mod turns;
 mod values;
 
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ pub use guard::{internal, quieten_guarded_panics};
 pub(crate) use json::non_finite_to_null;
 pub use limits::Limits;
 pub use normalise::quality::{ColumnQuality, FAIL_SHARE, Quality, ValuePlace, WARN_SHARE};
+#[cfg(feature = "replay")]
+pub(crate) use parquet::run_length::HybridRuns;
 pub use scan::in_order::scan_in_order;
 pub use scan::parallel::{PartlyScanned, Sink, accept_whole, scan, scan_units};
 pub use scan::renumber::Renumber;

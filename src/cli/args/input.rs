@@ -48,9 +48,10 @@ pub struct ReadingArgs {
     #[arg(long, help_heading = "Reading")]
     pub pool: bool,
 
-    /// Memory that reading may take; a log that needs more is refused
-    #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = memory, help_heading = "Reading")]
-    pub max_memory: u64,
+    /// Memory that reading may take, all workers together; a log that needs more is refused
+    /// [default: 500M, and 32M a worker]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = "Reading")]
+    pub max_memory: Option<u64>,
 
     /// Tokens that one worker reads at a time, at least
     #[arg(long, value_name = "N", default_value_t = 0, hide = true)]

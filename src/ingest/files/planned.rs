@@ -26,7 +26,7 @@ use crate::ingest::step_range::StepRange;
 pub struct PlannedRun {
     allow_missing: bool,
     pool: bool,
-    max_memory: u64,
+    max_memory: Option<u64>,
     unit_tokens: u64,
     steps: Option<StepRange>,
     files: Vec<PlannedFile>,
@@ -128,7 +128,7 @@ impl PlannedRun {
         Self {
             allow_missing: run.settings.allow_missing,
             pool: run.settings.pool,
-            max_memory: run.settings.limits.memory(),
+            max_memory: run.settings.limits.said(),
             unit_tokens: run.settings.unit_tokens,
             steps: run.settings.steps,
             files: run.files.iter().enumerate().map(file).collect(),
@@ -141,7 +141,7 @@ impl PlannedRun {
 
     /// The run, with the files opened that hold `units`; fails where one of them is another by now.
     pub fn open(&self, units: &Range<usize>, threads: usize) -> Result<Run> {
-        let limits = Limits::new(self.max_memory);
+        let limits = Limits::of(self.max_memory);
         let mut files = Vec::with_capacity(self.files.len());
         let mut next = 0;
         for (number, planned) in self.files.iter().enumerate() {

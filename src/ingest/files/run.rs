@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -24,6 +25,7 @@ use crate::ingest::schema::mapping::{self, Layout, Mapping};
 use crate::ingest::schema::resolve::resolve;
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::step_range::StepRange;
+use crate::ingest::turns::OneAtATime;
 
 /// Heads of far files that are fetched at once.
 const FAR_AT_ONCE: usize = 16;
@@ -56,10 +58,11 @@ pub struct IngestSettings {
 impl IngestSettings {
     /// The number of worker threads to use.
     pub fn worker_count(&self) -> usize {
-        match self.threads {
+        let wanted = match self.threads {
             0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
             n => n,
-        }
+        };
+        wanted.min(self.limits.workers())
     }
 }
 
@@ -257,9 +260,13 @@ impl Run {
 /// Opens files side by side; those that are far away mean waiting, not work, so more of them at once.
 fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opened>, Vec<Skipped>)> {
     let far = files.iter().any(|file| file.stored.is_far());
-    let open_one = |file| match settings.growing {
-        true => open_complete(file, settings.limits),
-        false => open(file, settings.limits).map(Ok),
+    // The first rows are read: large ones of one file at a time.
+    let turns = Arc::new(OneAtATime::default());
+    let open_one = |file| {
+        turns.with(|| match settings.growing {
+            true => open_complete(file, settings.limits),
+            false => open(file, settings.limits).map(Ok),
+        })
     };
     let open_each = || files.into_par_iter().map(open_one).collect::<Result<Vec<_>>>();
     let pool = far.then(|| rayon::ThreadPoolBuilder::new().num_threads(FAR_AT_ONCE).build());

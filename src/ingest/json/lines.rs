@@ -10,6 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use crate::error::{Error, Result};
 use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
+use crate::ingest::turns::wait_for_turn;
 
 /// Blank lines in a row that a log may have.
 const MAX_BLANK: u64 = 1 << 20;
@@ -120,6 +121,7 @@ impl Lines {
     /// All that is left after the line read last, together with that line.
     pub(super) fn rest(&mut self) -> Result<&[u8]> {
         self.buffer.push(b'\n');
+        wait_for_turn();
         let room = self.limit.saturating_sub(self.buffer.len());
         let read = self.reader.by_ref().take(room as u64 + 1).read_to_end(&mut self.buffer);
         match read {
@@ -131,7 +133,15 @@ impl Lines {
 
     /// Appends the next line to the buffer; false at the end of the file.
     fn fill_line(&mut self) -> Result<bool> {
-        let read = self.reader.by_ref().take(self.limit as u64 + 1).read_until(b'\n', &mut self.buffer);
+        let mut read = self.read_up_to(Limits::SHARED_LINE.min(self.limit as u64));
+        if let Ok(n) = read
+            && n as u64 > Limits::SHARED_LINE
+            && self.buffer.last() != Some(&b'\n')
+        {
+            // What follows is more than the share of a worker.
+            wait_for_turn();
+            read = self.read_up_to(self.limit as u64 - n as u64).map(|more| n + more);
+        }
         match read {
             Ok(0) => Ok(false),
             Ok(n) if n > self.limit => {
@@ -144,6 +154,11 @@ impl Lines {
                 Err(self.failed(e))
             }
         }
+    }
+
+    /// Appends what is left of the line, at most one byte more than `most`.
+    fn read_up_to(&mut self, most: u64) -> io::Result<usize> {
+        self.reader.by_ref().take(most + 1).read_until(b'\n', &mut self.buffer)
     }
 
     fn too_long(&self, what: &str) -> Error {

@@ -50,7 +50,7 @@ impl Context<'_> {
 }
 
 #[derive(Clone, Copy)]
-enum Verdict {
+enum Judged {
     Good,
     Clamp,
     NotFinite,
@@ -58,26 +58,26 @@ enum Verdict {
     Sentinel,
 }
 
-fn judge(column: Column, v: f32) -> Verdict {
+fn judge(column: Column, v: f32) -> Judged {
     if !v.is_finite() {
-        Verdict::NotFinite
+        Judged::NotFinite
     } else if column.is_logprob() {
         match v {
-            v if v == LOGPROB_FLOOR => Verdict::Sentinel,
-            v if v <= 0.0 => Verdict::Good,
-            v if v <= LOGPROB_SLACK => Verdict::Clamp,
-            _ => Verdict::OutOfRange,
+            v if v == LOGPROB_FLOOR => Judged::Sentinel,
+            v if v <= 0.0 => Judged::Good,
+            v if v <= LOGPROB_SLACK => Judged::Clamp,
+            _ => Judged::OutOfRange,
         }
     } else if column.is_entropy() {
         match v {
-            v if v >= 0.0 => Verdict::Good,
-            v if v >= -ENTROPY_SLACK => Verdict::Clamp,
-            _ => Verdict::OutOfRange,
+            v if v >= 0.0 => Judged::Good,
+            v if v >= -ENTROPY_SLACK => Judged::Clamp,
+            _ => Judged::OutOfRange,
         }
     } else if column == Column::GradNorm && v < 0.0 {
-        Verdict::OutOfRange
+        Judged::OutOfRange
     } else {
-        Verdict::Good
+        Judged::Good
     }
 }
 
@@ -112,28 +112,28 @@ pub fn floats(
     for (t, v) in clean.iter_mut().enumerate() {
         let trained = context.trained(t);
         match judge(column, *v) {
-            Verdict::Good => {
+            Judged::Good => {
                 // Zero is what frameworks write where they computed nothing.
                 if sentinels && !trained && *v == 0.0 {
                     *v = f32::NAN;
                 }
                 continue;
             }
-            Verdict::Clamp => {
+            Judged::Clamp => {
                 *v = 0.0;
                 continue;
             }
             _ if !trained => {}
-            Verdict::NotFinite if nulls(t) => counts.null += 1,
-            Verdict::NotFinite => {
+            Judged::NotFinite if nulls(t) => counts.null += 1,
+            Judged::NotFinite => {
                 counts.not_finite += 1;
                 counts.note(context.place(t));
             }
-            Verdict::OutOfRange => {
+            Judged::OutOfRange => {
                 counts.out_of_range += 1;
                 counts.note(context.place(t));
             }
-            Verdict::Sentinel => {
+            Judged::Sentinel => {
                 counts.sentinel += 1;
                 counts.note(context.place(t));
             }

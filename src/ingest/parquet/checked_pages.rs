@@ -20,6 +20,7 @@ use super::window::Window;
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::limits::Limits;
+use crate::ingest::turns::wait_for_turn;
 
 /// What the columns of one unit share: the limits, what their pages take, and why one was refused.
 #[derive(Clone, Default)]
@@ -54,6 +55,9 @@ impl Budget {
         }
         self.taken.fetch_sub(before, Ordering::Relaxed);
         let all = self.taken.fetch_add(now, Ordering::Relaxed) + now;
+        if all > Limits::SHARE {
+            wait_for_turn();
+        }
         if all > self.limits.pages() {
             return Err(self.refuse(self.limits.too_much("pages that are needed together", all)));
         }
@@ -187,6 +191,9 @@ impl CheckedPages {
             walk(levels, most, values, &mut |level, count| rows.add(level == 0, count as u64))?;
         }
         let tokens = self.rows.largest;
+        if tokens > Limits::SHARED_TOKENS {
+            wait_for_turn();
+        }
         if tokens > self.budget.limits.tokens() {
             return Err(self.budget.refuse(self.budget.limits.too_many_tokens(tokens)));
         }

@@ -17,6 +17,7 @@ use crate::ingest::scan::unit_table::UnitTable;
 use crate::ingest::scan::units::{self, Piece, Selection, Unit};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::{Progress, Watch};
+use crate::ingest::turns::Turns;
 
 /// What a scan gives.
 pub struct Scanned<S> {
@@ -43,6 +44,7 @@ pub struct Shared<'a> {
     failed: Mutex<Option<(usize, Error)>>,
     counts: Mutex<BTreeMap<usize, u64>>,
     keys: Mutex<ResponseKeys>,
+    turns: Arc<Turns>,
 }
 
 impl<'a> Shared<'a> {
@@ -60,13 +62,17 @@ impl<'a> Shared<'a> {
             steps: StepFilter::new(run.settings.steps),
             failed: Mutex::new(None),
             keys: Mutex::default(),
+            turns: Arc::default(),
         }
     }
 
     pub fn take(&self) -> Option<(usize, &Unit)> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
-        let (number, unit) = self.units.get(place).filter(|_| !self.watch.is_stopped())?;
-        Some((*number, unit))
+        let unit = self.units.get(place).filter(|_| !self.watch.is_stopped());
+        if unit.is_none() {
+            self.turns.finish(place);
+        }
+        unit.map(|(number, unit)| (*number, unit))
     }
 
     pub fn decode(
@@ -77,7 +83,8 @@ impl<'a> Shared<'a> {
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
         let selection = &self.selections[self.run.files[unit.file].mapping];
-        self.begin_ahead(number);
+        let place = self.place(number);
+        self.begin_ahead(place);
         let several_files = self.run.files.len() > 1 && !self.run.settings.pool;
         let mut pass = |piece: Piece| {
             // A response at the border of a file may have its rest in another.
@@ -89,16 +96,22 @@ impl<'a> Shared<'a> {
             self.watch.tokens(piece.batch().token_count() as u64);
             emit(piece)
         };
-        let responses = units::decode(self.run, number, unit, selection, quality, &self.watch, &mut pass)?;
+        let responses = self.turns.with(place, || {
+            units::decode(self.run, number, unit, selection, quality, &self.watch, &mut pass)
+        })?;
         if let Ok(mut counts) = self.counts.lock() {
             counts.insert(number, responses);
         }
         Ok(())
     }
 
+    /// The place of a unit among those to read.
+    fn place(&self, number: usize) -> usize {
+        self.units.partition_point(|(known, _)| *known < number)
+    }
+
     /// Units are taken in order: the one that is a round of workers away is nobody's yet.
-    fn begin_ahead(&self, number: usize) {
-        let place = self.units.partition_point(|(known, _)| *known < number);
+    fn begin_ahead(&self, place: usize) {
         if let Some((_, next)) = self.units.get(place + self.run.settings.worker_count()) {
             units::begin(self.run, next, &self.selections[self.run.files[next.file].mapping]);
         }

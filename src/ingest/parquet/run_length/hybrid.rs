@@ -77,7 +77,11 @@ impl HybridRuns {
         let size = self.width.div_ceil(8) as usize;
         let bytes = self.bytes.get(self.at..self.at + size).ok_or_else(|| bad("a run without value"))?;
         self.at += size;
-        Ok(bytes.iter().rev().fold(0, |value, byte| (value << 8) | u32::from(*byte)))
+        let value = bytes.iter().rev().fold(0, |value, byte| (value << 8) | u32::from(*byte));
+        if value > u32::MAX >> (WIDEST - self.width) {
+            return Err(bad("a value of more bits than it may have"));
+        }
+        Ok(value)
     }
 
     /// `groups` of eight values each; the last group may be cut off where its values end.
@@ -160,6 +164,8 @@ mod tests {
         assert!(first(&[0xff; 12], 3).is_err());
         assert!(first(&[0x08], 3).is_err());
         assert!(first(&[0x03], 3).is_err());
+        assert!(first(&[0x02, 0x08], 3).is_err(), "8 has four bits");
+        assert!(first(&[0x02, 0xff, 0xff, 0xff, 0xff], 32).is_ok());
         assert!(HybridRuns::new(Bytes::new(), 33).is_err());
         // A cut-off last group has the values that its bytes hold.
         assert_eq!(runs(&[0x03, 0x88], 3, 2), [(0, 1), (1, 1)]);
