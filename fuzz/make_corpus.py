@@ -33,7 +33,7 @@ def long(rows=24, tokens=6):
 
 
 def main():
-    for kind in ["parquet", "json", "json_gz", "json_document", "csv", "tokenizer", "config", "safetensors"]:
+    for kind in ["parquet", "run_length", "json", "json_gz", "json_document", "csv", "tokenizer", "config", "safetensors"]:
         (CORPUS / kind).mkdir(parents=True, exist_ok=True)
     out = CORPUS / "parquet"
     small = dict(store_schema=False)
@@ -45,6 +45,14 @@ def main():
                    compression="snappy", **small)
     pq.write_table(long(), out / "long_v1", compression="none", row_group_size=10, **small)
     pq.write_table(long(), out / "long_v2", compression="gzip", data_page_version="2.0", data_page_size=32, **small)
+    prompts = pa.array([[7, 8, 9], None] * 2, pa.list_(pa.int32()))
+    sparse = nested().set_column(5, "prompt_ids", prompts)
+    pq.write_table(sparse, out / "nested_sparse", compression="none", row_group_size=3, **small)
+    # Widths, then runs and packed values.
+    (CORPUS / "run_length" / "run").write_bytes(bytes([3, 0xC8, 0x01, 5]))
+    (CORPUS / "run_length" / "packed").write_bytes(bytes([3, 0x03, 0x88, 0xC6, 0xFA]))
+    (CORPUS / "run_length" / "both").write_bytes(bytes([9, 0x06, 0x2C, 0x01, 0x05, *range(18)]))
+    (CORPUS / "run_length" / "wide").write_bytes(bytes([32, 0x05, *range(64), 0x04, 1, 2, 3, 4]))
     four = dict(entropy=[1, 1, 1, 1])
     rows = dict(
         canonical=dict(step=0, group_id=0, sample_id=1, token_id=[1, 2, 3, 4], logprob=[-1, -2, -3, -4], advantage=1.0, **four),

@@ -7,13 +7,17 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::ingest::{IngestSettings, Limits, read_all};
+use crate::ingest::{
+    Column, HybridRuns, IngestSettings, Limits, Run, Silent, Sink, TokenBatch, Wanted, read_all, scan,
+};
 
 /// What bytes can be read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A Parquet log, either layout: footers, pages, the run-length decoder, sparse lists.
     Parquet,
+    /// Run lengths and packed values alone: a width, then their bytes.
+    RunLength,
     /// JSON lines of any framework.
     Json,
     /// JSON lines, compressed.
@@ -32,8 +36,9 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Parquet,
+        Self::RunLength,
         Self::Json,
         Self::JsonGz,
         Self::JsonDocument,
@@ -47,6 +52,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
+            Self::RunLength => "run_length",
             Self::Json => "json",
             Self::JsonGz => "json_gz",
             Self::JsonDocument => "json_document",
@@ -60,6 +66,7 @@ impl Kind {
     const fn file(self) -> &'static str {
         match self {
             Self::Parquet => "run.parquet",
+            Self::RunLength => "run_length",
             Self::Json => "run.jsonl",
             Self::JsonGz => "run.jsonl.gz",
             Self::JsonDocument => "run.json",
@@ -82,17 +89,28 @@ pub fn finding(kind: Kind, bytes: &[u8], folder: &Path) -> Option<String> {
     if let Err(error) = std::fs::write(&path, bytes) {
         return Some(error.to_string());
     }
-    match crate::ingest::internal(|| read(kind, &path, folder)) {
+    match crate::ingest::internal(|| read(kind, bytes, &path, folder)) {
         Err(error @ Error::Internal { .. }) => Some(error.to_string()),
         Ok(()) | Err(_) => None,
     }
 }
 
-fn read(kind: Kind, path: &Path, folder: &Path) -> Result<()> {
+fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
     match kind {
         Kind::Parquet | Kind::Json | Kind::JsonGz | Kind::JsonDocument => {
             let settings = IngestSettings { threads: 1, limits: Limits::new(MEMORY), ..Default::default() };
-            read_all(&[path.to_owned()], &settings).map(|_| ())
+            let paths = [path.to_owned()];
+            if kind == Kind::Parquet {
+                // As an analysis reads it: prompts once a group, by the reader of sparse lists.
+                let run = Run::open(&paths, &settings)?;
+                let wanted = Wanted { columns: Column::ALL, prompts_by_group: true };
+                scan(&run, wanted, &Silent, || Nothing)?;
+            }
+            read_all(&paths, &settings).map(|_| ())
+        }
+        Kind::RunLength => {
+            runs(bytes);
+            Ok(())
         }
         Kind::Csv => crate::compare::read_metrics(path),
         Kind::Tokenizer => crate::analyze::texts::Tokenizer::read(path).map(|_| ()),
@@ -110,5 +128,27 @@ fn read(kind: Kind, path: &Path, folder: &Path) -> Result<()> {
             let json = serde_json::from_str(&text).map_err(corrupt)?;
             crate::replay::model::ModelConfig::parse(path, &json).map(|_| ())
         }
+    }
+}
+
+/// Takes batches and leaves them.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn accept(&mut self, _: &TokenBatch) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads all runs; as many values as a page can have.
+fn runs(bytes: &[u8]) {
+    let Some((width, rest)) = bytes.split_first() else { return };
+    let Ok(mut runs) = HybridRuns::new(bytes::Bytes::copy_from_slice(rest), (*width).into()) else { return };
+    let mut values = 0_usize;
+    while values < 1 << 24
+        && let Ok(run) = runs.next_run()
+    {
+        assert!(u64::from(run.value) < 1_u64 << (*width).min(32), "a value of more bits than it has");
+        values = values.saturating_add(run.len);
     }
 }
