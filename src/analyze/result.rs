@@ -50,7 +50,7 @@ pub use siblings::{Cancellation, Forks};
 pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
 pub use taxonomy::ClassRow;
-pub use totals::{NormSource, S2tSummary, Totals, Verdict, VerdictState};
+pub use totals::{NormSource, RunVerdict, S2tSummary, Totals, VerdictState};
 pub use vocabulary::{Concentration, Vocabulary, VocabularyRow};
 pub use warnings::{Evidence, Warning, WarningCode};
 
@@ -63,7 +63,7 @@ pub struct RunCore {
     /// Version of the summary's schema.
     pub schema_version: u32,
     /// The answer in plain words and the numbers behind it.
-    pub verdict: Verdict,
+    pub verdict: RunVerdict,
     /// Damage, causes and the order of events.
     pub diagnosis: Diagnosis,
     /// The tokens that carry the gradient energy.

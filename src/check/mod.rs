@@ -6,7 +6,7 @@ mod report;
 mod tally;
 mod verdicts;
 
-pub use report::{Check, CheckReport, ColumnReport, Steps, Verdict, Vocabulary};
+pub use report::{Check, CheckOutcome, CheckReport, ColumnReport, Steps, Vocabulary};
 
 use self::tally::Tally;
 use crate::error::Result;

@@ -93,7 +93,7 @@ pub struct ColumnReport {
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum CheckOutcome {
     /// As it should be.
     Pass,
     /// Worth a look.
@@ -104,7 +104,7 @@ pub enum Verdict {
     Skip,
 }
 
-impl Verdict {
+impl CheckOutcome {
     /// The word shown.
     pub const fn name(self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ pub struct Check {
     /// Stable name.
     pub code: &'static str,
     /// How it ended.
-    pub verdict: Verdict,
+    pub verdict: CheckOutcome,
     /// What was seen, with the numbers.
     pub message: String,
     /// What to do where it did not pass.
@@ -133,6 +133,6 @@ pub struct Check {
 impl CheckReport {
     /// Whether any check failed.
     pub fn failed(&self) -> bool {
-        self.checks.iter().any(|c| c.verdict == Verdict::Fail)
+        self.checks.iter().any(|c| c.verdict == CheckOutcome::Fail)
     }
 }

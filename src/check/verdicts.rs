@@ -1,7 +1,7 @@
 //! From counts to verdicts. Thresholds are stated here, and in the messages.
 
 use super::noise::{Noisy, is_mean_something};
-use super::report::{Check, Verdict};
+use super::report::{Check, CheckOutcome};
 use super::tally::{SHIFTS, Tally};
 use crate::format::grouped;
 use crate::ingest::{Column, FAIL_SHARE, Quality, Run, WARN_SHARE};
@@ -20,21 +20,21 @@ const DUPLICATES_WARN: f64 = 0.01;
 const ZERO_ADVANTAGE_WARN: f64 = 0.9;
 const ZERO_LOGPROB_WARN: f64 = 0.5;
 
-fn grade(value: f64, warn: f64, fail: f64) -> Verdict {
+fn grade(value: f64, warn: f64, fail: f64) -> CheckOutcome {
     match value {
-        v if v > fail => Verdict::Fail,
-        v if v > warn => Verdict::Warn,
-        _ => Verdict::Pass,
+        v if v > fail => CheckOutcome::Fail,
+        v if v > warn => CheckOutcome::Warn,
+        _ => CheckOutcome::Pass,
     }
 }
 
-fn check(code: &'static str, verdict: Verdict, message: String, hint: &'static str) -> Check {
-    let hint = matches!(verdict, Verdict::Warn | Verdict::Fail).then_some(hint);
+fn check(code: &'static str, verdict: CheckOutcome, message: String, hint: &'static str) -> Check {
+    let hint = matches!(verdict, CheckOutcome::Warn | CheckOutcome::Fail).then_some(hint);
     Check { code, verdict, message, hint }
 }
 
 fn skipped(code: &'static str, needs: &str) -> Check {
-    Check { code, verdict: Verdict::Skip, message: format!("needs {needs}"), hint: None }
+    Check { code, verdict: CheckOutcome::Skip, message: format!("needs {needs}"), hint: None }
 }
 
 fn percent(part: u64, whole: u64) -> f64 {
@@ -74,12 +74,15 @@ fn columns(run: &Run) -> Check {
         lost.push("`advantage` (no sign, no energy)".into());
     }
     match lost.is_empty() {
-        true => {
-            check("columns", Verdict::Pass, "log-probability, entropy and advantage are there".into(), "")
-        }
+        true => check(
+            "columns",
+            CheckOutcome::Pass,
+            "log-probability, entropy and advantage are there".into(),
+            "",
+        ),
         false => check(
             "columns",
-            Verdict::Fail,
+            CheckOutcome::Fail,
             format!("missing: {}", lost.join(", ")),
             "name the column with --map, or log it (README, section Logging)",
         ),
@@ -88,7 +91,7 @@ fn columns(run: &Run) -> Check {
 
 fn complete(run: &Run) -> Check {
     let open = run.skipped.iter().filter(|s| s.reason.contains("STABLE")).count();
-    let verdict = if open > 0 { Verdict::Warn } else { Verdict::Pass };
+    let verdict = if open > 0 { CheckOutcome::Warn } else { CheckOutcome::Pass };
     let message = match open {
         0 if run.files.len() == 1 => "the file is complete".into(),
         0 => format!("{} files read, none incomplete", run.files.len()),
@@ -119,7 +122,7 @@ fn ranges(quality: &Quality) -> Check {
             )
         })
         .collect();
-    let verdict = if bad.is_empty() { Verdict::Pass } else { Verdict::Warn };
+    let verdict = if bad.is_empty() { CheckOutcome::Pass } else { CheckOutcome::Warn };
     let message = match bad.is_empty() {
         true => "all values are finite and in range".into(),
         false => bad.join("; "),
@@ -133,7 +136,7 @@ fn entropy_bound(tally: &Tally, vocabulary: Option<u32>) -> Check {
     };
     let bound = f64::from(size).ln();
     let largest = f64::from(tally.largest_entropy);
-    let verdict = if largest > bound + 0.02 { Verdict::Fail } else { Verdict::Pass };
+    let verdict = if largest > bound + 0.02 { CheckOutcome::Fail } else { CheckOutcome::Pass };
     let message = format!("largest entropy {largest:.3} nats, ln V = {bound:.3} (V = {size})");
     check(
         "entropy_bound",
@@ -175,13 +178,13 @@ fn entropy_correlation(tally: &Tally) -> Check {
     };
     let (r, tokens) = (seen.r, grouped(tally.entropy_shift[1].count()));
     let verdict = match r {
-        _ if seen.is_below(CORRELATION_FAIL) => Verdict::Fail,
-        _ if seen.is_below(CORRELATION_WARN) => Verdict::Warn,
+        _ if seen.is_below(CORRELATION_FAIL) => CheckOutcome::Fail,
+        _ if seen.is_below(CORRELATION_WARN) => CheckOutcome::Warn,
         r if r < CORRELATION_WARN => {
             let needs = format!("more tokens: a correlation of {r:.3} on {tokens} may be chance");
             return skipped("entropy_correlation", &needs);
         }
-        _ => Verdict::Pass,
+        _ => CheckOutcome::Pass,
     };
     let message = format!("correlation of entropy with −log-probability is {r:.3}");
     check(
@@ -215,7 +218,7 @@ fn aligned(
         let needs = format!("more tokens: {found} on {} may be chance", grouped(sums[1].count()));
         return skipped(code, &needs);
     }
-    let verdict = if SHIFTS[best] == 0 { Verdict::Pass } else { Verdict::Fail };
+    let verdict = if SHIFTS[best] == 0 { CheckOutcome::Pass } else { CheckOutcome::Fail };
     check(code, verdict, format!("{what} fit best at shift {:+} ({found})", SHIFTS[best]), hint)
 }
 
@@ -273,7 +276,8 @@ fn zero_advantage(tally: &Tally) -> Check {
         return skipped("zero_advantage", "an advantage");
     }
     let share = percent(zero, all);
-    let verdict = if zero == all { Verdict::Fail } else { grade(share, ZERO_ADVANTAGE_WARN, f64::INFINITY) };
+    let verdict =
+        if zero == all { CheckOutcome::Fail } else { grade(share, ZERO_ADVANTAGE_WARN, f64::INFINITY) };
     let message = format!("{:.1} % of trained tokens have advantage zero", share * 100.0);
     check(
         "zero_advantage",
@@ -290,7 +294,7 @@ fn groups(tally: &Tally) -> Check {
     let mut sizes: Vec<u64> = tally.groups.values().map(|g| g.responses).collect();
     sizes.sort_unstable();
     let (least, median, most) = (sizes[0], sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
-    let verdict = if median < 2 || least != most { Verdict::Warn } else { Verdict::Pass };
+    let verdict = if median < 2 || least != most { CheckOutcome::Warn } else { CheckOutcome::Pass };
     let message = format!("{} groups of {least} to {most} responses (median {median})", sizes.len());
     check(
         "groups",
@@ -312,7 +316,7 @@ fn group_means(tally: &Tally) -> Check {
     let centred = 1.0 - percent(judged().filter(off).count() as u64, all);
     let (responses, varying) = tally.varying_advantage;
     let token_level = percent(varying, responses);
-    let verdict = if token_level < 0.5 && centred < 0.9 { Verdict::Warn } else { Verdict::Pass };
+    let verdict = if token_level < 0.5 && centred < 0.9 { CheckOutcome::Warn } else { CheckOutcome::Pass };
     let message = format!(
         "{:.0} % of groups have mean advantage zero; advantage differs inside {:.0} % of responses",
         centred * 100.0,

@@ -60,6 +60,13 @@ impl AtomicFile {
     }
 }
 
+/// Writes a whole file.
+pub fn write_file(target: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::create(target)?;
+    file.write_all(bytes).map_err(|e| Error::write(target, e))?;
+    file.commit()
+}
+
 /// A name that is free, or that of a regular file: a rename would replace a device, a pipe or a link.
 fn require_regular(target: &Path) -> Result<()> {
     let Ok(there) = std::fs::symlink_metadata(target).map(|m| m.file_type()) else { return Ok(()) };

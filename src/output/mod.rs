@@ -5,6 +5,6 @@ mod atomic_file;
 mod cleanup;
 mod folder;
 
-pub use atomic_file::AtomicFile;
+pub use atomic_file::{AtomicFile, write_file};
 pub use cleanup::{Scratch, clean_up_on_signals};
 pub use folder::OutputFolder;

@@ -24,7 +24,7 @@ pub struct ReplayResult {
     /// Version of this format.
     pub schema_version: u32,
     /// What the data supports, in plain words.
-    pub verdict: Verdict,
+    pub verdict: ReplayVerdict,
     /// What was replayed.
     pub data: Data,
     /// The policy that every arm started from.
@@ -50,7 +50,7 @@ pub struct ReplayResult {
 
 /// What the data supports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Verdict {
+pub struct ReplayVerdict {
     /// The main finding.
     pub headline: String,
     /// How far it can be trusted: seeds, drift, share of silenced tokens.

@@ -14,7 +14,7 @@ use super::outcome::Replayed;
 use super::preflight::{check, refuse_identical_seeds, require_vocabulary};
 use super::progress::ReplayProgress;
 use super::provenance::{copy_tokenizer, learning_rate, metadata, tokenizer, training};
-use super::result::{ArmResult, Model, RateSource, ReplayResult, SCHEMA_VERSION, Verdict};
+use super::result::{ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
 use super::settings::{OldPolicy, ReplaySettings};
 use super::stage::Stage;
 use super::state::State;
@@ -84,7 +84,7 @@ pub fn replay(
     let differences = summary::differences(&arms, settings);
     let mut result = ReplayResult {
         schema_version: SCHEMA_VERSION,
-        verdict: Verdict::default(),
+        verdict: ReplayVerdict::default(),
         data: survey.data.clone(),
         model,
         training: training(settings, rate_source, run),

@@ -1,12 +1,12 @@
 //! What the data supports, in plain words; "no difference" is a finding.
 
-use super::result::{Difference, ReplayResult, Verdict};
+use super::result::{Difference, ReplayResult, ReplayVerdict};
 use crate::format::{grouped, number};
 
 /// The sentences that a report begins with.
-pub fn verdict(result: &ReplayResult) -> Verdict {
+pub fn verdict(result: &ReplayResult) -> ReplayVerdict {
     let policy = if result.model.surrogate { "a surrogate policy fitted to the log" } else { "the policy" };
-    Verdict { headline: headline(result), detail: detail(result, policy) }
+    ReplayVerdict { headline: headline(result), detail: detail(result, policy) }
 }
 
 fn headline(result: &ReplayResult) -> String {

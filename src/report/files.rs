@@ -1,6 +1,5 @@
 //! The files of a report.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -10,7 +9,7 @@ use super::draw::{png, svg};
 use super::stale;
 use super::text::token_label;
 use crate::error::{Error, Result};
-use crate::output::AtomicFile;
+use crate::output::write_file;
 use crate::tables::csv::to_csv;
 
 /// The files of a report.
@@ -49,10 +48,4 @@ fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
     write_file(&png, &image)?;
     write_file(&csv, to_csv(&chart.table, token_label).as_bytes())?;
     Ok(vec![svg, png, csv])
-}
-
-pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(bytes).map_err(|e| Error::write(path, e))?;
-    file.commit()
 }

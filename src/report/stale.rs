@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::files::write_file;
 use crate::error::{Error, Result};
+use crate::output::write_file;
 
 /// Removes the charts that were drawn for this page before and are not now.
 pub(super) fn remove(charts: &Path, page: &str, now: &[&str]) -> Result<()> {

@@ -167,7 +167,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         diagnosis: diagnosis(&spec),
         drivers: drivers(&spec),
         schema_version: SUMMARY_VERSION,
-        verdict: Verdict {
+        verdict: RunVerdict {
             state: VerdictState::Healthy,
             health: "Healthy: reward rises and entropy stays above half of where it began.".into(),
             spurious:

@@ -2,7 +2,7 @@
 
 use super::series::{ends, series};
 use crate::analyze::result::{
-    Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, Verdict, VerdictState,
+    Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
 };
 use crate::format::grouped;
 use crate::stats::sustained::FEWEST_STEPS;
@@ -16,10 +16,10 @@ const NOTICEABLE: f64 = 0.001;
 const LARGE: f64 = 0.1;
 
 /// The verdict on an analysis with this diagnosis.
-pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> Verdict {
+pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> RunVerdict {
     let first_damage = diagnosis.damage.first().map(|damage| damage.from_step);
     let likely = main_cause(diagnosis).filter(|c| c.confidence == Confidence::Likely);
-    Verdict {
+    RunVerdict {
         state: match diagnosis.state {
             RunState::Healthy => VerdictState::Healthy,
             RunState::Suspicious => VerdictState::Suspicious,

@@ -154,7 +154,7 @@ pub enum VerdictState {
 
 /// The answer for the first screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Verdict {
+pub struct RunVerdict {
     /// How the run stands.
     pub state: VerdictState,
     /// One sentence: is the run healthy, and if not, since when.

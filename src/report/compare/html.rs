@@ -9,7 +9,7 @@ use crate::compare::verdict::{level, shown, shown_difference, shown_interval, sh
 use crate::report::charts::Drawn;
 use crate::report::numbers::{count, none};
 use crate::report::page::warnings::{self, Notice};
-use crate::report::page::{self, Fact, Page, Section, Tone, Verdict, figures};
+use crate::report::page::{self, Fact, FirstScreen, Page, Section, Tone, figures};
 use crate::report::text::prose;
 
 /// Metrics of the first screen.
@@ -61,7 +61,7 @@ fn notice(warning: &CompareWarning) -> Notice {
     }
 }
 
-fn verdict(comparison: &Comparison) -> Verdict {
+fn verdict(comparison: &Comparison) -> FirstScreen {
     let verdict = &comparison.verdict;
     let (tone, sign, word) = if verdict.differs {
         (Tone::Differs, "≠", "Differs beyond noise")
@@ -69,7 +69,7 @@ fn verdict(comparison: &Comparison) -> Verdict {
         (Tone::Unknown, "≈", "No difference beyond noise")
     };
     let more = verdict.differences.len().saturating_sub(DIFFERENCES);
-    Verdict {
+    FirstScreen {
         tone,
         sign,
         word,

@@ -10,9 +10,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, TextStyle};
 
 use super::font;
-use super::ink::{Ink, Pen};
-use super::legend::{self, Entry};
-use super::scene::{Scene, SceneBackend, Shape, TITLE_LAYER, UNITS};
+use super::ink::{Ink, Pen, UNITS};
+use super::scene::{Scene, SceneBackend, Shape, TITLE_LAYER};
 
 /// Font size of ticks, legends and values.
 pub const SMALL: f64 = 12.0;
@@ -82,10 +81,9 @@ impl Canvas {
         self.top
     }
 
-    /// Puts a legend below the title, in as many rows as it needs.
-    pub fn legend(&mut self, entries: &[Entry]) {
-        let used = legend::draw(self, entries);
-        self.top += used;
+    /// Takes room below what is there.
+    pub(super) fn take_room(&mut self, height: f64) {
+        self.top += height;
     }
 
     /// What follows belongs to a layer of this name.

@@ -3,7 +3,9 @@
 
 use plotters::style::{RGBAColor, ShapeStyle};
 
-use super::scene::UNITS;
+/// Plotters counts whole pixels; charts are drawn at this many units a pixel, so that curves are
+/// not bent to a grid.
+pub const UNITS: u32 = 10;
 
 /// A colour by its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

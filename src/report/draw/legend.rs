@@ -37,8 +37,16 @@ const GAP: f64 = 18.0;
 const ROW: f64 = 19.0;
 const MARGIN: f64 = 14.0;
 
+impl Canvas {
+    /// Puts a legend below the title, in as many rows as it needs.
+    pub fn legend(&mut self, entries: &[Entry]) {
+        let height = draw(self, entries);
+        self.take_room(height);
+    }
+}
+
 /// Draws a legend in rows below the title; returns its height.
-pub(super) fn draw(canvas: &Canvas, entries: &[Entry]) -> f64 {
+fn draw(canvas: &Canvas, entries: &[Entry]) -> f64 {
     let (mut x, mut row) = (MARGIN, 0.0);
     for entry in entries {
         let needed = KEY_WIDTH + 6.0 + font::width(&entry.text, SMALL, false);

@@ -10,8 +10,8 @@ use plotters::prelude::Cartesian2d;
 
 use super::canvas::{Anchor, Canvas, SMALL, units};
 use super::font;
-use super::ink::{Dash, Ink, Pen};
-use super::scene::{SceneBackend, UNITS};
+use super::ink::{Dash, Ink, Pen, UNITS};
+use super::scene::SceneBackend;
 
 /// An axis: its range, its ticks and what it shows. Logarithmic axes are in powers of ten.
 #[derive(Clone, Debug)]

@@ -10,11 +10,7 @@ use plotters_backend::{
 };
 
 use super::font;
-use super::ink::Pen;
-
-/// Plotters counts whole pixels; charts are drawn at this many units a pixel, so that curves are
-/// not bent to a grid.
-pub const UNITS: u32 = 10;
+use super::ink::{Pen, UNITS};
 
 /// A point in pixels.
 pub type Point = (f64, f64);

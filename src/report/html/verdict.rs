@@ -3,14 +3,14 @@
 use maud::{Markup, html};
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{NormSource, Verdict, VerdictState};
+use crate::analyze::result::{NormSource, RunVerdict, VerdictState};
 use crate::framework::s2t::Population;
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::page::{self, Fact, Tone};
 use crate::report::text::{prose, token_label};
 
 /// The first screen.
-pub fn verdict(analysis: &RunAnalysis) -> page::Verdict {
+pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
     let verdict = &analysis.verdict;
     let (tone, sign, word) = match verdict.state {
         VerdictState::Healthy => (Tone::Healthy, "✓", "Healthy"),
@@ -20,7 +20,7 @@ pub fn verdict(analysis: &RunAnalysis) -> page::Verdict {
         VerdictState::Unknown => (Tone::Unknown, "?", "Cannot say"),
     };
     let (headline, rest) = first_sentence(prose(&verdict.health));
-    page::Verdict {
+    page::FirstScreen {
         tone,
         sign,
         word,
@@ -106,7 +106,7 @@ fn rule(analysis: &RunAnalysis) -> Markup {
 }
 
 /// When something went wrong, in words; also in `report.md`.
-pub fn when(verdict: &Verdict) -> String {
+pub fn when(verdict: &RunVerdict) -> String {
     match (verdict.first_bad_step, verdict.state) {
         (None, _) => "at no logged step".into(),
         (Some(step), VerdictState::Collapsed | VerdictState::Damaged) => format!("from step {step}"),

@@ -21,7 +21,7 @@ mod words;
 
 pub use head::head_of_frame;
 pub use sheet::{Kind, Sheet};
-pub use verdict::{Fact, Tone, Verdict};
+pub use verdict::{Fact, FirstScreen, Tone};
 pub use words::{note, with_code};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -47,7 +47,7 @@ pub struct Page {
     /// How much of it there is.
     pub facts: String,
     /// The first screen.
-    pub verdict: Verdict,
+    pub verdict: FirstScreen,
     /// The rest, in this order.
     pub sections: Vec<Section>,
     /// Data that the script reads: the id of its element, and JSON that cannot end it.

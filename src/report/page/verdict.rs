@@ -40,7 +40,7 @@ pub struct Fact {
 }
 
 /// The first screen.
-pub struct Verdict {
+pub struct FirstScreen {
     /// Its colour.
     pub tone: Tone,
     /// A sign, so that colour is not needed.
@@ -57,7 +57,7 @@ pub struct Verdict {
     pub answers: Vec<(&'static str, Markup)>,
 }
 
-impl Verdict {
+impl FirstScreen {
     pub(super) fn html(&self) -> Markup {
         html! {
             section id="verdict" class=(self.tone.class()) {

@@ -9,7 +9,7 @@ use crate::replay::{ArmTiming, ReplayResult};
 use crate::report::charts::Drawn;
 use crate::report::numbers::{amount, count, none, number, percent};
 use crate::report::page::warnings::{self, Notice};
-use crate::report::page::{self, Fact, Page, Section, Tone, Verdict, figures};
+use crate::report::page::{self, Fact, FirstScreen, Page, Section, Tone, figures};
 use crate::report::text::prose;
 
 /// The page.
@@ -58,7 +58,7 @@ fn notice(warning: &Warning) -> Notice {
     }
 }
 
-fn verdict(result: &ReplayResult) -> Verdict {
+fn verdict(result: &ReplayResult) -> FirstScreen {
     let supported = result.differences.iter().filter(|d| d.supported).count();
     let tested = result.differences.iter().filter(|d| d.p_value.is_some()).count();
     let (tone, sign, word) = match (tested, supported) {
@@ -69,7 +69,7 @@ fn verdict(result: &ReplayResult) -> Verdict {
     let training = &result.training;
     let minibatch =
         training.minibatch.map_or_else(|| "the log’s own responses".into(), |n| counted(n, "response"));
-    Verdict {
+    FirstScreen {
         tone,
         sign,
         word,

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::Asked;
-use super::slices::REPLICATES;
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::plan::{Dimension, DimensionSource};
 use crate::ingest::{Column, Id, MISSING_FLAG, MISSING_ID, TokenBatch};
+
+/// Random groups of clusters, whose scatter gives intervals.
+pub const REPLICATES: usize = 32;
 
 /// The key of what is not logged.
 pub const MISSING: u64 = 0;

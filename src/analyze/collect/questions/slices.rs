@@ -7,14 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Asked;
-use super::slice_keys::{MISSING, TokenPlace, key_of, stretch_end, text_of};
+use super::slice_keys::{MISSING, REPLICATES, TokenPlace, key_of, stretch_end, text_of};
 use super::token_facts::TokenFacts;
 use crate::analyze::plan::Dimension;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
-/// Random groups of clusters, whose scatter gives intervals.
-pub const REPLICATES: usize = 32;
 /// Values of one dimension that are told apart while collecting.
 const VALUES: usize = 512;
 /// Leading bits of numbers that are kept, from all on.

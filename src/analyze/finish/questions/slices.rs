@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::flags::{ByReplicate, CandidateFlags};
-use crate::analyze::collect::questions::slice_keys::{MISSING, key_number};
-use crate::analyze::collect::questions::slices::{REPLICATES, SliceTable, SliceTally};
+use crate::analyze::collect::questions::slice_keys::{MISSING, REPLICATES, key_number};
+use crate::analyze::collect::questions::slices::{SliceTable, SliceTally};
 use crate::analyze::finish::steps::{mean, share};
 use crate::analyze::plan::{Dimension, DimensionSource};
 use crate::analyze::result::slices::SliceRow;
