@@ -64,6 +64,7 @@ fn buckets_are_read_as_folders_are() {
     let environment = server.environment();
     same_reports(root, &environment);
     other_commands(root, &environment);
+    state_files(root, &environment);
     refusals(root, &server, &environment);
     replaced(root, &server);
     by_the_web(root, &server);
@@ -88,6 +89,36 @@ fn same_reports(root: &Path, environment: &[(&str, String)]) {
         assert!(remote.status.success(), "{name}: {}", stderr(&remote));
         assert_eq!(local.stdout, remote.stdout, "{name}");
         assert_same(&root.join(here), &root.join(there), "s3://runs/");
+    }
+}
+
+/// Plans, parts and caches live in a bucket as they do in a folder.
+fn state_files(root: &Path, environment: &[(&str, String)]) {
+    let succeeds = |words: &[&str]| {
+        let output = program(root, words, environment);
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+    };
+    let (run, work, plan) = ("s3://runs/logs/long", "s3://runs/work", "s3://runs/work/plan.json");
+    succeeds(&["plan", run, "--shard-tokens", "4e3", "-o", plan]);
+    let mut shards = 0;
+    loop {
+        let shard = shards.to_string();
+        let output = program(root, &["collect", "--plan", plan, "--shard", &shard, "-o", work], environment);
+        if output.status.code() == Some(2) {
+            assert!(stderr(&output).contains("shards count from 0"), "{}", stderr(&output));
+            break;
+        }
+        assert!(output.status.success(), "{}", stderr(&output));
+        shards += 1;
+    }
+    assert!(shards > 1);
+    let again = program(root, &["collect", "--plan", plan, "--shard", "0", "-o", work], environment);
+    assert!(stderr(&again).contains("was there"), "{}", stderr(&again));
+    succeeds(&["merge", "--plan", plan, work, "--report", "merged-s3", "-q"]);
+    assert_same(&root.join("long-local"), &root.join("merged-s3"), "s3://runs/");
+    for report in ["cached-s3", "again-s3"] {
+        succeeds(&[run, "--cache", "s3://runs/cache", "--report", report, "-q"]);
+        assert_same(&root.join("long-local"), &root.join(report), "s3://runs/");
     }
 }
 

@@ -32,7 +32,7 @@ pub use shards::{
 };
 
 use crate::error::Result;
-use crate::ingest::{Column, Progress, Quality, Run, UnitTable};
+use crate::ingest::{ALL_UNITS, Column, Progress, Quality, Run, UnitTable};
 use collect::Collected;
 use finish::Scan;
 use finish::second_look::{LookAgain, Reread};
@@ -66,7 +66,7 @@ pub fn analyze_with_flagged(
     progress: &dyn Progress,
 ) -> Result<(RunAnalysis, FlaggedTokens)> {
     let plan = Plan::new(run, settings, Purpose::Report)?;
-    let gathered = Gathered::scan(run, &plan, &[0..usize::MAX], progress)?;
+    let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
     let look = Reread { run, progress };
     let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
     finish::analysis(scan, plan, collected)
@@ -116,7 +116,7 @@ pub fn analyze_for_comparison(
     progress: &dyn Progress,
 ) -> Result<ComparedRun> {
     let plan = Plan::new(run, settings, Purpose::Comparison)?;
-    let gathered = Gathered::scan(run, &plan, &[0..usize::MAX], progress)?;
+    let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
     let look = Reread { run, progress };
     let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
     finish::compared(scan, plan, collected)

@@ -15,7 +15,7 @@ use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::framework::vocab::vocabulary_containing;
-use crate::ingest::{Column, MISSING_ID, Run, Silent, Sink, TokenBatch, scan_units};
+use crate::ingest::{ALL_UNITS, Column, MISSING_ID, Run, Silent, Sink, TokenBatch, scan_units};
 
 use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
@@ -282,7 +282,7 @@ fn vocabulary(
 
 /// The largest token id of the run: a look at one column.
 fn largest_id(run: &Run) -> Result<u32> {
-    let largest = largest_ids(run, &[0..usize::MAX])?;
+    let largest = largest_ids(run, ALL_UNITS)?;
     Ok(largest.into_values().max().unwrap_or(0))
 }
 

@@ -42,7 +42,7 @@ pub use scan::renumber::Renumber;
 pub use scan::row_index::RowIndex;
 pub use scan::scan_part::ScanPart;
 pub use scan::shared::Scanned;
-pub use scan::unit_table::UnitTable;
+pub use scan::unit_table::{ALL_UNITS, UnitTable};
 pub use scan::wanted::Wanted;
 pub use scan::watch::{Progress, Silent};
 pub use schema::columns::{Column, Kind, Level, PerColumn};

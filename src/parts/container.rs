@@ -9,8 +9,10 @@ use serde::de::DeserializeOwned;
 
 use super::hash::Fingerprint;
 use super::header::{FORMAT, PartHeader};
+use super::place;
 use crate::error::{Error, PartFault, Result};
 use crate::output::AtomicFile;
+use crate::store::is_url;
 
 const MAGIC: &[u8; 8] = b"STAPOPRT";
 const END: &[u8; 8] = b"STAPOEND";
@@ -28,13 +30,39 @@ const LEVEL: i32 = 1;
 /// Writes a part; it appears under its name only when it is complete.
 pub struct PartWriter {
     path: PathBuf,
-    file: AtomicFile,
+    file: Target,
+}
+
+/// Where a part is written to.
+enum Target {
+    Disk(AtomicFile),
+    /// Put into a bucket when it is complete.
+    Bucket(Vec<u8>),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Disk(file) => file.write(bytes),
+            Self::Bucket(all) => all.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Disk(file) => file.flush(),
+            Self::Bucket(_) => Ok(()),
+        }
+    }
 }
 
 impl PartWriter {
     /// Begins a part.
     pub fn create(path: &Path, header: &PartHeader) -> Result<Self> {
-        let mut file = AtomicFile::create(path)?;
+        let mut file = match is_url(path) {
+            true => Target::Bucket(Vec::new()),
+            false => Target::Disk(AtomicFile::create(path)?),
+        };
         let fail = |e: io::Error| Error::write(path, e);
         let json = serde_json::to_vec(header).map_err(|e| Error::write(path, e))?;
         file.write_all(MAGIC).map_err(fail)?;
@@ -82,13 +110,16 @@ impl PartWriter {
     pub fn commit(mut self) -> Result<()> {
         let end = self.file.write_all(&[0]).and_then(|()| self.file.write_all(END));
         end.map_err(|e| Error::write(&self.path, e))?;
-        self.file.commit()
+        match self.file {
+            Target::Disk(file) => file.commit(),
+            Target::Bucket(bytes) => place::write(&self.path, &bytes),
+        }
     }
 }
 
 /// Cuts a stream into blocks with a length before and a checksum after each.
 struct Blocks<'a> {
-    file: &'a mut AtomicFile,
+    file: &'a mut Target,
     open: Vec<u8>,
 }
 
@@ -126,10 +157,12 @@ impl Write for Blocks<'_> {
     }
 }
 
+type Origin = BufReader<Box<dyn Read + Send>>;
+
 /// Reads a part, section after section.
 pub struct PartReader {
     path: PathBuf,
-    file: BufReader<File>,
+    file: Origin,
     /// The header.
     pub header: PartHeader,
     /// Bytes of state that is read item by item that may stay in memory.
@@ -141,8 +174,11 @@ pub struct PartReader {
 impl PartReader {
     /// Opens a part and reads its header.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::read(path, e))?;
-        let mut file = BufReader::with_capacity(1 << 18, file);
+        let bytes: Box<dyn Read + Send> = match is_url(path) {
+            true => Box::new(io::Cursor::new(place::read(path)?)),
+            false => Box::new(File::open(path).map_err(|e| Error::read(path, e))?),
+        };
+        let mut file = BufReader::with_capacity(1 << 18, bytes);
         let fault = |fault| Error::Part { path: path.to_owned(), fault };
         let mut magic = [0; 8];
         let known = file.read_exact(&mut magic).is_ok() && &magic == MAGIC;
@@ -235,8 +271,7 @@ impl PartReader {
 
     /// Reads to the end and checks every block: whether a part is whole.
     pub fn verify(mut self) -> Result<()> {
-        loop {
-            let Some(name) = self.next_name()? else { break };
+        while let Some(name) = self.next_name()? {
             let mut source = Source { file: &mut self.file, open: Vec::new(), at: 0, ended: false };
             let read = io::copy(&mut source, &mut io::sink());
             read.map_err(|e| match e.kind() {
@@ -276,7 +311,7 @@ fn read_error(path: &Path, error: io::Error) -> Error {
 
 /// Puts the blocks of a section together again.
 struct Source<'a> {
-    file: &'a mut BufReader<File>,
+    file: &'a mut Origin,
     open: Vec<u8>,
     at: usize,
     ended: bool,

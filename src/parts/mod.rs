@@ -8,6 +8,7 @@ mod container;
 pub mod encode;
 mod hash;
 mod header;
+pub mod place;
 
 pub use container::{PartReader, PartWriter};
 pub use hash::Fingerprint;

@@ -78,15 +78,15 @@ fn responses(steps: i64) -> Vec<Response> {
             let prompt: Vec<i32> = (0..5).map(|_| random.below(900) as i32).collect();
             let rewards: Vec<f32> = (0..4).map(|_| random.below(2) as f32).collect();
             let mean = rewards.iter().sum::<f32>() / 4.0;
-            for sample in 0..4 {
+            for (sample, reward) in rewards.iter().copied().enumerate() {
                 let n = 20 + random.below(120) as usize;
-                let advantage = (rewards[sample] - mean) * 2.0;
+                let advantage = (reward - mean) * 2.0;
                 let mut response = Response {
                     step,
                     group,
                     sample: group * 4 + sample as i64,
-                    reward: rewards[sample],
-                    correct: rewards[sample] * 0.5,
+                    reward,
+                    correct: reward * 0.5,
                     version: step - (sample as i64 % 3),
                     finish: if n > 120 { "length" } else { "stop" },
                     prompt: prompt.clone(),

@@ -89,11 +89,11 @@ fn missing_and_duplicate_parts_are_refused_by_name() {
     let folder = folder_of(&work.parts[0]);
     let twice = folder.join("part-00001-copy.part");
     std::fs::copy(&work.parts[1], &twice).unwrap();
-    let (named, found) = fault(&work.plan, &[folder.clone()]);
+    let (named, found) = fault(&work.plan, std::slice::from_ref(&folder));
     assert_eq!((named, found), (work.parts[1].clone(), PartFault::Duplicate { other: twice.clone() }));
     std::fs::remove_file(twice).unwrap();
     std::fs::remove_file(&work.parts[1]).unwrap();
-    let (named, found) = fault(&work.plan, &[folder.clone()]);
+    let (named, found) = fault(&work.plan, std::slice::from_ref(&folder));
     assert_eq!((named, found), (folder, PartFault::Missing { missing: "shard 1".into() }));
     // What is there may still become a bigger part.
     let rest = MergedParts::read(&work.plan, &work.parts[2..3]).unwrap();

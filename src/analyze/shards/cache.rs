@@ -16,11 +16,11 @@ use super::producer::producer;
 use crate::analyze::plan::{Plan, largest_ids};
 use crate::error::{Error, Result};
 use crate::ingest::{Progress, Renumber, Run, UnitTable};
-use crate::output::AtomicFile;
-use crate::parts::{CoveredFile, Fingerprint, PartHeader, PartReader, PartWriter};
+use crate::parts::{CoveredFile, Fingerprint, PartHeader, PartReader, PartWriter, place};
+use crate::store::Shelf;
 
 const KIND: &str = "cache";
-const ENDING: &str = "part";
+const ENDING: &str = ".part";
 /// The largest token ids of files.
 const IDS: &str = "token-ids.json";
 /// Files whose largest ids are remembered.
@@ -47,7 +47,8 @@ pub struct CacheUse {
 impl Cache {
     /// A cache in this folder, which is made where needed.
     pub fn open(folder: &Path) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        // Fails now rather than after the scan.
+        Shelf::open(folder)?;
         Ok(Self { folder: folder.to_owned() })
     }
 
@@ -130,7 +131,7 @@ impl Cache {
                     return Some((files, gathered));
                 }
                 // A log without ids, in which files moved: it is good for the run that it was made for.
-                Err(_) if moved && reader.path().exists() && verify(reader.path()).is_ok() => {}
+                Err(_) if moved && verify(reader.path()).is_ok() => {}
                 Ok(_) => used.drop_entry(reader.path(), &reader.damaged("units")),
                 Err(error) => used.drop_entry(reader.path(), &error),
             }
@@ -140,20 +141,12 @@ impl Cache {
 
     /// The entries of a plan.
     fn entries(&self, header: &PartHeader) -> Vec<PathBuf> {
-        let Ok(folder) = std::fs::read_dir(&self.folder) else { return Vec::new() };
-        let mut paths: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
-        let prefix = format!("{}-", header.plan);
-        paths.retain(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(&prefix) && path.extension().is_some_and(|e| e == ENDING)
-        });
-        paths.sort();
-        paths
+        place::list(&self.folder, &format!("{}-", header.plan), ENDING).unwrap_or_default()
     }
 
     fn write(&self, header: &PartHeader, gathered: &Gathered) -> Result<()> {
         let files = serde_json::to_vec(&header.files).map_err(|e| Error::write(&self.folder, e))?;
-        let name = format!("{}-{:016x}.{ENDING}", header.plan, Fingerprint::of(&files).short());
+        let name = format!("{}-{:016x}{ENDING}", header.plan, Fingerprint::of(&files).short());
         let path = self.folder.join(name);
         let mut out = PartWriter::create(&path, header)?;
         gathered.write(&mut out)?;
@@ -178,7 +171,7 @@ impl Cache {
         while let Some((covered, path)) = older.pop() {
             if covered > room {
                 // Gone or in use elsewhere: then it stays for later.
-                let _ = std::fs::remove_file(&path);
+                let _ = place::remove(&path);
             } else {
                 room = covered / 2;
             }
@@ -188,7 +181,7 @@ impl Cache {
     /// The largest token id of a run; reads only files that it is not known of.
     pub(in crate::analyze) fn largest_id(&self, run: &Run) -> Result<u32> {
         let path = self.folder.join(IDS);
-        let known = std::fs::read(&path).ok().and_then(|json| serde_json::from_slice(&json).ok());
+        let known = place::read(&path).ok().and_then(|json| serde_json::from_slice(&json).ok());
         let mut known: LargestIds = known.unwrap_or_default();
         let (units, _) = UnitTable::new(run, &[]);
         let states: Vec<String> =
@@ -207,7 +200,7 @@ impl Cache {
                 kept.0.pop_first();
             }
             // What cannot be kept is found again.
-            let _ = write_json(&path, &kept);
+            let _ = serde_json::to_vec(&kept).map(|json| place::write(&path, &json));
         }
         Ok(states.iter().filter_map(|state| known.0.get(state)).copied().max().unwrap_or(0))
     }
@@ -216,12 +209,6 @@ impl Cache {
 /// The largest ids by the state of files.
 #[derive(Default, Serialize, Deserialize)]
 struct LargestIds(BTreeMap<String, u32>);
-
-fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    serde_json::to_writer(&mut file, value).map_err(|e| Error::write(path, e))?;
-    file.commit()
-}
 
 fn verify(path: &Path) -> Result<()> {
     PartReader::open(path)?.verify()
@@ -235,7 +222,7 @@ impl CacheUse {
     /// Notes that an entry cannot be used, and deletes it: what it held is read again.
     fn drop_entry(&mut self, path: &Path, error: &Error) {
         self.notes.push(format!("{error}: read again"));
-        let _ = std::fs::remove_file(path);
+        let _ = place::remove(path);
     }
 }
 

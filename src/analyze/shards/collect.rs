@@ -65,7 +65,7 @@ fn make(
     header: &PartHeader,
     write: impl FnOnce(&mut PartWriter) -> Result<()>,
 ) -> Result<MadePart> {
-    if path.exists() && is_valid(&path, header) {
+    if is_valid(&path, header) {
         return Ok(MadePart { path, was_there: true });
     }
     let mut out = PartWriter::create(&path, header)?;

@@ -12,8 +12,7 @@ use crate::analyze::finish::second_look::{Found, Look, LookAgain, Round, merge_f
 use crate::analyze::plan::Plan;
 use crate::error::{Error, PartFault, Result};
 use crate::ingest::{Progress, Run, ScanPart, TokenBatch, UnitTable, accept_whole, internal, scan_units};
-use crate::output::AtomicFile;
-use crate::parts::{Fingerprint, PartHeader, PartReader, PartWriter};
+use crate::parts::{Fingerprint, PartHeader, PartReader, PartWriter, place};
 
 /// What to look for in one round: `look-1.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,7 +26,7 @@ pub struct LookFile {
 impl LookFile {
     /// Reads what merge wrote for this plan.
     pub fn read(path: &Path, plan: &ShardPlan) -> Result<Self> {
-        let json = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        let json = place::read(path)?;
         let fault = |fault| Error::Part { path: path.to_owned(), fault };
         let look: Option<Self> = serde_json::from_slice(&json).ok();
         let look = look.filter(|look| look.round.fits()).ok_or_else(|| fault(PartFault::NotALook))?;
@@ -110,9 +109,8 @@ impl<'a> LooksInFolder<'a> {
 
     /// Writes what to look for, and says so.
     fn ask(&self, look: &LookFile, path: &Path) -> Result<Vec<Found>> {
-        let mut file = AtomicFile::create(path)?;
-        serde_json::to_writer(&mut file, look).map_err(|e| Error::write(path, e))?;
-        file.commit()?;
+        let json = serde_json::to_vec(look).map_err(|e| Error::write(path, e))?;
+        place::write(path, &json)?;
         Err(Error::AnotherLook { path: path.to_owned() })
     }
 }

@@ -15,7 +15,7 @@ use crate::analyze::texts::Tokenizer;
 use crate::analyze::{check_missing, collect::Collected};
 use crate::error::{Error, Result};
 use crate::ingest::{Run, UnitTable};
-use crate::parts::{PartHeader, PartReader, PartWriter};
+use crate::parts::{PartHeader, PartReader, PartWriter, place};
 
 /// Merged parts of a run.
 pub struct MergedParts {
@@ -36,7 +36,7 @@ impl MergedParts {
     pub fn read(shards: &ShardPlan, inputs: &[PathBuf]) -> Result<Self> {
         let parts = PartsOfRun::find(inputs, &shards.header(Vec::new()), shards)?;
         let folder = match inputs.first() {
-            Some(first) if first.is_dir() => first.clone(),
+            Some(first) if place::is_folder(first) => first.clone(),
             Some(first) => parent(first),
             None => PathBuf::from("."),
         };

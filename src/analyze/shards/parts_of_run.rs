@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::plan_file::ShardPlan;
 use crate::error::{Error, PartFault, Result};
-use crate::parts::{PartHeader, PartReader};
+use crate::parts::{PartHeader, PartReader, place};
 
-const ENDING: &str = "part";
+const ENDING: &str = ".part";
 
 /// Parts in the order of their first units.
 #[derive(Debug, Default)]
@@ -20,8 +20,8 @@ impl PartsOfRun {
     pub fn find(inputs: &[PathBuf], wanted: &PartHeader, plan: &ShardPlan) -> Result<Self> {
         let mut paths = Vec::new();
         for input in inputs {
-            match input.is_dir() {
-                true => paths.extend(list(input, "part-")?),
+            match place::is_folder(input) {
+                true => paths.extend(place::list(input, "part-", ENDING)?),
                 false => paths.push(input.clone()),
             }
         }
@@ -30,7 +30,7 @@ impl PartsOfRun {
 
     /// The parts of a folder whose names begin like this.
     pub fn in_folder(folder: &Path, prefix: &str, wanted: &PartHeader, plan: &ShardPlan) -> Result<Self> {
-        Self::of(list(folder, prefix)?, wanted, plan)
+        Self::of(place::list(folder, prefix, ENDING)?, wanted, plan)
     }
 
     fn of(paths: Vec<PathBuf>, wanted: &PartHeader, plan: &ShardPlan) -> Result<Self> {
@@ -129,16 +129,6 @@ impl PartsOfRun {
     pub fn into_paths(self) -> impl Iterator<Item = PathBuf> {
         self.parts.into_iter().map(|(_, path)| path)
     }
-}
-
-fn list(folder: &Path, prefix: &str) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::read(folder, e))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(prefix) && path.extension().is_some_and(|ending| ending == ENDING)
-    });
-    Ok(paths)
 }
 
 /// Numbers with neighbours as one: `shards 1, 3–5`.

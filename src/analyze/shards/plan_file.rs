@@ -9,9 +9,8 @@ use super::producer::producer;
 use crate::analyze::plan::{Plan, Purpose, Vocabulary};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::error::{Error, PartFault, Result};
-use crate::ingest::{PlannedRun, Run, UnitTable};
-use crate::output::AtomicFile;
-use crate::parts::{FORMAT, Fingerprint, PartHeader, Producer};
+use crate::ingest::{ALL_UNITS, PlannedRun, Run, UnitTable};
+use crate::parts::{FORMAT, Fingerprint, PartHeader, Producer, place};
 
 /// A plan: the run as it was understood, resolved settings, and which units each shard reads.
 #[derive(Clone, Debug)]
@@ -42,7 +41,7 @@ impl ShardPlan {
             Vocabulary { size: plan.vocab_size, source: plan.vocab_source, texts: plan.tokenizer.is_some() };
         let mut shards = Vec::new();
         let (mut first, mut tokens) = (0, 0);
-        let (_, units) = UnitTable::new(run, &[0..usize::MAX]);
+        let (_, units) = UnitTable::new(run, ALL_UNITS);
         for (number, unit) in &units {
             tokens += unit.tokens;
             if tokens >= shard_tokens {
@@ -71,14 +70,13 @@ impl ShardPlan {
 
     /// Writes it as JSON.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        serde_json::to_writer_pretty(&mut file, &self.document).map_err(|e| Error::write(path, e))?;
-        file.commit()
+        let json = serde_json::to_vec_pretty(&self.document).map_err(|e| Error::write(path, e))?;
+        place::write(path, &json)
     }
 
     /// Reads what was written; fails where another program or machine made it.
     pub fn read(path: &Path) -> Result<Self> {
-        let json = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        let json = place::read(path)?;
         Self::parse(&json, path)
     }
 

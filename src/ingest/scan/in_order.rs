@@ -10,6 +10,7 @@ use crate::ingest::guard::internal;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::goes_on;
+use crate::ingest::scan::unit_table::ALL_UNITS;
 use crate::ingest::scan::units::{Piece, Unit};
 use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::columns::Column;
@@ -25,7 +26,7 @@ pub fn scan_in_order(
     progress: &dyn Progress,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
 ) -> Result<Scanned<()>> {
-    let shared = Shared::new(run, wanted.into(), progress, &[0..usize::MAX]);
+    let shared = Shared::new(run, wanted.into(), progress, ALL_UNITS);
     let (senders, receivers): (Vec<_>, Vec<_>) =
         shared.units.iter().map(|_| sync_channel::<Piece>(WAITING_BATCHES)).unzip();
     let senders: Vec<Mutex<Option<SyncSender<Piece>>>> =

@@ -10,7 +10,7 @@ use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::scan_part::ScanPart;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::{Ends, Whole};
-use crate::ingest::scan::unit_table::UnitTable;
+use crate::ingest::scan::unit_table::{ALL_UNITS, UnitTable};
 use crate::ingest::scan::units::{Piece, Unit};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Progress;
@@ -43,7 +43,7 @@ pub fn scan<'w, S: Sink>(
     progress: &dyn Progress,
     make: impl Fn() -> S + Sync,
 ) -> Result<Scanned<S>> {
-    let PartlyScanned { mut sinks, part, units } = scan_units(run, wanted, progress, &[0..usize::MAX], make)?;
+    let PartlyScanned { mut sinks, part, units } = scan_units(run, wanted, progress, ALL_UNITS, make)?;
     let mut emit = |batch| sinks.first_mut().map_or(Ok(()), |sink| accept_whole(sink, batch));
     let (quality, rows) = internal(|| part.close(run, &units, &mut emit))?;
     Ok(Scanned { sinks, quality, rows })

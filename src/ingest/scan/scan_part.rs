@@ -91,7 +91,7 @@ impl ScanPart {
     /// The rows of responses, given the units whose first response began before.
     pub(super) fn rows(self, units: &UnitTable, continued: &[usize]) -> (Quality, RowIndex) {
         let counts: Vec<u64> =
-            (0..units.len()).map(|unit| self.counts.get(&unit).copied().unwrap_or(0)).collect();
+            (0..units.count()).map(|unit| self.counts.get(&unit).copied().unwrap_or(0)).collect();
         (self.quality, RowIndex::new(&counts, continued))
     }
 

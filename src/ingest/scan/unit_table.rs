@@ -6,6 +6,9 @@ use crate::ingest::files::opened::Source;
 use crate::ingest::files::run::Run;
 use crate::ingest::scan::units::{Unit, units_of};
 
+/// Every unit of any run.
+pub const ALL_UNITS: &[Range<usize>] = std::slice::from_ref(&(0..usize::MAX));
+
 /// Where the units of each file begin.
 #[derive(Clone, Debug, Default)]
 pub struct UnitTable {
@@ -36,13 +39,13 @@ impl UnitTable {
     }
 
     /// The number of all units.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.first.last().copied().unwrap_or(0)
     }
 
     /// The units of a file.
     pub fn of_file(&self, file: usize) -> Range<usize> {
-        let at = |i: usize| self.first.get(i).copied().unwrap_or_else(|| self.len());
+        let at = |i: usize| self.first.get(i).copied().unwrap_or_else(|| self.count());
         at(file)..at(file + 1)
     }
 
@@ -53,6 +56,6 @@ impl UnitTable {
 
     /// Whether two units are of one file.
     pub fn same_file(&self, a: usize, b: usize) -> bool {
-        a.max(b) < self.len() && self.file_of(a) == self.file_of(b)
+        a.max(b) < self.count() && self.file_of(a) == self.file_of(b)
     }
 }
