@@ -9,10 +9,13 @@ pub mod encode;
 mod hash;
 mod header;
 pub mod place;
+mod reader;
+mod writer;
 
-pub use container::{PartReader, PartWriter};
 pub use hash::Fingerprint;
 pub use header::{CoveredFile, FORMAT, PartHeader, Producer};
+pub use reader::PartReader;
+pub use writer::PartWriter;
 
 use crate::error::Result;
 

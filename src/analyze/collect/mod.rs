@@ -12,6 +12,7 @@ pub mod energy;
 pub mod entropy_histogram;
 pub mod groups;
 pub mod hash;
+mod kept;
 mod kept_entropies;
 mod mismatch;
 pub mod peaks;

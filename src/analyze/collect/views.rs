@@ -1,6 +1,8 @@
 //! Responses that are kept whole for people to look at: the riskiest, the best, the worst, cut ones,
 //! and all responses of a few groups drawn at random.
 
+mod portable;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -233,50 +235,10 @@ impl Draw {
 
 /// The responses that one worker, or all of them, kept.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(into = "Portable", from = "Portable")]
+#[serde(into = "portable::Portable", from = "portable::Portable")]
 pub struct KeptResponses {
     shelves: [Shelf; 4],
     draw: Draw,
-}
-
-/// Ranks with responses, shelf by shelf, and the responses of the groups that were drawn.
-#[derive(Serialize, Deserialize)]
-struct Portable {
-    shelves: [Vec<(f64, KeptResponse)>; 4],
-    draw: Vec<(DrawKey, Vec<KeptResponse>)>,
-}
-
-impl Clone for KeptResponses {
-    fn clone(&self) -> Self {
-        let shelves = self.shelves.each_ref().map(|s| Shelf { kept: s.kept.clone(), ..*s });
-        Self { shelves, draw: Draw(self.draw.0.clone()) }
-    }
-}
-
-impl From<KeptResponses> for Portable {
-    fn from(from: KeptResponses) -> Self {
-        let own = |response: Arc<KeptResponse>| KeptResponse::clone(&response);
-        let draw = from.draw.0.into_iter();
-        Self {
-            shelves: from
-                .shelves
-                .map(|shelf| shelf.kept.into_iter().map(|(rank, r)| (rank, own(r))).collect()),
-            draw: draw.map(|(key, group)| (key, group.into_iter().map(own).collect())).collect(),
-        }
-    }
-}
-
-impl From<Portable> for KeptResponses {
-    fn from(from: Portable) -> Self {
-        let mut kept = Self::default();
-        for (shelf, responses) in kept.shelves.iter_mut().zip(from.shelves) {
-            responses.into_iter().for_each(|(rank, response)| shelf.add(rank, Arc::new(response)));
-        }
-        for (key, group) in from.draw {
-            group.into_iter().for_each(|response| kept.draw.add(key.clone(), Arc::new(response)));
-        }
-        kept
-    }
 }
 
 impl Default for KeptResponses {

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Asked;
 use super::token_facts::TokenFacts;
-use crate::analyze::collect::sample::{Census, SampleGate, largest_hash};
+use crate::analyze::collect::kept::Census;
+use crate::analyze::collect::sample::{SampleGate, largest_hash};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
 use crate::ingest::{Column, Id};

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::gaps::GapSums;
-use crate::analyze::collect::sample::{Kept, Sampled};
+use crate::analyze::collect::kept::Kept;
+use crate::analyze::collect::sample::Sampled;
 
 /// Advantages below this part of the usual size are what rounding leaves.
 const ROUNDING: f64 = 1e-4;

@@ -18,8 +18,9 @@ use self::drivers::Drivers;
 use self::facts::{ResponseFact, ResponseFacts};
 use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
+use super::kept::Kept;
 use super::kept_entropies::{KeptCount, KeptGate};
-use super::sample::{Kept, SampleBuffer, SampleGate};
+use super::sample::{SampleBuffer, SampleGate};
 use crate::stats::wide_sum::WideSum;
 
 /// Energies that are kept one by one, so that shares of the largest are exact.
