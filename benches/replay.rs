@@ -40,7 +40,7 @@ fn main() {
     let device = parse_device("cpu").unwrap();
     let mut settings = EngineSettings::new(&device);
     settings.threads = arguments.next().unwrap_or(settings.threads);
-    settings.tokens_per_microbatch = arguments.next().unwrap_or(settings.tokens_per_microbatch);
+    settings.tokens_per_microbatch = arguments.next();
     let engine = Engine::new(&settings).unwrap();
     let batches = read(&data.join("grpo.parquet"));
     let mut policy = Policy::load(&data.join("model"), &device).unwrap();
@@ -87,7 +87,7 @@ fn update(engine: &Engine, policy: Policy, optimizer: &mut AdamW, batch: &Miniba
                 .collect())
         })
         .unwrap();
-    let norm = gradients.global_norm();
+    let norm = gradients.norms().global;
     if norm > 1.0 {
         gradients.scale(1.0 / (norm + 1e-6));
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use serde_json::Value;
-use stapo_analyze::replay::device::parse_device;
+use stapo_analyze::replay::device::{parse_device, shares_host_memory};
 use stapo_analyze::replay::model::{
     AdamW, AdamWSettings, Architecture, Engine, EngineSettings, Gradients, ModelConfig, Policy, RopeScaling,
     Sequence, TokenStats, load_state, save_state,
@@ -49,8 +49,21 @@ fn floats(list: &Value) -> Vec<f32> {
     list.as_array().unwrap().iter().map(|x| x.as_f64().unwrap() as f32).collect()
 }
 
-fn engine(change: impl FnOnce(&mut EngineSettings)) -> Engine {
+/// Both ways to compute: fused loops over the processor's memory (where the device has it), and tensor
+/// operations on padded batches, as other devices compute.
+fn ways() -> Vec<bool> {
+    if shares_host_memory(&device()) { vec![false, true] } else { vec![true] }
+}
+
+/// How much coarser than float32 the device's products are: CUDA's round factors to TensorFloat-32 in
+/// layers (the output's are split into parts that survive it).
+fn coarseness() -> f32 {
+    if std::env::var("STAPO_REPLAY_DEVICE").is_ok_and(|d| d.starts_with("cuda")) { 1e3 } else { 1.0 }
+}
+
+fn engine(padded: bool, change: impl FnOnce(&mut EngineSettings)) -> Engine {
     let mut settings = EngineSettings::new(&device());
+    settings.padded = padded;
     settings.threads = 2;
     change(&mut settings);
     Engine::new(&settings).unwrap()
@@ -69,9 +82,9 @@ fn gradients(engine: &Engine, r: &Reference) -> (Vec<TokenStats>, Gradients) {
 
 #[test]
 fn forward_passes_match_transformers() {
-    for name in MODELS {
+    for (name, padded) in MODELS.into_iter().flat_map(|name| ways().into_iter().map(move |way| (name, way))) {
         let r = reference(name);
-        let stats = engine(|_| {}).measure(&r.policy, &r.sequences).unwrap();
+        let stats = engine(padded, |_| {}).measure(&r.policy, &r.sequences).unwrap();
         for (stats, theirs) in stats.iter().zip(r.values["values"].as_array().unwrap()) {
             for (key, ours) in [
                 ("logprob", &stats.logprob),
@@ -80,7 +93,7 @@ fn forward_passes_match_transformers() {
                 ("sum_pi_sq_log_pi", &stats.sum_pi_sq_log_pi),
                 ("logit_grad_sq", &stats.logit_grad_sq),
             ] {
-                close(ours, &floats(&theirs[key]), 5e-6, &format!("{name} {key}"));
+                close(ours, &floats(&theirs[key]), 5e-6 * coarseness(), &format!("{name} {key}"));
             }
         }
     }
@@ -88,9 +101,10 @@ fn forward_passes_match_transformers() {
 
 #[test]
 fn gradients_match_pytorch() {
-    for name in MODELS {
+    let allowed = 1e-5 * coarseness();
+    for (name, padded) in MODELS.into_iter().flat_map(|name| ways().into_iter().map(move |way| (name, way))) {
         let r = reference(name);
-        let (_, gradients) = gradients(&engine(|_| {}), &r);
+        let (_, gradients) = gradients(&engine(padded, |_| {}), &r);
         let ours = gradients.by_name(&r.policy);
         let theirs = r.values["gradients"].as_object().unwrap();
         let mut total = 0.0;
@@ -98,27 +112,30 @@ fn gradients_match_pytorch() {
             let ours = &ours[key];
             let norm = ours.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
             let expected = theirs["norm"].as_f64().unwrap();
-            assert!((norm / expected - 1.0).abs() < 1e-5, "{name} {key}: {norm} and {expected}");
-            close(&ours[..4], &floats(&theirs["first"]), 1e-5 * expected as f32, &format!("{name} {key}"));
+            assert!(
+                (norm / expected - 1.0).abs() < f64::from(allowed),
+                "{name} {key}: {norm} and {expected}"
+            );
+            close(&ours[..4], &floats(&theirs["first"]), allowed * expected as f32, &format!("{name} {key}"));
             total += expected * expected;
         }
         assert_eq!(ours.len(), theirs.len(), "{name}");
-        assert!((gradients.global_norm() / total.sqrt() - 1.0).abs() < 1e-5);
+        assert!((gradients.norms().global / total.sqrt() - 1.0).abs() < f64::from(allowed));
         let head = if theirs.contains_key("lm_head.weight") {
             "lm_head.weight"
         } else {
             "model.embed_tokens.weight"
         };
         let head = theirs[head]["norm"].as_f64().unwrap();
-        assert!((gradients.norm_of_lm_head() / head - 1.0).abs() < 1e-5);
+        assert!((gradients.norms().lm_head / head - 1.0).abs() < f64::from(allowed));
     }
 }
 
 #[test]
 fn updates_match_torch_adamw_with_decay() {
-    for name in MODELS {
+    for (name, padded) in MODELS.into_iter().flat_map(|name| ways().into_iter().map(move |way| (name, way))) {
         let mut r = reference(name);
-        let engine = engine(|_| {});
+        let engine = engine(padded, |_| {});
         let adamw = &r.values["adamw"];
         let number = |key: &str| adamw[key].as_f64().unwrap();
         let settings = AdamWSettings { weight_decay: number("weight_decay"), ..AdamWSettings::default() };
@@ -130,32 +147,36 @@ fn updates_match_torch_adamw_with_decay() {
         }
         let after = engine.measure(&r.policy, &r.sequences).unwrap();
         for (ours, theirs) in after.iter().zip(r.values["adamw"]["logprob_after"].as_array().unwrap()) {
-            close(&ours.logprob, &floats(theirs), 2e-5, name);
+            close(&ours.logprob, &floats(theirs), 2e-5 * coarseness(), name);
         }
     }
 }
 
 #[test]
 fn the_result_does_not_depend_on_how_it_is_computed() {
+    ways().into_iter().for_each(does_not_depend_on_how_it_is_computed);
+}
+
+fn does_not_depend_on_how_it_is_computed(padded: bool) {
     let r = reference("qwen3");
-    let (stats, plain) = gradients(&engine(|s| s.tokens_per_microbatch = 40), &r);
+    let (stats, plain) = gradients(&engine(padded, |s| s.tokens_per_microbatch = Some(40)), &r);
     let plain = plain.by_name(&r.policy);
     type Change = fn(&mut EngineSettings);
     let same: [(&str, Change); 3] = [
         ("one thread", |s| s.threads = 1),
         ("checkpointing", |s| s.gradient_checkpointing = true),
-        ("no tapes kept", |s| s.tape_bytes = 0),
+        ("no tapes kept", |s| s.tape_bytes = Some(0)),
     ];
     for (what, change) in same {
-        let engine = engine(|s| {
-            s.tokens_per_microbatch = 40;
+        let engine = engine(padded, |s| {
+            s.tokens_per_microbatch = Some(40);
             change(s);
         });
         let (again, gradients) = gradients(&engine, &r);
         assert_eq!(stats, again, "{what}");
         assert_eq!(plain, gradients.by_name(&r.policy), "{what}");
     }
-    let (_, whole) = gradients(&engine(|s| s.tokens_per_microbatch = 10_000), &r);
+    let (_, whole) = gradients(&engine(padded, |s| s.tokens_per_microbatch = Some(10_000)), &r);
     for (name, values) in whole.by_name(&r.policy) {
         let largest = values.iter().fold(0.0f32, |a, b| a.max(b.abs()));
         close(&values, &plain[&name], 1e-5 * largest, &name);
@@ -165,21 +186,23 @@ fn the_result_does_not_depend_on_how_it_is_computed() {
 #[test]
 fn products_in_bfloat16_are_near() {
     let r = reference("qwen3");
-    let (stats, plain) = gradients(&engine(|_| {}), &r);
-    let (half_stats, half) = gradients(&engine(|s| s.half_products = true), &r);
-    let differences = stats.iter().zip(&half_stats).flat_map(|(a, b)| a.logprob.iter().zip(&b.logprob));
-    let largest = differences.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!((1e-6..0.2).contains(&largest), "{largest}");
-    assert!((half.global_norm() / plain.global_norm() - 1.0).abs() < 0.03);
+    for padded in ways() {
+        let (stats, plain) = gradients(&engine(padded, |_| {}), &r);
+        let (half_stats, half) = gradients(&engine(padded, |s| s.half_products = true), &r);
+        let differences = stats.iter().zip(&half_stats).flat_map(|(a, b)| a.logprob.iter().zip(&b.logprob));
+        let largest = differences.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!((1e-6..0.2).contains(&largest), "{largest}");
+        assert!((half.norms().global / plain.norms().global - 1.0).abs() < 0.03);
+    }
 }
 
 #[test]
 fn the_gradient_is_the_slope_of_the_sum() {
     // Along the gradient, Σ c ln π has to grow by its squared norm.
     let r = reference("llama");
-    let engine = engine(|_| {});
+    let engine = engine(!shares_host_memory(&device()), |_| {});
     let (_, gradients) = gradients(&engine, &r);
-    let norm = gradients.global_norm();
+    let norm = gradients.norms().global;
     let sum = |policy: &Policy| -> f64 {
         let stats = engine.measure(policy, &r.sequences).unwrap();
         let pairs = stats.iter().zip(&r.weights);
@@ -202,7 +225,7 @@ fn saved_checkpoints_load_again_bit_for_bit() {
         let target = tempfile::tempdir().unwrap();
         r.policy.save(target.path()).unwrap();
         let again = Policy::load(target.path(), &r.policy.device()).unwrap();
-        let engine = engine(|_| {});
+        let engine = engine(!shares_host_memory(&device()), |_| {});
         assert_eq!(
             engine.measure(&r.policy, &r.sequences).unwrap(),
             engine.measure(&again, &r.sequences).unwrap()
@@ -214,7 +237,7 @@ fn saved_checkpoints_load_again_bit_for_bit() {
 #[test]
 fn a_stopped_run_continues_bit_for_bit() {
     let r = reference("qwen2");
-    let engine = engine(|_| {});
+    let engine = engine(!shares_host_memory(&device()), |_| {});
     let settings = AdamWSettings { weight_decay: 0.01, ..AdamWSettings::default() };
     let path = tempfile::tempdir().unwrap();
     let path = path.path().join("state.safetensors");
@@ -240,7 +263,7 @@ fn a_stopped_run_continues_bit_for_bit() {
 #[test]
 fn alternatives_are_the_likeliest_tokens() {
     let r = reference("qwen3");
-    let engine = engine(|_| {});
+    let engine = engine(!shares_host_memory(&device()), |_| {});
     let sequence = &r.sequences[1];
     let stats = &engine.measure(&r.policy, &r.sequences).unwrap()[1];
     for position in [0, 77, 139] {
@@ -278,7 +301,7 @@ fn a_random_policy_learns_a_sequence() {
     let mut policy = Policy::random(config.clone(), 3, &device);
     let sequence = Sequence { tokens: (0..30).map(|i| (i * 7 + i * i) % 50).collect(), response_start: 2 };
     let batch = vec![sequence];
-    let engine = engine(|_| {});
+    let engine = engine(!shares_host_memory(&device), |_| {});
     assert_eq!(
         engine.measure(&policy, &batch).unwrap(),
         engine.measure(&Policy::random(config, 3, &device), &batch).unwrap()
@@ -298,7 +321,7 @@ fn a_random_policy_learns_a_sequence() {
 #[test]
 fn sequences_that_cannot_be_predicted_are_refused() {
     let r = reference("qwen2");
-    let engine = engine(|_| {});
+    let engine = engine(!shares_host_memory(&device()), |_| {});
     for (tokens, response_start, part) in
         [(vec![1, 2], 0, "no prompt"), (vec![1, 2], 3, "no prompt"), (vec![1, 96, 2], 1, "token 96")]
     {

@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod convert;
 mod demo;
+mod devices;
 mod diagnosed;
 mod open;
 mod outcome;
@@ -76,6 +77,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Some(Command::Collect(arguments)) => shards::collect(arguments, talk),
         Some(Command::Compare(arguments)) => compare::run(arguments, out, talk),
         Some(Command::Demo(arguments)) => demo::run(arguments, out, talk),
+        Some(Command::Devices) => devices::run(out),
         Some(Command::Completions(arguments)) => shell::completions(arguments, out),
         Some(Command::Man(arguments)) => shell::man(arguments, out),
         Some(Command::Merge(arguments)) => shards::merge(arguments, out, talk),

@@ -105,7 +105,7 @@ impl ReplayProgress for ReplayBar {
 /// What a line is made from.
 struct Lines {
     begun: Instant,
-    last: Instant,
+    last: Option<Instant>,
     ahead: u64,
     trained: u64,
     skipped: u64,
@@ -113,17 +113,18 @@ struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { begun: Instant::now(), last: Instant::now(), ahead: 0, trained: 0, skipped: 0 }
+        Self { begun: Instant::now(), last: None, ahead: 0, trained: 0, skipped: 0 }
     }
 }
 
 impl Lines {
-    /// The line, where the last one is long enough ago.
+    /// The line, after the first update and where the last one is long enough ago.
     fn due(&mut self, arm: &str, now: Instant) -> Option<String> {
-        if now.duration_since(self.last) < BETWEEN_LINES || self.trained == 0 {
+        let known = self.last.is_some_and(|last| now.duration_since(last) < BETWEEN_LINES);
+        if known || self.trained == 0 {
             return None;
         }
-        self.last = now;
+        self.last = Some(now);
         let rate = self.trained as f64 / now.duration_since(self.begun).as_secs_f64().max(1e-3);
         let done = self.trained + self.skipped;
         let left = self.ahead.saturating_sub(done) as f64 / rate;
@@ -141,11 +142,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_comes_every_half_minute_and_counts_what_this_start_did() {
+    fn a_line_comes_after_the_first_update_and_every_half_minute_and_counts_what_this_start_did() {
         let begun = Instant::now();
-        let mut lines = Lines { begun, last: begun, ahead: 10_000, trained: 0, skipped: 4_000 };
+        let mut lines = Lines { begun, last: None, ahead: 10_000, trained: 0, skipped: 4_000 };
         let at = |seconds| begun + Duration::from_secs(seconds);
         assert_eq!(lines.due("dapo", at(60)), None, "nothing is known of the speed yet");
+        lines.trained = 500;
+        // 500 tokens in 10 s, 5,500 to go.
+        let line = lines.due("dapo", at(10));
+        assert_eq!(line.as_deref(), Some("dapo: 45.0 % done, 50 tokens/s, about 2 min left"));
         lines.trained = 1_000;
         assert_eq!(lines.due("dapo", at(20)), None);
         // 1,000 tokens in 50 s, 5,000 to go.

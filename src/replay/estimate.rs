@@ -30,14 +30,17 @@ pub fn estimate(stage: &mut Stage<'_>, keeps_files: bool) -> Result<String> {
         false => String::new(),
     };
     Ok(format!(
-        "{} {} over {} responses in {} {}: {time} on {}, about {} of memory{disk}",
+        "{} {} over {} responses in {} {}: {time} on {}, {}{disk}",
         grouped(arms),
         if arms == 1 { "arm" } else { "arms" },
         grouped(survey.data.responses),
         grouped(survey.data.steps),
         if survey.data.steps == 1 { "step" } else { "steps" },
         settings.device,
-        bytes(memory_bytes(stage)),
+        stage
+            .engine
+            .memory_plan(stage.start.config(), stage.largest_minibatch_tokens())
+            .told(log_bytes(stage)),
     ))
 }
 
@@ -56,14 +59,10 @@ fn forward_tokens(stage: &Stage<'_>) -> f64 {
     tokens + arms.map(|objective| one(objective.passes())).sum::<f64>() * settings.seeds as f64
 }
 
-/// The start, the policy in training with its optimizer, gradients, kept forward passes, the log's window.
-fn memory_bytes(stage: &Stage<'_>) -> u64 {
-    let parameters = stage.start.parameter_count() as u64 * 4;
+/// The log's window and the held-out responses.
+fn log_bytes(stage: &Stage<'_>) -> u64 {
     let tokens: u64 = stage.survey.steps.iter().map(|s| s.tokens).sum();
-    let held = stage.window_tokens().min(tokens) + stage.survey.data.holdout_tokens;
-    parameters * (4 + stage.engine.gradient_copies(stage.start) as u64)
-        + stage.engine.kept_bytes(stage.start, stage.largest_minibatch_tokens())
-        + held * HELD_BYTES
+    (stage.window_tokens().min(tokens) + stage.survey.data.holdout_tokens) * HELD_BYTES
 }
 
 /// Token logs of all arms with the parts of the last one, two checkpoints side by side, kept policies.

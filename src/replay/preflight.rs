@@ -1,7 +1,7 @@
 //! Checks before a replay starts: what cannot work is refused before anything is computed.
 
 use super::log::Survey;
-use super::model::Policy;
+use super::model::{Engine, ModelConfig, Policy};
 use super::objective::{NAMES, build, can_dual_clip};
 use super::settings::{OldPolicy, ReplaySettings};
 use crate::analyze::PassRule;
@@ -72,6 +72,32 @@ pub fn require_vocabulary(survey: &Survey, policy: &Policy) -> Result<()> {
             survey.largest_id
         ),
         hint: "give the checkpoint that the run was trained from (--model)".into(),
+    })
+}
+
+/// Share of a device's memory that can be planned with; the rest is the driver's and the allocator's.
+const USABLE: f64 = 0.9;
+
+/// Refuses a model that cannot be trained in the device's memory, before any of it is loaded.
+pub fn require_memory(engine: &Engine, config: &ModelConfig, device: &str) -> Result<()> {
+    // Whatever the log is, one response has to go through.
+    let plan = engine.memory_plan(config, 0);
+    let Some(memory) = plan.device else { return Ok(()) };
+    let usable = (memory as f64 * USABLE) as u64;
+    if plan.total() <= usable {
+        return Ok(());
+    }
+    let each = plan.standing() as f64 / plan.trained as f64;
+    let fitting = usable.saturating_sub(plan.activations) as f64 / each / 1e9;
+    Err(Error::Usage {
+        message: format!(
+            "the model does not fit: it takes {} to train {:.1} billion parameters on {device}",
+            plan.told(0),
+            plan.trained as f64 / 1e9,
+        ),
+        hint: format!(
+            "up to {fitting:.1} billion parameters fit there (`stapo-analyze devices` lists others), or use --device cpu"
+        ),
     })
 }
 

@@ -9,9 +9,9 @@ use super::estimate::estimate;
 use super::fingerprint::fingerprint;
 use super::holdout::Holdout;
 use super::log::{Needs, Survey, Windows, survey};
-use super::model::{Engine, EngineSettings, Policy};
+use super::model::{Engine, EngineSettings, Policy, read_shape};
 use super::outcome::Replayed;
-use super::preflight::{check, refuse_identical_seeds, require_vocabulary};
+use super::preflight::{check, refuse_identical_seeds, require_memory, require_vocabulary};
 use super::progress::ReplayProgress;
 use super::provenance::{copy_tokenizer, learning_rate, metadata, tokenizer, training};
 use super::result::{ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
@@ -116,9 +116,7 @@ fn engine(settings: &ReplaySettings) -> Result<Engine> {
     let mut engine = EngineSettings::new(&parse_device(&settings.device)?);
     engine.gradient_checkpointing = settings.gradient_checkpointing;
     engine.half_products = settings.half_products;
-    if let Some(tokens) = settings.tokens_per_microbatch {
-        engine.tokens_per_microbatch = tokens;
-    }
+    engine.tokens_per_microbatch = settings.tokens_per_microbatch;
     if settings.threads > 0 {
         engine.threads = settings.threads;
     }
@@ -136,7 +134,10 @@ fn starting_policy(
 ) -> Result<(Policy, Model)> {
     let device = parse_device(&settings.device)?;
     let (start, fit) = match &settings.model {
-        Some(folder) => (Policy::load(folder, &device)?, None),
+        Some(folder) => {
+            require_memory(engine, &read_shape(folder)?, &settings.device)?;
+            (Policy::load(folder, &device)?, None)
+        }
         None => {
             let blank = Policy::random(surrogate::shape(survey.largest_id), 1, &device);
             let (policy, fit) =

@@ -182,7 +182,7 @@ fn descend(
         Ok(pairs.map(|(response, stats)| weights(response, stats, each)).collect())
     };
     let (_, mut gradients) = engine.differentiate(&policy, &sequences(responses), weigh)?;
-    let norm = gradients.global_norm();
+    let norm = gradients.norms().global;
     if norm > MAX_NORM {
         gradients.scale(MAX_NORM / norm);
     }

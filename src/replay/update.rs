@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::assembled::{Assembled, Current};
 use super::holdout::k3;
-use super::model::{AdamW, Engine, Policy, TokenStats};
+use super::model::{AdamW, Engine, GradientNorms, Policy, TokenStats};
 use super::objective::{GateState, Judged, Objective, judge};
 use super::result::Update;
 use super::settings::OptimizerSettings;
@@ -117,7 +117,7 @@ pub fn update(
     let Some(judged) = judged.filter(|j| j.loss.is_finite()) else {
         return Ok(Outcome::NotFinite { what: "loss", stats: before });
     };
-    let (norm, lm_head) = (gradients.global_norm(), gradients.norm_of_lm_head());
+    let GradientNorms { global: norm, lm_head } = gradients.norms();
     if !norm.is_finite() {
         return Ok(Outcome::NotFinite { what: "gradient", stats: before });
     }
@@ -135,6 +135,7 @@ pub fn update(
         let policy = std::mem::replace(&mut trainee.policy, rules.start.clone());
         trainee.policy = trainee.optimizer.step(policy, gradients, rate);
     }
+    rules.engine.wait()?;
     let record = record(&before, batch, &judged, place, [norm, lm_head], !admitted);
     let tokens_per_second = record.tokens as f64 / begun.elapsed().as_secs_f64().max(1e-9);
     trainee.speeds.push(UpdateSpeed { update: place.update, tokens_per_second });

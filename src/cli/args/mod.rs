@@ -83,6 +83,8 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Analyse a part of a real GRPO run that is inside of the program
     Demo(DemoArgs),
+    /// List the devices that a replay can run on, with their memory
+    Devices,
     /// Print completions for a shell
     ///
     /// For example, in ~/.bashrc: source <(stapo-analyze completions bash)

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 
 use super::gradients::Gradients;
 use super::ops::{AdamRule, Compute};
+use super::padded;
 use super::policy::Policy;
+use crate::replay::device::shares_host_memory;
 
 /// Settings of the optimizer; the learning rate is given with every step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +48,7 @@ impl AdamW {
 
     /// One update with a learning rate. A parameter without gradient counts as one of zero.
     pub fn step(&mut self, policy: Policy, gradients: Gradients, lr: f64) -> Policy {
-        let kernels = Compute::new(&policy.device()).kernels;
+        let device = policy.device();
         self.steps += 1;
         let rule = self.rule(lr);
         if self.moments.is_empty() {
@@ -55,15 +57,20 @@ impl AdamW {
         let Policy { config, layout, parameters, origin } = policy;
         let moments = std::mem::take(&mut self.moments);
         let work: Vec<_> = parameters.into_iter().zip(gradients.tensors).zip(moments).collect();
-        let update = |((w, g), [m, v]): ((Tensor<2>, Option<Tensor<2>>), [Tensor<2>; 2])| {
+        type Work = ((Tensor<2>, Option<Tensor<2>>), [Tensor<2>; 2]);
+        type Step<'a> = &'a (dyn Fn(Tensor<2>, Tensor<2>, Tensor<2>, Tensor<2>) -> [Tensor<2>; 3] + Sync);
+        let update = |((w, g), [m, v]): Work, step: Step<'_>| {
             let g = g.unwrap_or_else(|| w.zeros_like());
-            let [w, m, v] = kernels.adamw(w, g, m, v, rule);
+            let [w, m, v] = step(w, g, m, v);
             (w, [m, v])
         };
-        let (parameters, moments) = if kernels.updates_side_by_side() {
-            work.into_par_iter().map(update).unzip()
+        let (parameters, moments) = if shares_host_memory(&device) {
+            let kernels = Compute::new(&device).kernels;
+            work.into_par_iter().map(|w| update(w, &|w, g, m, v| kernels.adamw(w, g, m, v, rule))).unzip()
         } else {
-            work.into_iter().map(update).unzip()
+            // A device has a queue for every thread, and burn's do not wait for each other where one
+            // updates in place what another still reads: one thread only.
+            work.into_iter().map(|w| update(w, &|w, g, m, v| padded::adamw(w, g, m, v, rule))).unzip()
         };
         self.moments = moments;
         Policy { config, layout, parameters, origin }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use burn::tensor::Tensor;
 
 use super::host_values::host_values;
+use super::padded::sums_of_squares;
 use super::policy::Policy;
+use crate::replay::device::shares_host_memory;
 
 /// A gradient for every parameter of a policy.
 #[derive(Debug, Clone)]
@@ -15,21 +17,37 @@ pub struct Gradients {
     head: usize,
 }
 
+/// Euclidean norms of a gradient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GradientNorms {
+    /// Over all parameters, as trainers clip it.
+    pub global: f64,
+    /// Of the output matrix alone. With tied embeddings it has the embedding's share too, as
+    /// `lm_head.weight.grad` has in PyTorch.
+    pub lm_head: f64,
+}
+
 impl Gradients {
     /// No gradient yet.
     pub(super) fn none(policy: &Policy) -> Self {
         Self { tensors: vec![None; policy.parameters.len()], head: policy.layout.head }
     }
 
-    /// Euclidean norm over all parameters, as trainers clip it.
-    pub fn global_norm(&self) -> f64 {
-        self.tensors.iter().flatten().map(sum_of_squares).fold(0.0, |a, b| a + b).sqrt()
-    }
-
-    /// Norm of the output matrix's gradient alone. With tied embeddings it has the embedding's share
-    /// too, as `lm_head.weight.grad` has in PyTorch.
-    pub fn norm_of_lm_head(&self) -> f64 {
-        self.tensors.get(self.head).and_then(Option::as_ref).map_or(0.0, sum_of_squares).sqrt()
+    /// Both norms, from one look at the gradients.
+    pub fn norms(&self) -> GradientNorms {
+        let known: Vec<(usize, &Tensor<2>)> =
+            self.tensors.iter().enumerate().filter_map(|(slot, t)| Some((slot, t.as_ref()?))).collect();
+        let tensors: Vec<&Tensor<2>> = known.iter().map(|(_, tensor)| *tensor).collect();
+        let on_host = tensors.first().is_none_or(|t| shares_host_memory(&t.device()));
+        let squares: Vec<f64> = match on_host {
+            true => tensors.into_iter().map(sum_of_squares).collect(),
+            false => sums_of_squares(&tensors),
+        };
+        let of_head = known.iter().zip(&squares).find(|((slot, _), _)| *slot == self.head);
+        GradientNorms {
+            global: squares.iter().fold(0.0, |a, b| a + b).sqrt(),
+            lm_head: of_head.map_or(0.0, |(_, square)| square.sqrt()),
+        }
     }
 
     /// Every gradient under the name its parameter has in a checkpoint, row by row.
@@ -46,11 +64,6 @@ impl Gradients {
             }
         }
         named
-    }
-
-    /// Whether every number is one.
-    pub fn is_finite(&self) -> bool {
-        self.global_norm().is_finite()
     }
 
     /// Multiplies all gradients.

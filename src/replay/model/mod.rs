@@ -4,8 +4,9 @@
 //! So the model needs to know just one thing of an objective: the weight c_t = ∂loss/∂ln π_t of every
 //! token. [`Engine::measure`] gives ln π and what else is measured; [`Engine::differentiate`] asks for
 //! the weights in between and returns the gradient of the loss. Forward and backward passes are written
-//! out (no graph is recorded), sequences are packed without padding, logits exist in chunks only, and
-//! packs run side by side on threads with gradients summed in a fixed order.
+//! out (no graph is recorded) and logits exist in chunks only. On the processor sequences are packed
+//! without padding, and packs run side by side on threads with gradients summed in a fixed order;
+//! other devices get few large operations on padded batches.
 
 mod adamw;
 mod body;
@@ -14,11 +15,14 @@ mod config;
 mod engine;
 mod gradients;
 mod head;
+mod host_engine;
 mod host_values;
 mod layer;
 mod layout;
+mod memory_plan;
 mod not_computed;
 mod ops;
+mod padded;
 mod policy;
 mod resume;
 mod rope;
@@ -29,7 +33,8 @@ mod workers;
 pub use adamw::{AdamW, AdamWSettings};
 pub use config::{Architecture, ModelConfig};
 pub use engine::{Engine, EngineSettings};
-pub use gradients::Gradients;
+pub use gradients::{GradientNorms, Gradients};
+pub use memory_plan::MemoryPlan;
 pub use policy::Policy;
 pub use resume::{load_state, save_state};
 pub use rope::RopeScaling;
@@ -38,5 +43,10 @@ pub use sequence::{Sequence, TokenStats};
 /// Reads the configuration and all weights of a checkpoint, for their errors.
 pub(crate) fn read_checkpoint(folder: &std::path::Path) -> crate::error::Result<()> {
     let (config, _) = checkpoint::read_config(folder)?;
-    checkpoint::read_tensors(folder, &layout::Layout::new(&config)).map(|_| ())
+    checkpoint::read_tensors(folder, &layout::Layout::new(&config), |_, _| ())
+}
+
+/// The shape of a checkpoint's model, without its weights.
+pub(crate) fn read_shape(folder: &std::path::Path) -> crate::error::Result<ModelConfig> {
+    checkpoint::read_config(folder).map(|(config, _)| config)
 }

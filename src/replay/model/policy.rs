@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::checkpoint;
 use super::config::ModelConfig;
 use super::host_values::host_values;
-use super::layout::Layout;
+use super::layout::{Layout, Parameter};
 use crate::error::{Error, Result};
 use crate::stats::random::Random;
 
@@ -36,9 +36,10 @@ impl Policy {
     pub fn load(folder: &Path, device: &Device) -> Result<Self> {
         let (config, config_json) = checkpoint::read_config(folder)?;
         let layout = Layout::new(&config);
-        let values = checkpoint::read_tensors(folder, &layout)?;
-        let origin = Origin { config_json, folder: Some(folder.to_owned()) };
-        Ok(Self::assemble(config, layout, values, origin, device))
+        let mut parameters = Vec::with_capacity(layout.parameters.len());
+        checkpoint::read_tensors(folder, &layout, |p, values| parameters.push(tensor(p, values, device)))?;
+        let origin = Arc::new(Origin { config_json, folder: Some(folder.to_owned()) });
+        Ok(Self { config: Arc::new(config), layout: Arc::new(layout), parameters, origin })
     }
 
     /// A model that knows nothing yet, the same for a seed everywhere: normal weights of deviation
@@ -61,25 +62,9 @@ impl Policy {
                 normals.by_ref().take(size).map(|n| (n * deviation) as f32).collect()
             }
         });
-        let values = values.collect();
-        let origin = Origin { config_json: config.to_json(), folder: None };
-        Self::assemble(config, layout, values, origin, device)
-    }
-
-    fn assemble(
-        config: ModelConfig,
-        layout: Layout,
-        values: Vec<Vec<f32>>,
-        origin: Origin,
-        device: &Device,
-    ) -> Self {
-        let parameters = layout
-            .parameters
-            .iter()
-            .zip(values)
-            .map(|(p, v)| Tensor::from_data(TensorData::new(v, [p.rows, p.columns]), device))
-            .collect();
-        Self { config: Arc::new(config), layout: Arc::new(layout), parameters, origin: Arc::new(origin) }
+        let parameters = layout.parameters.iter().zip(values).map(|(p, v)| tensor(p, v, device)).collect();
+        let origin = Arc::new(Origin { config_json: config.to_json(), folder: None });
+        Self { config: Arc::new(config), layout: Arc::new(layout), parameters, origin }
     }
 
     /// Writes a checkpoint that Hugging Face transformers loads (float32), with the tokenizer of the
@@ -117,4 +102,8 @@ impl Policy {
         }
         Ok(Self { parameters, ..self.clone() })
     }
+}
+
+fn tensor(parameter: &Parameter, values: Vec<f32>, device: &Device) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(values, [parameter.rows, parameter.columns]), device)
 }

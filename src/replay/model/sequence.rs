@@ -115,10 +115,7 @@ impl Pack {
 
 /// Cuts a batch into packs of about `budget` tokens: neighbours stay together, sizes are even, and
 /// nothing but the batch and the budget decides, so that results do not depend on threads.
-pub(super) fn pack(batch: &[Sequence], budget: usize, vocab_size: usize) -> Result<Vec<Pack>> {
-    for (index, sequence) in batch.iter().enumerate() {
-        check(index, sequence, vocab_size)?;
-    }
+pub(super) fn pack(batch: &[Sequence], budget: usize) -> Vec<Pack> {
     let total: usize = batch.iter().map(|s| s.input().len()).sum();
     let count = pack_count(total, budget);
     let mut packs = Vec::with_capacity(count);
@@ -137,7 +134,7 @@ pub(super) fn pack(batch: &[Sequence], budget: usize, vocab_size: usize) -> Resu
     if first < batch.len() {
         packs.push(Pack::new(batch, first..batch.len()));
     }
-    Ok(packs)
+    packs
 }
 
 /// As many packs as the budget asks for, and a few more where that lets two or four threads share them
@@ -147,7 +144,12 @@ fn pack_count(total: usize, budget: usize) -> usize {
     count.next_multiple_of(4).min(total / SMALL_PACK).max(count)
 }
 
-fn check(index: usize, sequence: &Sequence, vocab_size: usize) -> Result<()> {
+/// Refuses sequences that a model with this vocabulary cannot read.
+pub(super) fn check(batch: &[Sequence], vocab_size: usize) -> Result<()> {
+    batch.iter().enumerate().try_for_each(|(index, sequence)| check_one(index, sequence, vocab_size))
+}
+
+fn check_one(index: usize, sequence: &Sequence, vocab_size: usize) -> Result<()> {
     let bad = |message: String, hint: &str| Err(Error::Usage { message, hint: hint.into() });
     if sequence.response_start == 0 || sequence.response_start > sequence.tokens.len() {
         return bad(
@@ -165,7 +167,6 @@ fn check(index: usize, sequence: &Sequence, vocab_size: usize) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -184,13 +185,13 @@ mod tests {
             (vec![1, 2000, 1, 1], 512, 3),
         ] {
             let batch = batch(&lengths);
-            let packs = pack(&batch, budget, 2).unwrap();
+            let packs = pack(&batch, budget);
             assert_eq!(packs.len(), expected, "{lengths:?} {budget}");
             let covered: Vec<usize> = packs.iter().flat_map(|p| p.sequences.clone()).collect();
             assert_eq!(covered, (0..lengths.len()).collect::<Vec<_>>());
             assert_eq!(packs.iter().map(|p| p.ids.len()).sum::<usize>(), lengths.iter().sum::<usize>());
         }
-        assert!(pack(&[], 512, 2).unwrap().is_empty());
+        assert!(pack(&[], 512).is_empty());
     }
 
     #[test]
@@ -200,7 +201,7 @@ mod tests {
             Sequence { tokens: vec![5], response_start: 1 },
             Sequence { tokens: vec![6, 7], response_start: 1 },
         ];
-        let packs = pack(&batch, 100, 8).unwrap();
+        let packs = pack(&batch, 100);
         assert_eq!(packs[0].ids, [1, 2, 3, 6]);
         assert_eq!(packs[0].lengths, [3, 1]);
         assert_eq!(packs[0].picks, [1, 2, 3]);

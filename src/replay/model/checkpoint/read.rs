@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use serde_json::Value;
 
 use super::super::config::ModelConfig;
-use super::super::layout::Layout;
+use super::super::layout::{Layout, Parameter};
 use super::super::shorten::shorten;
 use super::safetensors_file::TensorFile;
 use crate::error::{Error, Result};
@@ -28,8 +28,13 @@ pub fn read_config(folder: &Path) -> Result<(ModelConfig, Value)> {
     Ok((ModelConfig::parse(&path, &json)?, json))
 }
 
-/// The numbers of every parameter.
-pub fn read_tensors(folder: &Path, layout: &Layout) -> Result<Vec<Vec<f32>>> {
+/// Hands over the numbers of every parameter, one after another in the order of the layout: no more than
+/// one of them is held here.
+pub fn read_tensors(
+    folder: &Path,
+    layout: &Layout,
+    mut take: impl FnMut(&Parameter, Vec<f32>),
+) -> Result<()> {
     let mut files = open_files(folder)?;
     let mut holder = BTreeMap::new();
     for (index, file) in files.iter().enumerate() {
@@ -49,9 +54,8 @@ pub fn read_tensors(folder: &Path, layout: &Layout) -> Result<Vec<Vec<f32>>> {
             return Err(tensor_error(files[*index].path(), name, "is not part of this architecture"));
         }
     }
-    let mut values = Vec::with_capacity(layout.parameters.len());
     for parameter in &layout.parameters {
-        let mut numbers = Vec::new();
+        let mut numbers = Vec::with_capacity(parameter.rows * parameter.columns);
         for piece in &parameter.pieces {
             let Some(index) = holder.get(&piece.name) else {
                 return Err(tensor_error(folder, &piece.name, "missing"));
@@ -61,9 +65,9 @@ pub fn read_tensors(folder: &Path, layout: &Layout) -> Result<Vec<Vec<f32>>> {
                 return Err(tensor_error(files[*index].path(), &piece.name, &format!("holds {bad}")));
             }
         }
-        values.push(numbers);
+        take(parameter, numbers);
     }
-    Ok(values)
+    Ok(())
 }
 
 fn open_files(folder: &Path) -> Result<Vec<TensorFile>> {

@@ -1,35 +1,22 @@
-//! Where tensors are computed, and with what.
-
-use std::sync::Arc;
+//! Products of matrices and the fused loops, with what they need to know.
 
 use burn::tensor::{Device, FloatDType, Tensor};
 
 use super::host::HostKernels;
-use super::kernels::Kernels;
-use super::tensors::TensorKernels;
-use crate::replay::device::shares_host_memory;
 
-/// A device with the kernels that suit it.
+/// The processor's loops over tensors in its own memory.
 #[derive(Debug, Clone)]
 pub struct Compute {
     pub device: Device,
-    pub kernels: Arc<dyn Kernels>,
+    pub kernels: HostKernels,
     /// Whether products of the layers are taken in bfloat16.
     half: bool,
 }
 
 impl Compute {
-    /// Fused loops where tensors are in the processor's own memory, else tensor operations.
+    /// For a device whose tensors are in the processor's own memory.
     pub fn new(device: &Device) -> Self {
-        if !shares_host_memory(device) {
-            return Self::by_tensors(device);
-        }
-        Self { device: device.clone(), kernels: Arc::new(HostKernels::new(device)), half: false }
-    }
-
-    /// Tensor operations, whatever the device.
-    pub fn by_tensors(device: &Device) -> Self {
-        Self { device: device.clone(), kernels: Arc::new(TensorKernels::new(device)), half: false }
+        Self { device: device.clone(), kernels: HostKernels::new(device), half: false }
     }
 
     /// Products of the layers in bfloat16; parameters, sums and everything else stay in float32.

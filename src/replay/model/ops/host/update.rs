@@ -1,6 +1,6 @@
 //! One step of AdamW over the numbers of a parameter.
 
-use super::super::kernels::AdamRule;
+use super::super::adam_rule::AdamRule;
 use super::math::vectorized;
 
 /// As PyTorch computes it: decay, first moment by interpolation, second moment, step.

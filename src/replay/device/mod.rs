@@ -1,5 +1,8 @@
 //! Where tensors live. The only place that names a device of burn: everything else takes what it gets.
 
+#[cfg(feature = "cuda")]
+mod cuda;
+
 use burn::tensor::Device;
 
 use crate::error::{Error, Result};
@@ -29,10 +32,58 @@ pub fn shares_host_memory(device: &Device) -> bool {
     *device == Device::flex()
 }
 
+/// Bytes of memory that a device has, where it says.
+#[cfg(feature = "cuda")]
+pub fn memory_of(device: &Device) -> Option<u64> {
+    if shares_host_memory(device) {
+        return None;
+    }
+    let at = |(index, _): &(usize, DeviceFacts)| Device::cuda(*index) == *device;
+    cuda_devices().into_iter().enumerate().find(at).and_then(|(_, facts)| facts.memory)
+}
+
+/// Bytes of memory that a device has, where it says.
+#[cfg(not(feature = "cuda"))]
+pub fn memory_of(_device: &Device) -> Option<u64> {
+    None
+}
+
+/// A device that tensors can be on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// What `--device` calls it.
+    pub name: String,
+    /// What its maker calls it, where it says.
+    pub card: Option<String>,
+    /// Bytes of its own memory, where it has some and says.
+    pub memory: Option<u64>,
+}
+
+/// The devices of this machine that the program was built for, the processor first.
+#[must_use]
+pub fn devices() -> Vec<DeviceFacts> {
+    let processor = DeviceFacts { name: "cpu".into(), card: None, memory: None };
+    std::iter::once(processor).chain(cuda_devices()).collect()
+}
+
+#[cfg(feature = "cuda")]
+fn cuda_devices() -> Vec<DeviceFacts> {
+    cuda::devices()
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda_devices() -> Vec<DeviceFacts> {
+    Vec::new()
+}
+
 #[cfg(feature = "wgpu")]
 fn wgpu(name: &str, index: Option<usize>) -> Result<Device> {
     use burn::tensor::DeviceKind;
-    opened(name, Device::wgpu(index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu)))
+    opened(
+        name,
+        Device::wgpu(index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu)),
+        "give a device that this machine has (wgpu takes the best one it finds), or --device cpu",
+    )
 }
 
 #[cfg(not(feature = "wgpu"))]
@@ -42,7 +93,7 @@ fn wgpu(name: &str, _index: Option<usize>) -> Result<Device> {
 
 #[cfg(feature = "cuda")]
 fn cuda(name: &str, index: usize) -> Result<Device> {
-    opened(name, Device::cuda(index))
+    cuda::open(name, index)
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -52,7 +103,7 @@ fn cuda(name: &str, _index: usize) -> Result<Device> {
 
 /// The device, if it takes a tensor: burn panics where there is none, on a thread of its own first.
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn opened(name: &str, device: Device) -> Result<Device> {
+fn opened(name: &str, device: Device, hint: &str) -> Result<Device> {
     use std::sync::{Arc, Mutex, PoisonError};
     let said = Arc::new(Mutex::new(None));
     let first = said.clone();
@@ -61,7 +112,9 @@ fn opened(name: &str, device: Device) -> Result<Device> {
         let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| panic.payload_as_str().unwrap_or("it cannot be opened").to_owned());
     }));
-    let tried = std::panic::catch_unwind(|| burn::tensor::Tensor::<1>::zeros([1], &device).into_data());
+    let tried = std::panic::catch_unwind(|| {
+        burn::tensor::Tensor::<1>::ones([1], &device).add_scalar(1.0).into_data()
+    });
     std::panic::set_hook(print);
     if tried.is_ok() {
         return Ok(device);
@@ -69,8 +122,7 @@ fn opened(name: &str, device: Device) -> Result<Device> {
     let said = said.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
     Err(Error::Usage {
         message: format!("--device {name}: {}", said.chars().take(300).collect::<String>()),
-        hint: "give a device that this machine has (wgpu takes the best one it finds), or --device cpu"
-            .into(),
+        hint: hint.into(),
     })
 }
 

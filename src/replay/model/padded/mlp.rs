@@ -9,14 +9,14 @@ pub fn forward(gate_up: &Tensor<2>) -> Tensor<2> {
     gate.clone() * sigmoid(gate) * up
 }
 
-/// The activation again, and the gradient with respect to gate and up.
-pub fn backward(gate_up: &Tensor<2>, d_act: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+/// Gradient with respect to gate and up.
+pub fn backward(gate_up: &Tensor<2>, d_act: Tensor<2>) -> Tensor<2> {
     let (gate, up) = halves(gate_up);
     let s = sigmoid(gate.clone());
     let silu = gate.clone() * s.clone();
     let d_up = d_act.clone() * silu.clone();
-    let d_gate = d_act * up.clone() * (s.clone() + s * (gate - silu.clone()));
-    (silu * up, Tensor::cat(vec![d_gate, d_up], 1))
+    let d_gate = d_act * up * (s.clone() + s * (gate - silu));
+    Tensor::cat(vec![d_gate, d_up], 1)
 }
 
 fn halves(gate_up: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {

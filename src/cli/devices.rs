@@ -1,0 +1,28 @@
+//! `stapo-analyze devices`.
+
+use std::io::Write;
+
+use super::outcome::{Outcome, stdout};
+use super::terminal::visible;
+use crate::error::Result;
+use crate::format::bytes;
+use crate::replay::device::{DeviceFacts, devices};
+
+/// Lists what `--device` can name, one a line.
+pub fn run(out: &mut dyn Write) -> Result<Outcome> {
+    let devices = devices();
+    for DeviceFacts { name, card, memory } in &devices {
+        let card = card.as_deref().unwrap_or("the processor");
+        let memory = memory.map_or(String::new(), |m| format!(", {} of memory", bytes(m)));
+        stdout(writeln!(out, "{name:<8} {}{memory}", visible(card)))?;
+    }
+    if devices.len() == 1 {
+        let why = if cfg!(feature = "cuda") {
+            "no CUDA device was found: NVIDIA's driver (libcuda.so.1) has to be installed and see one"
+        } else {
+            "built for the processor alone: --features cuda or --features vulkan add devices"
+        };
+        stdout(writeln!(out, "{why}"))?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,87 @@
+//! How a device's memory is shared between parameters, optimizer, gradients and forward passes.
+
+use super::super::body::Keep;
+use super::super::config::ModelConfig;
+use super::output::{CHUNK, CHUNK_ROWS};
+
+/// Tokens that go through the model together at most: beyond, kernels get no faster.
+const MOST_TOKENS: usize = 16 << 10;
+/// Fewer are not worth a launch.
+const FEWEST_TOKENS: usize = 1 << 10;
+/// What is assumed of a device that does not say how much memory it has.
+const ASSUMED: u64 = 8 << 30;
+/// Share of a device's memory that is planned with; the rest is the driver's and the allocator's.
+const PLANNED: f64 = 0.9;
+
+/// Bytes that a policy in training takes whatever the batch is, beside what a forward pass needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The policy, and the start it is compared with; with the rounded copy of its matrices.
+    pub parameters: u64,
+    /// Both moments of AdamW.
+    pub optimizer: u64,
+    /// One gradient.
+    pub gradients: u64,
+    /// Logits and scores of the moment.
+    pub workspace: u64,
+}
+
+impl Standing {
+    /// Of a model in float32.
+    pub fn new(config: &ModelConfig, parameters: usize, half: bool) -> Self {
+        let one = 4 * parameters as u64;
+        // Logits, probabilities and their gradient; scores, probabilities and their gradients.
+        let logits = 4 * (CHUNK as u64).min((CHUNK_ROWS * config.vocab_size) as u64);
+        Self {
+            parameters: 2 * one + if half { one / 2 } else { 0 },
+            optimizer: 2 * one,
+            gradients: one,
+            workspace: 4 * logits + (1 << 30),
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.parameters + self.optimizer + self.gradients + self.workspace
+    }
+}
+
+/// What is left for batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Tokens that go through the model together.
+    pub tokens: usize,
+    /// Bytes of forward passes that are kept until their way back.
+    pub tape_bytes: usize,
+    /// Logits that are kept.
+    pub kept_logits: usize,
+}
+
+/// Shares what a device has left beside a policy.
+pub fn budget(
+    config: &ModelConfig,
+    parameters: usize,
+    memory: Option<u64>,
+    keep: Keep,
+    half: bool,
+) -> Budget {
+    let planned = (memory.unwrap_or(ASSUMED) as f64 * PLANNED) as u64;
+    let left = planned.saturating_sub(Standing::new(config, parameters, half).total());
+    let token = tape_bytes(config, 1, keep, half).max(1)
+        + tape_bytes(config, 1, Keep::Everything, half) / config.layers.max(1);
+    let tokens = (left as usize / 2 / token).clamp(FEWEST_TOKENS, MOST_TOKENS);
+    Budget { tokens, tape_bytes: left as usize / 4 * 3, kept_logits: left as usize / 8 / 4 }
+}
+
+/// Bytes that the tape of so many tokens takes.
+pub fn tape_bytes(config: &ModelConfig, tokens: usize, keep: Keep, half: bool) -> usize {
+    let (hidden, qkv, heads) = (config.hidden_size, config.qkv_width(), config.heads * config.head_dim);
+    let factors = (2 * hidden + heads) * if half { 2 } else { 4 };
+    let everything = factors + 4 * (2 * hidden + 2 * qkv + config.heads + 2 * config.intermediate_size);
+    let token = match keep {
+        Keep::Nothing => 0,
+        Keep::Inputs => 4 * hidden,
+        Keep::Everything => everything,
+    };
+    tokens.saturating_mul(token * config.layers + 8 * hidden)
+}

@@ -1,0 +1,116 @@
+//! One layer of a rectangle: x₂ = x + attention(norm(x)), then x₂ + feed-forward(norm(x₂)); and its
+//! gradient.
+
+use burn::tensor::Tensor;
+
+use super::super::gradients::Gradients;
+use super::super::layout::LayerSlots;
+use super::super::policy::Policy;
+use super::attention::{Attended, Blocks};
+use super::heads::{Packed, PaddedHeads};
+use super::products::Products;
+use super::{mlp, norm};
+
+/// What a rectangle is to a layer.
+pub struct Scene<'a> {
+    pub policy: &'a Policy,
+    pub products: &'a Products,
+    pub heads: PaddedHeads<'a>,
+    pub blocks: Blocks,
+}
+
+/// What the way back needs.
+pub struct LayerTape {
+    x: Tensor<2>,
+    attention_input: Tensor<2>,
+    qkv: Tensor<2>,
+    packed: Packed,
+    log_sums: Vec<Tensor<3>>,
+    attended: Tensor<2>,
+    middle: Tensor<2>,
+    mlp_input: Tensor<2>,
+    gate_up: Tensor<2>,
+}
+
+impl Scene<'_> {
+    /// The layer's output, with its tape.
+    pub fn forward(&self, slots: &LayerSlots, x: Tensor<2>) -> (Tensor<2>, LayerTape) {
+        let (products, eps) = (self.products, self.policy.config.rms_norm_eps);
+        let attention_input = products.factor(norm::forward(x.clone(), self.weight(slots.input_norm), eps));
+        let qkv = self.linear(&attention_input, slots.qkv, slots.qkv_bias);
+        let packed = self.heads.pack(&qkv, self.head_norms(slots));
+        let Attended { out, log_sums } = self.blocks.forward(products, &packed);
+        let attended = products.factor(self.heads.join(out));
+        let middle = x.clone() + self.linear(&attended, slots.output, slots.output_bias);
+        let mlp_input = products.factor(norm::forward(middle.clone(), self.weight(slots.mlp_norm), eps));
+        let gate_up = self.linear(&mlp_input, slots.gate_up, slots.gate_up_bias);
+        let act = products.factor(mlp::forward(&gate_up));
+        let out = middle.clone() + self.linear(&act, slots.down, slots.down_bias);
+        (out, LayerTape { x, attention_input, qkv, packed, log_sums, attended, middle, mlp_input, gate_up })
+    }
+
+    /// Gradient with respect to the layer's input, from that of its output.
+    pub fn backward(
+        &self,
+        slots: &LayerSlots,
+        tape: LayerTape,
+        d_out: Tensor<2>,
+        gradients: &mut Gradients,
+    ) -> Tensor<2> {
+        let (products, eps) = (self.products, self.policy.config.rms_norm_eps);
+        let act = products.factor(mlp::forward(&tape.gate_up));
+        let d_act = self.linear_backward(gradients, slots.down, slots.down_bias, d_out.clone(), act);
+        let d_gate_up = mlp::backward(&tape.gate_up, d_act);
+        let d_mlp =
+            self.linear_backward(gradients, slots.gate_up, slots.gate_up_bias, d_gate_up, tape.mlp_input);
+        let weight = self.weight(slots.mlp_norm);
+        let (d_middle, d_weight) = norm::backward(d_mlp, tape.middle, weight, eps, Some(d_out));
+        gradients.add_at(slots.mlp_norm, d_weight);
+
+        let attended = products.whole(tape.attended.clone());
+        let d_attended =
+            self.linear_backward(gradients, slots.output, slots.output_bias, d_middle.clone(), tape.attended);
+        let dots = self.heads.dot(d_attended.clone(), attended);
+        let d_heads = self.heads.split(d_attended);
+        let d_packed = self.blocks.backward(products, &tape.packed, tape.log_sums, &d_heads, &dots);
+        let (d_qkv, d_norms) = self.heads.pack_backward(d_packed, &tape.qkv, self.head_norms(slots));
+        if let (Some(q), Some(k), Some((dq, dk))) = (slots.q_norm, slots.k_norm, d_norms) {
+            gradients.add_at(q, dq);
+            gradients.add_at(k, dk);
+        }
+        let d_input = self.linear_backward(gradients, slots.qkv, slots.qkv_bias, d_qkv, tape.attention_input);
+        let weight = self.weight(slots.input_norm);
+        let (d_x, d_weight) = norm::backward(d_input, tape.x, weight, eps, Some(d_middle));
+        gradients.add_at(slots.input_norm, d_weight);
+        d_x
+    }
+
+    fn weight(&self, slot: usize) -> &Tensor<2> {
+        &self.policy.parameters[slot]
+    }
+
+    fn head_norms(&self, slots: &LayerSlots) -> Option<(&Tensor<2>, &Tensor<2>)> {
+        slots.q_norm.zip(slots.k_norm).map(|(q, k)| (self.weight(q), self.weight(k)))
+    }
+
+    fn linear(&self, x: &Tensor<2>, weight: usize, bias: Option<usize>) -> Tensor<2> {
+        let y = self.products.linear(x, weight);
+        if let Some(bias) = bias { y + self.weight(bias).clone() } else { y }
+    }
+
+    fn linear_backward(
+        &self,
+        gradients: &mut Gradients,
+        weight: usize,
+        bias: Option<usize>,
+        dy: Tensor<2>,
+        x: Tensor<2>,
+    ) -> Tensor<2> {
+        if let Some(bias) = bias {
+            gradients.add_at(bias, dy.clone().sum_dim(0));
+        }
+        let (dx, dw) = self.products.linear_backward(dy, x, weight);
+        gradients.add_at(weight, dw);
+        dx
+    }
+}

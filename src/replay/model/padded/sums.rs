@@ -1,0 +1,14 @@
+//! Sums over tensors on their device.
+
+use burn::tensor::Tensor;
+
+use super::super::host_values::host_values;
+
+/// Σ x² of every tensor: summed on the device in float32, read at once.
+pub fn sums_of_squares(tensors: &[&Tensor<2>]) -> Vec<f64> {
+    if tensors.is_empty() {
+        return vec![];
+    }
+    let sums = tensors.iter().map(|t| (*t).clone().square().sum()).collect();
+    host_values(&Tensor::<1>::cat(sums, 0)).into_iter().map(f64::from).collect()
+}
