@@ -64,7 +64,7 @@ fn the_demo_is_small() {
 
 #[test]
 fn completions_and_manual_pages_name_every_command() {
-    let commands = ["check", "compare", "completions", "convert", "demo", "man", "replay"];
+    let commands = ["check", "compare", "completions", "convert", "demo", "devices", "man", "replay"];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let output = program().args(["completions", shell]).output().unwrap();
         let script = String::from_utf8(output.stdout).unwrap();

@@ -1,6 +1,6 @@
 //! A whole replay: survey, start, arms, result.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::arms::{Arms, Done};
@@ -18,6 +18,7 @@ use super::result::{ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, S
 use super::settings::{OldPolicy, ReplaySettings};
 use super::stage::Stage;
 use super::state::State;
+use super::surrogate::Fitting;
 use super::{summary, surrogate, verdict, warnings};
 use crate::error::Result;
 use crate::framework::rules::Rule;
@@ -62,7 +63,8 @@ pub fn replay(
     let engine = engine(settings)?;
     let windows = Windows::new(run, survey, needs);
     let folder = state.as_ref().map(|s| s.place("surrogate"));
-    let (start, model) = starting_policy(settings, survey, &engine, windows, folder.as_deref(), progress)?;
+    let fitting = Fitting { engine: &engine, settings, folder: folder.as_deref(), deadline, progress };
+    let (start, model) = starting_policy(survey, windows, &fitting)?;
     require_vocabulary(survey, &start)?;
     let windows = Windows::new(run, survey, needs);
     let holdout = Holdout::new(&windows.holdout()?, &engine, &start)?;
@@ -123,25 +125,22 @@ fn engine(settings: &ReplaySettings) -> Result<Engine> {
     Engine::new(&engine)
 }
 
-/// The checkpoint, or a surrogate fitted to the log (kept in `folder` for a resumption).
+/// The checkpoint, or a surrogate fitted to the log.
 fn starting_policy(
-    settings: &ReplaySettings,
     survey: &Survey,
-    engine: &Engine,
     mut windows: Windows<'_>,
-    folder: Option<&Path>,
-    progress: &dyn ReplayProgress,
+    fitting: &Fitting<'_>,
 ) -> Result<(Policy, Model)> {
+    let settings = fitting.settings;
     let device = parse_device(&settings.device)?;
     let (start, fit) = match &settings.model {
         Some(folder) => {
-            require_memory(engine, &read_shape(folder)?, &settings.device)?;
+            require_memory(fitting.engine, &read_shape(folder)?, &settings.device)?;
             (Policy::load(folder, &device)?, None)
         }
         None => {
             let blank = Policy::random(surrogate::shape(survey.largest_id), 1, &device);
-            let (policy, fit) =
-                surrogate::fitted(folder, blank, engine, survey, &mut windows, settings, progress)?;
+            let (policy, fit) = surrogate::fitted(blank, survey, &mut windows, fitting)?;
             (policy, Some(fit))
         }
     };

@@ -2,6 +2,7 @@
 //! was trained, and everything that comes of it says so.
 
 use std::path::Path;
+use std::time::Instant;
 
 use super::log::{LoggedResponse, Survey, Windows, minibatches};
 use super::model::{
@@ -12,6 +13,7 @@ use super::result::SurrogateFit;
 use super::sequences::sequences;
 use super::settings::ReplaySettings;
 use super::state::write;
+use super::surrogate_state::{self, UnfinishedFit};
 use crate::error::{Error, Result};
 use crate::framework::rules::BASE_CLIP;
 use crate::stats::correlation::PearsonSums;
@@ -60,17 +62,28 @@ pub fn shape(largest_id: u32) -> ModelConfig {
     }
 }
 
+/// What a fit is told beside the data.
+pub struct Fitting<'a> {
+    /// Runs the policy.
+    pub engine: &'a Engine,
+    /// The settings.
+    pub settings: &'a ReplaySettings,
+    /// Where the fit, or an unfinished one, is kept; nowhere without one.
+    pub folder: Option<&'a Path>,
+    /// When to stop.
+    pub deadline: Option<Instant>,
+    /// Told how far it is.
+    pub progress: &'a dyn ReplayProgress,
+}
+
 /// Fits a surrogate, or takes the one that an earlier start of the same replay has fitted.
 pub fn fitted(
-    folder: Option<&Path>,
     blank: Policy,
-    engine: &Engine,
     survey: &Survey,
     windows: &mut Windows<'_>,
-    settings: &ReplaySettings,
-    progress: &dyn ReplayProgress,
+    fitting: &Fitting<'_>,
 ) -> Result<(Policy, SurrogateFit)> {
-    let Some(folder) = folder else { return fit(blank, engine, survey, windows, settings, progress) };
+    let Some(folder) = fitting.folder else { return fit(blank, survey, windows, fitting) };
     let facts = folder.join("fit.json");
     if let Ok(text) = std::fs::read_to_string(&facts) {
         let fit = serde_json::from_str(&text).map_err(|e| Error::Corrupt {
@@ -80,27 +93,30 @@ pub fn fitted(
         })?;
         return Ok((Policy::load(folder, &blank.device())?, fit));
     }
-    let (policy, fit) = fit(blank, engine, survey, windows, settings, progress)?;
+    let (policy, fit) = fit(blank, survey, windows, fitting)?;
     policy.save(folder)?;
     // Last: where it exists, the fit is complete.
     write(&facts, serde_json::to_string(&fit).map_err(|e| Error::write(&facts, e))?.as_bytes())?;
+    surrogate_state::forget(folder)?;
     Ok((policy, fit))
 }
 
 fn fit(
     blank: Policy,
-    engine: &Engine,
     survey: &Survey,
     windows: &mut Windows<'_>,
-    settings: &ReplaySettings,
-    progress: &dyn ReplayProgress,
+    fitting: &Fitting<'_>,
 ) -> Result<(Policy, SurrogateFit)> {
+    let Fitting { engine, settings, folder, deadline, progress } = *fitting;
     progress.say("no --model: fitting a surrogate policy to the log");
     let judge = Judge::new(survey, windows, settings)?;
-    let mut optimizer = AdamW::new(AdamWSettings::default());
-    let mut policy = blank;
-    let mut best: Option<(Policy, SurrogateFit)> = None;
-    let (mut updates, mut looks_since_best) = (0, 0);
+    let UnfinishedFit { mut policy, mut optimizer, mut updates, mut looks_since_best, mut best } =
+        match folder {
+            Some(folder) => surrogate_state::load(folder, &blank)?,
+            None => None,
+        }
+        .unwrap_or_else(|| UnfinishedFit::none(blank));
+    let (done_before, mut visited) = (updates, 0);
     let most = settings.surrogate_updates;
     for round in 0_u64.. {
         for index in 0..survey.steps.len() {
@@ -109,6 +125,17 @@ fn fit(
             let count = batches.len();
             draw(seed_of(&[SEED, round, index as u64]), &mut batches, count);
             for members in batches {
+                visited += 1;
+                if visited <= done_before {
+                    continue;
+                }
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    if let Some(folder) = folder {
+                        let fit = UnfinishedFit { policy, optimizer, updates, looks_since_best, best };
+                        surrogate_state::save(folder, &fit)?;
+                    }
+                    return Err(out_of_time(updates, most));
+                }
                 let chosen: Vec<LoggedResponse> = members.iter().map(|i| responses[*i].clone()).collect();
                 policy = descend(policy, engine, &mut optimizer, &chosen, rate(updates, most))?;
                 updates += 1;
@@ -130,6 +157,15 @@ fn fit(
         }
     }
     best.ok_or_else(nothing_fitted)
+}
+
+fn out_of_time(updates: u64, most: u64) -> Error {
+    Error::Usage {
+        message: format!(
+            "the time was up while the surrogate was fitted: {updates} of at most {most} updates"
+        ),
+        hint: "--resume goes on from there; give more --max-minutes, or the policy itself (--model)".into(),
+    }
 }
 
 /// A fit looks at itself at its end at the latest, so this is not met.

@@ -10,7 +10,7 @@ use arrow_array::types::Float32Type;
 
 use super::changed_logs::replaced;
 use super::support::{sample, small_log};
-use super::{command, done, result, with_model};
+use super::{command, done, refused, result, with_model};
 
 const OPTIONS: &str = "--objective random,dgg --seeds 2 --minibatch 4 --lr 1e-4 --tau-p 0.05 --holdout 0.25 --checkpoint-seconds 0 --explain -q";
 
@@ -196,4 +196,24 @@ fn a_time_limit_leaves_what_is_done_and_can_be_gone_on_from() {
     });
     assert!(contents(&whole) == contents(&limited));
     assert!(!limited.join(".replay-state").exists());
+}
+
+#[test]
+fn a_fit_that_the_time_was_too_short_for_is_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 2, 10, |batch| batch);
+    let (whole, limited) = (folder.path().join("whole"), folder.path().join("limited"));
+    let options = "--objective dapo --surrogate-updates 6 --minibatch 8 --lr 1e-4 -q";
+    let with = |out: &Path, more: &[&str]| {
+        let mut command = command(&log, out, options);
+        command.args(more);
+        command
+    };
+    done(with(&whole, &[]));
+    let message = refused(with(&limited, &["--max-minutes", "0.00001"]));
+    assert!(message.contains("surrogate") && message.contains("--resume"), "{message}");
+    // Somewhere in the middle, on a machine of any speed.
+    let _ = with(&limited, &["--resume", "--max-minutes", "0.01"]).output().unwrap();
+    done(with(&limited, &["--resume"]));
+    assert!(contents(&whole) == contents(&limited));
 }
