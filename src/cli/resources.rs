@@ -45,7 +45,8 @@ fn reading(cli: &mut Cli) -> Option<&mut ReadingArgs> {
         Some(Command::Watch(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Plan(arguments)) => Some(&mut arguments.input.reading),
         Some(
-            Command::Demo(_) | Command::Devices
+            Command::Demo(_)
+            | Command::Devices
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Collect(_)

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::log::{LoggedResponse, Survey, Windows, minibatches};
-use super::model::{
-    AdamW, AdamWSettings, Architecture, Engine, ModelConfig, Policy, RopeScaling, TokenStats,
-};
+use super::model::{AdamW, Architecture, Engine, ModelConfig, Policy, RopeScaling, TokenStats};
 use super::progress::ReplayProgress;
 use super::result::SurrogateFit;
 use super::sequences::sequences;
