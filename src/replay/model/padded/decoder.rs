@@ -22,7 +22,7 @@ pub struct Tape {
 }
 
 enum Kept {
-    Input(Tensor<2>),
+    Input(Box<Tensor<2>>),
     Tape(Box<LayerTape>),
 }
 
@@ -89,7 +89,7 @@ impl<'a> Decoder<'a> {
         for (slots, kept) in self.policy.layout.layers.iter().zip(tape.layers).rev() {
             let tape = match kept {
                 Kept::Tape(tape) => *tape,
-                Kept::Input(x) => scene.forward(slots, x).1,
+                Kept::Input(x) => scene.forward(slots, *x).1,
             };
             d = scene.backward(slots, tape, d, gradients);
         }
@@ -106,7 +106,7 @@ impl<'a> Decoder<'a> {
         let mut x = embedding.clone().select(0, padded.ids(self.device));
         for slots in &self.policy.layout.layers {
             if keep == Keep::Inputs {
-                layers.push(Kept::Input(x.clone()));
+                layers.push(Kept::Input(Box::new(x.clone())));
             }
             let (next, tape) = scene.forward(slots, x);
             if keep == Keep::Everything {

@@ -151,6 +151,6 @@ impl<'a> PaddedHeads<'a> {
     }
 }
 
-fn norm_of<'t>(norms: HeadNorms<&'t Tensor<2>>, index: usize) -> Option<&'t Tensor<2>> {
+fn norm_of(norms: HeadNorms<&Tensor<2>>, index: usize) -> Option<&Tensor<2>> {
     norms.and_then(|(q, k)| [Some(q), Some(k), None].into_iter().nth(index).flatten())
 }
