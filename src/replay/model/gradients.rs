@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use burn::tensor::Tensor;
 
 use super::host_values::host_values;
-use super::padded::sums_of_squares;
 use super::policy::Policy;
+use super::sums::sums_of_squares;
 use crate::replay::device::shares_host_memory;
 
 /// A gradient for every parameter of a policy.

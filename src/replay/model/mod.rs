@@ -28,6 +28,7 @@ mod resume;
 mod rope;
 mod sequence;
 mod shorten;
+mod sums;
 mod workers;
 
 pub use adamw::{AdamW, AdamWSettings};

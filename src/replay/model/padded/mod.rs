@@ -15,7 +15,6 @@ mod mlp;
 mod norm;
 mod output;
 mod products;
-mod sums;
 mod update;
 
 #[cfg(test)]
@@ -23,5 +22,4 @@ mod update;
 mod tests;
 
 pub(super) use engine::PaddedEngine;
-pub(super) use sums::sums_of_squares;
 pub(super) use update::adamw;

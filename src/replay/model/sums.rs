@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::super::host_values::host_values;
+use super::host_values::host_values;
 
 /// Σ x² of every tensor: summed on the device in float32, read at once.
 pub fn sums_of_squares(tensors: &[&Tensor<2>]) -> Vec<f64> {
