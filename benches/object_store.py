@@ -57,6 +57,7 @@ def start_server(folder):
     command = [weed, "server", f"-dir={folder / 'data'}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
     command += ["-master.telemetry=false", f"-master.port={master}", f"-volume.port={volume}", "-volume.max=20"]
     command += ["-filer", f"-filer.port={filer}", "-s3", f"-s3.port={s3}", f"-s3.config={keys}"]
+    command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(100):
         time.sleep(0.3)
@@ -105,11 +106,12 @@ def make_logs(folder, copies):
     import pyarrow.parquet as pq
 
     table = pq.read_table(ROOT / "notebooks-data/grpo.parquet")
-    steps = table.column("step").to_numpy()
+    steps = table.column("step").to_pylist()
+    later = max(steps) + 1
     paths = []
     for copy in range(copies):
         at = table.schema.get_field_index("step")
-        moved = pa.array(steps + copy * (int(steps.max()) + 1), table.schema.field("step").type)
+        moved = pa.array([step + copy * later for step in steps], table.schema.field("step").type)
         path = folder / f"copy_{copy:03}.parquet"
         pq.write_table(table.set_column(at, table.schema.field("step"), moved), path, compression="zstd", row_group_size=512)
         paths.append(path)

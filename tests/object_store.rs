@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use object_store_support::liar::{self, Lie};
 use object_store_support::seaweed::{self, Seaweed};
 use object_store_support::{files, program, proxy, stderr};
+use stapo_analyze::store::Shelf;
 
 /// Both folders hold the same, where names of inputs may differ by where they are.
 fn assert_same(local: &Path, remote: &Path, bucket: &str) {
@@ -68,6 +69,15 @@ fn buckets_are_read_as_folders_are() {
     refusals(root, &server, &environment);
     replaced(root, &server);
     by_the_web(root, &server);
+    shelves(&environment);
+    results(root, &environment);
+}
+
+/// Results are written to the disk; a folder called `s3:` would be no help.
+fn results(root: &Path, environment: &[(&str, String)]) {
+    let refused = program(root, &["s3://runs/logs/nested", "--report", "s3://runs/report"], environment);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("to the disk only") && !root.join("s3:").exists());
 }
 
 fn same_reports(root: &Path, environment: &[(&str, String)]) {
@@ -182,7 +192,7 @@ fn refusals(root: &Path, server: &Seaweed, environment: &[(&str, String)]) {
         &["s3://runs/logs/nested", "403", "AWS_ACCESS_KEY_ID"],
     );
     refused(root, "s3://runs/logs/gone.parquet", environment, &["s3://runs/logs/gone.parquet", "no such"]);
-    refused(root, "s3://nowhere/logs", environment, &["s3://nowhere/logs"]);
+    refused(root, "s3://nowhere/logs", environment, &["s3://nowhere/logs", "no such bucket"]);
     refused(root, "s3://runs/logs/*/none-*.parquet", environment, &["none-*.parquet"]);
     assert!(server.put("runs", "broken/run.parquet", b"PAR1 and no more"));
     refused(root, "s3://runs/broken", environment, &["s3://runs/broken/run.parquet", "footer"]);
@@ -225,6 +235,40 @@ fn by_the_web(root: &Path, server: &Seaweed) {
     assert_eq!(both[0], both[1].replace(&address, path));
     refused(root, &format!("http://127.0.0.1:{}/buckets/runs/logs/", server.filer), &[], &["no listing"]);
     refused(root, &format!("{address}.gone"), &[], &["404"]);
+}
+
+/// Files of our own in a bucket: another process of this test, since the environment is read once.
+fn shelves(environment: &[(&str, String)]) {
+    let own = std::env::current_exe().unwrap();
+    let mut child = std::process::Command::new(own);
+    child.args(["--exact", "a_shelf_in_a_bucket", "--ignored"]).env("SHELF", "s3://runs/work/parts");
+    environment.iter().for_each(|(name, value)| {
+        child.env(name, value);
+    });
+    let output = child.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+#[ignore = "run by `buckets_are_read_as_folders_are`, with a server"]
+fn a_shelf_in_a_bucket() {
+    let shelf = Shelf::open(Path::new(&std::env::var_os("SHELF").unwrap())).unwrap();
+    assert_eq!(shelf.get("a.part").unwrap(), None);
+    assert_eq!(shelf.list().unwrap(), []);
+    // One request, and several parts.
+    let large: Vec<u8> = (0..(17 << 20)).map(|i: u32| (i % 251) as u8).collect();
+    shelf.put("b.part", &large).unwrap();
+    shelf.put("a.part", b"one").unwrap();
+    shelf.put("a.part", b"other").unwrap();
+    let names: Vec<(String, u64)> =
+        shelf.list().unwrap().into_iter().map(|held| (held.name, held.bytes)).collect();
+    assert_eq!(names, [("a.part".to_owned(), 5), ("b.part".to_owned(), 17 << 20)]);
+    assert_eq!(shelf.get("a.part").unwrap().unwrap(), b"other");
+    assert!(shelf.get("b.part").unwrap().unwrap() == large);
+    shelf.remove("a.part").unwrap();
+    shelf.remove("a.part").unwrap();
+    assert_eq!(shelf.list().unwrap().len(), 1);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub fn client(address: &Address, path: &Path) -> Result<Arc<dyn ObjectStore>> {
                 .build(),
         ),
     };
-    let built = built.map_err(|e| failure::of(path, address.scheme, "connect", &e))?;
+    let built = built.map_err(|e| failure::of_settings(path, address.scheme, &e))?;
     clients.insert(address.root.clone(), built.clone());
     Ok(built)
 }

@@ -24,10 +24,9 @@ pub fn of(path: &Path, scheme: Scheme, asked: &str, error: &StoreError) -> Error
     let because = |what: &str| if said.is_empty() { what.to_owned() } else { format!("{what}: {said}") };
     match error {
         StoreError::Precondition { .. } => Error::Changed { path: path.to_owned() },
-        StoreError::NotFound { .. } if whole.contains("NoSuchBucket") => remote(
-            because("no such bucket (404)"),
-            "check the name of the bucket, the region and the endpoint",
-        ),
+        _ if said.starts_with("NoSuchBucket") => {
+            remote("no such bucket (404)".into(), "check the name of the bucket, the region and the endpoint")
+        }
         StoreError::NotFound { .. } => remote(because("not there (404)"), missing_hint(scheme)),
         StoreError::PermissionDenied { .. } => {
             remote(because("the store refuses it (403)"), credentials_hint(scheme))
@@ -43,6 +42,16 @@ pub fn of(path: &Path, scheme: Scheme, asked: &str, error: &StoreError) -> Error
             let (message, hint) = other(scheme, &whole, &root_cause(error));
             remote(because(&message), hint)
         }
+    }
+}
+
+/// The error of settings from which no client can be made.
+pub fn of_settings(path: &Path, scheme: Scheme, error: &StoreError) -> Error {
+    Error::Remote {
+        path: path.to_owned(),
+        asked: "connect".into(),
+        message: short(&root_cause(error)),
+        hint: credentials_hint(scheme).to_owned(),
     }
 }
 
@@ -62,10 +71,16 @@ fn other(scheme: Scheme, whole: &str, root: &str) -> (String, &'static str) {
             format!("no connection: {}", short(root)),
             "check that the server runs and that the endpoint is right",
         )
-    } else if has(&["without LOCATION", "301", "PermanentRedirect"]) && scheme == Scheme::S3 {
+    } else if has(&["without LOCATION", "status code: 301", "PermanentRedirect"]) && scheme == Scheme::S3 {
         ("the bucket is in another region".into(), "set AWS_REGION to the region of the bucket")
     } else if has(&["URL scheme is not allowed"]) {
         ("plain http is not allowed".into(), "use https, or set AWS_ALLOW_HTTP=true if the network is yours")
+    } else if let Some(status) = whole.split("status code: ").nth(1) {
+        let status: String = status.chars().take_while(|c| *c != ':').take(40).collect();
+        (
+            format!("the server answers {status}"),
+            "if it goes on, try the store's own tool on the same address",
+        )
     } else {
         (short(root), "if it goes on, try the store's own tool on the same address")
     }

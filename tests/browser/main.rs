@@ -1,6 +1,6 @@
 //! The pages in a real browser. Without one these tests say so and pass, unless
 //! `CI_REQUIRE_BROWSER=1`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod compare;
 mod driver;
@@ -326,5 +326,67 @@ fn the_largest_page_opens_quickly() {
     };
     let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
     assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+/// What a reader has done to the page is there again when it is loaded anew in the same tab.
+#[test]
+fn a_page_that_is_loaded_again_keeps_the_place() {
+    let Some((browser, _folder)) = show(&sample()) else { return };
+    slide(&browser, "quantile", 30);
+    let before = text(&browser, "live-silenced");
+    browser.run(
+        "[...document.querySelectorAll('details')].forEach((d, i) => { d.open = i % 2 === 0; });
+         scrollTo({top: 1200, behavior: 'instant'});",
+    );
+    let state = "return {folds: [...document.querySelectorAll('details')].map(d => d.open),
+                         slider: document.getElementById('quantile').value,
+                         top: document.getElementById('diagnosis').getBoundingClientRect().top}";
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let there = browser.run(state);
+    assert!(there["top"].as_f64().unwrap() < -300.0, "scrolled: {there}");
+    browser.run("location.reload()");
+    std::thread::sleep(std::time::Duration::from_millis(2000));
+    let again = browser.run(state);
+    assert_eq!((&again["folds"], &again["slider"]), (&there["folds"], &there["slider"]));
+    let moved = again["top"].as_f64().unwrap() - there["top"].as_f64().unwrap();
+    assert!(moved.abs() < 20.0, "the reader's place moved by {moved} px");
+    assert_eq!(text(&browser, "live-silenced"), before);
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+/// The page of a watch takes a new report when its state says so, from the disk and under its policy.
+#[test]
+fn a_live_page_takes_the_new_report() {
+    let Some((browser, folder)) = show(&sample()) else { return };
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let state = |version: u32, sentence: &str| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let state =
+            json!({"version": version, "looked": now, "every": 1, "ended": false, "sentence": sentence});
+        write("live.js", &format!("stapoLive({state});\n"));
+    };
+    write("live.html", &stapo_analyze::report::live_page());
+    state(1, "all is well");
+    browser.open(&folder.path().join("live.html"));
+    let shows = |version: u32, sentence: &str| {
+        let script = "const f = document.querySelectorAll('iframe');
+                      return [f.length, f[0].src.split('/').pop(), document.getElementById('live-state').textContent]";
+        for _ in 0..100 {
+            let seen = browser.run(script);
+            let line = seen[2].as_str().unwrap_or_default().to_owned();
+            if seen[0] == json!(1)
+                && seen[1] == json!(format!("report.html?{version}"))
+                && line.starts_with(sentence)
+            {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("version {version} is not shown: {}", browser.run(script));
+    };
+    shows(1, "all is well");
+    state(2, "entropy fell");
+    shows(2, "entropy fell");
     assert_eq!(browser.console(), Vec::<String>::new());
 }

@@ -37,6 +37,8 @@ impl Seaweed {
             .args(["-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false", "-volume.max=10"])
             .args([format!("-master.port={master}"), format!("-volume.port={volume}")])
             .args(["-filer".to_owned(), format!("-filer.port={filer}")])
+            // What else it offers has fixed ports, which another server may have.
+            .args(["-s3.port.iceberg=0", "-s3.port.lance=0"])
             .args(["-s3".to_owned(), format!("-s3.port={s3}"), format!("-s3.config={}", keys.display())])
             .stdout(Stdio::null())
             .stderr(Stdio::null())

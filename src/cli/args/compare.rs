@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::{ReadingArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::values::Format;
+use super::values::{Format, on_disk};
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub struct CompareArgs {
     pub cache: Option<PathBuf>,
 
     /// Write compare.html, compare.md, charts, compare.json and tables into DIR
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
 
     /// Open the page in the browser when it is written

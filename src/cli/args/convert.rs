@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::{InputArgs, StepsArgs};
+use super::values::on_disk;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -18,7 +19,7 @@ pub struct ConvertArgs {
     pub part: StepsArgs,
 
     /// The Parquet file to write
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output", value_parser = on_disk)]
     pub output: PathBuf,
 
     /// Long layout: a row per token

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
 use super::questions::condition;
-use super::values::{Format, non_negative, positive, probability};
+use super::values::{Format, non_negative, on_disk, positive, probability};
 use crate::analyze::Condition;
 use crate::framework::corrections::TIS_CAP;
 use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule};
@@ -35,7 +35,7 @@ pub struct ReplayArgs {
     pub input: InputArgs,
 
     /// Folder for the report, replay.json and the arms' token logs
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: PathBuf,
 
     /// Open the page in the browser when it is written

@@ -34,6 +34,15 @@ pub fn positive(text: &str) -> Result<f64, String> {
     number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
 }
 
+/// A place on this disk: results are not written anywhere else.
+pub fn on_disk(text: &str) -> Result<std::path::PathBuf, String> {
+    let path = std::path::PathBuf::from(text);
+    match crate::store::is_url(&path) {
+        true => Err("results are written to the disk only: give a folder, and copy it up afterwards".into()),
+        false => Ok(path),
+    }
+}
+
 /// A time such as `30s`, `5m`, `2h`; seconds where no unit is given.
 pub fn duration(text: &str) -> Result<std::time::Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::input::InputArgs;
 use super::mask::MaskArgs;
-use super::values::duration;
+use super::values::{duration, on_disk};
 
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
@@ -17,8 +17,13 @@ pub struct WatchArgs {
     pub input: InputArgs,
 
     /// Keep the report in DIR up to date; DIR/live.html shows it and refreshes itself
-    #[arg(long, value_name = "DIR", required = true, help_heading = "Output")]
+    #[arg(long, value_name = "DIR", required = true, help_heading = "Output", value_parser = on_disk)]
     pub report: PathBuf,
+
+    /// Keep what is read in DIR, so that a watch that is started again reads new files only [default:
+    /// a temporary folder, for this watch]
+    #[arg(long, value_name = "DIR", help_heading = "Reading")]
+    pub cache: Option<PathBuf>,
 
     /// Time between two looks, such as 30s, 5m
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]

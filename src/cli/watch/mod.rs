@@ -21,21 +21,25 @@ use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
 use super::terminal::visible;
-use crate::analyze::{AnalyzeSettings, Gate, RunAnalysis, analyze_with_flagged};
+use crate::analyze::{AnalyzeSettings, Cache, Gate, RunAnalysis, analyze_cached};
 use crate::error::{Error, Result};
 use crate::ingest::{FileIdentity, IngestSettings, Run, Skipped};
-use crate::output::OutputFolder;
+use crate::output::{OutputFolder, Scratch};
 
 /// Runs the command.
 pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
     let _claimed = OutputFolder::claim(&arguments.report)?;
     let ingest = IngestSettings { growing: true, ..settings::ingest(&arguments.input.reading)? };
+    let scratch = if arguments.cache.is_none() { Some(Scratch::new()?) } else { None };
+    let folder = scratch.as_ref().map(Scratch::path).or(arguments.cache.as_deref());
+    let cache = Cache::open(folder.unwrap_or(&arguments.report))?;
     let mut watch = Watch {
         arguments,
         ingest,
         analyze: settings::analyze(&arguments.options),
         gates,
+        cache,
         live: Live::open(&arguments.report, arguments.every)?,
         glanced: Vec::new(),
         read: (Vec::new(), Vec::new()),
@@ -73,6 +77,8 @@ struct Watch<'a> {
     ingest: IngestSettings,
     analyze: AnalyzeSettings,
     gates: Vec<Gate>,
+    /// Only what is new is read.
+    cache: Cache,
     live: Live,
     /// What the last look at the folder saw.
     glanced: Vec<(PathBuf, FileIdentity)>,
@@ -133,9 +139,9 @@ impl Watch<'_> {
             return Ok(Look::Same);
         }
         let bar = Bar::new(&run, self.arguments.input.reading.quiet);
-        let analysed = analyze_with_flagged(&run, &self.analyze, &bar);
+        let analysed = analyze_cached(&run, &self.analyze, &self.cache, &bar);
         bar.finish();
-        let (analysis, mut flagged) = analysed?;
+        let (analysis, mut flagged, _) = analysed?;
         write_all(&analysis, &mut flagged, &self.arguments.report)?;
         self.read = read;
         stdout(step_lines::write(&analysis, self.last_step, out))?;

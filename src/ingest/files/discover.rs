@@ -168,11 +168,6 @@ fn expand(argument: &Path) -> Result<(Box<dyn Tree>, Vec<PathBuf>)> {
     return Err(crate::store::not_built(argument));
 }
 
-/// The file or object of this name.
-pub fn stored_at(path: &Path) -> Result<Stored> {
-    expand(path)?.0.stored(path)
-}
-
 /// A path that exists is taken as it is, even if it looks like a glob.
 fn expand_on_disk(argument: &Path) -> Result<Vec<PathBuf>> {
     if argument.exists() {

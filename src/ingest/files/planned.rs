@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::ingest::files::discover::{Container, LogFile, Skipped, stored_at};
+use crate::ingest::files::discover::{Container, LogFile, Skipped};
 use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::files::opened::{Source, open};
 use crate::ingest::files::run::{IngestSettings, Run, RunFile};
@@ -192,7 +192,7 @@ impl PlannedRun {
 
 impl PlannedFile {
     fn open(&self, limits: Limits) -> Result<(Stored, Source, FileIdentity)> {
-        let log = LogFile { stored: stored_at(&self.path)?, container: self.container, step: self.step };
+        let log = LogFile { stored: Stored::at(&self.path)?, container: self.container, step: self.step };
         let opened = open(log, limits)?;
         match opened.identity.is_content_of(&self.identity) {
             true => Ok((opened.log.stored, opened.source, opened.identity)),

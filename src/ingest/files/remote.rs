@@ -120,8 +120,9 @@ impl Ranges for Anywhere {
 struct Stream {
     object: Arc<Object>,
     window: u64,
-    /// The window being read, and what was read of it.
+    /// What is left of the window being read, and how long it was.
     here: Bytes,
+    taken: usize,
     next: Option<Fetch>,
     /// Where the window after the next begins.
     at: u64,
@@ -132,7 +133,7 @@ impl Stream {
     fn begin(object: &Arc<Object>, window: u64) -> Result<Self> {
         let length = FIRST_WINDOW.min(window);
         let mut stream =
-            Self { object: object.clone(), window, here: Bytes::new(), next: None, at: 0, length };
+            Self { object: object.clone(), window, here: Bytes::new(), taken: 0, next: None, at: 0, length };
         stream.fetch_next()?;
         Ok(stream)
     }
@@ -145,19 +146,32 @@ impl Stream {
         self.length = (2 * self.length).min(self.window / 2).max(1);
         Ok(())
     }
+
+    /// Goes on to the next window; at the end of the object there is none.
+    fn take_next(&mut self) -> Result<()> {
+        if self.next.is_none() {
+            self.fetch_next()?;
+        }
+        if let Some(next) = self.next.take() {
+            let failed_before = || Error::Internal { message: "a window that failed before".into() };
+            self.here = next.part(next.range.clone())?.ok_or_else(failed_before)?;
+            self.taken = self.here.len();
+        }
+        Ok(())
+    }
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.here.is_empty()
-            && let Some(next) = self.next.take()
-        {
-            let gone = || io::Error::other("the window failed before");
-            self.here = next.part(next.range.clone()).map_err(io::Error::other)?.ok_or_else(gone)?;
-            self.fetch_next().map_err(io::Error::other)?;
+        if self.here.is_empty() {
+            self.take_next().map_err(io::Error::other)?;
         }
         let length = buffer.len().min(self.here.len());
         buffer[..length].copy_from_slice(&self.here.split_to(length));
+        // Whoever looks at the first rows only needs no more.
+        if self.next.is_none() && 2 * self.here.len() <= self.taken {
+            self.fetch_next().map_err(io::Error::other)?;
+        }
         Ok(length)
     }
 }

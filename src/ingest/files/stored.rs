@@ -11,6 +11,7 @@ use super::ranges::Ranges;
 #[cfg(feature = "cloud")]
 use super::remote::RemoteFile;
 use crate::error::{Error, Result};
+use crate::store::is_url;
 
 /// A file, wherever it is kept.
 #[derive(Clone)]
@@ -40,6 +41,17 @@ impl Stored {
     /// A file of this disk.
     pub fn on_disk(path: &Path) -> Self {
         Self { path: path.to_owned(), place: Place::Disk }
+    }
+
+    /// The file of this path or address.
+    pub fn at(path: &Path) -> Result<Self> {
+        if !is_url(path) {
+            return Ok(Self::on_disk(path));
+        }
+        #[cfg(feature = "cloud")]
+        return super::listing::object_at(path).map(Self::remote);
+        #[cfg(not(feature = "cloud"))]
+        return Err(crate::store::not_built(path));
     }
 
     /// Its first bytes alone: what comes after them is still being written.
