@@ -137,7 +137,7 @@ impl Maker {
         }
         log.advantages.push((self.shape.scale * advantage) as f32);
         log.truncated.push(cut);
-        let update = (self.shape.kind == Kind::TwoEpochs).then(|| (group % 2) as i64);
+        let update = (self.shape.kind == Kind::TwoEpochs).then_some((group % 2) as i64);
         log.updates.extend(update);
         self.tokens(step, sample.length, group == 0 && index == 0, update == Some(1));
     }
