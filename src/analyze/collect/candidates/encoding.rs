@@ -62,10 +62,12 @@ fn get_facts(input: &mut (impl Read + ?Sized)) -> io::Result<CandidateFacts> {
 /// Reads the next candidate; `None` at the end.
 pub fn read(input: &mut (impl Read + ?Sized)) -> io::Result<Option<Candidate>> {
     let mut step = [0; 8];
-    match input.read_exact(&mut step) {
+    // Nothing more is the end; a piece of a candidate is not.
+    match input.read_exact(&mut step[..1]) {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         other => other?,
     }
+    input.read_exact(&mut step[1..])?;
     let step = i64::from_le_bytes(step);
     let batch = BatchKey { step, update: get_option(input)? };
     let update = get_option(input)?;
