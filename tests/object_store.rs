@@ -108,7 +108,7 @@ fn state_files(root: &Path, environment: &[(&str, String)]) {
         let output = program(root, words, environment);
         assert!(output.status.success(), "{words:?}: {}", stderr(&output));
     };
-    let (run, work, plan) = ("s3://runs/logs/long", "s3://runs/work", "s3://runs/work/plan.json");
+    let (run, work, plan) = ("s3://runs/logs/long", "s3://runs/shards", "s3://runs/shards/plan.json");
     succeeds(&["plan", run, "--shard-tokens", "4e3", "-o", plan]);
     let mut shards = 0;
     loop {
@@ -241,7 +241,7 @@ fn by_the_web(root: &Path, server: &Seaweed) {
 fn shelves(environment: &[(&str, String)]) {
     let own = std::env::current_exe().unwrap();
     let mut child = std::process::Command::new(own);
-    child.args(["--exact", "a_shelf_in_a_bucket", "--ignored"]).env("SHELF", "s3://runs/work/parts");
+    child.args(["--exact", "a_shelf_in_a_bucket", "--ignored"]).env("SHELF", "s3://runs/shards/parts");
     environment.iter().for_each(|(name, value)| {
         child.env(name, value);
     });
