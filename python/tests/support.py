@@ -1,10 +1,12 @@
 """What several tests share."""
 
+import os
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from stapo_analyze import ProgramNotFound, program
 
@@ -14,6 +16,11 @@ try:
     PROGRAM = program.path()
 except ProgramNotFound:
     PROGRAM = None
+
+
+def named_program(path):
+    """The package runs the program at `path` inside the block, and what it ran before after it."""
+    return mock.patch.dict(os.environ, {program.OVERRIDE: os.fspath(path)})
 
 
 class Case(unittest.TestCase):

@@ -1,7 +1,6 @@
 """analyze, compare and load against the program itself, on the sample runs. Needs the program, not torch."""
 
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from stapo_analyze import (
     program,
 )
 from stapo_analyze.scalars import scalars
-from support import DATA, PROGRAM, Case
+from support import DATA, PROGRAM, Case, named_program
 
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="stapo-analyze is not installed")
 GRPO, STAPO = DATA / "grpo.parquet", DATA / "stapo.parquet"
@@ -138,15 +137,8 @@ class Program(unittest.TestCase):
         self.assertIn("hint:", done.stderr)
 
     def test_a_program_that_is_not_there(self):
-        before = os.environ.get(program.OVERRIDE)
-        os.environ[program.OVERRIDE] = "/nowhere/stapo-analyze"
-        try:
-            with self.assertRaisesRegex(ProgramNotFound, "/nowhere"):
-                analyze(GRPO)
-        finally:
-            os.environ.pop(program.OVERRIDE)
-            if before:
-                os.environ[program.OVERRIDE] = before
+        with named_program("/nowhere/stapo-analyze"), self.assertRaisesRegex(ProgramNotFound, "/nowhere"):
+            analyze(GRPO)
 
     def test_what_the_program_says_becomes_an_exception(self):
         said = program.failure("error: a.parquet: broken\nhint: mend it,\nthen again\n", 2)

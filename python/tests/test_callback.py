@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from support import PROGRAM, Case
+from support import PROGRAM, Case, named_program
 
 pytest.importorskip("trl")
 
 from trl import GRPOTrainer
 
-from stapo_analyze import StapoCallback, program
+from stapo_analyze import StapoCallback
 from stapo_analyze.trl import TokenLogMixin
 from sums import trainer
 
@@ -75,9 +75,7 @@ class Unharmed(Case):
         fake = self.dir / "stapo-analyze"
         fake.write_text(f"#!/bin/sh\n{body}\n")
         fake.chmod(fake.stat().st_mode | stat.S_IEXEC)
-        before = os.environ.get(program.OVERRIDE)
-        os.environ[program.OVERRIDE] = str(fake)
-        try:
+        with named_program(fake):
             callback = StapoCallback(every=1, token_log=self.dir / "log", last_wait=last_wait)
             logged, handler = [], SimpleNamespace(callbacks=[])
             owner = SimpleNamespace(callback_handler=handler, add_callback=handler.callbacks.append, log=logged.append)
@@ -88,10 +86,6 @@ class Unharmed(Case):
                 callback.on_step_end(None, state, SimpleNamespace(should_training_stop=False))
                 owner.log({"loss": step})
             return logged, time.monotonic() - start
-        finally:
-            os.environ.pop(program.OVERRIDE)
-            if before:
-                os.environ[program.OVERRIDE] = before
 
     def test_a_program_that_fails_is_said_once(self):
         with self.assertLogs("stapo_analyze", "WARNING") as caught:
@@ -106,9 +100,7 @@ class Unharmed(Case):
         self.assertLess(seconds, 10)
 
     def test_no_program(self):
-        with self.assertLogs("stapo_analyze", "WARNING"):
-            os.environ[program.OVERRIDE] = "/nowhere"
-            self.addCleanup(os.environ.pop, program.OVERRIDE, None)
+        with self.assertLogs("stapo_analyze", "WARNING"), named_program("/nowhere"):
             callback = StapoCallback(every=1, token_log=self.dir)
             state = SimpleNamespace(global_step=1, max_steps=9, is_world_process_zero=True)
             callback.on_step_end(None, state, SimpleNamespace(should_training_stop=False))
