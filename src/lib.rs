@@ -24,7 +24,7 @@ pub mod framework;
 pub mod fuzzing;
 pub mod ingest;
 pub mod output;
-pub mod parts;
+mod parts;
 #[cfg(feature = "replay")]
 pub mod replay;
 #[cfg(feature = "report")]

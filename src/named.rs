@@ -8,6 +8,7 @@ macro_rules! named {
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
             schemars::JsonSchema,
         )]
+        #[non_exhaustive]
         pub enum $Name { $($(#[$what])* #[serde(rename = $name)] $Variant,)* }
 
         impl $Name {

@@ -160,6 +160,7 @@ impl Deref for ComparedRun {
 
 /// Answers to what engineers ask beyond the framework; each is absent where the log cannot give it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Answers {
     /// Sampler, trainer and updated policy against each other.
     #[serde(skip_serializing_if = "Option::is_none")]

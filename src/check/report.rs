@@ -8,6 +8,7 @@ use crate::ingest::{Layout, RawSource, Reason, Skipped};
 
 /// Everything `check` found.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// The frameworks that wrote the log.
     pub frameworks: Vec<String>,
@@ -47,6 +48,7 @@ pub struct CheckReport {
 
 /// The steps of a log.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Steps {
     /// How many there are.
     pub count: usize,
@@ -58,6 +60,7 @@ pub struct Steps {
 
 /// The size of the vocabulary.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Vocabulary {
     /// Number of tokens.
     pub size: Option<u32>,
@@ -69,6 +72,7 @@ pub struct Vocabulary {
 
 /// A canonical column of the log.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ColumnReport {
     /// Canonical name.
     pub canonical: &'static str,
@@ -93,6 +97,7 @@ pub struct ColumnReport {
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum CheckOutcome {
     /// As it should be.
     Pass,
@@ -118,6 +123,7 @@ impl CheckOutcome {
 
 /// One health check.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Check {
     /// Stable name.
     pub code: &'static str,

@@ -64,6 +64,7 @@ pub struct Comparison {
 
 /// The answer for the first lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ComparisonVerdict {
     /// Whether anything differs beyond noise.
     pub differs: bool,
@@ -153,6 +154,7 @@ pub struct Stability {
 
 /// Runs that are compared as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Arm {
     /// Its name.
     pub name: String,
@@ -245,6 +247,7 @@ pub struct MetricRow {
 
 /// Values of one run over steps.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Series {
     /// Run.
     pub run: String,

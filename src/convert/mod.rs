@@ -6,7 +6,7 @@ mod writer;
 
 use std::path::Path;
 
-pub use schema::OutputSchema;
+pub use schema::{OutputColumn, OutputSchema};
 pub use writer::{BatchWriter, ROW_GROUP_TOKENS, SCHEMA_VERSION};
 
 use crate::error::Result;
@@ -15,6 +15,7 @@ use crate::output::AtomicFile;
 
 /// What a conversion did.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Converted {
     /// Responses written.
     pub responses: u64,

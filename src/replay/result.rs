@@ -50,6 +50,7 @@ pub struct ReplayResult {
 
 /// What the data supports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ReplayVerdict {
     /// The main finding.
     pub headline: String,
@@ -91,6 +92,7 @@ pub struct Data {
 
 /// Responses that cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SkippedResponses {
     /// Why.
     pub reason: String,
@@ -116,6 +118,7 @@ pub struct Model {
 
 /// How well a surrogate follows the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SurrogateFit {
     /// Updates of the fit.
     pub updates: u64,
@@ -136,6 +139,7 @@ pub struct SurrogateFit {
 /// Where a learning rate is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RateSource {
     /// The user gave it.
     Option,

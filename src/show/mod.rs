@@ -74,6 +74,7 @@ fn is_id(id: &Id, text: &str) -> bool {
 
 /// The responses that were found.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Shown {
     /// Responses that match.
     pub matched: u64,

@@ -10,6 +10,7 @@ const TOKENS: usize = 65_536;
 
 /// A response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ShownResponse {
     /// Response, counted from 0 in the order the files were given.
     pub row: u64,
@@ -39,6 +40,7 @@ pub struct ShownResponse {
 
 /// A token of a response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ShownToken {
     /// Position in the response.
     pub position: i32,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The tokens of one bin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BinRow {
     /// What the bin holds, such as `ln p -2..-1` or `turn 1`.
     pub bin: String,
@@ -26,6 +27,7 @@ pub struct BinRow {
 
 /// One token id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct IdRow {
     /// Token id.
     pub token_id: i64,
@@ -45,6 +47,7 @@ pub struct IdRow {
 
 /// Where a difference sits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Breakdown {
     /// By ln p under the trainer, in bins of one nat; bins without tokens are left out.
     pub by_probability: Vec<BinRow>,

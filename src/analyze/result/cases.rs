@@ -8,6 +8,7 @@ use super::totals::NormSource;
 /// Why a token is in the case list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FlagKind {
     /// Silenced: A > 0, p < τ_p, H < τ_h.
     Spurious,
@@ -140,6 +141,7 @@ pub struct CandidatePoint {
 /// Why a response is among those that are shown whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ShownFor {
     /// Its candidates have the most unexplained surprise.
     Risk,

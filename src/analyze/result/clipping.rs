@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Tokens at the four corners of the clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ClipCorners {
     /// ρ > 1 + ε_high with A > 0: cut.
     pub high_positive: u64,
@@ -18,6 +19,7 @@ pub struct ClipCorners {
 
 /// Clipping by side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Clipping {
     /// ε_low.
     pub clip_low: f64,
@@ -41,6 +43,7 @@ pub struct Clipping {
 
 /// Tokens beyond the clip in one bin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ClippedBin {
     /// What the bin holds.
     pub bin: String,
@@ -51,6 +54,7 @@ pub struct ClippedBin {
 
 /// Tokens of one id beyond the clip.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ClippedId {
     /// Token id.
     pub token_id: i64,
@@ -63,6 +67,7 @@ pub struct ClippedId {
 
 /// Clipping in one mini-batch of every step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct UpdateClipping {
     /// Mini-batch inside of a step.
     pub update: i64,
@@ -75,6 +80,7 @@ pub struct UpdateClipping {
 
 /// Clipping at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepClipping {
     /// Step.
     pub step: i64,

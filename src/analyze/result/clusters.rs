@@ -40,6 +40,7 @@ pub type ClusterSums = [f64; ClusterSum::COUNT];
 
 /// The responses to one prompt at one step.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Cluster {
     /// A hash of the prompt, where logged.
     pub prompt: Option<u64>,
@@ -49,6 +50,7 @@ pub struct Cluster {
 
 /// The clusters of one step.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StepClusters {
     /// Step.
     pub step: i64,
@@ -58,6 +60,7 @@ pub struct StepClusters {
 
 /// Tokens of one sign of the advantage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ClassSums {
     /// Tokens.
     pub tokens: f64,
@@ -81,6 +84,7 @@ impl ClassSums {
 
 /// The tokens of one step by entropy: classes can be cut at any edge of its bins.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StepEntropies {
     /// Step.
     pub step: i64,
@@ -92,6 +96,7 @@ pub struct StepEntropies {
 
 /// All clusters of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RunClusters {
     /// By step, ascending.
     pub steps: Vec<StepClusters>,
@@ -112,6 +117,7 @@ pub struct RunClusters {
 
 /// What a cluster is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ClusterUnit {
     /// The responses of one group.
     Group,

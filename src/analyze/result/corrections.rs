@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// One correction over the run. Shares are of trained tokens with an engine difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CorrectionRow {
     /// Its name with its bounds.
     pub rule: String,
@@ -33,6 +34,7 @@ pub struct CorrectionRow {
 
 /// A token id whose weights a correction changes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ChangedId {
     /// Token id.
     pub token_id: i64,
@@ -46,6 +48,7 @@ pub struct ChangedId {
 
 /// One correction at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepCorrection {
     /// Step.
     pub step: i64,
@@ -63,6 +66,7 @@ pub struct StepCorrection {
 
 /// Whether the tokens that trainer and sampler see differently are the spurious ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SpuriousOverlap {
     /// Candidates with an engine difference.
     pub candidates: u64,
@@ -74,6 +78,7 @@ pub struct SpuriousOverlap {
 
 /// Spurious tokens against the tokens outside of one band of ratios.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BandOverlap {
     /// Lower end of the band.
     pub low: f64,

@@ -30,6 +30,7 @@ pub struct Diagnosis {
 /// How a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RunState {
     /// Nothing was damaged and no cause is likely.
     Healthy,
@@ -60,6 +61,7 @@ pub struct Damage {
 /// How sure a cause is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Confidence {
     /// The evidence is beyond what a healthy run shows.
     Likely,
@@ -74,6 +76,7 @@ macro_rules! causes {
         /// what follows from these.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
         pub enum CauseCode { $(#[doc = $doc] $variant,)* }
 
         impl CauseCode {
@@ -112,6 +115,7 @@ causes! {
 
 /// A cause, with its evidence and what to do next.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Cause {
     /// Which.
     pub code: CauseCode,
@@ -140,6 +144,7 @@ pub struct Onset {
 
 /// A cause that this log cannot tell.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct NotChecked {
     /// Which.
     pub code: CauseCode,

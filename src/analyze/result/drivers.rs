@@ -10,6 +10,7 @@ pub const DRIVERS: usize = 50;
 
 /// How the energy is spread over tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EnergyConcentration {
     /// Trained tokens: what percentages are of.
     pub tokens: u64,
@@ -21,6 +22,7 @@ pub struct EnergyConcentration {
 
 /// Shares of the largest tokens in the energy; percentages are of the trained tokens, rounded up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TopShares {
     /// The largest token.
     pub top_1: f64,
@@ -56,6 +58,7 @@ pub struct Drivers {
 
 /// Tokens with A < 0 and a ratio beyond every dual clip in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct UnboundedTokens {
     /// How many.
     pub tokens: u64,
@@ -65,6 +68,7 @@ pub struct UnboundedTokens {
 
 /// What a bound on the ratio or a mask would leave of the energy.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct WhatIfRow {
     /// `dual_clip_3`, `dual_clip_10`, `ratio_cap_2`, `ratio_cap_10`, `s2t`.
     pub rule: String,
@@ -77,6 +81,7 @@ pub struct WhatIfRow {
 /// Where a token lies against PPO's clip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ClipCorner {
     /// Inside of the range.
     Inside,
@@ -106,6 +111,7 @@ impl ClipCorner {
 
 /// A token with a large gradient norm, with every fact that is logged.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DriverToken {
     /// ‖g‖².
     pub energy: f64,

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// Groups by outcome. `all_right` + `all_wrong` + `mixed` are all judged groups; `phantom` groups are
 /// a part of `all_wrong`, `dead` ones can be of any outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ByOutcome<T> {
     /// All responses are right.
     pub all_right: T,
@@ -23,6 +24,7 @@ pub struct ByOutcome<T> {
 
 /// Right and wrong responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ByAnswer<T> {
     /// Of the right ones.
     pub right: T,
@@ -32,6 +34,7 @@ pub struct ByAnswer<T> {
 
 /// Groups and how many of their responses are right.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Groups {
     /// What is right: a condition on the reward or one of its parts.
     pub rule: String,
@@ -58,6 +61,7 @@ pub struct Groups {
 
 /// The groups of one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepGroupOutcomes {
     /// Step.
     pub step: i64,
@@ -77,6 +81,7 @@ pub struct StepGroupOutcomes {
 
 /// What moves the advantage inside of groups: values are centred on their group's mean.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct WithinGroups {
     /// Groups with two responses or more that were looked at.
     pub groups: u64,
@@ -94,6 +99,7 @@ pub struct WithinGroups {
 
 /// A part of the reward inside of groups.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PartInfluence {
     /// Its name.
     pub name: String,
@@ -109,6 +115,7 @@ pub struct PartInfluence {
 
 /// Groups of one range of pass rates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PassRateRow {
     /// The range, such as `0`, `0..1/4` (without 0, with 1/4) or `1`.
     pub pass_rate: String,
@@ -122,6 +129,7 @@ pub struct PassRateRow {
 
 /// Responses of one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct OutcomeLength {
     /// Responses of kept groups.
     pub responses: u64,

@@ -8,6 +8,7 @@ use super::corrections::{CorrectionRow, SpuriousOverlap};
 
 /// One difference d of log-probabilities over trained tokens; r = e^d.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Difference {
     /// Trained tokens with both values.
     pub tokens: u64,
@@ -53,6 +54,7 @@ pub struct Difference {
 
 /// Quantiles of a difference, in nats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DifferenceQuantiles {
     /// 0.1 %.
     #[serde(rename = "0.001")]
@@ -105,6 +107,7 @@ impl DifferenceQuantiles {
 /// The perplexities of trainer (π_old) and sampler (μ) on the same responses: exp(−mean ln π) of each
 /// response, and its logarithm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Perplexity {
     /// Responses.
     pub responses: u64,
@@ -130,6 +133,7 @@ pub struct Perplexity {
 
 /// The differences of a run or a step. One that is not logged is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Differences {
     /// e = ln π_old − ln μ (`logprob` − `logprob_rollout`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,6 +151,7 @@ pub struct Differences {
 
 /// The differences of one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepDifferences {
     /// Step.
     pub step: i64,
@@ -157,6 +162,7 @@ pub struct StepDifferences {
 
 /// The engine difference of the responses of one lag.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LagDifference {
     /// `step` − `policy_version`, or the version itself where that is not a step (`lag_is_version`).
     pub lag: i64,
@@ -167,6 +173,7 @@ pub struct LagDifference {
 
 /// The engine difference of the responses of one step and lag, in short.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepLag {
     /// Step.
     pub step: i64,
@@ -186,6 +193,7 @@ pub struct StepLag {
 
 /// Tokens in equal bins of the engine difference.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RatioBins {
     /// The bins go from −this to this; what lies beyond is in the end bins.
     pub largest: f64,
@@ -199,6 +207,7 @@ pub struct RatioBins {
 
 /// The off-policy ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct OffPolicy {
     /// Over the run.
     pub run: Differences,

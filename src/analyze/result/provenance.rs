@@ -43,6 +43,7 @@ pub struct Provenance {
 /// Where V comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum VocabularySource {
     /// The user.
     Option,
@@ -66,6 +67,7 @@ pub struct FileReport {
 
 /// A canonical column and where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MappedColumn {
     /// Canonical name.
     pub column: String,
@@ -75,6 +77,7 @@ pub struct MappedColumn {
 
 /// Missing and bad values of a column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ColumnReport {
     /// Canonical name.
     pub column: String,

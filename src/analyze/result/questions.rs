@@ -9,6 +9,7 @@ use super::breakdown::Breakdown;
 
 /// A question that the log cannot answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct NotAnswered {
     /// The part of the summary that is absent.
     pub part: String,
@@ -18,6 +19,7 @@ pub struct NotAnswered {
 
 /// Responses that were cut.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Truncated {
     /// The column that says so.
     pub from: String,
@@ -39,6 +41,7 @@ pub struct Truncated {
 
 /// Responses that ended in one way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Ended {
     /// Responses.
     pub responses: u64,
@@ -54,6 +57,7 @@ pub struct Ended {
 
 /// Cut responses of one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepTruncated {
     /// Step.
     pub step: i64,
@@ -69,6 +73,7 @@ pub struct StepTruncated {
 
 /// KL to the reference: d = `logprob_ref` − `logprob` on trained tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct KlReference {
     /// Trained tokens with both values.
     pub tokens: u64,
@@ -85,6 +90,7 @@ pub struct KlReference {
 
 /// KL to the reference at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepKl {
     /// Step.
     pub step: i64,
@@ -98,6 +104,7 @@ pub struct StepKl {
 
 /// A part of the reward, `reward/<name>`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RewardPart {
     /// Its name.
     pub name: String,
@@ -111,6 +118,7 @@ pub struct RewardPart {
 
 /// The mean of something over the responses of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepMean {
     /// Step.
     pub step: i64,
@@ -122,6 +130,7 @@ pub struct StepMean {
 
 /// Loops: n-grams of at most 64 tokens that stand three times in a row or more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Repetition {
     /// Trained tokens in second or later copies.
     pub tokens: u64,
@@ -135,6 +144,7 @@ pub struct Repetition {
 
 /// Loops at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepRepetition {
     /// Step.
     pub step: i64,
@@ -150,6 +160,7 @@ pub struct StepRepetition {
 
 /// The mirror of risk: tokens with A < 0, p < τ_p and H < τ_h of their batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PunishedRare {
     /// Tokens; an estimate where not exact.
     pub tokens: f64,
@@ -163,6 +174,7 @@ pub struct PunishedRare {
 
 /// An id among the punished rare tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MirrorToken {
     /// Token id.
     pub token_id: i64,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Pushes of siblings on the same token against each other: w(1 − p) summed by group and token id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Cancellation {
     /// Σ |w|(1 − p).
     pub gross: f64,
@@ -24,6 +25,7 @@ pub struct Cancellation {
 
 /// A token id and how it is pushed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PushedToken {
     /// Token id.
     pub token_id: i64,
@@ -43,6 +45,7 @@ pub struct PushedToken {
 
 /// Places where siblings that agreed so far go on differently.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Forks {
     /// Prefixes that two or more siblings share and that have two or more next ids.
     pub forks: u64,
@@ -64,6 +67,7 @@ pub struct Forks {
 
 /// Branches that begin with a spurious token against the other branches of their forks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SpuriousForks {
     /// Forks with such a branch and with rewards on both sides.
     pub forks: u64,
@@ -75,6 +79,7 @@ pub struct SpuriousForks {
 
 /// One fork.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Fork {
     /// Step.
     pub step: i64,
@@ -94,6 +99,7 @@ pub struct Fork {
 
 /// One branch of a fork.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Branch {
     /// The id it begins with.
     pub token_id: i64,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The trained tokens of one value of a dimension.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SliceRow {
     /// The value as text, a range `from..to` of numbers, `other` or `missing`.
     pub value: String,

@@ -88,6 +88,7 @@ pub struct StepRow {
 
 /// Quantiles of the entropy of trained tokens, in nats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EntropyQuantiles {
     /// 1 %.
     pub q01: f64,
@@ -141,6 +142,7 @@ impl EntropyQuantiles {
 
 /// The threshold of one mini-batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BatchThreshold {
     /// Mini-batch inside the step; `None` for responses without one.
     pub update: Option<i64>,
@@ -170,6 +172,7 @@ pub struct StepChange {
 
 /// Trainer against inference engine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// Tokens with both log-probabilities.
     pub tokens: u64,

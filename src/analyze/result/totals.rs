@@ -138,6 +138,7 @@ pub struct S2tSummary {
 /// How the run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum VerdictState {
     /// Nothing serious was found.
     #[default]

@@ -35,6 +35,7 @@ pub struct Cache {
 
 /// What a cache was good for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheUse {
     /// Files that were not read.
     pub reused: usize,

@@ -11,6 +11,7 @@ use crate::parts::{PartHeader, PartReader, PartWriter};
 
 /// A part that is there now.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MadePart {
     /// Where it is.
     pub path: PathBuf,

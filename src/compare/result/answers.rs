@@ -8,6 +8,7 @@ use crate::analyze::result::CauseCode;
 
 /// A cause that any run has, in every arm.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CauseRow {
     /// Which.
     pub code: CauseCode,
@@ -19,6 +20,7 @@ pub struct CauseRow {
 
 /// A cause in one arm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ArmCause {
     /// The arm.
     pub name: String,
@@ -36,6 +38,7 @@ pub struct ArmCause {
 
 /// A quantity of whole runs side by side: no test stands behind a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct AnswerRow {
     /// Its name.
     pub name: String,

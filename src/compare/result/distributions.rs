@@ -27,6 +27,7 @@ pub struct DistributionChange {
 
 /// A distance between two distributions and what noise alone would give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Distance {
     /// Jensen–Shannon distance, from 0 to 1.
     pub distance: f64,
@@ -40,6 +41,7 @@ pub struct Distance {
 
 /// A region of the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RegionChange {
     /// log10 p: from, to.
     pub log10_prob: [f64; 2],
@@ -59,6 +61,7 @@ pub struct RegionChange {
 
 /// A token id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TokenChange {
     /// Id.
     pub token_id: i64,

@@ -49,6 +49,7 @@ pub struct Discovered {
 
 /// A file or folder that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Skipped {
     /// The file or folder.
     pub path: String,

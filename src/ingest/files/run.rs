@@ -1,7 +1,7 @@
 //! A run: its log files, opened and understood, ready to be scanned.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -68,13 +68,14 @@ impl IngestSettings {
 
 /// An opened log file.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct RunFile {
     /// What the normalisers need to know of it.
-    pub context: FileContext,
+    pub(crate) context: FileContext,
     /// Where its bytes are.
-    pub stored: Stored,
+    pub(crate) stored: Stored,
     /// How its rows are had.
-    pub source: Source,
+    pub(crate) source: Source,
     /// Index of its mapping in [`Run::mappings`].
     pub mapping: usize,
     /// Size on disk.
@@ -83,8 +84,16 @@ pub struct RunFile {
     pub identity: FileIdentity,
 }
 
+impl RunFile {
+    /// Where it is: a path, or an address in a bucket.
+    pub fn path(&self) -> &Path {
+        self.stored.path()
+    }
+}
+
 /// A run of one or more log files.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Run {
     /// The files, in the order they were given.
     pub files: Vec<RunFile>,

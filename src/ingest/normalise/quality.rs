@@ -10,6 +10,7 @@ pub const FAIL_SHARE: f64 = 0.20;
 
 /// Why single values of a column were not taken.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct ColumnQuality {
     /// Values looked at (trained tokens).
     pub values: u64,
@@ -27,6 +28,7 @@ pub struct ColumnQuality {
 
 /// A place in the log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct ValuePlace {
     /// Index of the file in the run.
     pub file: u32,
@@ -68,6 +70,7 @@ impl ColumnQuality {
 
 /// Counts of all columns.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Quality {
     columns: PerColumn<ColumnQuality>,
 }

@@ -34,6 +34,7 @@ macro_rules! columns {
     ($($variant:ident $name:literal $level:ident $kind:ident [$($alias:literal),*] $doc:literal;)*) => {
         /// A canonical column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[non_exhaustive]
         pub enum Column { $(#[doc = $doc] $variant,)* }
 
         impl Column {

@@ -58,6 +58,7 @@ impl RawField {
 
 /// The framework (and generation of its format) that wrote a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub enum Dialect {
     /// This program's own schema.
     Canonical,
@@ -139,7 +140,7 @@ impl Dialect {
     ///
     /// A text dialect says only whose log it is: users add token columns to such logs, so ask
     /// [`Dialect::text_only`] when no token column was found.
-    pub fn detect(fields: &[RawField]) -> Self {
+    pub(crate) fn detect(fields: &[RawField]) -> Self {
         let f = Names(fields);
         Self::with_tokens(&f).or_else(|| Self::with_texts(&f)).unwrap_or(Self::Unknown)
     }

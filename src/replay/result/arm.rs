@@ -7,6 +7,7 @@ use crate::replay::objective::Counts;
 
 /// One objective with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ArmResult {
     /// Name of the objective.
     pub objective: String,
@@ -28,6 +29,7 @@ pub struct ArmResult {
 
 /// An arm that the time was too short for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct UnfinishedArm {
     /// Name of the objective.
     pub objective: String,
@@ -41,6 +43,7 @@ pub struct UnfinishedArm {
 
 /// Why an arm stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Stop {
     /// What happened.
     pub reason: String,
@@ -56,6 +59,7 @@ pub struct Stop {
 
 /// A token of a mini-batch that gave no finite loss or gradient.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BadToken {
     /// The response, by its id in the log.
     pub sample: String,
@@ -69,6 +73,7 @@ pub struct BadToken {
 
 /// One update of the policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Update {
     /// Number, from 0.
     pub update: u64,
@@ -111,6 +116,7 @@ pub struct Update {
 
 /// How far the replayed policy is from the one that wrote a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepDrift {
     /// Step of the log.
     pub step: i64,
@@ -126,6 +132,7 @@ pub struct StepDrift {
 
 /// Quality on the responses that no arm trains on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct HoldoutMetrics {
     /// Updates before the measurement.
     pub updates: u64,

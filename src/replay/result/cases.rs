@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A flagged token with the policy's own alternatives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Case {
     /// Step of the log.
     pub step: i64,
@@ -34,6 +35,7 @@ pub struct Case {
 
 /// A token that the policy could have taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Alternative {
     /// Id.
     pub token_id: u32,

@@ -7,6 +7,7 @@ use super::arm::ArmResult;
 
 /// An objective over its seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ArmSummary {
     /// Name of the objective.
     pub objective: String,
@@ -26,6 +27,7 @@ pub struct ArmSummary {
 
 /// A metric over the seeds of an objective.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MetricSummary {
     /// Which.
     pub metric: Metric,
@@ -40,6 +42,7 @@ pub struct MetricSummary {
 /// What is compared between objectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Metric {
     /// [`super::HoldoutMetrics::auc`].
     Auc,
@@ -93,6 +96,7 @@ impl Metric {
 
 /// One objective against another on one metric, paired by seed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Difference {
     /// The objective.
     pub objective: String,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 /// How the lists of a row are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub enum Alignment {
     /// Response tokens only, value t belongs to response token t, padding at the end.
     Response,
