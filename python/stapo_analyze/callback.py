@@ -32,7 +32,7 @@ class StapoCallback(TrainerCallback):
 
     every       optimizer steps between two analyses; one that is still running is not overtaken
     token_log   the folder; that of TokenLogMixin if not given
-    report      where the last report is kept; beside the log if not given
+    report      where the last report is kept, beside whatever else is there; beside the log if not given
     options     of `stapo-analyze`, as in `analyze`: tokenizer, preset, …
     last_wait   seconds that the end of the training waits for the last analysis
     """
@@ -47,6 +47,7 @@ class StapoCallback(TrainerCallback):
         self.latest = None  # the last RunReport
         self._pending: dict[str, Any] = {}  # numbers that wait for the trainer's next log
         self._alerts: dict[str, float] = {}  # causes seen so far
+        self._warned: set[str] = set()  # those that were likely at some time
         self._complained: set[str] = set()
         self._process: subprocess.Popen | None = None
 
@@ -58,8 +59,6 @@ class StapoCallback(TrainerCallback):
         trainer.add_callback(self)
         if self.token_log is None:
             self.token_log = Path(trainer.token_log.folder)
-        if self.report is None:
-            self.report = self.token_log.with_name(self.token_log.name + "_report")
         log = trainer.log
 
         def log_with_ours(logs, *args, **kwargs):
@@ -87,9 +86,11 @@ class StapoCallback(TrainerCallback):
     def _start(self):
         from .analysis import flags
 
+        if self.report is None:
+            self.report = self.token_log.with_name(self.token_log.name + "_report")
         self._folder = tempfile.mkdtemp(prefix="stapo-")
-        command = [program.path(), str(self.token_log), "--report", str(Path(self._folder) / "report"), "--quiet",
-                   "--threads=1", *flags(self.options)]  # fmt: skip
+        command = [program.path(), str(self.token_log), "--report", str(self.report), "--quiet", "--threads=1",
+                   *flags(self.options)]  # fmt: skip
         if shutil.which("nice"):
             command = ["nice", "-n", "10", *command]
         # Into a file: nobody reads a pipe while the training goes on.
@@ -121,11 +122,10 @@ class StapoCallback(TrainerCallback):
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _publish(self):
-        shutil.rmtree(self.report, ignore_errors=True)
-        shutil.move(Path(self._folder) / "report", self.report)
         self.latest = RunReport(self.report)
         for cause in self.latest.causes:
-            if cause.code not in self._alerts and cause.confidence == "likely":
+            if cause.code not in self._warned and cause.confidence == "likely":
+                self._warned.add(cause.code)
                 logger.warning(
                     "%s (%s)\n   hint: %s\n   page: %s", cause.message, cause.code, cause.hint, self.latest.page
                 )

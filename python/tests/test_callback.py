@@ -8,6 +8,7 @@ import stat
 import time
 import uuid
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -71,12 +72,12 @@ class Dashboards(Case):
 class Unharmed(Case):
     """Whatever happens to the analysis, the training goes on."""
 
-    def run_with(self, body, steps=3, last_wait=5):
+    def run_with(self, body, steps=3, last_wait=5, report=None):
         fake = self.dir / "stapo-analyze"
         fake.write_text(f"#!/bin/sh\n{body}\n")
         fake.chmod(fake.stat().st_mode | stat.S_IEXEC)
         with named_program(fake):
-            callback = StapoCallback(every=1, token_log=self.dir / "log", last_wait=last_wait)
+            callback = StapoCallback(every=1, token_log=self.dir / "log", report=report, last_wait=last_wait)
             logged, handler = [], SimpleNamespace(callbacks=[])
             owner = SimpleNamespace(callback_handler=handler, add_callback=handler.callbacks.append, log=logged.append)
             callback.attach(owner)
@@ -118,3 +119,25 @@ if [ -f {self.dir}/seen ]; then cp {self.dir}/then "$2/summary.json"; else touch
             self.assertEqual(logged[0]["stapo/cause/large_updates"], 1.0)
             self.assertEqual(logged[0]["stapo/state"], 2)
         self.assertIn("lower the rate", caught.output[0])
+
+    def test_a_cause_that_was_possible_first_is_told_once_it_is_likely(self):
+        cause = {"code": "large_updates", "message": "too large", "hint": "lower the rate"}
+        callback = StapoCallback(report=self.dir)
+        told = []
+        for confidence in ("possible", "likely", "likely"):
+            found = {"state": "damaged", "causes": [cause | {"confidence": confidence}]}
+            (self.dir / "summary.json").write_text(json.dumps({"verdict": {"state": "suspicious"}, "diagnosis": found}))
+            with mock.patch("stapo_analyze.callback.logger.warning") as warning:
+                callback._publish()
+            told.append(warning.call_count)
+        self.assertEqual(told, [0, 1, 0])
+
+    def test_what_else_is_in_the_folder_of_the_report_stays(self):
+        weights = self.dir / "out/checkpoint-100/model.safetensors"
+        weights.parent.mkdir(parents=True)
+        weights.write_text("weights")
+        body = """while [ "$1" != --report ]; do shift; done; mkdir -p "$2"; echo '{"verdict": {"state": "healthy"}}' > "$2/summary.json"
+"""
+        logged, _ = self.run_with(body, steps=1, report=self.dir / "out")
+        self.assertEqual(logged[0]["stapo/state"], 0)
+        self.assertEqual(weights.read_text(), "weights")
