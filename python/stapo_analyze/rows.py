@@ -11,8 +11,11 @@ def array(values):
     if hasattr(values, "detach"):
         values = values.detach()
         return (values.float() if str(values.dtype) == "torch.bfloat16" else values).cpu().numpy()
-    if isinstance(values, (list, tuple)) and len({np.size(v) for v in values}) > 1:
-        return [array(v) if np.ndim(v) else v for v in values]
+    if isinstance(values, (list, tuple)):
+        # numpy cannot take tensors of another device, nor say their size.
+        values = [array(v) if hasattr(v, "detach") else v for v in values]
+        if len({np.size(v) for v in values}) > 1:
+            return [array(v) if np.ndim(v) else v for v in values]
     return np.asarray(values)
 
 

@@ -184,8 +184,27 @@ class TokenLog:
             self.schema = schema(there, self.metadata)
             self.temporary = run_folder.step_folder(self.folder, self.step) / f".rank_{self.rank:05}.parquet.tmp"
             self.writer = pq.ParquetWriter(self.temporary, self.schema, compression="zstd", **encodings(self.schema))
-        late = there - set(self.schema.names)
-        if late:
-            raise ValueError(f"step {self.step}: {', '.join(sorted(late))} was not in the step's first responses")
+        elif not there <= set(self.schema.names):
+            self._widen(there)
         columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in self.schema]
         self.writer.write_table(pa.Table.from_arrays(columns, schema=self.schema))
+
+    def _widen(self, there):
+        """Writes what is on disk anew with columns that came late: a log must not stop the training."""
+        self.writer.close()
+        narrow = self.temporary.with_suffix(".narrow")
+        os.replace(self.temporary, narrow)
+        self.schema = schema(there | set(self.schema.names), self.metadata)
+        self.writer = pq.ParquetWriter(self.temporary, self.schema, compression="zstd", **encodings(self.schema))
+        try:
+            with pq.ParquetFile(narrow) as before:
+                for number in range(before.num_row_groups):
+                    group = before.read_row_group(number)
+                    known = set(group.schema.names)
+                    columns = [
+                        group[f.name].combine_chunks() if f.name in known else pa.nulls(len(group), f.type)
+                        for f in self.schema
+                    ]
+                    self.writer.write_table(pa.Table.from_arrays(columns, schema=self.schema))
+        finally:
+            narrow.unlink(missing_ok=True)

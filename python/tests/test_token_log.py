@@ -166,6 +166,21 @@ class Writing(Case):
             log.add(1, token_id=[1, 2], logprob=[-0.5])
         self.assertEqual(self.files(), [])
 
+    def test_a_column_that_comes_late_is_kept(self):
+        with self.log(buffer_tokens=2) as log:
+            log.add(1, token_id=[1, 2], logprob=[-0.5, -0.25], reward=1.0)
+            log.add(1, token_id=[3, 4], logprob=[-0.5, -0.25], reward=0.0, policy_version=7)
+            log.add(1, token_id=[5, 6], logprob=[-1.0, -0.25], **{"reward/code": 0.5})
+        self.assertEqual(
+            self.files(), [f"step_00000001/{n}" for n in (".rank_00000.done", "STABLE", "rank_00000.parquet")]
+        )
+        table = pq.read_table(self.dir / "log/step_00000001/rank_00000.parquet")
+        found = [(r["token_id"], r["reward"], r["policy_version"], r["reward/code"]) for r in table.to_pylist()]
+        self.assertEqual(found, [([1, 2], 1.0, None, None), ([3, 4], 0.0, 7, None), ([5, 6], None, None, 0.5)])
+        self.assertEqual(table.schema.metadata[b"vocab_size"], b"256")
+        footer = pq.read_metadata(self.dir / "log/step_00000001/rank_00000.parquet").metadata
+        self.assertEqual(footer[b"responses_seen"], b"3")
+
     def test_mistakes_are_named(self):
         log = self.log()
         for columns, words in (
@@ -205,6 +220,39 @@ class Writing(Case):
         rows = pq.read_table(self.dir / "log/step_00000002/rank_00000.parquet").to_pylist()
         self.assertEqual([row["logprob"] for row in rows], [[-0.5], [-0.5, -0.5], [-0.25]])
         self.assertEqual([row["prompt_ids"] for row in rows], [[1], [1, 2], None])
+
+    def test_tensors_of_a_device_in_a_list(self):
+        class OnDevice:
+            """As torch's tensors on a GPU: `size` is a method, and numpy gets nothing."""
+
+            dtype, ndim = "torch.int64", 1
+
+            def __init__(self, values):
+                self.values = values
+
+            def size(self):
+                return len(self.values)
+
+            def __len__(self):
+                return len(self.values)
+
+            def __array__(self, *_, **__):
+                raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+            def detach(self):
+                return self
+
+            cpu = detach
+
+            def numpy(self):
+                return np.array(self.values)
+
+        for prompts in ([[1, 2]], [[1, 2], [3, 4]], [[1], [2, 3]]):
+            with self.log() as log:
+                n = len(prompts)
+                log.add_batch(2, length=[1] * n, token_id=[[1]] * n, prompt_ids=[OnDevice(p) for p in prompts])
+            rows = pq.read_table(self.dir / "log/step_00000002/rank_00000.parquet").to_pylist()
+            self.assertEqual([row["prompt_ids"] for row in rows], prompts)
 
     def test_the_program_reads_the_sample_run_the_same(self):
         """The sample run, written again by TokenLog in two ranks: the same summary."""
