@@ -7,6 +7,7 @@ this package or the program on its PATH. What a killed driver had collected is f
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -52,7 +53,7 @@ def _parser():
     parser.add_argument("runs", nargs="+", metavar="RUN", help="files, folders or globs of one run")
     parser.add_argument("--report", required=True, metavar="DIR", help="where the report goes, on this machine")
     parser.add_argument(
-        "--work", metavar="DIR", help="folder on a disk that all nodes share [default: DIR.work, removed at the end]"
+        "--work", metavar="DIR", help="folder on a disk that all nodes share [default: DIR.work, cleaned up at the end]"
     )
     parser.add_argument("--shard-tokens", default="2e8", metavar="N", help="tokens of a task [default: 2e8]")
     parser.add_argument("--address", metavar="ADDRESS", help="the cluster [default: $RAY_ADDRESS, or the one of this machine]")
@@ -88,7 +89,9 @@ def _analyze(options, rest) -> int:
         raise program.failure(done.stderr, done.returncode)
     sys.stderr.write(done.stderr)
     if own_work:
-        shutil.rmtree(base, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
+        with contextlib.suppress(OSError):  # something else is in it: not ours to remove
+            base.rmdir()
     return done.returncode
 
 

@@ -113,6 +113,17 @@ def test_a_bad_file_is_not_tried_again(cluster, tmp_path):
     assert "nonsense" in running.stderr and not (tmp_path / "ray" / "report.html").exists()
 
 
+def test_what_else_is_in_the_work_folder_stays(cluster, tmp_path):
+    notes = tmp_path / "ray.work" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    command = [sys.executable, "-m", "stapo_analyze.ray", LOG, "--report", tmp_path / "ray", *SHARDS]
+    command += ["--address", cluster.address]
+    running = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True, timeout=300)
+    assert running.returncode == 0, running.stderr
+    assert [path.name for path in notes.parent.iterdir()] == ["notes.txt"]
+
+
 def test_no_cluster_is_started_unasked(tmp_path):
     environment = {key: value for key, value in os.environ.items() if key != "RAY_ADDRESS"}
     command = [sys.executable, "-m", "stapo_analyze.ray", LOG, "--report", tmp_path / "out"]
