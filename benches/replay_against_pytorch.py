@@ -2,6 +2,7 @@
 
     pip install torch transformers pyarrow
     cargo bench --bench replay --no-run && python benches/replay_against_pytorch.py [rounds] [updates] [threads]
+    python benches/replay_against_pytorch.py --device cuda --program target/release/stapo-analyze [...]   # replay_gpu.py
 
 Both take mini-batches of sixteen responses from notebooks-data/grpo.parquet, compute the `dapo` loss, its
 gradient, the global clip and an AdamW step, on as many threads (two), and count response tokens (prompt tokens and
@@ -78,6 +79,11 @@ def ours(updates, threads):
 
 
 def main():
+    if sys.argv[1:3] == ["--device", "cuda"]:
+        import replay_gpu
+
+        del sys.argv[1:3]
+        return replay_gpu.main()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     updates = int(sys.argv[2]) if len(sys.argv) > 2 else 64
     threads = int(sys.argv[3]) if len(sys.argv) > 3 else 2

@@ -3,10 +3,13 @@
 //! probabilities are exp(s − L) on the way back, and with D = Σ dO · O the gradient of its scores is
 //! p (dP − D) (the streaming form of Dao 2023), so that memory grows linearly with length.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{DType, Device, Tensor};
 
+#[cfg(feature = "cuda")]
+use super::fused;
 use super::heads::{Packed, PaddedHeads};
 use super::products::Products;
 
@@ -17,11 +20,13 @@ const SCORES: usize = 1 << 28;
 /// What is added to a score that a query may not see.
 const HIDDEN: f64 = -1e30;
 
-/// Blocks of queries with their masks, made on the device once for all layers.
+/// Blocks of queries with their masks.
 pub struct Blocks {
+    device: Device,
     /// Queries per row of the heads' group.
     group: usize,
-    blocks: Vec<(Range<usize>, Tensor<3>)>,
+    /// A mask is made on the device once for all layers, where one is needed.
+    blocks: Vec<(Range<usize>, OnceCell<Tensor<3>>)>,
 }
 
 /// What attention gives, and what its way back needs.
@@ -42,11 +47,8 @@ impl Blocks {
     /// With blocks of `size` queries.
     pub fn of_size(device: &Device, heads: &PaddedHeads<'_>, size: usize) -> Self {
         let (width, group) = (heads.width(), heads.group());
-        let block = |first: usize| {
-            let queries = first..(first + size).min(width);
-            (queries.clone(), mask(device, queries, group))
-        };
-        Self { group, blocks: (0..width).step_by(size).map(block).collect() }
+        let block = |first: usize| (first..(first + size).min(width), OnceCell::new());
+        Self { device: device.clone(), group, blocks: (0..width).step_by(size).map(block).collect() }
     }
 
     /// softmax(q kᵀ) v of queries that are scaled already.
@@ -54,7 +56,16 @@ impl Blocks {
         let (mut out, mut log_sums) = (vec![], vec![]);
         let v = products.factor(packed.v.clone());
         for (queries, mask) in &self.blocks {
-            let scores = self.scores(packed, queries, mask);
+            let scores = self.scores(products, packed, queries);
+            #[cfg(feature = "cuda")]
+            if let Some((p, log_sum)) =
+                fused::probabilities(&scores, queries.start, self.group, products.rounds())
+            {
+                out.push(products.product(p, seen(&v, queries)));
+                log_sums.push(log_sum);
+                continue;
+            }
+            let scores = scores + self.mask(queries, mask);
             let largest = scores.clone().max_dim(2);
             let e = (scores - largest.clone()).exp();
             let sum = e.clone().sum_dim(2);
@@ -79,11 +90,11 @@ impl Blocks {
         // From the last block, which saw all keys, to the first.
         for ((queries, mask), log_sum) in self.blocks.iter().zip(log_sums).rev() {
             let rows = self.rows(queries);
-            let p = (self.scores(packed, queries, mask) - log_sum).exp();
-            let d = cut(d_out, &rows);
-            let dp = d.clone().matmul(seen(&packed.v, queries).swap_dims(1, 2));
-            let ds = products.factor(p.clone() * (dp - cut(dots, &rows)));
-            let p = products.factor(p);
+            let scores = self.scores(products, packed, queries);
+            let (d, dots) = (cut(d_out, &rows), cut(dots, &rows));
+            let dp = scores_of(products, d.clone(), seen(&packed.v, queries));
+            let mask = || self.mask(queries, mask);
+            let (p, ds) = self.score_gradient(products, queries.start, [scores, dp, log_sum, dots], mask);
             dv = Some(add_seen(dv, products.product(p.swap_dims(1, 2), products.factor(d))));
             dq.push(products.product(ds.clone(), seen(&k, queries)));
             dk = Some(add_seen(dk, products.product(ds.swap_dims(1, 2), cut(&q, &rows))));
@@ -93,19 +104,51 @@ impl Blocks {
         Packed { q: joined(dq), k: dk.unwrap_or_else(none), v: dv.unwrap_or_else(none) }
     }
 
-    #[cfg(test)]
-    pub fn masks(self) -> Vec<Tensor<3>> {
-        self.blocks.into_iter().map(|(_, mask)| mask).collect()
+    /// Probabilities and the gradient of the scores, as factors.
+    fn score_gradient(
+        &self,
+        products: &Products,
+        first: usize,
+        [scores, dp, log_sum, dots]: [Tensor<3>; 4],
+        mask: impl Fn() -> Tensor<3>,
+    ) -> (Tensor<3>, Tensor<3>) {
+        #[cfg(feature = "cuda")]
+        if let Some(both) =
+            fused::score_gradient([&scores, &dp, &log_sum, &dots], first, self.group, products.rounds())
+        {
+            return both;
+        }
+        #[cfg(not(feature = "cuda"))]
+        let _ = first;
+        let p = (scores + mask() - log_sum).exp();
+        (products.factor(p.clone()), products.factor(p * (dp - dots)))
     }
 
-    fn scores(&self, packed: &Packed, queries: &Range<usize>, mask: &Tensor<3>) -> Tensor<3> {
-        let q = cut(&packed.q, &self.rows(queries));
-        q.matmul(seen(&packed.k, queries).swap_dims(1, 2)) + mask.clone()
+    fn mask(&self, queries: &Range<usize>, made: &OnceCell<Tensor<3>>) -> Tensor<3> {
+        made.get_or_init(|| mask(&self.device, queries.clone(), self.group)).clone()
+    }
+
+    #[cfg(test)]
+    pub fn masks(self) -> Vec<Tensor<3>> {
+        self.blocks.iter().map(|(queries, made)| self.mask(queries, made)).collect()
+    }
+
+    /// Scores of a block, also of keys that a query may not see.
+    fn scores(&self, products: &Products, packed: &Packed, queries: &Range<usize>) -> Tensor<3> {
+        scores_of(products, cut(&packed.q, &self.rows(queries)), seen(&packed.k, queries))
     }
 
     fn rows(&self, queries: &Range<usize>) -> Range<usize> {
         queries.start * self.group..queries.end * self.group
     }
+}
+
+/// a bᵀ: rounded only where both are packed as rounded factors.
+fn scores_of(products: &Products, a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
+    if a.dtype() == DType::BF16 {
+        return products.product(a, b.swap_dims(1, 2));
+    }
+    a.matmul(b.swap_dims(1, 2))
 }
 
 /// 0 where a query sees a key, else −∞ for all that matters: [1, query × head, key].

@@ -3,6 +3,8 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::super::sequence::Sequence;
+#[cfg(feature = "cuda")]
+use super::fused::RowsOfTokens;
 
 /// Lengths are rounded up to a multiple of this at least.
 const GRAIN: usize = 64;
@@ -56,6 +58,23 @@ impl Padded {
     /// Ids of all tokens.
     pub fn ids(&self, device: &Device) -> Tensor<1, Int> {
         ints(self.ids.clone(), device)
+    }
+
+    /// Where the rows of every token are.
+    #[cfg(feature = "cuda")]
+    pub fn rows_of_tokens(&self, device: &Device) -> RowsOfTokens {
+        let mut order: Vec<i32> = (0..self.ids.len() as i32).collect();
+        order.sort_by_key(|row| self.ids[*row as usize]);
+        let (mut ids, mut starts) = (vec![], vec![]);
+        for (place, row) in order.iter().enumerate() {
+            let id = self.ids[*row as usize];
+            if ids.last() != Some(&id) {
+                ids.push(id);
+                starts.push(place as i32);
+            }
+        }
+        starts.push(order.len() as i32);
+        RowsOfTokens { ids: ints(ids, device), starts: ints(starts, device), order: ints(order, device) }
     }
 
     /// Which tokens the output is wanted of; padding asks for the first one again.

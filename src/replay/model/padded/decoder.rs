@@ -10,6 +10,8 @@ use super::super::policy::Policy;
 use super::super::sequence::TokenStats;
 use super::attention::Blocks;
 use super::batch::Padded;
+#[cfg(feature = "cuda")]
+use super::fused;
 use super::heads::PaddedHeads;
 use super::layer::{LayerTape, Scene};
 use super::output::{MEASURED, Output, OutputTape, stats};
@@ -96,6 +98,11 @@ impl<'a> Decoder<'a> {
         let embedding = self.policy.layout.embedding;
         let sum =
             gradients.take_at(embedding).unwrap_or_else(|| self.policy.parameters[embedding].zeros_like());
+        #[cfg(feature = "cuda")]
+        if let Some(sum) = fused::add_rows(&sum, &padded.rows_of_tokens(self.device), &d) {
+            gradients.add_at(embedding, sum);
+            return;
+        }
         let ids = padded.ids(self.device);
         gradients.add_at(embedding, sum.select_assign(0, ids, d, IndexingUpdateOp::Add));
     }

@@ -3,7 +3,10 @@
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::super::ops::{HeadNorms, HeadPart, HeadShape, Heads};
+#[cfg(feature = "cuda")]
+use super::fused;
 use super::norm;
+use super::products::Products;
 
 /// Queries (already scaled), keys and values: [sequence × key head, token × head, width].
 #[derive(Debug, Clone)]
@@ -49,8 +52,26 @@ impl<'a> PaddedHeads<'a> {
         self.width
     }
 
+    /// How a row is divided, ε of the norms and what scores are multiplied with.
+    #[cfg(feature = "cuda")]
+    pub fn constants(&self) -> (HeadShape, f64, f64) {
+        (self.heads.shape, self.heads.eps, self.heads.scale())
+    }
+
+    /// cos, and sin with its sign, of every position for both halves of a head.
+    #[cfg(feature = "cuda")]
+    pub fn angles(&self) -> [&Tensor<4>; 2] {
+        [&self.cos, &self.sin]
+    }
+
     /// Normalises, turns, scales and packs.
-    pub fn pack(&self, qkv: &Tensor<2>, norms: HeadNorms<&Tensor<2>>) -> Packed {
+    pub fn pack(&self, products: &Products, qkv: &Tensor<2>, norms: HeadNorms<&Tensor<2>>) -> Packed {
+        #[cfg(feature = "cuda")]
+        if let Some(packed) = fused::pack(self, qkv, norms, products.rounds()) {
+            return packed;
+        }
+        #[cfg(not(feature = "cuda"))]
+        let _ = products;
         let part = |index: usize| {
             let HeadPart { turned, per_key, .. } = self.heads.parts()[index];
             let (mut x, weight) = (self.part(qkv, index), norm_of(norms, index));
@@ -69,10 +90,15 @@ impl<'a> PaddedHeads<'a> {
     /// Gradient of packed heads with respect to the rows, and to the per-head norms.
     pub fn pack_backward(
         &self,
+        products: &Products,
         gradient: Packed,
         qkv: &Tensor<2>,
         norms: HeadNorms<&Tensor<2>>,
     ) -> (Tensor<2>, HeadNorms<Tensor<2>>) {
+        #[cfg(feature = "cuda")]
+        if let Some(gradients) = fused::pack_backward(self, &gradient, qkv, norms, products.rounds()) {
+            return gradients;
+        }
         let Packed { q, k, v } = gradient;
         let (mut columns, mut d_norms) = (vec![], vec![]);
         for (index, d) in [q.mul_scalar(self.heads.scale()), k, v].into_iter().enumerate() {
@@ -89,7 +115,7 @@ impl<'a> PaddedHeads<'a> {
             columns.push(d.reshape([self.tokens(), count * width]));
         }
         let mut d_norms = d_norms.into_iter();
-        (Tensor::cat(columns, 1), d_norms.next().zip(d_norms.next()))
+        (products.factor(Tensor::cat(columns, 1)), d_norms.next().zip(d_norms.next()))
     }
 
     /// Rows of heads [token, head × width] → [sequence × key head, token × head, width].
@@ -103,15 +129,39 @@ impl<'a> PaddedHeads<'a> {
         self.unpacked(packed, group).reshape([self.tokens(), kv_heads * group * width])
     }
 
+    /// Likewise, as a factor of products.
+    pub fn join_as_factor(&self, products: &Products, packed: Tensor<3>) -> Tensor<2> {
+        #[cfg(feature = "cuda")]
+        if let Some(rows) = fused::join(self, &packed, products.rounds()) {
+            return rows;
+        }
+        products.factor(self.join(packed))
+    }
+
+    /// D = Σ dO · O of every packed row, and dO packed, from the rows of dO and the factor O.
+    pub fn dot_and_split(
+        &self,
+        products: &Products,
+        d: Tensor<2>,
+        attended: Tensor<2>,
+    ) -> (Tensor<3>, Tensor<3>) {
+        #[cfg(feature = "cuda")]
+        if let Some(both) = fused::dot_and_split(self, &d, &attended, products.rounds()) {
+            return both;
+        }
+        (self.dot(d.clone(), products.whole(attended)), self.split(d))
+    }
+
     /// Σ over a head's width of two tensors' product, for every packed row.
-    pub fn dot(&self, a: Tensor<2>, b: Tensor<2>) -> Tensor<3> {
+    fn dot(&self, a: Tensor<2>, b: Tensor<2>) -> Tensor<3> {
         let HeadShape { kv_heads, group, width } = self.heads.shape;
         let sums = (a * b).reshape([self.tokens() * kv_heads * group, width]).sum_dim(1);
         let sums: Tensor<4> = sums.reshape([self.rows, self.width, kv_heads, group]);
         sums.swap_dims(1, 2).reshape([self.rows * kv_heads, self.width * group, 1])
     }
 
-    fn tokens(&self) -> usize {
+    /// Tokens of the rectangle.
+    pub fn tokens(&self) -> usize {
         self.rows * self.width
     }
 

@@ -36,15 +36,15 @@ impl Scene<'_> {
     /// The layer's output, with its tape.
     pub fn forward(&self, slots: &LayerSlots, x: Tensor<2>) -> (Tensor<2>, LayerTape) {
         let (products, eps) = (self.products, self.policy.config.rms_norm_eps);
-        let attention_input = products.factor(norm::forward(x.clone(), self.weight(slots.input_norm), eps));
+        let attention_input = norm::as_factor(products, x.clone(), self.weight(slots.input_norm), eps);
         let qkv = self.linear(&attention_input, slots.qkv, slots.qkv_bias);
-        let packed = self.heads.pack(&qkv, self.head_norms(slots));
+        let packed = self.heads.pack(products, &qkv, self.head_norms(slots));
         let Attended { out, log_sums } = self.blocks.forward(products, &packed);
-        let attended = products.factor(self.heads.join(out));
+        let attended = self.heads.join_as_factor(products, out);
         let middle = x.clone() + self.linear(&attended, slots.output, slots.output_bias);
-        let mlp_input = products.factor(norm::forward(middle.clone(), self.weight(slots.mlp_norm), eps));
+        let mlp_input = norm::as_factor(products, middle.clone(), self.weight(slots.mlp_norm), eps);
         let gate_up = self.linear(&mlp_input, slots.gate_up, slots.gate_up_bias);
-        let act = products.factor(mlp::forward(&gate_up));
+        let act = mlp::as_factor(products, &gate_up);
         let out = middle.clone() + self.linear(&act, slots.down, slots.down_bias);
         (out, LayerTape { x, attention_input, qkv, packed, log_sums, attended, middle, mlp_input, gate_up })
     }
@@ -58,22 +58,30 @@ impl Scene<'_> {
         gradients: &mut Gradients,
     ) -> Tensor<2> {
         let (products, eps) = (self.products, self.policy.config.rms_norm_eps);
-        let act = products.factor(mlp::forward(&tape.gate_up));
-        let d_act = self.linear_backward(gradients, slots.down, slots.down_bias, d_out.clone(), act);
-        let d_gate_up = mlp::backward(&tape.gate_up, d_act);
+        let d_down = products.factor(d_out.clone());
+        let d_act = products.input_gradient(&d_down, slots.down);
+        let (act, d_gate_up) = mlp::backward_with_act(products, &tape.gate_up, d_act);
+        if let Some(bias) = slots.down_bias {
+            gradients.add_at(bias, d_out.clone().sum_dim(0));
+        }
+        gradients.add_at(slots.down, products.product(d_down.transpose(), act));
         let d_mlp =
             self.linear_backward(gradients, slots.gate_up, slots.gate_up_bias, d_gate_up, tape.mlp_input);
         let weight = self.weight(slots.mlp_norm);
         let (d_middle, d_weight) = norm::backward(d_mlp, tape.middle, weight, eps, Some(d_out));
         gradients.add_at(slots.mlp_norm, d_weight);
 
-        let attended = products.whole(tape.attended.clone());
-        let d_attended =
-            self.linear_backward(gradients, slots.output, slots.output_bias, d_middle.clone(), tape.attended);
-        let dots = self.heads.dot(d_attended.clone(), attended);
-        let d_heads = self.heads.split(d_attended);
+        let d_attended = self.linear_backward(
+            gradients,
+            slots.output,
+            slots.output_bias,
+            d_middle.clone(),
+            tape.attended.clone(),
+        );
+        let (dots, d_heads) = self.heads.dot_and_split(products, d_attended, tape.attended);
         let d_packed = self.blocks.backward(products, &tape.packed, tape.log_sums, &d_heads, &dots);
-        let (d_qkv, d_norms) = self.heads.pack_backward(d_packed, &tape.qkv, self.head_norms(slots));
+        let (d_qkv, d_norms) =
+            self.heads.pack_backward(products, d_packed, &tape.qkv, self.head_norms(slots));
         if let (Some(q), Some(k), Some((dq, dk))) = (slots.q_norm, slots.k_norm, d_norms) {
             gradients.add_at(q, dq);
             gradients.add_at(k, dk);
@@ -107,7 +115,7 @@ impl Scene<'_> {
         x: Tensor<2>,
     ) -> Tensor<2> {
         if let Some(bias) = bias {
-            gradients.add_at(bias, dy.clone().sum_dim(0));
+            gradients.add_at(bias, self.products.whole(dy.clone()).sum_dim(0));
         }
         let (dx, dw) = self.products.linear_backward(dy, x, weight);
         gradients.add_at(weight, dw);

@@ -9,6 +9,8 @@ mod batch;
 mod budget;
 mod decoder;
 mod engine;
+#[cfg(feature = "cuda")]
+mod fused;
 mod heads;
 mod layer;
 mod mlp;
@@ -22,4 +24,6 @@ mod update;
 mod tests;
 
 pub(super) use engine::PaddedEngine;
+#[cfg(feature = "cuda")]
+pub(super) use fused::sums_of_squares;
 pub(super) use update::adamw;

@@ -2,9 +2,26 @@
 
 use burn::tensor::Tensor;
 
+#[cfg(feature = "cuda")]
+use super::fused;
+use super::products::Products;
+
 /// The normalised rows.
 pub fn forward(x: Tensor<2>, weight: &Tensor<2>, eps: f64) -> Tensor<2> {
+    #[cfg(feature = "cuda")]
+    if let Some(normed) = fused::norm(&x, weight, eps, false) {
+        return normed;
+    }
     x.clone() * inverse_rms(x, eps) * weight.clone()
+}
+
+/// The normalised rows as a factor of products.
+pub fn as_factor(products: &Products, x: Tensor<2>, weight: &Tensor<2>, eps: f64) -> Tensor<2> {
+    #[cfg(feature = "cuda")]
+    if let Some(normed) = fused::norm(&x, weight, eps, products.rounds()) {
+        return normed;
+    }
+    products.factor(forward(x, weight, eps))
 }
 
 /// Gradients with respect to input (with the `residual`'s added) and weight.
@@ -15,6 +32,10 @@ pub fn backward(
     eps: f64,
     residual: Option<Tensor<2>>,
 ) -> (Tensor<2>, Tensor<2>) {
+    #[cfg(feature = "cuda")]
+    if let Some(gradients) = fused::norm_backward(&dy, &x, weight, eps, residual.as_ref()) {
+        return gradients;
+    }
     let scale = inverse_rms(x.clone(), eps);
     let unit = x * scale.clone();
     let weight_gradient = (dy.clone() * unit.clone()).sum_dim(0);

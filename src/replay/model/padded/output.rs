@@ -12,6 +12,8 @@ use super::super::host_values::host_values;
 use super::super::policy::Policy;
 use super::super::sequence::TokenStats;
 use super::batch::Padded;
+#[cfg(feature = "cuda")]
+use super::fused;
 use super::norm;
 use super::products::{Products, Split};
 
@@ -98,9 +100,7 @@ impl<'a> Output<'a> {
         for Chunk { rows, log_sum, others, logits } in chunks {
             let logits = logits.unwrap_or_else(|| self.logits(&normed, &rows));
             let c = cut(&c, &rows);
-            let chosen = self.chosen(cut_ints(&targets, &rows));
-            let pushed = (c.clone() * others).expand([rows.len(), self.vocabulary()]);
-            let d_logits = ((logits - log_sum).exp() * c.neg()).mask_where(chosen, pushed);
+            let d_logits = self.logit_gradient(logits, cut_ints(&targets, &rows), log_sum, others, c);
             let factor = self.products.factor(cut(&normed, &rows));
             let (d, d_weight) = self.products.linear_backward(d_logits, factor, self.policy.layout.head);
             parts.push(d);
@@ -135,8 +135,31 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// c (onehot − π), with 1 − π of the target from the sum of the others.
+    fn logit_gradient(
+        &self,
+        logits: Tensor<2>,
+        targets: Tensor<2, Int>,
+        log_sum: Tensor<2>,
+        others: Tensor<2>,
+        c: Tensor<2>,
+    ) -> Tensor<2> {
+        #[cfg(feature = "cuda")]
+        if let Some(d) =
+            fused::logit_gradient(&targets, [&logits, &log_sum, &others, &c], self.products.rounds())
+        {
+            return d;
+        }
+        let pushed = (c.clone() * others).expand(logits.dims());
+        ((logits - log_sum).exp() * c.neg()).mask_where(self.chosen(targets), pushed)
+    }
+
     /// ln π, entropy, Σ π², Σ π² ln π and ‖onehot − π‖² of every row; ln Σ exp; and Σ π of the others.
     fn measure(&self, logits: &Tensor<2>, targets: Tensor<2, Int>) -> (Tensor<2>, Tensor<2>, Tensor<2>) {
+        #[cfg(feature = "cuda")]
+        if let Some(measured) = fused::measure(logits, &targets) {
+            return measured;
+        }
         let largest = logits.clone().max_dim(1);
         let log_sum = largest.clone() + (logits.clone() - largest).exp().sum_dim(1).log();
         let chosen = logits.clone().gather(1, targets.clone()) - log_sum.clone();

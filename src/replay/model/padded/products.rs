@@ -4,6 +4,8 @@
 use burn::tensor::{FloatDType, Tensor};
 
 use super::super::policy::Policy;
+#[cfg(feature = "cuda")]
+use super::fused;
 
 /// How matrices are multiplied.
 #[derive(Debug)]
@@ -42,6 +44,10 @@ impl Products {
 
     /// The product of two factors.
     pub fn product<const D: usize>(&self, a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
+        #[cfg(feature = "cuda")]
+        if let Some(product) = fused::product(&a, &b) {
+            return product;
+        }
         self.whole(a.matmul(b))
     }
 
@@ -58,8 +64,12 @@ impl Products {
     /// Its gradients, dy W and dyᵀ x, with respect to input and weight.
     pub fn linear_backward(&self, dy: Tensor<2>, x: Tensor<2>, weight: usize) -> (Tensor<2>, Tensor<2>) {
         let dy = self.factor(dy);
-        let dx = self.product(dy.clone(), self.weights[weight].clone());
-        (dx, self.product(dy.transpose(), x))
+        (self.input_gradient(&dy, weight), self.product(dy.transpose(), x))
+    }
+
+    /// dy W of a factor.
+    pub fn input_gradient(&self, dy: &Tensor<2>, weight: usize) -> Tensor<2> {
+        self.product(dy.clone(), self.weights[weight].clone())
     }
 }
 

@@ -109,7 +109,7 @@ fn heads_with_gradient() {
     for norms in [None, Some((&norms.0, &norms.1))] {
         let (kept, packed) = host.kernels.pack_heads(qkv.clone(), &heads, &spans, norms);
         same(&kept, &qkv);
-        let again = padded.pack(&qkv, norms);
+        let again = padded.pack(&plain_products(), &qkv, norms);
         same(&(joined(packed.q.clone()) * heads.scale()), &again.q);
         same(&packed.k[0], &again.k);
         same(&packed.v[0], &again.v);
@@ -122,7 +122,7 @@ fn heads_with_gradient() {
         let d_padded =
             Packed { q: joined(d.q.clone()) / heads.scale(), k: d.k[0].clone(), v: d.v[0].clone() };
         let (d, dn) = host.kernels.pack_heads_backward(d, qkv.clone(), &heads, &spans, norms);
-        let (d_again, dn_again) = padded.pack_backward(d_padded, &qkv, norms);
+        let (d_again, dn_again) = padded.pack_backward(&plain_products(), d_padded, &qkv, norms);
         same(&d, &d_again);
         assert_eq!((dn.is_some(), dn_again.is_some()), (norms.is_some(), norms.is_some()));
         if let (Some((q, k)), Some((q_again, k_again))) = (dn, dn_again) {
@@ -146,7 +146,7 @@ fn rows_of_a_rectangle_do_not_see_each_other() {
     let qkv = random([18, config.qkv_width()]);
     let attend = |heads: &PaddedHeads<'_>, rows: usize, qkv: &Tensor<2>| {
         let blocks = Blocks::new(&device, heads, rows * 2);
-        heads.join(blocks.forward(&plain_products(), &heads.pack(qkv, None)).out)
+        heads.join(blocks.forward(&plain_products(), &heads.pack(&plain_products(), qkv, None)).out)
     };
     let all = attend(&both, 2, &qkv);
     for row in 0..2 {
