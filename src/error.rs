@@ -343,9 +343,22 @@ impl Error {
                 "read them apart (stapo-analyze compare A B shows both); to take them as one all the same: --pool".into()
             }
             Self::Map { hint, .. } | Self::Usage { hint, .. } | Self::Remote { hint, .. } => hint.clone(),
+            Self::MissingColumn { column: "entropy", .. } => {
+                "name it with --map entropy=COLUMN; if it is not in the log, stapo-analyze LOG tells what needs \
+                 none, and how to log it"
+                    .into()
+            }
             Self::MissingColumn { column, .. } => format!(
                 "name it with --map {column}=COLUMN; if it is not in the log, the README shows how to log it"
             ),
+            Self::TooManyMissing { share, column, .. } if *share >= 100.0 && *column == "entropy" => {
+                "log it, name another column with --map entropy=COLUMN, or leave it out for what can be told \
+                 without: --map entropy="
+                    .into()
+            }
+            Self::TooManyMissing { share, .. } if *share >= 100.0 => {
+                "nothing can be computed without it: log it, or name another column with --map".into()
+            }
             Self::TooManyMissing { .. } => {
                 "check what was logged (stapo-analyze check); to go on all the same: --allow-missing".into()
             }

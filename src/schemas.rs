@@ -8,17 +8,18 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use crate::analyze::RunAnalysis;
+use crate::analyze::{PartialAnalysis, RunAnalysis};
 use crate::compare::Comparison;
 #[cfg(feature = "replay")]
 use crate::replay::ReplayResult;
 
 /// Name and schema of every JSON file that the program writes a schema for, as
-/// (`summary`, schema of `summary.json`).
+/// (`summary`, schema of `summary.json`); `summary_partial` is that of a run without entropy.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("summary", schema::<RunAnalysis>("summary")),
+        ("summary_partial", schema::<PartialAnalysis>("summary")),
         ("compare", schema::<Comparison>("compare")),
         #[cfg(feature = "replay")]
         ("replay", schema::<ReplayResult>("replay")),

@@ -114,7 +114,7 @@ fn too_many_missing_values_are_refused_with_their_place() {
     let path = log(folder.path(), "nan.parquet", &[-1.0, -1.0, f32::NAN, f32::NAN], &[1.0; 4]);
     let run = Run::open(&[path], &IngestSettings::default()).unwrap();
     let scanned = scan(&run, Column::ALL, &Silent, || Nothing).unwrap();
-    let error = scanned.quality.check(&[Column::Logprob], |f| run.file_name(f)).unwrap_err();
+    let error = scanned.quality.check(&[Column::Logprob], false, |f| run.file_name(f)).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("50.0 %") && message.contains("row 0 position 2"), "{message}");
     assert!(error.hint().unwrap().contains("--allow-missing"));

@@ -2,6 +2,7 @@
 //! message that says what to do.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod schema_support;
 mod support;
 
 use std::path::Path;
@@ -106,6 +107,23 @@ fn a_log_of_texts_only() {
 }
 
 #[test]
+fn a_column_without_a_single_value_is_no_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.parquet");
+    let columns = vec![
+        ("step", ints(&[1])),
+        ("token_ids", int_lists(&[&[3, 4, 5]])),
+        ("logprob", float_lists(&[&[-0.1, -0.2, -0.3]])),
+        ("entropy", float_lists(&[&[f32::NAN, f32::NAN, f32::NAN]])),
+        ("advantage", floats(&[1.0])),
+    ];
+    write_parquet(&path, columns, 8);
+    let (error, hint) = failure(program().arg(&path).arg("--allow-missing"));
+    assert!(error.contains("entropy") && error.contains("100"), "{error}");
+    assert!(hint.contains("log it"), "{hint}");
+}
+
+#[test]
 fn a_log_without_entropy() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.parquet");
@@ -116,9 +134,58 @@ fn a_log_without_entropy() {
         ("advantage", floats(&[1.0])),
     ];
     write_parquet(&path, columns, 8);
-    let (error, hint) = failure(program().arg(&path));
+    let said = program().arg(&path).assert().success();
+    let said = String::from_utf8(said.get_output().stdout.clone()).unwrap();
+    assert!(said.starts_with("partly checked  Only a part of this run could be checked: "), "{said}");
+    assert!(
+        said.contains("To have the rest: log `entropy`") && said.contains("--map entropy=COLUMN"),
+        "{said}"
+    );
+    assert!(said.contains("not checked: ") && said.contains("spurious_tokens"), "{said}");
+    for gone in ["silenced", "gradient energy   ", "candidates   ", "healthy"] {
+        assert!(!said.contains(gone), "{gone}: {said}");
+    }
+    // Two logs are held against each other as a whole or not at all.
+    let (error, hint) = failure(program().arg("compare").args([&path, &path]));
     assert!(error.contains("run.parquet") && error.contains("`entropy`"), "{error}");
     assert!(hint.contains("--map entropy=COLUMN") && hint.contains("how to log it"), "{hint}");
+    // A gate on what is not there is not passed in silence.
+    let gated = program().arg(&path).args(["--fail-on", "s2t.fraction>0"]).assert().code(2);
+    let error = String::from_utf8(gated.get_output().stderr.clone()).unwrap();
+    assert!(error.contains("no field `s2t.fraction`"), "{error}");
+}
+
+#[test]
+fn a_report_without_entropy() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, report) = (folder.path().join("part.parquet"), folder.path().join("report"));
+    let whole = sample("async.parquet");
+    program().arg("convert").arg(&whole).arg("-o").arg(&log).args(["--map", "entropy="]).assert().success();
+    // A folder that held the report of the whole log.
+    program().arg(&whole).arg("--report").arg(&report).assert().success();
+    let printed =
+        program().arg(&log).arg("--report").arg(&report).args(["--format", "json"]).assert().success();
+    let read = |name: &str| std::fs::read_to_string(report.join(name)).unwrap();
+    let (summary, page, text) = (read("summary.json"), read("report.html"), read("report.md"));
+    assert_eq!(String::from_utf8(printed.get_output().stdout.clone()).unwrap(), summary);
+    let value: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    schema_support::validate(&value, "summary_partial");
+    let health = value["verdict"]["health"].as_str().unwrap();
+    assert!(health.contains("Likely cause (stale_sampler)"), "{health}");
+    assert!(text.starts_with(&format!("# Needs a look: {}", &health[..60])), "{text}");
+    let headline = "cannot be told.";
+    assert!(page.contains(headline) && page.contains("What engineers ask"), "{headline}");
+    for gone in ["of the trained tokens are spurious", "id=\"tune\"", "id=\"drivers\"", "share of energy"] {
+        assert!(!page.contains(gone), "{gone}");
+    }
+    let mut tables: Vec<String> = std::fs::read_dir(report.join("tables"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    tables.sort();
+    let expected = ["cancellation", "corrections", "forks", "offpolicy", "slices", "steps"];
+    assert_eq!(tables, expected.map(|name| format!("{name}.parquet")));
+    assert!(!report.join("charts/plane.svg").exists() && report.join("charts/signals.svg").exists());
 }
 
 #[test]

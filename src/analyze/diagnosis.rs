@@ -25,7 +25,7 @@ use crate::ingest::Run;
 /// Fills diagnosis, warnings and verdict of an analysis.
 pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
     let signs = &collected.signs;
-    let series = signals::signals(signs, &analysis.steps, &analysis.answers, &plan.reward_parts);
+    let series = signals::signals(signs, &analysis.steps, &analysis.answers, plan);
     let changes = changes(&series, f64::from(plan.vocab_size).ln());
     let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
     let (causes, not_checked) = causes::examine_all(&patient);
@@ -40,13 +40,16 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
         statement: state::statement(analysis.steps.len(), signs),
         signals: series.iter().map(signals::Series::shown).collect(),
     };
-    diagnosis.sentence = verdict::sentence(analysis, &diagnosis);
+    diagnosis.sentence = verdict::sentence(analysis, &diagnosis, plan);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes));
     found.extend(losses::dead_batches(collected, analysis));
-    found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
-    found.extend(mask::concentration(analysis));
-    found.extend(mask::width(analysis));
+    if !plan.stand_in {
+        found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
+        found.extend(mask::concentration(analysis));
+        found.extend(mask::width(analysis));
+        found.extend(log::of_entropy(run, analysis));
+    }
     found.extend(log::warnings(run, analysis));
     found.sort_by_key(|warning| warning.code);
     analysis.warnings = found;

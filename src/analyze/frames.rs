@@ -1,6 +1,9 @@
 //! The tables of an analysis, all but the flagged tokens.
 
-use super::result::{ClipCorner, EntropyQuantiles, PlaneCell, RuleRow, RunAnalysis, SweepCell};
+use super::result::{
+    ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell, RuleRow,
+    RunAnalysis, SweepCell,
+};
 use crate::framework::taxonomy::TokenClass;
 use crate::tables::{Columns, DataFrame};
 
@@ -81,17 +84,7 @@ impl RunAnalysis {
             .float("update_k3", |r| r.update_k3)
             .float("largest_ratio", |r| r.largest_ratio)
             .float("reference_k3", |r| r.reference_k3);
-        // Parts of the reward, cut responses: signals of responses that no column above holds.
-        let held = ["reward", "entropy", "length"];
-        for signal in self.diagnosis.signals.iter().filter(|s| !held.contains(&s.name.as_str())) {
-            if signal.points.iter().all(|point| point.2.is_some()) {
-                table = table.float(&signal.name, |r| {
-                    let at = signal.points.binary_search_by_key(&r.step, |point| point.0).ok()?;
-                    Some(signal.points[at].1)
-                });
-            }
-        }
-        table.frame()
+        with_signals(table, &self.diagnosis, |r| r.step).frame()
     }
 
     /// The tokens that carry the gradient energy, largest first.
@@ -226,4 +219,59 @@ impl RunAnalysis {
             .float("negative_energy", |r| r.negative_energy)
             .frame()
     }
+}
+
+impl PartialAnalysis {
+    /// All tables, by the names of their files.
+    #[must_use]
+    pub fn frames(&self) -> Vec<(&'static str, DataFrame)> {
+        let mut frames = vec![("steps", self.steps_frame())];
+        frames.extend(self.answers.frames());
+        frames
+    }
+
+    /// A row a step: the columns of [`RunAnalysis::steps_frame`] that need no entropy.
+    #[must_use]
+    pub fn steps_frame(&self) -> DataFrame {
+        let mismatch = |r: &PartialStep, of: fn(&Mismatch) -> f64| r.mismatch.as_ref().map(of);
+        let table = Columns::of(&self.steps)
+            .int("step", |r| r.step)
+            .count("tokens", |r| r.tokens)
+            .count("responses", |r| r.responses)
+            .int("groups", |r| r.groups.map(u64::cast_signed))
+            .int("zero_advantage_groups", |r| r.zero_advantage_groups.map(u64::cast_signed))
+            .float("mean_reward", |r| r.mean_reward)
+            .float("reward_std", |r| r.reward_std)
+            .float("mean_length", |r| r.mean_length)
+            .float("mean_prob", |r| r.mean_prob)
+            .count("positive", |r| r.positive)
+            .count("negative", |r| r.negative)
+            .count("zero_advantage", |r| r.zero_advantage)
+            .count("missing", |r| r.missing)
+            .float("clipped_share", |r| r.clipped_share)
+            .float("mismatch_kl", |r| mismatch(r, |m| m.kl))
+            .float("mismatch_mean_absolute_difference", |r| mismatch(r, |m| m.mean_absolute_difference))
+            .float("update_k3", |r| r.update_k3)
+            .float("largest_ratio", |r| r.largest_ratio)
+            .float("reference_k3", |r| r.reference_k3);
+        with_signals(table, &self.diagnosis, |r| r.step).frame()
+    }
+}
+
+/// Adds parts of the reward and cut responses: signals of responses that no other column holds.
+fn with_signals<'a, R>(
+    mut table: Columns<'a, R>,
+    diagnosis: &Diagnosis,
+    step: impl Fn(&R) -> i64,
+) -> Columns<'a, R> {
+    let held = ["reward", "entropy", "length"];
+    for signal in diagnosis.signals.iter().filter(|s| !held.contains(&s.name.as_str())) {
+        if signal.points.iter().all(|point| point.2.is_some()) {
+            table = table.float(&signal.name, |r| {
+                let at = signal.points.binary_search_by_key(&step(r), |point| point.0).ok()?;
+                Some(signal.points[at].1)
+            });
+        }
+    }
+    table
 }

@@ -13,6 +13,7 @@ mod finish;
 mod flagged;
 mod frames;
 mod gate;
+mod partial;
 mod plan;
 pub mod result;
 mod settings;
@@ -24,8 +25,9 @@ mod write;
 pub use condition::Condition;
 pub use flagged::FlaggedTokens;
 pub use gate::Gate;
+pub use partial::analyze_without_entropy;
 pub use plan::{PassRule, Purpose};
-pub use result::{ComparedRun, RunAnalysis, RunCore};
+pub use result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
 pub use shards::{
     Cache, CacheUse, LookFile, MadePart, MergedParts, ShardPlan, collect_look, collect_shard, part_name,
@@ -153,8 +155,5 @@ fn close<'a>(
 /// Refuses a run of which too much is missing.
 fn check_missing(run: &Run, quality: &Quality) -> Result<()> {
     let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
-    match run.settings.allow_missing {
-        true => Ok(()),
-        false => quality.check(&needed, |file| run.file_name(file)),
-    }
+    quality.check(&needed, run.settings.allow_missing, |file| run.file_name(file))
 }

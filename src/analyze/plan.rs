@@ -106,6 +106,8 @@ pub struct Plan {
     pub tokenizer: Option<Tokenizer>,
     /// What is asked beyond the framework.
     pub questions: Questions,
+    /// Whether entropy is not logged and 0 stands in for it: nothing that rests on it may be said.
+    pub stand_in: bool,
 }
 
 impl Plan {
@@ -121,11 +123,37 @@ impl Plan {
         purpose: Purpose,
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
-        require(run, settings)?;
+        require(run, settings, true)?;
+        Self::complete(run, settings, purpose, largest_id)
+    }
+
+    /// For what can be told of a run without entropy. No token is a candidate.
+    pub fn without_entropy(
+        run: &Run,
+        settings: &AnalyzeSettings,
+        largest_id: impl FnOnce(&Run) -> Result<u32>,
+    ) -> Result<Self> {
+        require(run, settings, false)?;
+        let none = S2tSettings {
+            tau_p: f64::MIN_POSITIVE,
+            entropy: EntropyCut::Absolute(0.0),
+            population: Population::Candidates,
+        };
+        let settings = AnalyzeSettings { s2t: none, ..settings.clone() };
+        Ok(Self { stand_in: true, ..Self::complete(run, &settings, Purpose::Report, largest_id)? })
+    }
+
+    /// Looks up what the log does not state.
+    fn complete(
+        run: &Run,
+        settings: &AnalyzeSettings,
+        purpose: Purpose,
+        largest_id: impl FnOnce(&Run) -> Result<u32>,
+    ) -> Result<Self> {
         let tokenizer = Tokenizer::find(run, settings.tokenizer.as_deref())?;
         let (size, source) = vocabulary(run, settings, tokenizer.as_ref(), largest_id)?;
         let known = Vocabulary { size, source, texts: tokenizer.is_some() };
-        Ok(Self { tokenizer, ..Self::resolve(run, settings, purpose, &known)? })
+        Ok(Self { tokenizer, ..Self::settled(run, settings, purpose, &known)? })
     }
 
     /// Resolves settings against what the log has, given the vocabulary; reads nothing.
@@ -135,7 +163,16 @@ impl Plan {
         purpose: Purpose,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        require(run, settings)?;
+        require(run, settings, true)?;
+        Self::settled(run, settings, purpose, vocabulary)
+    }
+
+    fn settled(
+        run: &Run,
+        settings: &AnalyzeSettings,
+        purpose: Purpose,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
         let (vocab_size, vocab_source) = (vocabulary.size, vocabulary.source);
         let logged_clip = metadata_number(run, "clip_low").zip(metadata_number(run, "clip_high"));
         let known_clip = settings.clip.or(logged_clip.map(|(low, high)| ClipRange { low, high }));
@@ -174,6 +211,7 @@ impl Plan {
             purpose,
             tokenizer: None,
             questions,
+            stand_in: false,
         })
     }
 
@@ -198,10 +236,11 @@ impl Plan {
             reward_parts,
             tokenizer: _,
             questions,
+            stand_in,
         } = self;
         format!(
             "{s2t:?} {rule:?} {rare:?} {rare_below:?} {by_update} {columns:?} {vocab_size} {clip:?} {temperature:?} \
-             {context} {limits:?} {purpose:?} {reward_parts:?} {questions:?}"
+             {context} {limits:?} {purpose:?} {reward_parts:?} {questions:?} {stand_in}"
         )
     }
 
@@ -218,10 +257,12 @@ fn reward_parts(run: &Run) -> Vec<String> {
 }
 
 /// Fails where the log does not have what an analysis needs, or settings are out of range.
-fn require(run: &Run, settings: &AnalyzeSettings) -> Result<()> {
+fn require(run: &Run, settings: &AnalyzeSettings, entropy: bool) -> Result<()> {
     check(settings)?;
     run.require(Column::Logprob)?;
-    run.require(Column::Entropy)?;
+    if entropy {
+        run.require(Column::Entropy)?;
+    }
     if !run.has(Column::AdvantageSeq) {
         run.require(Column::Advantage)?;
     }
@@ -281,7 +322,7 @@ fn vocabulary(
 }
 
 /// The largest token id of the run: a look at one column.
-fn largest_id(run: &Run) -> Result<u32> {
+pub fn largest_id(run: &Run) -> Result<u32> {
     let largest = largest_ids(run, ALL_UNITS)?;
     Ok(largest.into_values().max().unwrap_or(0))
 }

@@ -14,6 +14,7 @@ pub mod drivers;
 mod grid;
 pub mod groups;
 pub mod offpolicy;
+pub mod partial;
 pub mod plane;
 pub mod provenance;
 pub mod questions;
@@ -42,6 +43,7 @@ pub use drivers::{
 };
 pub use groups::{Groups, WithinGroups};
 pub use offpolicy::OffPolicy;
+pub use partial::{Partial, PartialAnalysis, PartialStep, PartialTotals, PartialVerdict};
 pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
 pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};

@@ -3,31 +3,31 @@
 use std::io::Write;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use super::result::RunAnalysis;
+use super::result::{PartialAnalysis, RunAnalysis};
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
-use crate::tables::parquet;
+use crate::tables::{self, parquet};
+
+/// Tables that a run without entropy has not.
+const NEED_ENTROPY: [&str; 7] = ["taxonomy", "vocabulary", "sweep", "rules", "plane", "drivers", "flagged"];
 
 impl RunAnalysis {
     /// The summary as a JSON value.
     pub fn to_value(&self) -> Result<Value> {
-        serde_json::to_value(self).map_err(|e| Error::write(Path::new("summary.json"), e))
+        value(self)
     }
 
     /// The summary as JSON text.
     pub fn to_json(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self);
-        text.map(|text| text + "\n").map_err(|e| Error::write(Path::new("summary.json"), e))
+        json(self)
     }
 
     /// Writes `summary.json` into `folder`.
     pub fn write_summary(&self, folder: &Path) -> Result<()> {
-        let path = folder.join("summary.json");
-        let mut file = AtomicFile::create(&path)?;
-        file.write_all(self.to_json()?.as_bytes()).map_err(|e| Error::write(&path, e))?;
-        file.commit()
+        write_json(self, folder)
     }
 
     /// Writes `tables/*.parquet` into `folder`; all but the flagged tokens, which
@@ -35,4 +35,49 @@ impl RunAnalysis {
     pub fn write_tables(&self, folder: &Path) -> Result<()> {
         parquet::write_all(&self.frames(), folder)
     }
+}
+
+impl PartialAnalysis {
+    /// The summary as a JSON value.
+    pub fn to_value(&self) -> Result<Value> {
+        value(self)
+    }
+
+    /// The summary as JSON text.
+    pub fn to_json(&self) -> Result<String> {
+        json(self)
+    }
+
+    /// Writes `summary.json` into `folder`.
+    pub fn write_summary(&self, folder: &Path) -> Result<()> {
+        write_json(self, folder)
+    }
+
+    /// Writes `tables/*.parquet` into `folder`, and removes those of an earlier run with entropies.
+    pub fn write_tables(&self, folder: &Path) -> Result<()> {
+        for name in NEED_ENTROPY {
+            let path = folder.join(tables::FOLDER).join(format!("{name}.parquet"));
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Error::write(&path, e)),
+                _ => {}
+            }
+        }
+        parquet::write_all(&self.frames(), folder)
+    }
+}
+
+fn value(of: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(of).map_err(|e| Error::write(Path::new("summary.json"), e))
+}
+
+fn json(of: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(of);
+    text.map(|text| text + "\n").map_err(|e| Error::write(Path::new("summary.json"), e))
+}
+
+fn write_json(of: &impl Serialize, folder: &Path) -> Result<()> {
+    let path = folder.join("summary.json");
+    let mut file = AtomicFile::create(&path)?;
+    file.write_all(json(of)?.as_bytes()).map_err(|e| Error::write(&path, e))?;
+    file.commit()
 }

@@ -65,7 +65,7 @@ pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<
 fn columns(run: &Run) -> Check {
     let needed = [
         (Column::Logprob, "no probability, no candidates"),
-        (Column::Entropy, "no S2T mask, no gradient interval"),
+        (Column::Entropy, "no spurious tokens, no gradient energy: the rest can be analysed"),
     ];
     let advantage = run.has(Column::Advantage) || run.has(Column::AdvantageSeq);
     let mut lost: Vec<String> =
@@ -82,7 +82,7 @@ fn columns(run: &Run) -> Check {
         ),
         false => check(
             "columns",
-            CheckOutcome::Fail,
+            if advantage && run.has(Column::Logprob) { CheckOutcome::Warn } else { CheckOutcome::Fail },
             format!("missing: {}", lost.join(", ")),
             "name the column with --map, or log it (README, section Logging)",
         ),
@@ -295,7 +295,10 @@ fn groups(tally: &Tally) -> Check {
     sizes.sort_unstable();
     let (least, median, most) = (sizes[0], sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
     let verdict = if median < 2 || least != most { CheckOutcome::Warn } else { CheckOutcome::Pass };
-    let message = format!("{} groups of {least} to {most} responses (median {median})", sizes.len());
+    let message = match least == most {
+        true => format!("{} groups of {most} responses", sizes.len()),
+        false => format!("{} groups of {least} to {most} responses (median {median})", sizes.len()),
+    };
     check(
         "groups",
         verdict,

@@ -3,16 +3,20 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::args::{AnalyzeArgs, Format};
 use super::diagnosed::{self, Colours};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::terminal::visible;
-use super::{open, settings};
-use crate::analyze::{Cache, FlaggedTokens, Gate, RunAnalysis, analyze_cached, analyze_with_flagged};
+use super::terminal;
+use super::{open, partial, settings};
+use crate::analyze::{
+    Cache, FlaggedTokens, Gate, RunAnalysis, analyze_cached, analyze_with_flagged, analyze_without_entropy,
+};
 use crate::error::Result;
 use crate::format::grouped;
-use crate::ingest::Run;
+use crate::ingest::{Column, Run};
 use crate::output::OutputFolder;
 use crate::report::{ReportFiles, write_report};
 
@@ -27,12 +31,7 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     )?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let analyze = settings::analyze(&arguments.options);
-    let analysed = match arguments.cache.as_deref().map(Cache::open).transpose()? {
-        None => analyze_with_flagged(&run, &analyze, &bar),
-        Some(cache) => analyze_cached(&run, &analyze, &cache, &bar).map(|(a, flagged, _)| (a, flagged)),
-    };
-    bar.finish();
-    let (analysis, flagged) = analysed?;
+    let cache = arguments.cache.as_deref().map(Cache::open).transpose()?;
     let wanted = Wanted {
         report: arguments.report.as_deref(),
         open: arguments.open,
@@ -41,6 +40,17 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         gates: &gates,
         claimed: claimed.as_ref(),
     };
+    if !run.has(Column::Entropy) {
+        let analysed = analyze_without_entropy(&run, &analyze, cache.as_ref(), &bar);
+        bar.finish();
+        return partial::present(&analysed?, &wanted, out, talk);
+    }
+    let analysed = match cache {
+        None => analyze_with_flagged(&run, &analyze, &bar),
+        Some(cache) => analyze_cached(&run, &analyze, &cache, &bar).map(|(a, flagged, _)| (a, flagged)),
+    };
+    bar.finish();
+    let (analysis, flagged) = analysed?;
     present(&analysis, flagged, &wanted, out, talk)
 }
 
@@ -82,14 +92,21 @@ pub fn present(
             open::in_browser(&report.html, talk)?;
         }
     }
-    let mut outcome = Outcome::Fine;
-    for gate in wanted.gates {
-        if let Some(failed) = gate.check(analysis)? {
-            stdout(writeln!(talk, "failed: {failed}"))?;
-            outcome = Outcome::GateFailed;
+    if wanted.gates.is_empty() { Ok(Outcome::Fine) } else { wanted.judge(&analysis.to_value()?, talk) }
+}
+
+impl Wanted<'_> {
+    /// Holds the gates against a summary.
+    pub fn judge(&self, summary: &Value, talk: &mut dyn Write) -> Result<Outcome> {
+        let mut outcome = Outcome::Fine;
+        for gate in self.gates {
+            if let Some(failed) = gate.check_value(summary, "summary.json")? {
+                stdout(writeln!(talk, "failed: {failed}"))?;
+                outcome = Outcome::GateFailed;
+            }
         }
+        Ok(outcome)
     }
-    Ok(outcome)
 }
 
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
@@ -109,7 +126,7 @@ fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "silenced          {} ({})", grouped(s2t.silenced), percent(Some(s2t.fraction)))?;
     writeln!(out, "gradient energy   {} ({})", percent(s2t.energy_share), totals.gradient_source)?;
     for warning in &analysis.warnings {
-        writeln!(out, "\nwarning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
+        writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }
     Ok(())
 }

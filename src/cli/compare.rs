@@ -6,7 +6,7 @@ use std::path::Path;
 use super::args::{CompareArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::terminal::visible;
+use super::terminal::{self, visible};
 use super::{open, settings};
 use crate::analyze::Gate;
 use crate::compare::result::{Family, MetricRow};
@@ -65,7 +65,7 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let verdict = &comparison.verdict;
     let lines = std::iter::once(&verdict.headline).chain(&verdict.differences).chain(&verdict.alike);
     for line in lines.chain([&verdict.scope]) {
-        writeln!(out, "{}", visible(line))?;
+        writeln!(out, "{}", terminal::paragraph("", &visible(line), 0, terminal::columns()))?;
     }
     writeln!(out)?;
     for arm in comparison.arms.iter().skip(1) {
@@ -106,7 +106,7 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {}: {}", row.label, values.join(", "))?;
     }
     for warning in &comparison.warnings {
-        writeln!(out, "warning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
+        writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }
     Ok(())
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 
-use super::terminal::visible;
+use super::terminal::{columns, paragraph, visible};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{Cause, Confidence, RunState};
+use crate::analyze::result::{Cause, Confidence, Diagnosis, RunState};
 
 /// Causes that are shown with their numbers.
 const CAUSES: usize = 5;
+/// Where texts begin.
+const INDENT: usize = 9;
 
 /// Colours, or none.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +43,24 @@ fn badge(state: RunState) -> (&'static str, &'static str) {
 pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
     let (verdict, diagnosis) = (&analysis.verdict, &analysis.diagnosis);
     let (code, word) = badge(diagnosis.state);
-    writeln!(out, "{}  {}", colours.paint(code, word), visible(&verdict.health))?;
-    writeln!(out, "{}\n", visible(&verdict.spurious))?;
+    let lead = format!("{}  ", colours.paint(code, word));
+    writeln!(out, "{}", paragraph(&lead, &visible(&verdict.health), 0, columns()))?;
+    writeln!(out, "{}\n", paragraph("", &visible(&verdict.spurious), 0, columns()))?;
+    findings(diagnosis, out, colours)
+}
+
+/// Writes the verdict on a run of which only a part could be checked.
+pub fn headline_of_part(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
+    let (code, word) = match badge(diagnosis.state) {
+        (code, _) if diagnosis.state == RunState::Unknown => (code, "partly checked"),
+        known => known,
+    };
+    let lead = format!("{}  ", colours.paint(code, word));
+    writeln!(out, "{}", paragraph(&lead, &visible(&diagnosis.sentence), 0, columns()))
+}
+
+/// Writes damage, causes and what could not be checked.
+pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
     for damage in &diagnosis.damage {
         let line = format!("{} {:.3} → {:.3}", damage.signal, damage.before, damage.after);
         let label = colours.paint("31", "damage");
@@ -58,8 +76,9 @@ pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> i
         let codes: Vec<&str> = diagnosis.not_checked.iter().map(|n| n.code.name()).collect();
         let needs: BTreeSet<&str> = diagnosis.not_checked.iter().map(|n| n.needs.as_str()).collect();
         let needs: Vec<&str> = needs.into_iter().collect();
-        writeln!(out, "{} {}", colours.paint("2", "not checked:"), codes.join(", "))?;
-        writeln!(out, "         log: {}", visible(&needs.join("; ")))?;
+        let lead = format!("{} ", colours.paint("2", "not checked:"));
+        writeln!(out, "{}", paragraph(&lead, &codes.join(", "), INDENT, columns()))?;
+        writeln!(out, "{}", paragraph("         log: ", &visible(&needs.join("; ")), INDENT, columns()))?;
     }
     writeln!(out)
 }
@@ -70,8 +89,9 @@ fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Resu
         Confidence::Possible => ("33", "possible"),
     };
     let name = colours.paint("1", cause.code.name());
-    writeln!(out, "{} {name}: {}", colours.paint(code, word), visible(&cause.message))?;
-    writeln!(out, "         next: {}", visible(&cause.hint))
+    let lead = format!("{} {name}: ", colours.paint(code, word));
+    writeln!(out, "{}", paragraph(&lead, &visible(&cause.message), INDENT, columns()))?;
+    writeln!(out, "{}", paragraph("         next: ", &visible(&cause.hint), INDENT, columns()))
 }
 
 #[cfg(test)]

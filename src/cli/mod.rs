@@ -10,6 +10,7 @@ mod devices;
 mod diagnosed;
 mod open;
 mod outcome;
+mod partial;
 mod progress;
 mod replay;
 mod replay_progress;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use super::terminal::visible;
 use crate::ingest::{Progress, Run};
@@ -23,9 +23,15 @@ impl Bar {
             return Self { bar: ProgressBar::hidden(), tokens: AtomicU64::new(0), quiet };
         }
         let bar = ProgressBar::new(run.files.iter().map(|f| f.bytes).sum());
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left");
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}{left}");
         if let Ok(style) = style {
-            bar.set_style(style.progress_chars("━╸─"));
+            // Before anything is read nobody knows how long it takes.
+            let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                if state.pos() > 0 {
+                    let _ = write!(out, "  {:#} left", HumanDuration(state.eta()));
+                }
+            };
+            bar.set_style(style.with_key("left", left).progress_chars("━╸─"));
         }
         bar.enable_steady_tick(Duration::from_millis(250));
         Self { bar, tokens: AtomicU64::new(0), quiet }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::args::{Format, ReplayArgs};
 use super::outcome::{Outcome, stdout};
 use super::replay_progress::ReplayBar;
-use super::terminal::visible;
+use super::terminal::{self, visible};
 use super::{open, settings};
 use crate::error::Result;
 use crate::ingest::Run;
@@ -50,7 +50,10 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
 }
 
 fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}\n{}\n", visible(&result.verdict.headline), visible(&result.verdict.detail))?;
+    for line in [&result.verdict.headline, &result.verdict.detail] {
+        writeln!(out, "{}", terminal::paragraph("", &visible(line), 0, terminal::columns()))?;
+    }
+    writeln!(out)?;
     let metric = |row: &ArmSummary, metric: Metric| {
         let found = row.metrics.iter().find(|m| m.metric == metric);
         found.map_or("–".into(), |m| match m.interval {
@@ -74,7 +77,7 @@ fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
         .frame();
     text::write(&table, &NUMBERS, out)?;
     for warning in &result.warnings {
-        writeln!(out, "\nwarning: {}\n   hint: {}", visible(&warning.message), visible(&warning.hint))?;
+        writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }
     Ok(())
 }

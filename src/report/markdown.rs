@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::charts::Drawn;
-use super::html::{statements, when};
+use super::html::{statements, when, word};
 use super::markdown_diagnosis;
 use super::numbers::{count, none, number, percent, percent_or_dash, times};
 use super::page::{Kind, Sheet};
 use super::tables;
 use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{FlagKind, StepRow, VerdictState};
+use crate::analyze::result::{FlagKind, StepRow, Warning};
 
 /// Rows of a table at most.
 const STEPS: usize = 12;
@@ -24,7 +24,7 @@ pub fn render(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
     let mut out = String::new();
     verdict(&mut out, analysis);
     markdown_diagnosis::write(&mut out, analysis);
-    warnings(&mut out, analysis);
+    warnings(&mut out, &analysis.warnings);
     steps(&mut out, analysis);
     titled(&mut out, "Tokens silenced most", &tables::silenced_tokens(analysis, TOKENS));
     cases(&mut out, analysis);
@@ -54,13 +54,7 @@ pub fn list_charts(out: &mut String, charts: &[Drawn]) {
 
 fn verdict(out: &mut String, analysis: &RunAnalysis) {
     let v = &analysis.verdict;
-    let word = match v.state {
-        VerdictState::Healthy => "Healthy",
-        VerdictState::Suspicious => "Needs a look",
-        VerdictState::Damaged => "Damaged",
-        VerdictState::Collapsed => "Collapsed",
-        VerdictState::Unknown => "Cannot say",
-    };
+    let word = word(v.state);
     let source = &analysis.totals.gradient_source;
     let _ = write!(
         out,
@@ -83,18 +77,19 @@ fn verdict(out: &mut String, analysis: &RunAnalysis) {
     out.push('\n');
 }
 
-fn warnings(out: &mut String, analysis: &RunAnalysis) {
-    if analysis.warnings.is_empty() {
+/// Writes the warnings of a run.
+pub fn warnings(out: &mut String, found: &[Warning]) {
+    if found.is_empty() {
         return;
     }
     out.push_str("## Warnings\n\n");
-    for w in analysis.warnings.iter().take(WARNINGS) {
+    for w in found.iter().take(WARNINGS) {
         let name = w.code.name().replace('_', " ");
         let (message, hint) = (markdown_prose(&prose(&w.message)), markdown_prose(&prose(&w.hint)));
         let _ = writeln!(out, "- **{name}** {message}\n  - Next: {hint}");
     }
-    if analysis.warnings.len() > WARNINGS {
-        let _ = writeln!(out, "- {} more in `summary.json`", analysis.warnings.len() - WARNINGS);
+    if found.len() > WARNINGS {
+        let _ = writeln!(out, "- {} more in `summary.json`", found.len() - WARNINGS);
     }
     out.push('\n');
 }
@@ -113,7 +108,7 @@ fn steps(out: &mut String, analysis: &RunAnalysis) {
 }
 
 /// First, last and evenly between.
-fn spread<T: Copy>(items: &[T], limit: usize) -> Vec<T> {
+pub fn spread<T: Copy>(items: &[T], limit: usize) -> Vec<T> {
     if items.len() <= limit {
         return items.to_vec();
     }

@@ -5,15 +5,20 @@ use std::fmt::Write as _;
 use super::numbers::{number, number_or_dash, percent};
 use super::text::{markdown_code, markdown_prose, prose, token_label};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{Cause, Confidence, DriverToken};
+use crate::analyze::result::{Cause, Confidence, Diagnosis, DriverToken};
 
 /// Rows at most.
 const DRIVERS: usize = 8;
 const ONSETS: usize = 12;
 
-/// Writes the diagnosis.
+/// Writes the diagnosis and the tokens that drive the update.
 pub fn write(out: &mut String, analysis: &RunAnalysis) {
-    let diagnosis = &analysis.diagnosis;
+    findings(out, &analysis.diagnosis);
+    drivers(out, analysis);
+}
+
+/// Writes damage, causes and what could not be checked.
+pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
     out.push_str("## Diagnosis\n\n");
     for damage in &diagnosis.damage {
         let (before, after) = (number(damage.before), number(damage.after));
@@ -37,7 +42,6 @@ pub fn write(out: &mut String, analysis: &RunAnalysis) {
         let _ = writeln!(out, "\nNot checked: {}.", said(&open.join("; ")));
     }
     let _ = writeln!(out, "\n{}.\n", said(&diagnosis.statement));
-    drivers(out, analysis);
 }
 
 /// A text of ours that may hold texts of the log.

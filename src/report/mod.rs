@@ -9,6 +9,7 @@ pub mod html;
 mod live;
 pub mod markdown;
 mod markdown_diagnosis;
+mod markdown_partial;
 pub mod numbers;
 mod page;
 #[cfg(feature = "replay")]
@@ -25,7 +26,7 @@ pub use replay::write_replay;
 
 use std::path::Path;
 
-use crate::analyze::RunAnalysis;
+use crate::analyze::{PartialAnalysis, RunAnalysis};
 use crate::error::Result;
 
 /// Writes `report.html`, `report.md` and `charts/*.{svg,png,csv}` into a folder; the same bytes
@@ -33,5 +34,12 @@ use crate::error::Result;
 pub fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
     let drawn = charts::draw_all(analysis);
     let (page, text) = (html::page(analysis, &drawn), markdown::render(analysis, &drawn));
+    files::write("report", &page, &text, &drawn, folder)
+}
+
+/// The same for a run without entropy: what can be told, and first what cannot.
+pub fn write_partial_report(analysis: &PartialAnalysis, folder: &Path) -> Result<ReportFiles> {
+    let drawn = charts::draw_partial(analysis);
+    let (page, text) = (html::partial_page(analysis, &drawn), markdown_partial::render(analysis, &drawn));
     files::write("report", &page, &text, &drawn, folder)
 }

@@ -4,7 +4,7 @@ use super::numbers::{amount, count, none, number, number_or_dash, percent, perce
 use super::page::{Kind, Sheet};
 use super::text::{prose, token_label};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{ClassRow, StepRow};
+use crate::analyze::result::{ClassRow, PartialStep, StepRow};
 
 /// Steps, a row each.
 pub fn steps(steps: &[&StepRow]) -> Sheet {
@@ -41,14 +41,48 @@ pub fn steps(steps: &[&StepRow]) -> Sheet {
             count(s.silenced),
             percent(s.silenced_ratio),
             percent_or_dash(s.spurious_energy_share),
-            match (s.zero_advantage_groups, s.groups) {
-                (Some(zero), Some(all)) => format!("{} of {}", count(zero), count(all)),
-                _ => none(),
-            },
+            without_advantage(s.zero_advantage_groups, s.groups),
             percent_or_dash(s.clipped_share),
         ]);
     }
     sheet
+}
+
+/// The steps of a run without entropy.
+pub fn partial_steps(steps: &[&PartialStep]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        "step",
+        "tokens",
+        "responses",
+        "reward",
+        "length",
+        "probability",
+        "engine k3",
+        "update k3",
+        "reference k3",
+        "groups without advantage",
+        "clipped",
+    ]);
+    for s in steps {
+        sheet.push([
+            s.step.to_string(),
+            count(s.tokens),
+            count(s.responses),
+            number_or_dash(s.mean_reward),
+            number_or_dash(s.mean_length),
+            number_or_dash(s.mean_prob),
+            number_or_dash(s.mismatch.as_ref().map(|m| m.kl)),
+            number_or_dash(s.update_k3),
+            number_or_dash(s.reference_k3),
+            without_advantage(s.zero_advantage_groups, s.groups),
+            percent_or_dash(s.clipped_share),
+        ]);
+    }
+    sheet.without_empty()
+}
+
+fn without_advantage(zero: Option<u64>, all: Option<u64>) -> String {
+    zero.zip(all).map_or_else(none, |(zero, all)| format!("{} of {}", count(zero), count(all)))
 }
 
 /// The classes of the taxonomy.

@@ -105,7 +105,15 @@ fn impossible_entropies_are_counted() {
 fn one_step_tells_no_trend() {
     let one = run(1, |step| Step { entropy: 20.0, rare: None, ..healthy(step) });
     assert_eq!(one.verdict.state, VerdictState::Suspicious);
-    let start = "1 step is too few to tell a trend (";
-    assert!(one.verdict.health.starts_with(start), "{}", one.verdict.health);
-    assert!(one.verdict.health.contains("entropy_of_another_policy"), "{}", one.verdict.health);
+    let health = &one.verdict.health;
+    assert!(health.starts_with("Likely cause (entropy_of_another_policy): "), "{health}");
+    assert!(health.contains(". 1 step is too few to tell a trend ("), "{health}");
+}
+
+#[test]
+fn a_likely_cause_is_said_before_the_damage_that_is_not_there() {
+    let health = run(12, healthy).verdict.health.clone();
+    let places = ["Likely cause (", ". No damage seen yet over 12 steps (entropy ", "). Do: "];
+    let places = places.map(|part| health.find(part).unwrap_or_else(|| panic!("{part}: {health}")));
+    assert!(places[0] == 0 && places.is_sorted(), "{health}");
 }

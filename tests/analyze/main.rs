@@ -6,6 +6,7 @@ mod exact;
 mod invariance;
 mod limits;
 mod naive;
+mod partial;
 mod pathologies;
 mod questions;
 mod reference;

@@ -227,7 +227,7 @@ pub fn provenance(hostile: bool) -> Provenance {
         framework: "canonical".into(),
         layout: "nested".into(),
         vocab_size: 256,
-        gradient_source: NormSource::Estimated,
+        gradient_source: Some(NormSource::Estimated),
         temperature: 1.0,
         token_text: Some("tokenizer.json".into()),
         statements: vec!["Quantiles of the entropy are within 0.4 %.".into()],

@@ -131,7 +131,12 @@ impl Sink for Collector<'_> {
             self.clusters.iter_mut().for_each(Clusters::close);
         }
         let advantages = batch.advantages();
-        let columns = Columns::of(batch, &advantages);
+        let mut columns = Columns::of(batch, &advantages);
+        let stand_in: Vec<f32>;
+        if self.plan.stand_in {
+            stand_in = vec![0.0; batch.token_count()];
+            columns.entropy = &stand_in;
+        }
         self.complete = columns.is_complete(batch.token_count());
         for i in 0..batch.len() {
             self.add_response(batch, &columns, i)?;

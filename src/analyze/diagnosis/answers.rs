@@ -95,7 +95,7 @@ fn parts(changes: &Changes) -> Option<Warning> {
             "{up} rose from {:.3} to {:.3} while {down} fell from {:.3} to {:.3}: a suspicion of reward hacking",
             rise.before, rise.after, fall.before, fall.after
         ),
-        hint: "read late responses with a high reward: do they do what you want, or what is paid for?".into(),
+        hint: "read late responses with a high reward: see whether they do what you want, or only what is paid for".into(),
         evidence: vec![
             evidence(None, &format!("{up} before"), rise.before),
             evidence(Some(rise.onset), up, rise.after),

@@ -11,13 +11,7 @@ const MISMATCH_KL: f64 = 0.01;
 /// Warnings about the log.
 pub fn warnings(run: &Run, analysis: &RunCore) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
-    warnings.extend(infeasible(analysis));
     warnings.extend(mismatch(analysis));
-    warnings.extend(estimated(analysis));
-    warnings.extend(vocabulary(analysis));
-    warnings.extend(ids_beyond_vocabulary(analysis));
-    warnings.extend(texts(analysis));
-    warnings.extend(sampling(run));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
         message: note.clone(),
@@ -25,6 +19,18 @@ pub fn warnings(run: &Run, analysis: &RunCore) -> Vec<Warning> {
         evidence: Vec::new(),
     }));
     warnings
+}
+
+/// Warnings about p and H together, and about what is computed from both.
+pub fn of_entropy(run: &Run, analysis: &RunCore) -> Vec<Warning> {
+    let found = [
+        infeasible(analysis),
+        estimated(analysis),
+        vocabulary(analysis),
+        ids_beyond_vocabulary(analysis),
+        texts(analysis),
+    ];
+    found.into_iter().flatten().chain(sampling(run)).collect()
 }
 
 fn missing_values(analysis: &RunCore) -> Vec<Warning> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::plan::Plan;
 use crate::analyze::result::{Answers, Signal, StepRow};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
 
@@ -64,12 +65,8 @@ impl Series {
 }
 
 /// All signals that the log has.
-pub fn signals(
-    signs: &CollectedSigns,
-    steps: &[StepRow],
-    answers: &Answers,
-    parts: &[String],
-) -> Vec<Series> {
+pub fn signals(signs: &CollectedSigns, steps: &[StepRow], answers: &Answers, plan: &Plan) -> Vec<Series> {
+    let entropy_is_logged = !plan.stand_in;
     let facts = &signs.facts.responses;
     let mut all = Vec::new();
     let exact = |value: fn(&StepRow) -> Option<f64>| move |row: &StepRow| value(row);
@@ -78,11 +75,13 @@ pub fn signals(
         all.extend(of_responses(facts, name, role, of));
     };
     goal("reward".into(), Role::Goal, &|f| finite(f.reward));
-    for (index, part) in parts.iter().enumerate() {
+    for (index, part) in plan.reward_parts.iter().enumerate() {
         goal(format!("reward/{part}"), Role::Goal, &|f| f.parts.get(index).copied().and_then(finite));
     }
     goal(PASS_RATE.into(), Role::Goal, &|f| f.right.map(|right| f64::from(u8::from(right))));
-    goal("entropy".into(), Role::Entropy, &|f| finite(f.entropy));
+    if entropy_is_logged {
+        goal("entropy".into(), Role::Entropy, &|f| finite(f.entropy));
+    }
     goal("length".into(), Role::Sign, &|f| Some(f64::from(f.length)));
     goal("truncated".into(), Role::Harm, &|f| f.truncated.map(|t| f64::from(u8::from(t))));
     set_exact(&mut all, "reward", steps, exact(|row| row.mean_reward), thinning);
@@ -91,13 +90,17 @@ pub fn signals(
     let mut sign = |name: &str, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {
         all.extend(of_steps(steps, name, log, of));
     };
-    sign("effective_number", true, &|row| row.concentration.effective_number);
+    if entropy_is_logged {
+        sign("effective_number", true, &|row| row.concentration.effective_number);
+    }
     sign("update_k3", true, &|row| row.update_k3);
     sign("engine_k3", true, &|row| row.mismatch.as_ref().map(|m| m.kl));
     sign("reference_k3", true, &|row| row.reference_k3);
     sign("largest_ratio", true, &|row| row.largest_ratio);
     sign("clipped_share", false, &|row| row.clipped_share);
-    sign("spurious_energy_share", false, &|row| row.spurious_energy_share);
+    if entropy_is_logged {
+        sign("spurious_energy_share", false, &|row| row.spurious_energy_share);
+    }
     all.extend(dead_groups(signs));
     all.extend(repetition(answers, steps));
     all

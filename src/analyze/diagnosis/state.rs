@@ -19,7 +19,7 @@ pub fn state(patient: &Patient<'_>, causes: &[Cause]) -> RunState {
     let is_likely = |c: &Cause| c.confidence == Confidence::Likely && c.code != CauseCode::DeadGroups;
     if causes.iter().any(is_likely) {
         RunState::Suspicious
-    } else if patient.analysis.steps.len() < FEWEST_STEPS {
+    } else if patient.analysis.steps.len() < FEWEST_STEPS || patient.plan.stand_in {
         RunState::Unknown
     } else {
         RunState::Healthy

@@ -1,6 +1,7 @@
 //! The answer in plain words.
 
 use super::series::{ends, series};
+use crate::analyze::plan::Plan;
 use crate::analyze::result::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
 };
@@ -42,32 +43,28 @@ fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
     diagnosis.causes.iter().find(|cause| cause.code != CauseCode::DeadGroups)
 }
 
-/// One sentence: damage, first cause, the number behind it, what to do.
-pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis) -> String {
-    let opening = match diagnosis.state {
-        RunState::Damaged => format!("This run is damaged: {}.", damage(&diagnosis.damage)),
-        RunState::Collapsed => format!("This run collapsed: {}.", damage(&diagnosis.damage)),
-        _ => trend(analysis),
+/// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
+/// nothing is damaged yet: who reads “no damage” reads no further.
+pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan) -> String {
+    let damaged = match diagnosis.state {
+        RunState::Damaged => Some(format!("This run is damaged: {}.", damage(&diagnosis.damage))),
+        RunState::Collapsed => Some(format!("This run collapsed: {}.", damage(&diagnosis.damage))),
+        _ => None,
     };
-    let cause = main_cause(diagnosis);
-    let named = match cause {
-        Some(cause) if cause.confidence == Confidence::Likely => {
-            format!(" Likely cause ({}): {}. Do: {}.", cause.code.name(), cause.message, cause.hint)
-        }
-        Some(cause) if !diagnosis.damage.is_empty() => {
-            format!(" Possible cause ({}): {}. Do: {}.", cause.code.name(), cause.message, cause.hint)
-        }
-        None if !diagnosis.damage.is_empty() => {
-            " No cause was found in what is logged: see what could not be checked.".into()
-        }
-        _ => String::new(),
-    };
+    let cause = main_cause(diagnosis).filter(|c| c.confidence == Confidence::Likely || damaged.is_some());
+    let named = cause.map(|cause| {
+        let sure = if cause.confidence == Confidence::Likely { "Likely" } else { "Possible" };
+        format!("{sure} cause ({}): {}.", cause.code.name(), cause.message)
+    });
+    let next = cause.map(|cause| format!("Do: {}.", cause.hint));
     let dead = diagnosis.causes.iter().find(|cause| cause.code == CauseCode::DeadGroups);
-    let cost = match dead.filter(|_| named.is_empty()) {
-        Some(dead) => format!(" A cost: {}.", dead.message),
-        None => String::new(),
+    let cost = dead.filter(|_| cause.is_none()).map(|dead| format!("A cost: {}.", dead.message));
+    let unexplained = || "No cause was found in what is logged: see what could not be checked.".to_owned();
+    let said = match damaged {
+        Some(damaged) => [Some(damaged), Some(named.unwrap_or_else(unexplained)), next, cost],
+        None => [named, Some(trend(analysis, cause.is_some(), plan)), next, cost],
     };
-    format!("{opening}{named}{cost}")
+    said.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
 
 fn damage(damage: &[Damage]) -> String {
@@ -83,8 +80,9 @@ fn damage(damage: &[Damage]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-fn trend(analysis: &RunCore) -> String {
-    let entropy = series(&analysis.steps, |row| row.mean_entropy);
+/// How the run went without damage; where a cause is there, damage may still come.
+fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
+    let entropy = series(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in));
     let reward = series(&analysis.steps, |row| row.mean_reward);
     let course = |name: &str, series: &super::series::Series, unit: &str| {
         let (first, last) = (series.first()?, ends(series).1);
@@ -95,9 +93,12 @@ fn trend(analysis: &RunCore) -> String {
     let trend = match analysis.steps.len() {
         1 => "1 step is too few to tell a trend".to_owned(),
         n if n < FEWEST_STEPS => format!("{n} steps are too few to tell a trend"),
+        n if has_cause => format!("No damage seen yet over {n} steps"),
+        n if plan.stand_in => format!("No damage in what could be checked over {n} steps"),
         n => format!("No damage over {n} steps"),
     };
-    format!("{trend} ({}).", courses.join(", "))
+    let courses = if courses.is_empty() { String::new() } else { format!(" ({})", courses.join(", ")) };
+    format!("{trend}{courses}.")
 }
 
 fn spurious(analysis: &RunCore) -> String {

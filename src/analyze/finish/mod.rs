@@ -88,6 +88,14 @@ pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(Run
     Ok((analysis, FlaggedTokens::new(source, verdicts.text_ids)))
 }
 
+/// What every analysis finds, without what only a run's own report shows.
+pub fn core(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<RunCore> {
+    let judged = Judged::new(scan, plan, collected)?;
+    let mut core = judged.core();
+    judged.diagnose(&mut core);
+    Ok(core)
+}
+
 /// Turns what was collected into what a comparison needs.
 pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
     let groups = collected.clusters.take().unwrap_or_default();

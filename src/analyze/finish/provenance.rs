@@ -54,7 +54,7 @@ pub fn provenance(
         metadata: run.metadata.clone(),
         vocab_size: plan.vocab_size,
         vocab_source: plan.vocab_source,
-        gradient_source: totals.gradient_source,
+        gradient_source: Some(totals.gradient_source),
         clip: plan.clip.map(|clip| [clip.low, clip.high]),
         temperature: plan.temperature,
         token_text,
@@ -74,6 +74,11 @@ pub fn statements(
     thresholds: &Thresholds,
     classes: &ClassTable,
 ) -> Vec<String> {
+    let clip = "the log states no clipping range: 0.2 and 0.28 were assumed";
+    let assumed = (plan.clip.is_some() && plan.clip_assumed).then(|| clip.to_owned());
+    if plan.stand_in {
+        return ["counts and means are exact".to_owned()].into_iter().chain(assumed).collect();
+    }
     let level = collected.batches.first().map_or(0, |(_, tally)| tally.histogram.level());
     let width = 100.0 * relative_width(level);
     let mut statements = vec![
@@ -111,9 +116,7 @@ pub fn statements(
             totals.estimated_norms
         ));
     }
-    if plan.clip.is_some() && plan.clip_assumed {
-        statements.push("the log states no clipping range: 0.2 and 0.28 were assumed".to_owned());
-    }
+    statements.extend(assumed);
     statements
 }
 

@@ -10,7 +10,8 @@ use super::warnings::Evidence;
 pub struct Diagnosis {
     /// How the run stands.
     pub state: RunState,
-    /// One sentence: damage, first cause, the number behind it, what to do.
+    /// The answer in a few sentences: damage, first cause, the number behind it, what to do. Where nothing
+    /// is damaged a likely cause comes first.
     pub sentence: String,
     /// What got worse for good, the earliest first.
     pub damage: Vec<Damage>,
@@ -40,7 +41,7 @@ pub enum RunState {
     Damaged,
     /// What the run was trained for is near its floor, or entropy is gone.
     Collapsed,
-    /// Too few steps to say.
+    /// Too few steps, or too little in the log, to say.
     #[default]
     Unknown,
 }

@@ -28,8 +28,8 @@ pub struct Provenance {
     pub vocab_size: u32,
     /// Where V comes from.
     pub vocab_source: VocabularySource,
-    /// Where gradient norms come from.
-    pub gradient_source: NormSource,
+    /// Where gradient norms come from; absent where entropy is not logged.
+    pub gradient_source: Option<NormSource>,
     /// The clipping range in use; `None` where nothing is clipped.
     pub clip: Option<[f64; 2]>,
     /// T that the gradient is divided by.

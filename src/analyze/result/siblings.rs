@@ -59,8 +59,8 @@ pub struct Forks {
     pub entropy_at_forks: Option<f64>,
     /// Mean entropy of all other tokens of these groups.
     pub entropy_elsewhere: Option<f64>,
-    /// Spurious tokens that begin a branch.
-    pub spurious: SpuriousForks,
+    /// Spurious tokens that begin a branch; absent where entropy is not logged.
+    pub spurious: Option<SpuriousForks>,
     /// The forks whose branches differ most in reward.
     pub top: Vec<Fork>,
 }
@@ -109,6 +109,6 @@ pub struct Branch {
     pub responses: u64,
     /// Their mean reward.
     pub mean_reward: Option<f64>,
-    /// Whether the token is spurious in one of them.
-    pub spurious: bool,
+    /// Whether the token is spurious in one of them; absent where entropy is not logged.
+    pub spurious: Option<bool>,
 }

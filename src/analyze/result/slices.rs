@@ -13,18 +13,18 @@ pub struct SliceRow {
     pub tokens: u64,
     /// Their share of all.
     pub token_share: f64,
-    /// Mean entropy.
-    pub mean_entropy: f64,
+    /// Mean entropy; absent where it is not logged.
+    pub mean_entropy: Option<f64>,
     /// Mean probability.
     pub mean_prob: f64,
     /// Share of the gradient energy; absent where there is none.
     pub energy_share: Option<f64>,
     /// Its 95 % interval: a jackknife over random groups of prompts.
     pub energy_share_interval: Option<[f64; 2]>,
-    /// Silenced tokens.
-    pub spurious: u64,
+    /// Silenced tokens; absent where entropy is not logged.
+    pub spurious: Option<u64>,
     /// Their share of the slice's tokens.
-    pub spurious_share: f64,
+    pub spurious_share: Option<f64>,
     /// Its 95 % interval.
     pub spurious_share_interval: Option<[f64; 2]>,
     /// Share of the slice's tokens that clipping cuts; absent where it cannot be known.

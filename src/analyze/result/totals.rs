@@ -149,7 +149,7 @@ pub enum VerdictState {
     Damaged,
     /// What was trained for, or entropy, is gone.
     Collapsed,
-    /// Too little data to say.
+    /// Too little data to say: too few steps, or a column is not logged.
     Unknown,
 }
 
@@ -158,7 +158,7 @@ pub enum VerdictState {
 pub struct RunVerdict {
     /// How the run stands.
     pub state: VerdictState,
-    /// One sentence: is the run healthy, and if not, since when.
+    /// The answer in a few sentences: what is wrong and since when, what to do.
     pub health: String,
     /// One sentence: how much is spurious, and is it worth silencing.
     pub spurious: String,

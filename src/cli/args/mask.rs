@@ -10,7 +10,8 @@ use super::values::{non_negative, positive, probability};
 /// The mask and the model: what is computed.
 #[derive(Debug, Args)]
 pub struct MaskArgs {
-    /// Thresholds of the S2T mask: the paper's late version (v5) or its early one (v1)
+    /// Thresholds of the mask that silences spurious tokens (S2T): the paper's late version (v5) or its
+    /// early one (v1)
     #[arg(long, value_enum, default_value_t = PresetArg::V5, help_heading = "Silencing")]
     pub preset: PresetArg,
 

@@ -33,8 +33,9 @@ use clap::{Parser, Subcommand};
 
 /// Token-level analysis of RL training runs of language models
 ///
-/// Computes spurious risk, gradient norm and entropy change of every token, flags the spurious
-/// tokens (positive advantage, low probability, low entropy) and says what silencing them would do.
+/// Says how a run stands, what was damaged, the likely cause and what to do next: from rewards, groups,
+/// clipping, and sampler against trainer. Finds the spurious tokens (positive advantage, low
+/// probability, low entropy), their share of the gradient, and what silencing them would do.
 #[derive(Debug, Parser)]
 #[command(
     name = "stapo-analyze",
@@ -64,11 +65,6 @@ pub enum Command {
     /// missing values, then a verdict for each health check: ranges, feasibility of probability and
     /// entropy, alignment, on-policy entropy, duplicates, zero advantages, group sizes.
     Check(CheckArgs),
-    /// Read one shard of a plan and write what it holds as a part
-    ///
-    /// Leaves part-00000.part (the shard's number) in the folder; a valid one that is there is left
-    /// as it is, so a job that was cut short is simply started again.
-    Collect(CollectArgs),
     /// Compare runs: what differs beyond noise, by how much, and what does not
     ///
     /// Every run is analysed and held against the first. Steps are aligned; differences have
@@ -76,31 +72,6 @@ pub enum Command {
     /// sizes of effect, and Holm's correction. One run a side speaks of these runs only: give
     /// several seeds as one arm (--arm) to speak of methods.
     Compare(Box<CompareArgs>),
-    /// Write a log as canonical Parquet
-    ///
-    /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
-    /// metadata kept. The output appears under its name only when it is complete.
-    Convert(ConvertArgs),
-    /// Analyse a part of a real GRPO run that is inside of the program
-    Demo(DemoArgs),
-    /// List the devices that a replay can run on, with their memory
-    Devices,
-    /// Print completions for a shell
-    ///
-    /// For example, in ~/.bashrc: source <(stapo-analyze completions bash)
-    Completions(CompletionsArgs),
-    /// Print the manual page
-    Man(ManArgs),
-    /// Put the parts of all shards together: the report that one process would give
-    ///
-    /// Exits with 4 where exact thresholds need another look at the log: run collect with --look for
-    /// every shard, then merge again.
-    Merge(MergeArgs),
-    /// Cut the analysis of a run into shards that many processes can read
-    ///
-    /// Opens every file once, resolves all options and writes them down; collect and merge take
-    /// nothing but the plan.
-    Plan(Box<PlanArgs>),
     /// Train a policy on the logged batches, once per objective
     ///
     /// Same start, same data, same order; only the objective differs. A share of the prompts is
@@ -113,6 +84,13 @@ pub enum Command {
     /// Streams the log once and prints the first responses that match, with what is logged about
     /// them. Without --step, --group and --sample these are the first of the log.
     Show(ShowArgs),
+    /// Write a log as canonical Parquet
+    ///
+    /// Nested layout (a row per response) unless --long is given; zstd, byte-stream-split floats,
+    /// metadata kept. The output appears under its name only when it is complete.
+    Convert(ConvertArgs),
+    /// Analyse a part of a real GRPO run that is inside of the program
+    Demo(DemoArgs),
     /// Keep the report of a run that goes on up to date
     ///
     /// Looks at the folder or bucket again and again, reads what is complete (steps with their STABLE
@@ -125,4 +103,27 @@ pub enum Command {
     /// waiting does not mend, or where nothing was found before --until-idle; stopped by a signal, it
     /// ends by that signal (130 for Ctrl-C, 143 for SIGTERM in a shell).
     Watch(Box<WatchArgs>),
+    /// Cut the analysis of a run into shards that many processes can read
+    ///
+    /// Opens every file once, resolves all options and writes them down; collect and merge take
+    /// nothing but the plan.
+    Plan(Box<PlanArgs>),
+    /// Read one shard of a plan and write what it holds as a part
+    ///
+    /// Leaves part-00000.part (the shard's number) in the folder; a valid one that is there is left
+    /// as it is, so a job that was cut short is simply started again.
+    Collect(CollectArgs),
+    /// Put the parts of all shards together: the report that one process would give
+    ///
+    /// Exits with 4 where exact thresholds need another look at the log: run collect with --look for
+    /// every shard, then merge again.
+    Merge(MergeArgs),
+    /// List the devices that a replay can run on, with their memory
+    Devices,
+    /// Print completions for a shell
+    ///
+    /// For example, in ~/.bashrc: source <(stapo-analyze completions bash)
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }

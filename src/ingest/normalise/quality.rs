@@ -107,11 +107,18 @@ impl Quality {
         }
     }
 
-    /// Refuses a run of which too much is missing.
-    pub fn check(&self, needed: &[Column], name_of: impl Fn(u32) -> String) -> Result<()> {
+    /// Refuses a run of which too much is missing; where gaps are allowed, one that lacks a column
+    /// altogether: no token would be left.
+    pub fn check(
+        &self,
+        needed: &[Column],
+        gaps_allowed: bool,
+        name_of: impl Fn(u32) -> String,
+    ) -> Result<()> {
         for (column, quality) in self.columns.iter() {
             let share = quality.missing_share();
-            if needed.contains(&column) && share > FAIL_SHARE {
+            let too_many = if gaps_allowed { share >= 1.0 } else { share > FAIL_SHARE };
+            if needed.contains(&column) && too_many {
                 let first = quality.first_bad.as_ref();
                 return Err(Error::TooManyMissing {
                     column: column.name(),

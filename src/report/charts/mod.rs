@@ -24,7 +24,7 @@ mod vocabulary;
 use rayon::prelude::*;
 
 use super::draw::Scenes;
-use crate::analyze::RunAnalysis;
+use crate::analyze::{PartialAnalysis, RunAnalysis};
 use crate::tables::DataFrame;
 
 /// A chart with what belongs to it.
@@ -70,8 +70,8 @@ pub(in crate::report) const HEIGHT: u32 = 360;
 #[must_use]
 pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
     let charts: [fn(&RunAnalysis) -> Drawn; 16] = [
-        timeline::draw,
-        signals::draw,
+        |run| timeline::draw(&run.diagnosis, ends(run.steps.iter().map(|row| row.step))),
+        |run| signals::draw(&run.diagnosis),
         concentration::draw,
         entropy_reward::draw,
         silenced_ratio::draw,
@@ -88,6 +88,20 @@ pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
         reward_stability::draw,
     ];
     let mut drawn: Vec<Drawn> = charts.par_iter().map(|draw| draw(analysis)).collect();
-    drawn.extend(answers::draw(analysis).into_iter().map(Ok));
+    drawn.extend(answers::draw(&analysis.answers).into_iter().map(Ok));
     drawn
+}
+
+/// Draws the charts that need no entropy, in the order of the report.
+#[must_use]
+pub fn draw_partial(analysis: &PartialAnalysis) -> Vec<Drawn> {
+    let steps = ends(analysis.steps.iter().map(|row| row.step));
+    let mut drawn = vec![timeline::draw(&analysis.diagnosis, steps), signals::draw(&analysis.diagnosis)];
+    drawn.extend(answers::draw(&analysis.answers).into_iter().map(Ok));
+    drawn
+}
+
+/// The first and the last of some steps.
+fn ends(mut steps: impl DoubleEndedIterator<Item = i64> + Clone) -> Option<(i64, i64)> {
+    steps.clone().next().zip(steps.next_back())
 }

@@ -1,7 +1,6 @@
 //! The signals over steps as small multiples, damage marked.
 
 use super::{Chart, Drawn, Missing};
-use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Diagnosis, Signal};
 use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes};
 use crate::report::numbers::number;
@@ -20,8 +19,7 @@ const POINTS: usize = 240;
 const MOST: usize = 24;
 
 /// Draws it.
-pub fn draw(analysis: &RunAnalysis) -> Drawn {
-    let diagnosis = &analysis.diagnosis;
+pub fn draw(diagnosis: &Diagnosis) -> Drawn {
     let signals: Vec<&Signal> = diagnosis.signals.iter().filter(|s| s.points.len() > 1).take(MOST).collect();
     if signals.is_empty() {
         return Err(Missing::new(TITLE, "two steps or more"));

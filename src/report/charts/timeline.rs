@@ -1,8 +1,7 @@
 //! The order of events: first signs, cause windows, damage.
 
 use super::{Chart, Drawn, Missing};
-use crate::analyze::RunAnalysis;
-use crate::analyze::result::Confidence;
+use crate::analyze::result::{Confidence, Diagnosis};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::text::prose;
 use crate::tables::Columns;
@@ -19,8 +18,7 @@ struct Event {
     direction: &'static str,
 }
 
-fn events(analysis: &RunAnalysis) -> Vec<Event> {
-    let diagnosis = &analysis.diagnosis;
+fn events(diagnosis: &Diagnosis) -> Vec<Event> {
     let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
@@ -41,11 +39,10 @@ fn events(analysis: &RunAnalysis) -> Vec<Event> {
     events
 }
 
-/// Draws it.
-pub fn draw(analysis: &RunAnalysis) -> Drawn {
-    let events = events(analysis);
-    let steps = (analysis.steps.first(), analysis.steps.last());
-    let ((Some(first), Some(last)), false) = (steps, events.is_empty()) else {
+/// Draws it for a run from its first to its last step.
+pub fn draw(diagnosis: &Diagnosis, steps: Option<(i64, i64)>) -> Drawn {
+    let events = events(diagnosis);
+    let (Some((first, last)), false) = (steps, events.is_empty()) else {
         return Err(Missing::new(TITLE, "a cause, or a signal that changed for good"));
     };
     let table = Columns::of(&events)
@@ -54,7 +51,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         .int("from_step", |e| e.from)
         .text("direction", |e| e.direction)
         .frame();
-    let span = (first.step as f64, last.step as f64);
+    let span = (first as f64, last as f64);
     Ok(Chart {
         name: "timeline",
         title: TITLE.into(),

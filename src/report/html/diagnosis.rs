@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::material::Material;
-use crate::analyze::result::{Cause, Confidence, DriverToken, Evidence};
+use crate::analyze::result::{Cause, Confidence, Diagnosis, DriverToken, Evidence};
+use crate::report::charts::Drawn;
 use crate::report::markdown_diagnosis::name;
 use crate::report::numbers::{number, number_or_dash, percent};
 use crate::report::page::figures::figure;
@@ -18,7 +19,11 @@ const CONTEXT: usize = 6;
 
 /// The diagnosis.
 pub fn section(of: &Material<'_>) -> Option<Section> {
-    let diagnosis = &of.analysis.diagnosis;
+    Some(of_run(&of.analysis.diagnosis, of.charts))
+}
+
+/// The section of any diagnosis.
+pub fn of_run(diagnosis: &Diagnosis, charts: &[Drawn]) -> Section {
     let body = html! {
         @if !diagnosis.damage.is_empty() {
             h3 { "Damage" }
@@ -34,7 +39,7 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
         h3 { "Causes" }
         @if diagnosis.causes.is_empty() { p { "None was found." } }
         ol.warnings { @for cause in &diagnosis.causes { (item(cause)) "\n" } }
-        @for chart in of.charts.iter().filter_map(|c| c.as_ref().ok()).filter(|c| c.name != "concentration") {
+        @for chart in charts.iter().filter_map(|c| c.as_ref().ok()).filter(|c| c.name != "concentration") {
             @if CHARTS.contains(&chart.name) { (figure(chart)) "\n" }
         }
         @if !diagnosis.not_checked.is_empty() {
@@ -43,11 +48,11 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
                 ul { @for open in &diagnosis.not_checked { li { code { (open.code.name()) } " needs " (open.needs) } } }
             }
         }
-        @if !of.charts.iter().flatten().any(|chart| chart.name == "signals") {
+        @if !charts.iter().flatten().any(|chart| chart.name == "signals") {
             p.note { (prose(&diagnosis.statement)) "." }
         }
     };
-    Some(Section { id: "diagnosis", link: "Diagnosis", heading: "Diagnosis", body })
+    Section { id: "diagnosis", link: "Diagnosis", heading: "Diagnosis", body }
 }
 
 fn item(cause: &Cause) -> Markup {

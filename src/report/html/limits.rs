@@ -4,7 +4,7 @@ use maud::html;
 
 use super::material::Material;
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{NormSource, VocabularySource};
+use crate::analyze::result::{ColumnReport, NormSource, Provenance, VocabularySource};
 use crate::report::numbers::{count, number, percent, percent_or_dash};
 use crate::report::page::{self, Section};
 use crate::report::text::prose;
@@ -53,7 +53,7 @@ pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
 }
 
 /// With a capital and a full stop.
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
@@ -62,21 +62,20 @@ fn sentence(text: &str) -> String {
 
 /// The section.
 pub fn section(of: &Material<'_>) -> Option<Section> {
-    let body = html! {
-        (page::statements(&statements(of.analysis)))
-        h2 { "Where the numbers come from" } "\n"
-        (page::folded_facts("Files, columns, settings", &facts(of.analysis)))
-    };
-    Some(Section {
-        id: "limits",
-        link: "What this cannot know",
-        heading: "What this report cannot know",
-        body,
-    })
+    Some(of_run(&statements(of.analysis), &of.analysis.provenance, &of.analysis.quality))
 }
 
-fn facts(analysis: &RunAnalysis) -> Vec<(String, String)> {
-    let p = &analysis.provenance;
+/// The section of any run.
+pub fn of_run(statements: &[String], provenance: &Provenance, quality: &[ColumnReport]) -> Section {
+    let body = html! {
+        (page::statements(statements))
+        h2 { "Where the numbers come from" } "\n"
+        (page::folded_facts("Files, columns, settings", &facts(provenance, quality)))
+    };
+    Section { id: "limits", link: "What this cannot know", heading: "What this report cannot know", body }
+}
+
+fn facts(p: &Provenance, quality: &[ColumnReport]) -> Vec<(String, String)> {
     let vocabulary = match p.vocab_source {
         VocabularySource::Option => "given",
         VocabularySource::Metadata => "from the log’s metadata",
@@ -105,7 +104,7 @@ fn facts(analysis: &RunAnalysis) -> Vec<(String, String)> {
     }
     facts.extend(p.skipped.iter().take(LISTED).map(|s| ("Not read".to_owned(), s.clone())));
     facts.extend(p.mapping.iter().take(LISTED).map(|m| (m.column.clone(), format!("from {}", m.from))));
-    let flawed = analysis.quality.iter().filter(|q| q.missing_share > 0.0).take(LISTED);
+    let flawed = quality.iter().filter(|q| q.missing_share > 0.0).take(LISTED);
     facts.extend(flawed.map(|q| {
         (q.column.clone(), format!("{} missing or bad of {}", percent(q.missing_share), count(q.values)))
     }));

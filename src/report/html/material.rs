@@ -5,6 +5,7 @@ use super::rollouts_data::{self, Rollouts};
 use super::tuning_data::{self, TuningData};
 use super::views::{self, View};
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::Provenance;
 use crate::report::charts::Drawn;
 use crate::report::numbers::count;
 use crate::report::text::prose;
@@ -77,22 +78,27 @@ impl<'a> Material<'a> {
 
     /// The run's name: its file, or how many there are.
     pub fn run_name(&self) -> String {
-        match self.analysis.provenance.files.as_slice() {
-            [] => "Run".into(),
-            [file] => prose(file.path.rsplit(['/', '\\']).next().unwrap_or(&file.path)),
-            files => format!("Run of {} files", files.len()),
-        }
+        run_name(&self.analysis.provenance)
     }
 
     /// How large the run is.
     pub fn facts(&self) -> String {
         let totals = &self.analysis.totals;
-        format!(
-            "{} tokens · {} responses · {} {}",
-            count(totals.tokens),
-            count(totals.responses),
-            count(totals.steps),
-            if totals.steps == 1 { "step" } else { "steps" }
-        )
+        size(totals.tokens, totals.responses, totals.steps)
     }
+}
+
+/// The name of a run: its file, or how many there are.
+pub fn run_name(provenance: &Provenance) -> String {
+    match provenance.files.as_slice() {
+        [] => "Run".into(),
+        [file] => prose(file.path.rsplit(['/', '\\']).next().unwrap_or(&file.path)),
+        files => format!("Run of {} files", files.len()),
+    }
+}
+
+/// How large a run is.
+pub fn size(tokens: u64, responses: u64, steps: u64) -> String {
+    let word = if steps == 1 { "step" } else { "steps" };
+    format!("{} tokens · {} responses · {} {word}", count(tokens), count(responses), count(steps))
 }

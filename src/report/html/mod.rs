@@ -10,6 +10,7 @@ mod drill;
 mod heat;
 mod limits;
 mod material;
+mod partial;
 mod responses;
 mod rollouts;
 mod rollouts_data;
@@ -20,8 +21,9 @@ mod verdict;
 mod views;
 mod warnings;
 
-pub use limits::statements;
-pub use verdict::when;
+pub use limits::{sentence, statements};
+pub use partial::{partial_page, partial_word, statements as partial_statements};
+pub use verdict::{since, when, word};
 
 use super::charts::Drawn;
 use super::page::{Page, Section};

@@ -12,13 +12,8 @@ use crate::report::text::{prose, token_label};
 /// The first screen.
 pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
     let verdict = &analysis.verdict;
-    let (tone, sign, word) = match verdict.state {
-        VerdictState::Healthy => (Tone::Healthy, "✓", "Healthy"),
-        VerdictState::Suspicious => (Tone::Suspicious, "▲", "Needs a look"),
-        VerdictState::Damaged => (Tone::Collapsed, "✕", "Damaged"),
-        VerdictState::Collapsed => (Tone::Collapsed, "✕", "Collapsed"),
-        VerdictState::Unknown => (Tone::Unknown, "?", "Cannot say"),
-    };
+    let (tone, sign) = badge(verdict.state);
+    let word = word(verdict.state);
     let (headline, rest) = first_sentence(prose(&verdict.health));
     page::FirstScreen {
         tone,
@@ -38,11 +33,32 @@ pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
     }
 }
 
+/// The colour and the sign of a state.
+pub fn badge(state: VerdictState) -> (Tone, &'static str) {
+    match state {
+        VerdictState::Healthy => (Tone::Healthy, "✓"),
+        VerdictState::Suspicious => (Tone::Suspicious, "▲"),
+        VerdictState::Damaged | VerdictState::Collapsed => (Tone::Collapsed, "✕"),
+        VerdictState::Unknown => (Tone::Unknown, "?"),
+    }
+}
+
+/// A state in a word or two; also in `report.md`.
+pub fn word(state: VerdictState) -> &'static str {
+    match state {
+        VerdictState::Healthy => "Healthy",
+        VerdictState::Suspicious => "Needs a look",
+        VerdictState::Damaged => "Damaged",
+        VerdictState::Collapsed => "Collapsed",
+        VerdictState::Unknown => "Cannot say",
+    }
+}
+
 /// Letters that a headline may have before it is cut after its first sentence.
 const HEADLINE: usize = 160;
 
 /// The first sentence of a long text and the rest of it; a short one stays whole.
-fn first_sentence(text: String) -> (String, String) {
+pub fn first_sentence(text: String) -> (String, String) {
     match text.split_once(". ") {
         Some((first, rest)) if text.chars().count() > HEADLINE => (format!("{first}."), rest.to_owned()),
         _ => (text, String::new()),
@@ -107,7 +123,12 @@ fn rule(analysis: &RunAnalysis) -> Markup {
 
 /// When something went wrong, in words; also in `report.md`.
 pub fn when(verdict: &RunVerdict) -> String {
-    match (verdict.first_bad_step, verdict.state) {
+    since(verdict.first_bad_step, verdict.state)
+}
+
+/// The same from the step and the state.
+pub fn since(first_bad_step: Option<i64>, state: VerdictState) -> String {
+    match (first_bad_step, state) {
         (None, _) => "at no logged step".into(),
         (Some(step), VerdictState::Collapsed | VerdictState::Damaged) => format!("from step {step}"),
         (Some(step), _) => format!("first sign at step {step}"),

@@ -9,8 +9,13 @@ use crate::report::text::token_label;
 
 /// The section.
 pub fn section(of: &Material<'_>) -> Option<Section> {
-    let notices: Vec<Notice> = of.analysis.warnings.iter().map(notice).collect();
-    Some(warnings::section(&notices, "summary.json"))
+    Some(of_run(&of.analysis.warnings))
+}
+
+/// The section of any warnings.
+pub fn of_run(found: &[Warning]) -> Section {
+    let notices: Vec<Notice> = found.iter().map(notice).collect();
+    warnings::section(&notices, "summary.json")
 }
 
 fn notice(warning: &Warning) -> Notice {

@@ -24,6 +24,7 @@ mod within_groups;
 
 use super::patient::{Finding, Patient};
 use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
+use crate::ingest::Column;
 
 /// What looks for each cause.
 fn examiner(code: CauseCode) -> fn(&Patient<'_>) -> Finding {
@@ -49,11 +50,40 @@ fn examiner(code: CauseCode) -> fn(&Patient<'_>) -> Finding {
     }
 }
 
+const ENTROPY: &str = "entropy (of the policy at each token)";
+
+/// Whether a cause cannot be looked for without entropy: its statistic is of entropy, of gradient
+/// energy, or fits a model that has entropy in it.
+fn needs_entropy(code: CauseCode, patient: &Patient<'_>) -> bool {
+    match code {
+        // Log-probabilities of trainer and sampler tell, too.
+        CauseCode::MisalignedLog => !patient.has(Column::LogprobRollout),
+        CauseCode::EntropyOfAnotherPolicy
+        | CauseCode::ObservationTrained
+        | CauseCode::UninformativeReward
+        | CauseCode::SamplerTemperature
+        | CauseCode::SamplerTruncation
+        | CauseCode::UnboundedRatio
+        | CauseCode::PrecisionGap
+        | CauseCode::Truncation
+        | CauseCode::SpuriousTokens => true,
+        CauseCode::AdvantageContradictsReward
+        | CauseCode::RewardHacking
+        | CauseCode::NoNegativeSignal
+        | CauseCode::NoPositiveSignal
+        | CauseCode::StaleSampler
+        | CauseCode::LargeUpdates
+        | CauseCode::PhantomAdvantage
+        | CauseCode::DeadGroups => false,
+    }
+}
+
 /// Looks for every cause: those that were found in rank order, and those that the log cannot tell.
 pub fn examine_all(patient: &Patient<'_>) -> (Vec<Cause>, Vec<NotChecked>) {
     let (mut causes, mut not_checked) = (Vec::new(), Vec::new());
     for code in CauseCode::ALL {
-        match examiner(*code)(patient) {
+        let unknown = patient.plan.stand_in && needs_entropy(*code, patient);
+        match if unknown { Finding::NotChecked(ENTROPY) } else { examiner(*code)(patient) } {
             Finding::Absent => {}
             Finding::NotChecked(needs) => not_checked.push(NotChecked { code: *code, needs: needs.into() }),
             Finding::Found(cause) => causes.push(cause),

@@ -25,8 +25,8 @@ const SMALL: f64 = 0.15;
 /// Groups with right and wrong answers that a statement about the part that tells them apart needs.
 const FEWEST_MIXED: usize = 10;
 
-const HINT: &str = "read some responses with their rewards: does the reward function see the response it \
-                    scores, and the right reference answer?";
+const HINT: &str = "read some responses with their rewards: the reward function may not see the response it \
+                    scores, or not the right reference answer";
 const NEEDS: &str = "a part of the reward that says what is right (reward/answer), or --pass: length and \
                      entropy do not tell whether the reward follows the response";
 

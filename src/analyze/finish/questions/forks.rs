@@ -93,11 +93,11 @@ pub fn forks(kept: &Siblings, spurious: &SpuriousPlaces, texts: &TokenTexts) -> 
         exact: kept.level() == 0,
         entropy_at_forks: mean(all.at),
         entropy_elsewhere: mean(all.elsewhere),
-        spurious: SpuriousForks {
+        spurious: Some(SpuriousForks {
             forks: differences.len() as u64,
             reward_difference: mean((differences.iter().sum(), differences.len() as u64)),
             interval: t_interval(differences, CONFIDENCE).filter(|_| differences.len() >= FEWEST),
-        },
+        }),
         top: all.list,
     })
 }
@@ -162,7 +162,7 @@ fn described(
                 token: texts.known(id).map(str::to_owned),
                 responses: members.len() as u64,
                 mean_reward: mean(&rewards),
-                spurious: members.iter().any(|s| spurious.of(s).any(|place| place == depth)),
+                spurious: Some(members.iter().any(|s| spurious.of(s).any(|place| place == depth))),
             };
             (row, rewards)
         })
@@ -190,7 +190,7 @@ fn described(
 fn spurious_difference(depth: usize, branches: &[Shared], siblings: &[Sibling], fork: &Fork) -> Option<f64> {
     let is_spurious = |branch: &Shared| {
         let id = i64::from(siblings[branch.from].ids[depth]);
-        fork.branches.iter().any(|row| row.spurious && row.token_id == id)
+        fork.branches.iter().any(|row| row.spurious == Some(true) && row.token_id == id)
     };
     let (with, without): (Vec<&Shared>, Vec<&Shared>) = branches.iter().partition(|b| is_spurious(b));
     let of = |side: &[&Shared]| mean(&side.iter().flat_map(|b| rewards(siblings, b)).collect::<Vec<_>>());
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!((found.forks, found.twice), (1, 1));
         let fork = &found.list[0];
         assert_eq!((fork.position, fork.branches[0].token_id, fork.reward_difference), (1, 2, Some(0.75)));
-        assert!(fork.interval.is_some() && fork.branches[1].spurious);
+        assert!(fork.interval.is_some() && fork.branches[1].spurious == Some(true));
         assert_eq!(found.spurious, [-0.75]);
         assert_eq!(found.at, (2.0, 4));
     }

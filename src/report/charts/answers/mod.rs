@@ -6,11 +6,10 @@ mod lines;
 mod over_steps;
 
 use super::Chart;
-use crate::analyze::RunAnalysis;
+use crate::analyze::result::Answers;
 
 /// Draws those that the log has data for.
-pub fn draw(analysis: &RunAnalysis) -> Vec<Chart> {
-    let answers = &analysis.answers;
+pub fn draw(answers: &Answers) -> Vec<Chart> {
     let mut charts: Vec<Chart> = [
         over_steps::effective_share(answers),
         bars::by_probability(answers),

@@ -43,10 +43,17 @@ pub fn outcomes(answers: &Answers) -> Option<Markup> {
         ]);
     }
     let rule = format!("A response is right where {}.", groups.rule);
+    let (of_rates, why) = match energy {
+        Some(_) => (
+            "Energy by the group's pass rate",
+            "How much of the update goes to prompts that are solved, and to those that are not.",
+        ),
+        None => ("Groups by their pass rate", ""),
+    };
     Some(html! {
-        (sheet.folded("Groups by outcome", Some("groups"), &prose(&rule)))
+        (sheet.without_empty().folded("Groups by outcome", Some("groups"), &prose(&rule)))
         (passes.folded("pass@k", Some("groups"), "The chance that one of k responses is right, without bias; intervals draw the groups of every step anew."))
-        (rates.folded("Energy by the group's pass rate", None, "How much of the update goes to prompts that are solved, and to those that are not."))
+        (rates.without_empty().folded(of_rates, None, why))
     })
 }
 
@@ -103,7 +110,8 @@ pub fn truncated(answers: &Answers) -> Option<Markup> {
             number_or_dash(of.energy_per_token),
         ]);
     }
-    let share =
-        format!("Cut responses hold {} of the gradient energy. {loops}", percent_or_dash(cut.energy_share));
-    Some(sheet.folded("Cut responses", None, &share))
+    let share = cut.energy_share.map_or(String::new(), |share| {
+        format!("Cut responses hold {} of the gradient energy. ", percent(share))
+    });
+    Some(sheet.without_empty().folded("Cut responses", None, &format!("{share}{loops}")))
 }

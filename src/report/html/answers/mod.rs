@@ -10,12 +10,17 @@ use maud::{Markup, html};
 
 use super::material::Material;
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::Answers;
 use crate::report::page::Section;
 use crate::report::text::{prose, script_json};
 
 /// The section; `None` where no question is answered.
 pub fn section(of: &Material<'_>) -> Option<Section> {
-    let answers = &of.analysis.answers;
+    of_run(&of.analysis.answers)
+}
+
+/// The section of any answers.
+pub fn of_run(answers: &Answers) -> Option<Section> {
     let parts: Vec<Markup> = [
         offpolicy::ledger(answers),
         offpolicy::lags(answers),

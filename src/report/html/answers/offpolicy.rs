@@ -111,7 +111,7 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
         ]);
     }
     Some(html! {
-        (sheet.folded(
+        (sheet.without_empty().folded(
             "Corrections for an off-policy sampler",
             Some("corrections"),
             "What each would do to this log: weights on top of the objective's own, of r = trainer/sampler. Other bounds: --correction.",

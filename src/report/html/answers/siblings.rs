@@ -4,7 +4,7 @@ use maud::Markup;
 
 use crate::analyze::result::Answers;
 use crate::analyze::result::siblings::Branch;
-use crate::report::numbers::{count, none, number, number_or_dash, percent_or_dash};
+use crate::report::numbers::{count, none, number, number_or_dash, percent, percent_or_dash};
 use crate::report::page::{Kind, Sheet};
 use crate::report::text::token_label;
 
@@ -30,10 +30,12 @@ pub fn cancellation(answers: &Answers) -> Option<Markup> {
             number(row.net),
         ]);
     }
+    let spurious = found
+        .spurious_cancelled_share
+        .map_or(String::new(), |share| format!("; of those on spurious tokens {}", percent(share)));
     let note = format!(
-        "Push is Σ w(1 − p). Of all pushes {} cancel between siblings; of those on spurious tokens {}.{}",
+        "Push is Σ w(1 − p). Of all pushes {} cancel between siblings{spurious}.{}",
         percent_or_dash(found.cancelled_share),
-        percent_or_dash(found.spurious_cancelled_share),
         estimate(found.exact)
     );
     Some(sheet.folded("Tokens that siblings push", Some("cancellation"), &note))
@@ -41,7 +43,7 @@ pub fn cancellation(answers: &Answers) -> Option<Markup> {
 
 fn branch(branch: &Branch) -> String {
     let token = branch.token.as_deref().map_or_else(|| format!("⟨{}⟩", branch.token_id), token_label);
-    let mark = if branch.spurious { " (spurious)" } else { "" };
+    let mark = if branch.spurious == Some(true) { " (spurious)" } else { "" };
     format!("{token}{mark}: {} × {}", number_or_dash(branch.mean_reward), count(branch.responses))
 }
 
@@ -62,8 +64,7 @@ pub fn forks(answers: &Answers) -> Option<Markup> {
             fork.branches.iter().map(branch).collect::<Vec<_>>().join("; "),
         ]);
     }
-    let spurious = &forks.spurious;
-    let premise = match (spurious.forks, spurious.reward_difference, spurious.interval) {
+    let premise = forks.spurious.as_ref().map(|of| match (of.forks, of.reward_difference, of.interval) {
         (0, ..) => "No spurious token begins a branch.".to_owned(),
         (n, Some(mean), Some([low, high])) => format!(
             "Branches that begin with a spurious token get {} more reward than the others (95 % interval {} – {}, {} forks); spurious tokens are chosen among responses with A > 0, so this alone is no merit of theirs.",
@@ -73,14 +74,17 @@ pub fn forks(answers: &Answers) -> Option<Markup> {
             count(n)
         ),
         (n, ..) => format!("{} forks have a spurious branch: too few to say what it costs.", count(n)),
-    };
+    });
+    let entropy = forks.entropy_at_forks.zip(forks.entropy_elsewhere).map(|(at, elsewhere)| {
+        format!(" Mean entropy {} at forks, {} elsewhere.", number(at), number(elsewhere))
+    });
     let note = format!(
-        "{} forks, {} with two responses in every branch. Mean entropy {} at forks, {} elsewhere. {premise}{}",
+        "{} forks, {} with two responses in every branch.{}{}{}",
         count(forks.forks),
         count(forks.all_branches_twice),
-        number_or_dash(forks.entropy_at_forks),
-        number_or_dash(forks.entropy_elsewhere),
+        entropy.unwrap_or_default(),
+        premise.map_or(String::new(), |premise| format!(" {premise}")),
         estimate(forks.exact)
     );
-    Some(sheet.folded("Forks whose branches differ most in reward", Some("forks"), &note))
+    Some(sheet.without_empty().folded("Forks whose branches differ most in reward", Some("forks"), &note))
 }

@@ -29,11 +29,11 @@ pub fn slices(answers: &Answers) -> Option<Markup> {
             sheet.push([
                 prose(&row.value),
                 count(row.tokens),
-                number(row.mean_entropy),
+                number_or_dash(row.mean_entropy),
                 number(row.mean_prob),
                 percent_or_dash(row.energy_share),
                 interval(row.energy_share_interval),
-                count(row.spurious),
+                row.spurious.map_or_else(none, count),
                 interval(row.spurious_share_interval),
                 percent_or_dash(row.clipped_share),
                 number_or_dash(row.engine_k3),

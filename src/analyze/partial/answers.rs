@@ -1,0 +1,267 @@
+//! The answers without what rests on entropy: gradient energy, the spurious tokens, and entropy itself.
+//!
+//! Every struct is taken apart field by field, so that a new field does not compile until somebody
+//! decides whether it needs entropy.
+
+use crate::analyze::result::breakdown::Breakdown;
+use crate::analyze::result::corrections::CorrectionRow;
+use crate::analyze::result::groups::{Groups, PassRateRow, StepGroupOutcomes};
+use crate::analyze::result::offpolicy::RatioBins;
+use crate::analyze::result::questions::{Ended, StepTruncated};
+use crate::analyze::result::siblings::{Branch, Fork};
+use crate::analyze::result::{
+    Answers, Cancellation, Forks, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated,
+};
+
+/// What needs entropy, as `not_answered` names it.
+const NEED_ENTROPY: [&str; 8] =
+    ["s2t", "drivers", "taxonomy", "entropy_profiles", "entropy_change", "sweep", "rules", "punished_rare"];
+
+/// The answers that need no entropy.
+pub fn without_entropy(answers: Answers) -> Answers {
+    let Answers {
+        offpolicy,
+        groups,
+        truncated,
+        clipping,
+        kl_reference,
+        reward_parts,
+        within_groups,
+        punished_rare: _,
+        repetition,
+        cancellation,
+        forks,
+        slices,
+        not_answered,
+    } = answers;
+    let open = NEED_ENTROPY.iter().map(|part| NotAnswered {
+        part: (*part).into(),
+        needs: "log `entropy`: the entropy of the policy at each token".into(),
+    });
+    Answers {
+        offpolicy: offpolicy.map(ledger),
+        groups: groups.map(outcomes),
+        truncated: truncated.map(cut),
+        clipping,
+        kl_reference: kl_reference.map(reference),
+        reward_parts,
+        within_groups,
+        punished_rare: None,
+        repetition,
+        cancellation: cancellation.map(pushes),
+        forks: forks.map(branches),
+        slices: slices
+            .into_iter()
+            .map(|(name, rows)| (name, rows.into_iter().map(slice).collect()))
+            .collect(),
+        not_answered: open.chain(not_answered).collect(),
+    }
+}
+
+fn ledger(of: OffPolicy) -> OffPolicy {
+    let OffPolicy {
+        run,
+        steps,
+        lags,
+        step_lags,
+        lag_is_version,
+        quantile_error,
+        corrections,
+        breakdown,
+        ratios: _,
+        spurious: _,
+    } = of;
+    OffPolicy {
+        run,
+        steps,
+        lags,
+        step_lags,
+        lag_is_version,
+        quantile_error,
+        corrections: corrections.into_iter().map(correction).collect(),
+        breakdown: breakdown.map(places),
+        ratios: RatioBins::default(),
+        spurious: None,
+    }
+}
+
+fn correction(of: CorrectionRow) -> CorrectionRow {
+    let CorrectionRow {
+        rule,
+        mean_weight,
+        ess,
+        changed_tokens,
+        dropped_tokens,
+        dropped_responses,
+        energy_kept: _,
+        spurious_removed: _,
+        overlap_with_s2t: _,
+        top,
+        steps,
+    } = of;
+    CorrectionRow {
+        rule,
+        mean_weight,
+        ess,
+        changed_tokens,
+        dropped_tokens,
+        dropped_responses,
+        energy_kept: None,
+        spurious_removed: None,
+        overlap_with_s2t: None,
+        top,
+        steps,
+    }
+}
+
+fn places(of: Breakdown) -> Breakdown {
+    let Breakdown {
+        by_probability,
+        by_entropy: _,
+        by_position,
+        first_tokens,
+        by_turn,
+        largest_mean,
+        largest_k3_share,
+    } = of;
+    let by_entropy = Vec::new();
+    Breakdown {
+        by_probability,
+        by_entropy,
+        by_position,
+        first_tokens,
+        by_turn,
+        largest_mean,
+        largest_k3_share,
+    }
+}
+
+fn outcomes(of: Groups) -> Groups {
+    let Groups {
+        rule,
+        counts,
+        token_share,
+        energy_share: _,
+        pass_rate,
+        pass_at,
+        pass_at_interval,
+        by_pass_rate,
+        length,
+        steps,
+    } = of;
+    let row = |of: PassRateRow| {
+        let PassRateRow { pass_rate, groups, token_share, energy_share: _ } = of;
+        PassRateRow { pass_rate, groups, token_share, energy_share: None }
+    };
+    let step = |of: StepGroupOutcomes| {
+        let StepGroupOutcomes { step, groups, counts, token_share, energy_share: _, pass_rate, pass_at } = of;
+        StepGroupOutcomes { step, groups, counts, token_share, energy_share: None, pass_rate, pass_at }
+    };
+    Groups {
+        rule,
+        counts,
+        token_share,
+        energy_share: None,
+        pass_rate,
+        pass_at,
+        pass_at_interval,
+        by_pass_rate: by_pass_rate.into_iter().map(row).collect(),
+        length,
+        steps: steps.into_iter().map(step).collect(),
+    }
+}
+
+fn cut(of: Truncated) -> Truncated {
+    let Truncated { from, known, responses, energy_share: _, mean_reward, cut, finished, steps } = of;
+    let ended = |of: Ended| {
+        let Ended { responses, mean_reward, mean_length, mean_entropy: _, energy_per_token: _ } = of;
+        Ended { responses, mean_reward, mean_length, mean_entropy: None, energy_per_token: None }
+    };
+    let step = |of: StepTruncated| {
+        let StepTruncated { step, known, responses, share, energy_share: _ } = of;
+        StepTruncated { step, known, responses, share, energy_share: None }
+    };
+    Truncated {
+        from,
+        known,
+        responses,
+        energy_share: None,
+        mean_reward,
+        cut: ended(cut),
+        finished: ended(finished),
+        steps: steps.into_iter().map(step).collect(),
+    }
+}
+
+fn reference(of: KlReference) -> KlReference {
+    let KlReference { tokens, k1, k3, steps, breakdown } = of;
+    KlReference { tokens, k1, k3, steps, breakdown: breakdown.map(places) }
+}
+
+fn pushes(of: Cancellation) -> Cancellation {
+    let Cancellation { gross, net, cancelled_share, spurious_cancelled_share: _, groups, exact, top } = of;
+    Cancellation { gross, net, cancelled_share, spurious_cancelled_share: None, groups, exact, top }
+}
+
+fn branches(of: Forks) -> Forks {
+    let Forks {
+        forks,
+        all_branches_twice,
+        groups,
+        exact,
+        entropy_at_forks: _,
+        entropy_elsewhere: _,
+        spurious: _,
+        top,
+    } = of;
+    let branch = |of: Branch| {
+        let Branch { token_id, token, responses, mean_reward, spurious: _ } = of;
+        Branch { token_id, token, responses, mean_reward, spurious: None }
+    };
+    let fork = |of: Fork| {
+        let Fork { step, group_id, position, entropy: _, branches, reward_difference, interval } = of;
+        let branches = branches.into_iter().map(branch).collect();
+        Fork { step, group_id, position, entropy: None, branches, reward_difference, interval }
+    };
+    Forks {
+        forks,
+        all_branches_twice,
+        groups,
+        exact,
+        entropy_at_forks: None,
+        entropy_elsewhere: None,
+        spurious: None,
+        top: top.into_iter().map(fork).collect(),
+    }
+}
+
+fn slice(of: SliceRow) -> SliceRow {
+    let SliceRow {
+        value,
+        tokens,
+        token_share,
+        mean_entropy: _,
+        mean_prob,
+        energy_share: _,
+        energy_share_interval: _,
+        spurious: _,
+        spurious_share: _,
+        spurious_share_interval: _,
+        clipped_share,
+        engine_k3,
+    } = of;
+    SliceRow {
+        value,
+        tokens,
+        token_share,
+        mean_entropy: None,
+        mean_prob,
+        energy_share: None,
+        energy_share_interval: None,
+        spurious: None,
+        spurious_share: None,
+        spurious_share_interval: None,
+        clipped_share,
+        engine_k3,
+    }
+}
