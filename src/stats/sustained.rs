@@ -97,9 +97,10 @@ pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
         }
         None => scan.best().filter(|best| (0..ORDERS).all(|order| shuffled(&values, order, best.z()))),
     }?;
+    let sampling = known.as_ref().unwrap_or(&variances);
     Some(Change {
         direction,
-        onset: points[onset(&values, known.as_ref().unwrap_or(&variances), &best)].step,
+        onset: points[onset(&values, sampling, &variances, &best, scan.tail_mean())].step,
         // Without a negative zero.
         before: sign * best.before + 0.0,
         after: sign * scan.tail_mean() + 0.0,
@@ -233,12 +234,23 @@ impl Scan {
     }
 }
 
-/// The first step after the last one that still is where the change came from.
-fn onset(values: &[f64], variances: &[f64], best: &Best) -> usize {
+/// Where the change began: the step that divides the values nearer to the level it left from those
+/// nearer to the last one best, and before it those that had already left. A single step that chance
+/// lifts back later does not move it.
+fn onset(values: &[f64], sampling: &[f64], variances: &[f64], best: &Best, after: f64) -> usize {
+    let (mut sum, mut most, mut began) = (0.0, 0.0, best.window.end);
+    for i in best.window.end..values.len() - 1 {
+        let square = |level: f64| (values[i] - level) * (values[i] - level);
+        sum += (square(after) - square(best.before)) / variances[i];
+        if sum > most {
+            most = sum;
+            began = i + 1;
+        }
+    }
     let near = STILL_THERE * best.difference();
-    let still = |i: &usize| values[*i] > best.before - near.max(2.0 * variances[*i].sqrt());
-    let last = (best.window.end..values.len()).rev().find(still);
-    last.map_or(best.window.end, |last| (last + 1).min(values.len() - 1))
+    let has_left = |i: &usize| values[*i] <= best.before - near.max(2.0 * sampling[*i].sqrt());
+    let already = (best.window.end..began).rev().take_while(has_left).count();
+    began - already
 }
 
 #[cfg(test)]
@@ -264,6 +276,24 @@ mod tests {
         assert_eq!(sustained(&series(values, Some(0.02)), Direction::Up), None);
         let back = [0.8, 0.82, 0.79, 0.1, 0.12, 0.8, 0.81, 0.8, 0.79];
         assert_eq!(sustained(&series(back, Some(0.02)), Direction::Down), None, "it came back");
+    }
+
+    /// Steps of few responses scatter nearly as much as the reward fell: one that chance lifts back to where
+    /// the fall came from is not its beginning.
+    #[test]
+    fn noise_does_not_delay_a_beginning() {
+        let mut random = Random::new(13, 0);
+        let (mut found, mut off, mut late) = (0, 0, 0);
+        for _ in 0..200 {
+            let values = noisy(&mut random, 40, 0.1, |i| if i < 20 { 0.5 } else { 0.24 });
+            let Some(change) = sustained(&series(values, Some(0.1)), Direction::Down) else { continue };
+            let steps = change.onset / 3 - 20;
+            found += 1;
+            off += steps.abs();
+            late += i64::from(steps > 8);
+        }
+        assert!(found > 150, "{found}");
+        assert!(off <= 2 * found && 20 * late <= found, "{off} steps off, {late} late, of {found}");
     }
 
     #[test]
