@@ -75,6 +75,11 @@ impl<'a> Patient<'a> {
         self.signs.facts.groups()
     }
 
+    /// The groups from a step on.
+    pub fn groups_from(&self, step: i64) -> impl Iterator<Item = &'a [ResponseFact]> {
+        self.groups().filter(move |group| group[0].step >= step)
+    }
+
     /// A signal.
     pub fn series(&self, name: &str) -> Option<&'a Series> {
         self.series.iter().find(|series| series.name == name)

@@ -18,6 +18,8 @@ pub struct Log {
     pub rewards: Vec<f32>,
     pub parts: Vec<(&'static str, Vec<f32>)>,
     pub advantages: Vec<f32>,
+    /// Written instead of those of responses where they are there.
+    pub token_advantages: Vec<Vec<f32>>,
     pub truncated: Vec<bool>,
     pub ids: Vec<Vec<i32>>,
     pub turns: Vec<Vec<i32>>,
@@ -25,7 +27,51 @@ pub struct Log {
     pub values: [Vec<Vec<f32>>; 5],
 }
 
+/// Keeps the values whose place is kept.
+fn keep<T>(values: &mut Vec<T>, kept: &[bool]) {
+    let mut places = kept.iter();
+    values.retain(|_| places.next().copied().unwrap_or(true));
+}
+
 impl Log {
+    /// The steps before `from` of this log, then those of another one from there on.
+    pub fn then(mut self, mut other: Self, from: i64) -> Self {
+        self.keep_steps(|step| step < from);
+        other.keep_steps(|step| step >= from);
+        self.steps.append(&mut other.steps);
+        self.updates.append(&mut other.updates);
+        self.groups.append(&mut other.groups);
+        self.samples.append(&mut other.samples);
+        self.versions.append(&mut other.versions);
+        self.rewards.append(&mut other.rewards);
+        self.parts.iter_mut().zip(&mut other.parts).for_each(|((_, all), (_, more))| all.append(more));
+        self.advantages.append(&mut other.advantages);
+        self.token_advantages.append(&mut other.token_advantages);
+        self.truncated.append(&mut other.truncated);
+        self.ids.append(&mut other.ids);
+        self.turns.append(&mut other.turns);
+        self.values.iter_mut().zip(&mut other.values).for_each(|(all, more)| all.append(more));
+        self
+    }
+
+    fn keep_steps(&mut self, is_kept: impl Fn(i64) -> bool) {
+        let kept: Vec<bool> = self.steps.iter().map(|step| is_kept(*step)).collect();
+        for values in [&mut self.steps, &mut self.updates, &mut self.groups] {
+            keep(values, &kept);
+        }
+        for values in [&mut self.samples, &mut self.versions] {
+            keep(values, &kept);
+        }
+        keep(&mut self.rewards, &kept);
+        self.parts.iter_mut().for_each(|(_, values)| keep(values, &kept));
+        keep(&mut self.advantages, &kept);
+        keep(&mut self.token_advantages, &kept);
+        keep(&mut self.truncated, &kept);
+        keep(&mut self.ids, &kept);
+        keep(&mut self.turns, &kept);
+        self.values.iter_mut().for_each(|rows| keep(rows, &kept));
+    }
+
     pub fn write(&self, path: &Path) {
         let lists = |rows: &[Vec<f32>]| float_lists(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let int_rows = |rows: &[Vec<i32>]| int_lists(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -34,10 +80,16 @@ impl Log {
             ("group_id", ints(&self.groups)),
             ("sample_id", ints(&self.samples)),
             ("reward", floats(&self.rewards)),
-            ("advantage", floats(&self.advantages)),
             ("truncated", Arc::new(BooleanArray::from(self.truncated.clone()))),
             ("token_ids", int_rows(&self.ids)),
         ];
+        columns.push((
+            "advantage",
+            match self.token_advantages.is_empty() {
+                true => floats(&self.advantages),
+                false => lists(&self.token_advantages),
+            },
+        ));
         columns.extend(self.parts.iter().map(|(name, values)| (*name, floats(values))));
         for (name, values) in [("update", &self.updates), ("policy_version", &self.versions)] {
             if !values.is_empty() {

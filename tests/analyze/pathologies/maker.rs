@@ -53,7 +53,8 @@ impl Maker {
     fn share(&mut self, way: f64) -> f64 {
         let ease = 0.3 * self.random.normal();
         match (self.fault, self.shape.kind) {
-            (Fault::Hot | Fault::Hacked, _) if way > 0.4 => 0.02,
+            (Fault::Hot | Fault::Warm | Fault::Hacked, _) if way > 0.4 => 0.02,
+            (Fault::MostlyCut, _) if self.random.unit() < 0.65 => 0.0,
             (Fault::Solved, _) => 0.98,
             (Fault::Phantom, _) => 0.0,
             (Fault::Hacked, _) => 0.6,
@@ -67,7 +68,11 @@ impl Maker {
     fn sample(&mut self, way: f64, share: f64) -> Sample {
         let mut chance = |p: f64| f64::from(u8::from(self.random.unit() < p));
         let (answer, coin) = (chance(share), chance(0.5));
-        let format = chance(if self.fault == Fault::Solved { 1.0 } else { 0.85 });
+        let format = chance(match self.fault {
+            Fault::Solved => 1.0,
+            Fault::MostlyCut if share == 0.0 => 0.0,
+            _ => 0.85,
+        });
         let grows = self.fault == Fault::Hacked || self.shape.kind == Kind::Grows;
         let longer = if grows { 1.0 + way } else { 1.0 };
         let length = (self.shape.length as f64 * longer * (0.6 + 0.8 * self.random.unit())) as usize;
@@ -119,7 +124,10 @@ impl Maker {
         let way = self.way(step);
         let cut = match self.fault {
             Fault::Cut => sample.answer == 0.0,
-            Fault::Hot if way > 0.4 => self.random.unit() < 0.9,
+            Fault::MostlyCut => sample.answer == 0.0 && sample.format == 0.0,
+            Fault::Hot | Fault::Warm if way > 0.4 => self.random.unit() < 0.9,
+            // A budget that longer and longer responses run into.
+            Fault::Hacked if self.shape.kind == Kind::NoParts => 2 * sample.length > 3 * self.shape.length,
             _ => self.random.unit() < 0.02,
         };
         let log = &mut self.log;
@@ -136,6 +144,11 @@ impl Maker {
             values.push(value as f32);
         }
         log.advantages.push((self.shape.scale * advantage) as f32);
+        if self.shape.kind == Kind::LearnedBaseline {
+            let error = 1.5 * self.random.normal();
+            let mut token = || (self.shape.scale * (advantage + error + 0.7 * self.random.normal())) as f32;
+            log.token_advantages.push((0..sample.length).map(|_| token()).collect());
+        }
         log.truncated.push(cut);
         let update = (self.shape.kind == Kind::TwoEpochs).then_some((group % 2) as i64);
         log.updates.extend(update);
@@ -144,7 +157,7 @@ impl Maker {
 
     fn tokens(&mut self, step: usize, length: usize, first: bool, second_epoch: bool) {
         let (fault, kind) = (self.fault, self.shape.kind);
-        let old = fault == Fault::Stale && self.random.unit() < 0.5;
+        let old = matches!(fault, Fault::Stale | Fault::StaleImprecise) && self.random.unit() < 0.5;
         let lag = match kind {
             _ if old => 3,
             Kind::Async => self.random.below(5) as i64,
@@ -156,6 +169,8 @@ impl Maker {
         let turn_at = length / 2;
         let moves = match (fault, kind) {
             (Fault::Hot, _) => 0.6,
+            (Fault::Warm, _) => 0.15,
+            (Fault::Brisk, _) => 0.35,
             (_, Kind::TwoEpochs) if second_epoch => 0.1,
             _ => 0.03,
         };
@@ -174,6 +189,7 @@ impl Maker {
             let mut rollout = sampler.0[id].ln();
             match (fault, kind) {
                 (Fault::Imprecise, _) => rollout += 0.25 * self.random.normal(),
+                (Fault::StaleImprecise, _) => rollout += 0.15 * self.random.normal(),
                 (_, Kind::Rounded) => rollout *= 1.0 + 0.004 * (self.random.unit() - 0.5),
                 _ => {}
             }

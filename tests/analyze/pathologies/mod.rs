@@ -2,6 +2,7 @@
 //! Σπ² are exact, so that only the fault is wrong. The table of `docs/diagnosis.md` comes from here:
 //! `cargo test --release --test analyze pathologies::table -- --ignored --nocapture`.
 
+mod late;
 mod log;
 mod maker;
 mod policy;
@@ -11,6 +12,7 @@ use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
 use stapo_analyze::stats::random::Random;
 
+use self::log::Log;
 use self::maker::Maker;
 use self::run::{Fault, Kind, Shape};
 use super::analyzed;
@@ -19,9 +21,13 @@ const SHAPE: Shape =
     Shape { steps: 12, groups: 16, group: 8, length: 16, vocabulary: 32, scale: 1.0, kind: Kind::Plain };
 
 fn analysis(fault: Fault, shape: Shape, seed: u64) -> RunAnalysis {
+    analysis_of(&Maker::run(fault, shape, seed), shape)
+}
+
+fn analysis_of(log: &Log, shape: Shape) -> RunAnalysis {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.parquet");
-    Maker::run(fault, shape, seed).write(&path);
+    log.write(&path);
     let settings = AnalyzeSettings { vocab_size: Some(shape.vocabulary as u32), ..Default::default() };
     analyzed(&[path], &settings)
 }

@@ -8,9 +8,15 @@ use stapo_analyze::stats::random::Random;
 pub enum Fault {
     Nothing,
     Hot,
+    /// Every update a little beyond the edge of the clip.
+    Brisk,
+    /// Ruined as a hot run is, by updates that stay within the clip.
+    Warm,
     Temperature(f64),
     TopP(f64),
     Stale,
+    /// Old weights, and another precision.
+    StaleImprecise,
     Imprecise,
     Flipped(f64),
     Noise,
@@ -23,6 +29,8 @@ pub enum Fault {
     HugeRatio,
     Phantom,
     Cut,
+    /// Two thirds of the groups are cut throughout, and teach nothing.
+    MostlyCut,
     Observed,
     Shifted,
     OtherEntropy,
@@ -92,10 +100,12 @@ pub enum Kind {
     BatchBaseline,
     /// A sampler in bfloat16.
     Rounded,
+    /// Advantages of tokens, against a learned value that errs.
+    LearnedBaseline,
 }
 
 impl Kind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Plain,
         Self::Sharpens,
         Self::Widens,
@@ -114,6 +124,7 @@ impl Kind {
         Self::NoParts,
         Self::BatchBaseline,
         Self::Rounded,
+        Self::LearnedBaseline,
     ];
 }
 

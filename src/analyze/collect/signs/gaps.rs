@@ -34,8 +34,6 @@ pub struct GapSums {
     pub yy: f64,
     /// Σ y² where y < 0.
     pub below: f64,
-    /// The largest y.
-    pub largest: f64,
     /// Σ xy, Σ zy, Σ x², Σ xz, Σ z².
     pub moments: [f64; 5],
     /// Of tokens with π < 0.95: number, Σ ln π, Σ ln μ, Σ (ln π)², Σ ln π ln μ.
@@ -61,7 +59,6 @@ impl GapSums {
             sums.absolute += y.abs();
             sums.yy += y * y;
             sums.below += if y < 0.0 { y * y } else { 0.0 };
-            sums.largest = sums.largest.max(y);
             let moments = [x * y, z * y, x * x, x * z, z * z];
             sums.moments.iter_mut().zip(moments).for_each(|(sum, term)| *sum += term);
             if *trainer < NEARLY_CERTAIN {
@@ -74,8 +71,8 @@ impl GapSums {
 
     /// All sums as bits, for an order.
     pub fn bits(&self) -> Vec<u64> {
-        let Self { tokens, k3, y, absolute, yy, below, largest, moments, slope } = self;
-        let single = [tokens, k3, y, absolute, yy, below, largest];
+        let Self { tokens, k3, y, absolute, yy, below, moments, slope } = self;
+        let single = [tokens, k3, y, absolute, yy, below];
         single.into_iter().chain(moments).chain(slope).map(|sum| sum.to_bits()).collect()
     }
 
@@ -87,7 +84,6 @@ impl GapSums {
         self.absolute += other.absolute;
         self.yy += other.yy;
         self.below += other.below;
-        self.largest = self.largest.max(other.largest);
         self.moments.iter_mut().zip(other.moments).for_each(|(sum, term)| *sum += term);
         self.slope.iter_mut().zip(other.slope).for_each(|(sum, term)| *sum += term);
     }

@@ -4,10 +4,13 @@
 //! differ (in every step, where groups are not logged); and the groups whose rewards differ while all
 //! advantages are 0.
 //! Threshold: any baseline and any scale leave the sign positive, so healthy runs have none. Likely
-//! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %; for
-//! advantages of 0, which filters give on purpose, likely above one half.
+//! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %, over the run or
+//! from the step on at which the share changed (`lasting`); for advantages of 0, which filters give on
+//! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
+//! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::lasting::Counts;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -60,16 +63,18 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) {
         return Finding::NotChecked("reward");
     }
-    let (mut judged, mut against, mut zeroed) = (0, 0, 0);
-    let mut first: Option<i64> = None;
-    let mut note = |group: &[ResponseFact]| match kind(group) {
-        Kind::Silent => {}
-        Kind::Zeroed => zeroed += 1,
-        Kind::Agrees => judged += 1,
-        Kind::Contradicts => {
-            judged += 1;
-            against += 1;
-            first = first.or(group.first().map(|fact| fact.step));
+    let (mut judged, mut zeroed, mut by_token) = (0, 0, 0);
+    let mut against = Counts::default();
+    let mut note = |group: &[ResponseFact]| {
+        let kind = kind(group);
+        match kind {
+            Kind::Silent => {}
+            Kind::Zeroed => zeroed += 1,
+            Kind::Agrees | Kind::Contradicts => {
+                judged += 1;
+                by_token += u64::from(group.iter().any(|fact| fact.signs == [true; 2]));
+                against.add(group[0].step, matches!(kind, Kind::Contradicts));
+            }
         }
     };
     if patient.has(Column::GroupId) {
@@ -81,24 +86,27 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let unit = if patient.has(Column::GroupId) { "groups" } else { "steps" };
-    let [low, _] = share_bounds(against, judged);
-    if low > POSSIBLE {
-        let share = against as f64 / judged as f64;
-        let confidence = if low > LIKELY { Confidence::Likely } else { Confidence::Possible };
+    let enough = if 2 * by_token > judged { MOST } else { LIKELY };
+    let share = against.share(enough);
+    if let Some(share) = share.filter(|share| share.lower() > POSSIBLE) {
+        let low = share.lower();
         return found(
             CauseCode::AdvantageContradictsReward,
-            confidence,
-            first,
+            if low > enough { Confidence::Likely } else { Confidence::Possible },
+            Some(share.from_step),
             format!(
-                "in {} of the {unit} ({against} of {judged}) the better answers have the lower advantage: \
-                 the update pushes against the reward",
-                percent(share)
+                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage: the update \
+                 pushes against the reward",
+                percent(share.value()),
+                share.since(),
+                share.hits,
+                share.tries
             ),
             HINT,
             vec![
-                number(&format!("share of {unit} whose advantage falls with the reward"), share),
+                number(&format!("share of {unit} whose advantage falls with the reward"), share.value()),
                 number("its lower end (99.9 %)", low),
-                number(&format!("{unit} in which both differ"), judged as f64),
+                number(&format!("{unit} in which both differ"), share.tries as f64),
             ],
         );
     }

@@ -19,14 +19,14 @@ pub fn part(index: usize) -> OwnedFeature {
     Box::new(move |fact: &ResponseFact| f64::from(fact.parts[index]))
 }
 
-/// The parts that the reward is made of; empty where they do not add up to it.
-pub fn components(patient: &Patient<'_>) -> Vec<usize> {
+/// The parts that the reward is made of from a step on; empty where they do not add up to it.
+pub fn components(patient: &Patient<'_>, from_step: i64) -> Vec<usize> {
     let parts: Vec<usize> = (0..patient.plan.reward_parts.len().min(MAX_PARTS)).collect();
     let share = |of: &[usize]| {
         let owned: Vec<OwnedFeature> = of.iter().map(|index| part(*index)).collect();
         let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
         let reward = |fact: &ResponseFact| f64::from(fact.reward);
-        explained(patient.groups(), &reward, &features).map_or(0.0, |e| e.share)
+        explained(patient.groups_from(from_step), &reward, &features).map_or(0.0, |e| e.share)
     };
     if parts.is_empty() || share(&parts) < ALL {
         return Vec::new();

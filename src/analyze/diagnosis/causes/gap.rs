@@ -19,6 +19,13 @@ const RANGE: [f64; 2] = [-0.8, 4.0];
 pub const NOTICEABLE: f64 = 1e-3;
 /// A gap beyond which importance weights are asked for.
 pub const LARGE: f64 = 1e-2;
+/// Steps are judged apart where the squares of the gap differ by this factor: a fault that begins in
+/// the middle of a run lifts them from what rounding leaves to what is worth naming.
+const APART: f64 = 10.0;
+/// A sampler that leaves out the tail raises what it keeps: less of the squares than this lies below 0.
+const BELOW: f64 = 0.05;
+/// A sampler whose mean lies below this keeps all but 0.2 % of the mass.
+const MEAN: f64 = 0.002;
 
 /// Sampler against trainer where no staleness is between them.
 pub struct Gap {
@@ -28,6 +35,8 @@ pub struct Gap {
     pub fit: (f64, f64),
     /// The lag it is of: some trainers count versions from 1, so that the smallest is not 0.
     pub lag: i64,
+    /// The first of the steps it is of: all, or those with the larger gap where it changed at once.
+    pub from_step: Option<i64>,
     clusters: Vec<GapSums>,
 }
 
@@ -48,23 +57,51 @@ impl Gap {
     pub fn fresh(patient: &Patient<'_>) -> Option<Self> {
         let lag = smallest_lag(patient);
         let fresh = |fact: &ResponseFact| fact.lag.is_none() || fact.lag == lag;
-        let mut clusters: Vec<GapSums> = Vec::new();
-        let groups = patient.groups().count();
-        let each = groups.div_ceil(CLUSTERS).max(1);
-        for (number, group) in patient.groups().enumerate() {
-            if number % each == 0 {
-                clusters.push(GapSums::default());
+        let mut groups: Vec<(i64, GapSums)> = Vec::new();
+        for group in patient.groups() {
+            let mut sums = GapSums::default();
+            group.iter().filter(|fact| fresh(fact)).filter_map(|f| f.gap.as_ref()).for_each(|g| sums.add(g));
+            if sums.tokens > 0.0 {
+                groups.push((group[0].step, sums));
             }
-            let Some(cluster) = clusters.last_mut() else { continue };
-            group.iter().filter(|fact| fresh(fact)).for_each(|fact| {
-                if let Some(gap) = &fact.gap {
-                    cluster.add(gap);
-                }
-            });
         }
-        let mut all = GapSums::default();
-        clusters.iter().for_each(|cluster| all.add(cluster));
-        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag: lag.unwrap_or(0), clusters })
+        let groups = phase(&groups);
+        let each = groups.len().div_ceil(CLUSTERS).max(1);
+        let total = |of: &[(i64, GapSums)]| {
+            let mut sums = GapSums::default();
+            of.iter().for_each(|(_, more)| sums.add(more));
+            sums
+        };
+        let clusters: Vec<GapSums> = groups.chunks(each).map(total).collect();
+        let all = total(groups);
+        let from_step = groups.first().map(|(step, _)| *step);
+        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag: lag.unwrap_or(0), from_step, clusters })
+    }
+
+    /// Whether one temperature explains the gap.
+    pub fn is_temperature(&self) -> bool {
+        let (b, explained) = self.fit;
+        explained >= 0.5 && b.abs() > 0.02 && !(b > 0.0 && self.is_never_below())
+    }
+
+    /// Whether the gap is that of a sampler that leaves out the tail: what it keeps is raised. A sharper
+    /// sampler has most of the squares of the gap below 0, where it draws rare tokens.
+    pub fn is_truncation(&self) -> bool {
+        self.is_never_below() && !self.is_temperature()
+    }
+
+    fn is_never_below(&self) -> bool {
+        self.mean() >= MEAN && self.share_below() <= BELOW
+    }
+
+    /// Mean of ln μ − ln π.
+    pub fn mean(&self) -> f64 {
+        self.all.y / self.all.tokens
+    }
+
+    /// The share of the squares of ln μ − ln π where it is below 0.
+    pub fn share_below(&self) -> f64 {
+        self.all.below / self.all.yy.max(f64::MIN_POSITIVE)
     }
 
     /// Mean k3.
@@ -118,7 +155,32 @@ fn fit(sums: &GapSums) -> (f64, f64) {
     (b, (1.0 - left(b) / sums.yy).max(0.0))
 }
 
-/// Whether the gap is explained by one temperature.
-pub fn is_temperature(gap: &Gap) -> bool {
-    gap.fit.1 >= 0.5 && gap.fit.0.abs() > 0.02
+/// The steps whose gap is judged: all, or one side of the step at which its squares change most (by the
+/// likelihood of two variances), where they differ by a factor of ten; the side with the larger ones.
+fn phase(groups: &[(i64, GapSums)]) -> &[(i64, GapSums)] {
+    let sum = |side: &[(i64, GapSums)]| {
+        side.iter().fold((0.0, 0.0), |all, (_, sums)| (all.0 + sums.tokens, all.1 + sums.yy))
+    };
+    let (tokens, squares) = sum(groups);
+    let (mut best, mut split) = (0.0, None);
+    let (mut n, mut yy) = (0.0, 0.0);
+    let cost = |n: f64, yy: f64| n * (yy / n).max(f64::MIN_POSITIVE).ln();
+    for (at, pair) in groups.windows(2).enumerate() {
+        n += pair[0].1.tokens;
+        yy += pair[0].1.yy;
+        if pair[0].0 == pair[1].0 || n < FEWEST || tokens - n < FEWEST {
+            continue;
+        }
+        let rest = (squares - yy).max(0.0);
+        let gain = cost(tokens, squares) - cost(n, yy) - cost(tokens - n, rest);
+        if gain > best {
+            best = gain;
+            split = Some((at + 1, [yy / n, rest / (tokens - n)]));
+        }
+    }
+    match split {
+        Some((at, [before, after])) if after > APART * before => &groups[at..],
+        Some((at, [before, after])) if before > APART * after => &groups[..at],
+        _ => groups,
+    }
 }

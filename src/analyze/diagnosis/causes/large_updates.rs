@@ -1,18 +1,23 @@
 //! The policy moves too far within a step.
 //!
-//! Statistic: k3 of ln π_θ − ln π_old, the mean over a step's tokens.
+//! Statistic: k3 of ln π_θ − ln π_old, the mean over a step's tokens without the one that rose most: a
+//! single token with a huge ratio is another cause.
 //! Threshold: the k3 of a ratio at the edge of the clip (0.033 at 1.28): beyond it the mean token
 //! has moved farther than the clip means any token to. One step beyond it is what the first update
 //! of a fresh optimizer does in healthy runs; likely are two steps beyond it with one beyond three
-//! times the edge, any step beyond ten times, or one beyond three times before something was damaged.
+//! times the edge, most steps beyond it, any step beyond ten times, or one beyond three times before
+//! something was damaged.
+//! A run is its own measure, too: k3 that rose tenfold for good, to a tenth of the edge or more, no later
+//! than the damage, is likely (k3 goes with the square of the learning rate: tenfold is three times).
 //! Without ratios, a jump of a nat a token away from the reference between two logged steps says
 //! the same.
 
 use super::super::patient::{Finding, Patient, at, found, number};
 use crate::analyze::collect::signs::gaps::k3;
-use crate::analyze::result::{CauseCode, Confidence, Evidence};
+use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
 use crate::framework::rules::BASE_CLIP;
 use crate::ingest::Column;
+use crate::stats::sustained::{Change, Direction, FEWEST_STEPS};
 
 const FAR_BEYOND: f64 = 3.0;
 const WAY_BEYOND: f64 = 10.0;
@@ -25,8 +30,8 @@ const HINT: &str = "lower the learning rate, use fewer epochs or larger batches,
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    let moved: Vec<(i64, f64)> =
-        patient.analysis.steps.iter().filter_map(|row| Some((row.step, row.update_k3?))).collect();
+    let steps = &patient.analysis.steps;
+    let moved: Vec<(i64, f64)> = steps.iter().filter_map(|row| Some((row.step, of_most(row)?))).collect();
     // Where the loss sees the policy that was logged, ratios are all 1 and say nothing.
     if moved.iter().all(|(_, k3)| *k3 < 1e-12) {
         return by_reference(patient);
@@ -35,15 +40,24 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let edge = k3((1.0 + clip.high).ln()).max(k3((1.0 - clip.low).max(1e-3).ln()));
     let beyond = |times: f64| moved.iter().filter(move |(_, k3)| *k3 > times * edge);
     let count = beyond(1.0).count();
+    if let Some(rise) = rise_before_damage(patient, edge).filter(|_| beyond(FAR_BEYOND).next().is_none()) {
+        return risen(rise, edge);
+    }
     if count == 0 {
         return Finding::Absent;
     }
     let before_damage =
         patient.damaged_from().is_some_and(|from| beyond(FAR_BEYOND).any(|(s, _)| *s <= from));
     let repeated = count > 1 && beyond(FAR_BEYOND).next().is_some();
-    let likely = repeated || beyond(WAY_BEYOND).next().is_some() || before_damage;
+    let mostly = count >= FEWEST_STEPS && 2 * count > moved.len();
+    let likely = repeated || mostly || beyond(WAY_BEYOND).next().is_some() || before_damage;
     let most = moved.iter().map(|(_, k3)| *k3).fold(0.0, f64::max);
-    let from = beyond(if likely { FAR_BEYOND } else { 1.0 }).next().map(|(step, _)| *step);
+    let is_beyond = |times: f64| move |(_, k3): &(i64, f64)| *k3 > times * edge;
+    let first = moved.iter().position(is_beyond(if likely && !mostly { FAR_BEYOND } else { 1.0 }));
+    // It began with the first of the steps beyond the edge that lead there.
+    let began =
+        |at: usize| moved[..at].iter().rposition(|step| !is_beyond(1.0)(step)).map_or(0, |last| last + 1);
+    let from = first.map(|at| moved[began(at)].0);
     let mut evidence: Vec<Evidence> =
         beyond(1.0).take(SHOWN).map(|(step, k3)| at(*step, "update k3", *k3)).collect();
     evidence.push(number("k3 at the edge of the clip", edge));
@@ -58,6 +72,45 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     );
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
     found(CauseCode::LargeUpdates, confidence, from, message, HINT, evidence)
+}
+
+/// k3 of a step without the token whose probability rose most.
+fn of_most(row: &StepRow) -> Option<f64> {
+    let mean = row.update_k3?;
+    let largest = row.largest_ratio.filter(|ratio| *ratio > 1.0).map_or(0.0, |ratio| k3(ratio.ln()));
+    Some((mean - largest / row.tokens.max(1) as f64).max(0.0))
+}
+
+/// A lasting rise of update k3 that began no later than the damage: each is dated to a logged step or so.
+fn rise_before_damage<'a>(patient: &Patient<'a>, edge: f64) -> Option<&'a Change> {
+    let first = patient.damaged_from()?;
+    let after = patient.analysis.steps.iter().map(|row| row.step).find(|step| *step > first);
+    let damaged = after.unwrap_or(first);
+    patient.changes_of("update_k3").find(|change| {
+        let multiplied = change.after > WAY_BEYOND * change.before && WAY_BEYOND * change.after > edge;
+        change.direction == Direction::Up && multiplied && change.onset <= damaged
+    })
+}
+
+fn risen(rise: &Change, edge: f64) -> Finding {
+    found(
+        CauseCode::LargeUpdates,
+        Confidence::Likely,
+        Some(rise.onset),
+        format!(
+            "within a step the policy moves {:.0} times as far as before (update k3 {:.1e} → {:.1e}), and \
+             the damage follows",
+            rise.after / rise.before.max(f64::MIN_POSITIVE),
+            rise.before,
+            rise.after
+        ),
+        HINT,
+        vec![
+            number("update k3 before", rise.before),
+            at(rise.onset, "update k3 after", rise.after),
+            number("k3 at the edge of the clip", edge),
+        ],
+    )
 }
 
 fn by_reference(patient: &Patient<'_>) -> Finding {

@@ -6,6 +6,7 @@ mod dead_groups;
 mod entropy_of_another_policy;
 mod gap;
 mod large_updates;
+mod lasting;
 mod misaligned_log;
 mod observation_trained;
 mod one_sided;

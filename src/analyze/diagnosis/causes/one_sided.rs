@@ -3,9 +3,11 @@
 //! Statistic: among the groups whose rewards differ and that have an advantage (all groups with an
 //! advantage, where rewards are not logged), those without A < 0, and those without A > 0.
 //! Threshold: a baseline inside of a group gives both signs to every such group; likely where the lower
-//! end of the share without one (Wilson, 99.9 %) is above one half, which takes a dozen groups.
+//! end of the share without one (Wilson, 99.9 %) is above one half, which takes a dozen groups, over the
+//! run or from the step on at which the share changed (`lasting`).
 
-use super::super::patient::{Finding, Patient, found, number, share_bounds};
+use super::super::patient::{Finding, Patient, found, number};
+use super::lasting::{Counts, Share};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -16,50 +18,52 @@ fn differs(group: &[ResponseFact]) -> bool {
     group.windows(2).any(|pair| pair[0].reward != pair[1].reward)
 }
 
-fn share_without(patient: &Patient<'_>, sign: usize) -> (u64, u64) {
+/// The groups with a signal that lack a sign, where most do.
+fn mostly_without(patient: &Patient<'_>, sign: usize) -> Option<Share> {
     let rewarded = patient.has(Column::Reward);
     let learns = |group: &&[ResponseFact]| group.iter().any(|f| f.signs[0] || f.signs[1]);
-    let (mut without, mut all) = (0, 0);
     let units: Box<dyn Iterator<Item = &[ResponseFact]>> = match patient.has(Column::GroupId) {
         true => Box::new(patient.groups()),
         false => Box::new(patient.signs.facts.responses.chunk_by(|a, b| a.step == b.step)),
     };
+    let mut without = Counts::default();
     for group in units.filter(learns).filter(|group| !rewarded || differs(group)) {
-        all += 1;
-        without += u64::from(!group.iter().any(|f| f.signs[sign]));
+        without.add(group[0].step, !group.iter().any(|f| f.signs[sign]));
     }
-    (without, all)
+    without.share(MOST).filter(|share| share.lower() > MOST)
 }
 
 /// Looks for advantages that are never negative.
 pub fn no_negative(patient: &Patient<'_>) -> Finding {
-    let (without, all) = share_without(patient, 1);
-    if share_bounds(without, all)[0] <= MOST {
-        return Finding::Absent;
-    }
+    let Some(share) = mostly_without(patient, 1) else { return Finding::Absent };
+    let Share { hits, tries, from_step, .. } = share;
     found(
         CauseCode::NoNegativeSignal,
         Confidence::Likely,
-        patient.analysis.steps.first().map(|row| row.step),
-        format!("no response is pushed down: {without} of {all} groups with different rewards have no A < 0"),
+        Some(from_step),
+        format!(
+            "no response is pushed down{}: {hits} of {tries} groups with different rewards have no A < 0",
+            share.since()
+        ),
         "if it is not on purpose (rejection sampling), keep the negative advantages: without them entropy \
          falls and wrong answers are never unlearned",
-        vec![number("groups without A < 0", without as f64), number("groups with a signal", all as f64)],
+        vec![number("groups without A < 0", hits as f64), number("groups with a signal", tries as f64)],
     )
 }
 
 /// Looks for advantages that are never positive.
 pub fn no_positive(patient: &Patient<'_>) -> Finding {
-    let (without, all) = share_without(patient, 0);
-    if share_bounds(without, all)[0] <= MOST {
-        return Finding::Absent;
-    }
+    let Some(share) = mostly_without(patient, 0) else { return Finding::Absent };
+    let Share { hits, tries, from_step, .. } = share;
     found(
         CauseCode::NoPositiveSignal,
         Confidence::Likely,
-        patient.analysis.steps.first().map(|row| row.step),
-        format!("no response is pushed up: {without} of {all} groups with different rewards have no A > 0"),
+        Some(from_step),
+        format!(
+            "no response is pushed up{}: {hits} of {tries} groups with different rewards have no A > 0",
+            share.since()
+        ),
         "look at the baseline that is taken off the rewards: pushing down alone drives the policy to noise",
-        vec![number("groups without A > 0", without as f64), number("groups with a signal", all as f64)],
+        vec![number("groups without A > 0", hits as f64), number("groups with a signal", tries as f64)],
     )
 }

@@ -2,9 +2,10 @@
 //!
 //! Statistic: among the groups that teach, those without a right answer, by the part of the reward
 //! that says what is right.
-//! Threshold: likely where they are most of the groups that teach, over the run (lower end, 99.9 %), and
-//! right answers do not become more all the same; possible from a quarter on, which hard prompts give at
-//! the start of healthy runs.
+//! Threshold: likely where they are most of the groups that teach (lower end, 99.9 %) over the run, or
+//! before anything was damaged (a run that lost its right answers has such groups afterwards, as a
+//! consequence), and right answers do not become more all the same; possible from a quarter on, which
+//! hard prompts give at the start of healthy runs.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
 use crate::analyze::result::{CauseCode, Confidence};
@@ -22,11 +23,15 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         );
     };
     let (mut teach, mut phantom) = (0, 0);
+    let (mut teach_before, mut phantom_before) = (0, 0);
     let mut first: Option<i64> = None;
     for group in patient.groups().filter(|group| group.iter().any(|f| f.signs != [false; 2])) {
+        let before = u64::from(patient.damaged_from().is_none_or(|damaged| group[0].step < damaged));
         teach += 1;
+        teach_before += before;
         if !group.iter().any(|f| right.of(f) == Some(true)) {
             phantom += 1;
+            phantom_before += before;
             first = first.or(group.first().map(|f| f.step));
         }
     }
@@ -34,12 +39,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if low <= MANY {
         return Finding::Absent;
     }
+    let most = share_bounds(phantom_before, teach_before)[0] > MOST;
     let learns = patient.changes_of(&right.signal()).any(|change| change.direction == Direction::Up);
     let told = patient.analysis.steps.len() >= FEWEST_STEPS;
     let share = phantom as f64 / teach.max(1) as f64;
     found(
         CauseCode::PhantomAdvantage,
-        if low > MOST && told && !learns { Confidence::Likely } else { Confidence::Possible },
+        if low > MOST && most && told && !learns { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
             "{} of the groups that teach have no right answer ({}): their advantages come from the \

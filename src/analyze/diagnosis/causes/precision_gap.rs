@@ -6,8 +6,7 @@
 //! importance weights are asked for.
 
 use super::super::patient::{Finding, Patient, found, number};
-use super::gap::{Gap, LARGE, NOTICEABLE, is_temperature};
-use super::sampler_truncation;
+use super::gap::{Gap, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
@@ -16,8 +15,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
         return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
     };
-    let explained = is_temperature(&gap) || matches!(sampler_truncation::examine(patient), Finding::Found(_));
-    if gap.k3() < NOTICEABLE || explained {
+    if gap.k3() < NOTICEABLE || gap.is_temperature() || gap.is_truncation() {
         return Finding::Absent;
     }
     let lags = patient.has(Column::PolicyVersion);
@@ -30,7 +28,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     found(
         CauseCode::PrecisionGap,
         if likely { Confidence::Likely } else { Confidence::Possible },
-        patient.analysis.steps.first().map(|row| row.step),
+        gap.from_step,
         format!(
             "trainer and sampler disagree with {}: engine k3 {:.4}, which no temperature and \
              no truncation explains{unknown}",

@@ -7,6 +7,8 @@
 //! Before any damage: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
 //! standard errors away): the update pays for something else. A reward that is chance is another cause.
+//! Without parts: the reward rose for good while responses were cut or looped, and before that length
+//! explained more than half of the advantage: it was paid for.
 
 use super::super::patient::{Finding, Patient, at, found, number, percent};
 use super::composition::{MAX_PARTS, OwnedFeature, part};
@@ -30,8 +32,12 @@ const HINT: &str = "read late responses with a high reward; take out or bound th
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    if !patient.has(Column::Reward) || patient.plan.reward_parts.is_empty() {
-        return Finding::NotChecked("the parts of the reward, as columns reward/<name>");
+    let needs = Finding::NotChecked("the parts of the reward, as columns reward/<name>");
+    if !patient.has(Column::Reward) {
+        return needs;
+    }
+    if patient.plan.reward_parts.is_empty() {
+        return paid_by_length(patient).unwrap_or(needs);
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
     let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
@@ -74,6 +80,38 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         HINT,
         evidence,
     )
+}
+
+/// Longer and longer responses, until they are cut, because the reward pays for length.
+fn paid_by_length(patient: &Patient<'_>) -> Option<Finding> {
+    let harm = |d: &&Damage| d.signal == "truncated" || d.signal == "repetition";
+    let harm = patient.changes.damage.iter().find(harm)?;
+    let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up)?;
+    let advantage = |f: &ResponseFact| f64::from(f.advantage);
+    let length = |f: &ResponseFact| f64::from(f.length);
+    let before = patient.groups().filter(|group| group[0].step < harm.from_step);
+    let by_length = explained(before, &advantage, &[&length]).filter(|e| e.lower > MOST)?;
+    Some(found(
+        CauseCode::RewardHacking,
+        Confidence::Likely,
+        Some(harm.from_step.min(rise.onset)),
+        format!(
+            "the reward rose {:.2} → {:.2} while {} rose {:.2} → {:.2}; before that, length alone explains {} \
+             of the advantage",
+            rise.before,
+            rise.after,
+            harm.signal,
+            harm.before,
+            harm.after,
+            percent(by_length.share)
+        ),
+        HINT,
+        vec![
+            at(rise.onset, "reward", rise.after),
+            at(harm.from_step, &harm.signal, harm.after),
+            number("share of the advantage that length explains within groups", by_length.share),
+        ],
+    ))
 }
 
 /// What the advantage follows in groups in which answers differ.

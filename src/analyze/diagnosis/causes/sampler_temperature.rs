@@ -8,7 +8,7 @@
 //! mean that lies a tenth of H below by five standard errors is of a sharper sampler.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
-use super::gap::{Gap, is_temperature};
+use super::gap::Gap;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const OFF: f64 = 0.05;
@@ -26,7 +26,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let (b, explained) = gap.fit;
     let [low, high] = gap.interval();
     let clear = low > OFF || high < -OFF;
-    if !(clear && is_temperature(&gap)) {
+    if !(clear && gap.is_temperature()) {
         return Finding::Absent;
     }
     let t = 1.0 / (1.0 + b);
@@ -40,7 +40,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     found(
         CauseCode::SamplerTemperature,
         Confidence::Likely,
-        patient.analysis.steps.first().map(|row| row.step),
+        gap.from_step,
         format!(
             "with {} the sampler is {kind} than the trainer: a temperature of {t:.2} (estimated) explains {} \
              of the gap, engine k3 {:.4}",

@@ -2,7 +2,8 @@
 //!
 //! Statistic: k3 of the engine gap by lag against that at lag 0 (the smallest lag, where none is 0).
 //! Threshold: likely at ten times, and above 0.001; possible at three times. The factor is what
-//! threads of trainers call stale; at lag 0 only rounding is left, so no constant level is needed.
+//! threads of trainers call stale; at lag 0 only rounding is left, so no constant level is needed. Where
+//! more than rounding is left there, age alone must add 0.01, beyond which weights are asked for.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +63,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     found(
         CauseCode::StaleSampler,
-        if times >= LIKELY { Confidence::Likely } else { Confidence::Possible },
+        if times >= LIKELY || worst.1 - base > LARGE { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
             "the gap between trainer and sampler grows with the age of the sampler's weights: engine k3 \

@@ -2,10 +2,11 @@
 //!
 //! Statistic: the share of responses that are cut in the first quarter of the steps, before anything was
 //! damaged, and the share of the run's energy in cut responses.
-//! Threshold: likely where at least a third is cut from the start and they carry most of the energy:
-//! the budget is too small. Cuts that grow later are damage, not a cause.
+//! Threshold: likely where at least a third is cut from the start and they carry most of the energy, or
+//! where most are cut (lower end, 99.9 %) in the whole time before anything was damaged, whatever they
+//! carry: the budget is too small. Cuts that become fewer are unlearned, cuts that grow later are damage.
 
-use super::super::patient::{Finding, Patient, found, number, percent};
+use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
 use crate::analyze::result::{CauseCode, Confidence};
 
 const MANY: f64 = 1.0 / 3.0;
@@ -21,6 +22,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let quarter = steps.get(steps.len().div_ceil(4)).or(steps.last()).map_or(i64::MAX, |row| row.step);
     let early = patient.damaged_from().map_or(quarter, |damaged| quarter.min(damaged));
     let (mut cut_early, mut all_early) = (0.0, 0.0);
+    let (mut cut_before, mut all_before) = (0, 0);
     let (mut cut, mut energy) = (0.0, 0.0);
     for fact in facts {
         let is_cut = f64::from(u8::from(fact.truncated == Some(true)));
@@ -28,16 +30,21 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             all_early += 1.0;
             cut_early += is_cut;
         }
+        if fact.truncated.is_some() && patient.damaged_from().is_none_or(|damaged| fact.step < damaged) {
+            all_before += 1;
+            cut_before += u64::from(fact.truncated == Some(true));
+        }
         energy += fact.energy;
         cut += is_cut * fact.energy;
     }
     let (start, carried) = (cut_early / f64::max(all_early, 1.0), cut / f64::max(energy, f64::MIN_POSITIVE));
-    if start < MANY || carried < MANY {
+    let mostly_cut = share_bounds(cut_before, all_before)[0] > MOST;
+    if start < MANY || carried < MANY && !mostly_cut {
         return Finding::Absent;
     }
     found(
         CauseCode::Truncation,
-        if carried > MOST { Confidence::Likely } else { Confidence::Possible },
+        if carried > MOST || mostly_cut { Confidence::Likely } else { Confidence::Possible },
         steps.first().map(|row| row.step),
         format!(
             "{} of the responses are cut from the start; cut responses carry {} of the gradient energy",

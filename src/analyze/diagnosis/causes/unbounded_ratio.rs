@@ -51,9 +51,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         number("effective number of tokens", effective),
     ];
     for driver in &named {
-        let what = driver.token.clone().unwrap_or_else(|| "?".into());
-        evidence.push(at(driver.step, &format!("ratio of {what:?}"), driver.ratio.unwrap_or(0.0)));
-        evidence.push(at(driver.step, &format!("energy share of {what:?}"), driver.energy_share));
+        let what = name(driver);
+        evidence.push(at(driver.step, &format!("ratio of {what}"), driver.ratio.unwrap_or(0.0)));
+        evidence.push(at(driver.step, &format!("energy share of {what}"), driver.energy_share));
     }
     for rule in ["dual_clip_3", "dual_clip_10"] {
         evidence.extend(kept(rule).map(|row| number(&format!("energy that {rule} keeps"), row.energy_kept)));
@@ -77,4 +77,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
          `replay --objective dapo,dual_clip`",
         evidence,
     )
+}
+
+/// The text of a token, its id where texts are not logged.
+fn name(driver: &DriverToken) -> String {
+    match (&driver.token, driver.token_id) {
+        (Some(text), _) => format!("{text:?}"),
+        (None, Some(id)) => format!("token {id}"),
+        (None, None) => "a token".into(),
+    }
 }

@@ -9,9 +9,12 @@
 //! equal siblings differ at least half as often as any (a reward that reads the response never lets
 //! them). Where nothing apart from the reward says what is right, at most 2 % is possible, and only where
 //! equal endings are rewarded as differently as any: length and entropy need not tell a right answer.
+//! A reward that broke in the middle of a run is looked for from the step on at which the share of groups
+//! whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::composition::{self, MAX_PARTS, OwnedFeature, components};
+use super::lasting::Counts;
 use super::siblings::{Endings, Pairs, is_mixed};
 use super::within_groups::{Explained, Feature, explained};
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -35,22 +38,49 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) || !patient.has(Column::GroupId) {
         return Finding::NotChecked("reward and group_id");
     }
+    let is_likely =
+        |finding: &Finding| matches!(finding, Finding::Found(c) if c.confidence == Confidence::Likely);
+    let of_the_run = examine_from(patient, patient.analysis.steps.first().map_or(i64::MIN, |row| row.step));
+    let once_broken = || broke_at(patient).map(|step| examine_from(patient, step)).filter(is_likely);
+    if is_likely(&of_the_run) { of_the_run } else { once_broken().unwrap_or(of_the_run) }
+}
+
+/// The step from which on the reward follows what is right in fewer groups, where there is one.
+fn broke_at(patient: &Patient<'_>) -> Option<i64> {
+    let right = patient.right()?;
+    let mut unrelated = Counts::default();
+    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+        let mean_of = |is_right: bool| {
+            let rewards = group.iter().filter(|f| right.of(f) == Some(is_right) && f.reward.is_finite());
+            let (n, sum) = rewards.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.reward)));
+            sum / n
+        };
+        let more = mean_of(true) - mean_of(false);
+        if more.is_finite() {
+            unrelated.add(group[0].step, more <= 0.0);
+        }
+    }
+    unrelated.share(NEGLIGIBLE).filter(|share| share.late).map(|share| share.from_step)
+}
+
+/// Looks for it from a step on.
+fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
     let pairs = match patient.has(Column::TokenId) {
-        true => Pairs::of(patient.groups()),
+        true => Pairs::of(patient.groups_from(from)),
         false => Pairs::default(),
     };
-    let made_of = components(patient);
+    let made_of = components(patient, from);
     let says_right = patient.right().and_then(|right| right.part).is_some_and(|part| made_of.contains(&part));
-    let witnessed = patient.right().is_some_and(|right| is_witness(patient, &right, &made_of));
+    let witnessed = patient.right().is_some_and(|right| is_witness(patient, from, &right, &made_of));
     let is_apart = |part: &usize| !made_of.contains(part) && !says_right;
     let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
-    let explained = explained_by(patient, &parts.filter(is_apart).collect::<Vec<_>>());
+    let explained = explained_by(patient, from, &parts.filter(is_apart).collect::<Vec<_>>());
     let is_chance = |negligible: f64| explained.is_some_and(|e| e.lower <= 0.0 && e.upper < negligible);
     if pairs.contradict() && !(witnessed && is_chance(NEGLIGIBLE)) {
-        return equal_siblings(patient, &pairs);
+        return equal_siblings(from, &pairs);
     }
     let Some(explained) = explained else { return Finding::Absent };
-    let told = |confidence| chance(patient, confidence, &explained, &pairs, &made_of);
+    let told = |confidence| chance((patient, from), confidence, &explained, &pairs, &made_of);
     match pairs.endings() {
         _ if witnessed && is_chance(NEGLIGIBLE) => told(Confidence::Likely),
         _ if witnessed && is_chance(SMALL) => told(Confidence::Possible),
@@ -64,13 +94,14 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 
 /// Whether what is right is known apart from the reward: not a part that the reward is made of, and
 /// different between siblings.
-fn is_witness(patient: &Patient<'_>, right: &Right<'_>, made_of: &[usize]) -> bool {
+fn is_witness(patient: &Patient<'_>, from: i64, right: &Right<'_>, made_of: &[usize]) -> bool {
     right.part.is_some_and(|part| !made_of.contains(&part))
-        && patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))).count() >= FEWEST_MIXED
+        && patient.groups_from(from).filter(|group| is_mixed(group, |fact| right.of(fact))).count()
+            >= FEWEST_MIXED
 }
 
 /// The share of the reward that parts, length, cuts, entropy and surprisal explain.
-fn explained_by(patient: &Patient<'_>, parts: &[usize]) -> Option<Explained> {
+fn explained_by(patient: &Patient<'_>, from: i64, parts: &[usize]) -> Option<Explained> {
     let owned: Vec<OwnedFeature> = parts.iter().map(|part| composition::part(*part)).collect();
     let length = |f: &ResponseFact| f64::from(f.length);
     let cut = |f: &ResponseFact| f64::from(u8::from(f.truncated == Some(true)));
@@ -79,11 +110,11 @@ fn explained_by(patient: &Patient<'_>, parts: &[usize]) -> Option<Explained> {
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend([&length as Feature<'_>, &cut, &entropy, &surprisal]);
     let reward = |f: &ResponseFact| f64::from(f.reward);
-    explained(patient.groups(), &reward, &features)
+    explained(patient.groups_from(from), &reward, &features)
 }
 
 fn chance(
-    patient: &Patient<'_>,
+    (patient, from): (&Patient<'_>, i64),
     confidence: Confidence,
     explained: &Explained,
     pairs: &Pairs,
@@ -112,7 +143,7 @@ fn chance(
     found(
         CauseCode::UninformativeReward,
         confidence,
-        patient.analysis.steps.first().map(|row| row.step),
+        Some(from),
         format!(
             "{what} of a response explain at most {} of how its reward differs from its siblings': the \
              reward looks like chance",
@@ -123,12 +154,12 @@ fn chance(
     )
 }
 
-fn equal_siblings(patient: &Patient<'_>, pairs: &Pairs) -> Finding {
+fn equal_siblings(from: i64, pairs: &Pairs) -> Finding {
     let [all, differ] = pairs.equal;
     found(
         CauseCode::UninformativeReward,
         Confidence::Likely,
-        patient.analysis.steps.first().map(|row| row.step),
+        Some(from),
         format!(
             "{differ} of {all} pairs of siblings with the same tokens have different rewards: the reward does \
              not follow from the response"

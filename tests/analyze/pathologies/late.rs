@@ -1,0 +1,126 @@
+//! Faults that begin in the middle of a run, faults that look like others, and consequences that look
+//! like causes.
+
+use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
+
+use super::maker::Maker;
+use super::run::{Fault, Kind, Shape};
+use super::{SHAPE, alarms, analysis, analysis_of, told};
+
+/// A healthy run that gets a fault at a step.
+fn from_step(fault: Fault, shape: Shape, step: usize) -> RunAnalysis {
+    let healthy = Maker::run(Fault::Nothing, shape, 5);
+    analysis_of(&healthy.then(Maker::run(fault, shape, 6), step as i64), shape)
+}
+
+/// The cause, which is likely and first or second.
+fn likely(analysis: &RunAnalysis, code: CauseCode) -> &Cause {
+    let mut first_two = analysis.diagnosis.causes.iter().take(2);
+    let found = first_two.find(|cause| cause.code == code && cause.confidence == Confidence::Likely);
+    found.unwrap_or_else(|| {
+        panic!("{} is not likely and among the first two: {}", code.name(), told(analysis))
+    })
+}
+
+/// The other three quarters of the run are healthy: they do not hide the fault, and are not blamed.
+#[test]
+fn a_fault_of_the_last_quarter_is_named_and_dated() {
+    for (fault, code) in [
+        (Fault::Temperature(0.6), CauseCode::SamplerTemperature),
+        (Fault::TopP(0.9), CauseCode::SamplerTruncation),
+        (Fault::Imprecise, CauseCode::PrecisionGap),
+        (Fault::PositiveOnly, CauseCode::NoNegativeSignal),
+        (Fault::NegativeOnly, CauseCode::NoPositiveSignal),
+        (Fault::Flipped(0.3), CauseCode::AdvantageContradictsReward),
+    ] {
+        let found = from_step(fault, SHAPE, 9);
+        assert_eq!(likely(&found, code).from_step, Some(9), "{fault:?}: {}", told(&found));
+        assert_eq!(alarms(&found), [code.name()], "{fault:?}");
+    }
+}
+
+#[test]
+fn a_temperature_that_changes_is_the_one_of_the_steps_it_was_used_in() {
+    let found = from_step(Fault::Temperature(0.6), SHAPE, 6);
+    let cause = likely(&found, CauseCode::SamplerTemperature);
+    let fitted = cause.evidence.iter().find(|e| e.what == "estimated temperature").unwrap().value;
+    assert!((fitted - 0.6).abs() < 0.05, "{fitted}");
+}
+
+/// A narrow nucleus is sharper, too, but never lowers what it keeps.
+#[test]
+fn a_narrow_nucleus_is_no_temperature() {
+    for mass in [0.3, 0.5, 0.7] {
+        let found = analysis(Fault::TopP(mass), SHAPE, 5);
+        likely(&found, CauseCode::SamplerTruncation);
+    }
+    likely(&analysis(Fault::Temperature(0.3), SHAPE, 5), CauseCode::SamplerTemperature);
+    likely(&analysis(Fault::Temperature(2.5), SHAPE, 5), CauseCode::SamplerTemperature);
+}
+
+/// Cut responses of groups that teach nothing have no energy; a budget that cuts most is named all the same.
+#[test]
+fn a_budget_that_cuts_most_responses_is_named_without_their_energy() {
+    likely(&analysis(Fault::MostlyCut, SHAPE, 5), CauseCode::Truncation);
+}
+
+/// Updates that stay within the clip, but twenty times as large as those of the run so far.
+#[test]
+fn a_run_is_the_measure_of_its_own_updates() {
+    let shape = Shape { steps: 24, groups: 8, ..SHAPE };
+    let found = from_step(Fault::Warm, shape, 12);
+    let cause = likely(&found, CauseCode::LargeUpdates);
+    assert!(cause.from_step.is_some_and(|step| (11..=13).contains(&step)), "{cause:?}");
+    assert!(cause.message.contains("times as far as before"), "{}", cause.message);
+}
+
+/// Most steps beyond the edge of the clip, none of them far: not what a fresh optimizer does once.
+#[test]
+fn updates_that_are_always_too_large_are_named() {
+    likely(&analysis(Fault::Brisk, SHAPE, 5), CauseCode::LargeUpdates);
+}
+
+/// One ratio of thousands lifts the mean of a small step's updates, but the other tokens did not move.
+#[test]
+fn one_huge_ratio_is_no_large_update() {
+    let found = analysis(Fault::HugeRatio, Shape { groups: 2, ..SHAPE }, 5);
+    likely(&found, CauseCode::UnboundedRatio);
+    assert!(!alarms(&found).contains(&CauseCode::LargeUpdates.name()), "{}", told(&found));
+}
+
+#[test]
+fn age_is_named_where_lag_0_is_imprecise() {
+    likely(&analysis(Fault::StaleImprecise, SHAPE, 5), CauseCode::StaleSampler);
+}
+
+/// A run that lost its right answers has groups without any: a consequence.
+#[test]
+fn groups_without_a_right_answer_after_the_damage_are_no_cause() {
+    let found = from_step(Fault::Phantom, SHAPE, 3);
+    assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward/answer"), "{}", told(&found));
+    assert!(!alarms(&found).contains(&CauseCode::PhantomAdvantage.name()), "{}", told(&found));
+}
+
+/// The reward follows the answer until its function breaks.
+#[test]
+fn a_reward_that_becomes_chance_is_named() {
+    let found = from_step(Fault::Noise, Shape { steps: 20, ..SHAPE }, 8);
+    let cause = likely(&found, CauseCode::UninformativeReward);
+    assert!(cause.from_step.is_some_and(|step| (7..=9).contains(&step)), "{cause:?}");
+}
+
+/// A learned value that errs turns the order of advantages in some groups of healthy runs.
+#[test]
+fn a_learned_baseline_may_turn_the_order_in_a_group() {
+    let shape = Shape { kind: Kind::LearnedBaseline, group: 4, groups: 32, ..SHAPE };
+    assert_eq!(alarms(&analysis(Fault::Nothing, shape, 5)), Vec::<&str>::new());
+    likely(&analysis(Fault::Flipped(1.0), shape, 5), CauseCode::AdvantageContradictsReward);
+}
+
+/// What the reward is made of is not logged, but it rises with the length until responses are cut.
+#[test]
+fn a_reward_for_length_is_named_without_its_parts() {
+    let shape = Shape { kind: Kind::NoParts, ..SHAPE };
+    likely(&analysis(Fault::Hacked, shape, 5), CauseCode::RewardHacking);
+}
