@@ -183,10 +183,14 @@ fn main() {
         run(&arguments)
     };
     let (mut alone, mut shard, mut two, mut single) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut many = Vec::new();
     for _ in 0..ROUNDS {
         alone.push(one(&[]));
         shard.push(total(&in_shards(&logs, &work, 1, tokens, &[])));
         single.push(one(&["--threads", "1"]));
+        if cores() > 2 {
+            many.push(total(&in_shards(&logs, &work, cores() as u64, tokens, &[])));
+        }
         two.push(total(&in_shards(&logs, &work, 2, tokens, &[])));
     }
     let part_bytes = bytes_in(&work, "part") / 2.0;
@@ -233,6 +237,10 @@ fn main() {
     row("plan, collect, merge with one shard", shard, alone.seconds);
     row("one process with one thread", single, single.seconds);
     row("two processes with one thread each", two, single.seconds);
+    if cores() > 2 {
+        let name = format!("{} processes with one thread each", cores());
+        row(&name, median(many), single.seconds);
+    }
     row("with an empty cache, without the last file", first, alone.seconds);
     row("with that cache, grown by the last file", grown, alone.seconds);
     row(&format!("merge of {:.1} M candidates in 8 parts", candidates / 1e6), merge, alone.seconds);
