@@ -12,6 +12,15 @@ pub fn widest<W: Work>(work: W) -> W::Output {
     pulp::Arch::new().dispatch(work)
 }
 
+/// Sums that are kept side by side where a loop adds up doubles: as many as the widest registers hold.
+pub const LANES: usize = 8;
+
+/// Sums kept side by side as one.
+#[inline(always)]
+pub fn sum_of_lanes([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
 /// Whether all values satisfy a condition, counted without branches so that it vectorises.
 #[inline]
 pub fn all<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {

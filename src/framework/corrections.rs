@@ -90,7 +90,7 @@ impl Correction {
 
     /// The weight of a token of ratio `r`, and whether it is the uncapped one: r of rules that weigh by
     /// the ratio, 1 of masks. Rules of tokens look at `ratio` alone, the others at the response alone.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn weight(&self, ratio: f64, response: &ResponseRatios) -> (f64, bool) {
         let kept = |inside: bool| (f64::from(u8::from(inside)), inside);

@@ -1,7 +1,7 @@
 //! Sums in a fixed number of lanes: fast, and the same order of additions on every machine.
 
-/// Lanes of a sum.
-pub const WIDTH: usize = 8;
+pub use crate::simd::LANES as WIDTH;
+use crate::simd::sum_of_lanes;
 
 /// Eight partial sums.
 #[derive(Clone, Copy, Default)]
@@ -19,8 +19,7 @@ impl Lanes {
     /// The sum of all lanes.
     #[inline(always)]
     pub fn total(self) -> f64 {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        ((a + e) + (c + g)) + ((b + f) + (d + h))
+        sum_of_lanes(self.0)
     }
 }
 

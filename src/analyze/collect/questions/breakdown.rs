@@ -145,6 +145,7 @@ impl Breakdown {
         }
         let mut turn: Option<(i32, DifferenceBin)> = None;
         let (mut decile, mut decile_end) = (0, length.div_ceil(DECILES));
+        let mut in_decile = DifferenceBin::default();
         for (i, (d, k3)) in differences.value.iter().zip(&differences.k3).enumerate() {
             let t = differences.token(i);
             let ratio = differences.ratio[i];
@@ -153,10 +154,11 @@ impl Breakdown {
             self.entropy[entropy_bin(trained.entropy[t])].add(&term);
             let place = asked.token(t);
             while place >= decile_end {
+                self.deciles[decile].merge(&std::mem::take(&mut in_decile));
                 decile += 1;
                 decile_end = ((decile + 1) * length).div_ceil(DECILES);
             }
-            self.deciles[decile].add(&term);
+            in_decile.add(&term);
             if place < FIRST_TOKENS {
                 self.first[place].add(&term);
             }
@@ -176,6 +178,7 @@ impl Breakdown {
                 }
             }
         }
+        self.deciles[decile].merge(&in_decile);
         if let Some((open, bin)) = turn {
             self.add_turn(open, &bin);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::breakdown::Breakdown;
 use super::clipped_tokens::{ClippedTokens, Corners, TokensById};
-use super::corrections::CorrectionTally;
+use super::corrections::{CorrectedResponse, CorrectionTally};
 use super::difference::{ResponseDifference, TokenDifferences};
 use super::ratio_histogram::RatioHistogram;
 use super::repetition::Loops;
@@ -40,6 +40,8 @@ pub struct QuestionCollector<'a> {
     /// Of the response that is being added.
     facts: TokenFacts,
     response: ResponseRatios,
+    engine_total: ResponseDifference,
+    compared_energy: Vec<f64>,
     candidates: Vec<u32>,
     engine: TokenDifferences,
     update: TokenDifferences,
@@ -66,6 +68,8 @@ impl<'a> QuestionCollector<'a> {
             keeps: true,
             facts: TokenFacts::default(),
             response: ResponseRatios::default(),
+            engine_total: ResponseDifference::default(),
+            compared_energy: Vec::new(),
             candidates: Vec::new(),
             engine: TokenDifferences::default(),
             update: TokenDifferences::default(),
@@ -81,7 +85,8 @@ impl<'a> QuestionCollector<'a> {
         self.candidates.clear();
         let Columns { logprob, logprob_rollout, .. } = *asked.trained;
         self.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
-        self.response = ResponseDifference::of(&self.engine).ratios(&self.engine);
+        self.engine_total = ResponseDifference::of(&self.engine);
+        self.response = self.engine_total.ratios(&self.engine);
     }
 
     /// What the framework found for its tokens: block after block is added.
@@ -151,7 +156,7 @@ impl<'a> QuestionCollector<'a> {
             let version = versions.and_then(|versions| versions[asked.index]);
             let tally = facts.engine_of(version);
             tally.kept.coarsen(self.level);
-            tally.add(&ResponseDifference::of(&self.engine), &self.engine, keeps);
+            tally.add(&self.engine_total, &self.engine, keeps);
             facts.perplexity.add(logprob, logprob_rollout, &self.engine);
             self.add_corrections(asked);
         }
@@ -182,22 +187,30 @@ impl<'a> QuestionCollector<'a> {
         let facts = self.steps.entry(asked.step).or_default();
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
         let energy = &self.facts.energy;
-        for (tally, rule) in facts.corrections.iter_mut().zip(&self.plan.corrections) {
-            tally.add(rule, &self.response, &self.engine, energy);
-        }
+        self.compared_energy.clear();
+        self.compared_energy.extend((0..self.engine.value.len()).map(|i| energy[self.engine.token(i)]));
+        let corrected = CorrectedResponse {
+            ratios: &self.response,
+            ratio: &self.engine.ratio,
+            energy: &self.compared_energy,
+            total_energy: self.compared_energy.iter().sum(),
+        };
         let ids = asked.trained.token_id;
-        let by_token = self.plan.corrections.iter().zip(&mut self.changed);
-        for (rule, changed) in by_token.filter(|(rule, _)| !rule.is_of_responses() && !ids.is_empty()) {
-            for (i, ratio) in self.engine.ratio.iter().enumerate() {
-                let id = ids[self.engine.token(i)];
-                if id >= 0 && !rule.weight(*ratio, &self.response).1 {
-                    changed.add(id, 1);
+        let tallies = facts.corrections.iter_mut().zip(&mut self.changed);
+        for ((tally, by_id), rule) in tallies.zip(&self.plan.corrections) {
+            let changed = tally.add(rule, &corrected);
+            if changed > 0 && !rule.is_of_responses() && !ids.is_empty() {
+                for (i, ratio) in self.engine.ratio.iter().enumerate() {
+                    let id = ids[self.engine.token(i)];
+                    if id >= 0 && !rule.weight(*ratio, &self.response).1 {
+                        by_id.add(id, 1);
+                    }
                 }
             }
         }
-        let compared = (0..self.engine.value.len()).map(|i| energy[self.engine.token(i)]);
-        facts.compared_energy.add(compared.clone().sum());
-        self.engine.value.iter().zip(compared).for_each(|(d, energy)| self.ratios.add(*d, energy));
+        facts.compared_energy.add(corrected.total_energy);
+        let compared = self.engine.value.iter().zip(&self.compared_energy);
+        compared.for_each(|(d, energy)| self.ratios.add(*d, *energy));
         self.engine_breakdown.add(asked, &self.engine);
     }
 
@@ -213,8 +226,9 @@ impl<'a> QuestionCollector<'a> {
         };
         let replicate = replicate_of(asked.cluster);
         let response = SlicedResponse { asked, facts: &self.facts, k3, replicate };
+        let whole = response.whole();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
-            slices::add(table, dimension, &response);
+            slices::add(table, dimension, &response, &whole);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::difference::{ResponseDifference, TokenDifferences};
 use crate::framework::corrections::{Correction, ResponseRatios};
+use crate::simd::{LANES, Work, sum_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one correction does. Parts merge in any order to the same bits.
@@ -32,43 +33,98 @@ impl CorrectionTally {
         self.energy.merge(&other.energy);
     }
 
-    /// Adds a response; `energy` is ‖g‖² of its trained tokens.
-    pub fn add(
-        &mut self,
-        rule: &Correction,
-        response: &ResponseRatios,
-        differences: &TokenDifferences,
-        energy: &[f64],
-    ) {
-        let tokens = differences.value.len() as u64;
+    /// Adds a response; returns how many of its tokens do not have the uncapped weight.
+    pub fn add(&mut self, rule: &Correction, response: &CorrectedResponse<'_>) -> u64 {
+        let tokens = response.ratio.len() as u64;
         if tokens == 0 {
-            return;
+            return 0;
         }
-        let (mut weight, mut square, mut kept) = (0.0, 0.0, 0.0);
-        let (mut dropped, mut changed) = (0, 0);
-        if rule.is_of_responses() {
-            let (w, uncapped) = rule.weight(1.0, response);
-            (weight, square) = (tokens as f64 * w, tokens as f64 * w * w);
-            dropped = if w == 0.0 { tokens } else { 0 };
-            changed = if uncapped { 0 } else { tokens };
-            let all = (0..differences.value.len()).map(|i| energy[differences.token(i)]);
-            kept = w * w * all.sum::<f64>();
-        } else {
-            for (i, ratio) in differences.ratio.iter().enumerate() {
-                let (w, uncapped) = rule.weight(*ratio, response);
-                weight += w;
-                square += w * w;
-                kept += w * w * energy[differences.token(i)];
-                dropped += u64::from(w == 0.0);
-                changed += u64::from(!uncapped);
+        let (rule, ratios) = (*rule, response.ratios);
+        let weighed = match rule {
+            // One loop for each, so that each becomes one of wide instructions.
+            Correction::TokenTis(_) => response.weighed(move |ratio| rule.weight(ratio, ratios)),
+            Correction::TokenIcePop(..) => response.weighed(move |ratio| rule.weight(ratio, ratios)),
+            Correction::TokenMis(..) => response.weighed(move |ratio| rule.weight(ratio, ratios)),
+            _ => {
+                let (w, uncapped) = rule.weight(1.0, ratios);
+                Weighed {
+                    weight: tokens as f64 * w,
+                    square: tokens as f64 * w * w,
+                    energy: w * w * response.total_energy,
+                    dropped: if w == 0.0 { tokens } else { 0 },
+                    changed: if uncapped { 0 } else { tokens },
+                }
+            }
+        };
+        self.weight.add(weighed.weight);
+        self.square.add(weighed.square);
+        self.energy.add(weighed.energy);
+        self.dropped += weighed.dropped;
+        self.changed += weighed.changed;
+        self.dropped_responses += u64::from(weighed.dropped == tokens);
+        weighed.changed
+    }
+}
+
+/// A response that is to be corrected.
+pub struct CorrectedResponse<'a> {
+    /// What rules of responses look at.
+    pub ratios: &'a ResponseRatios,
+    /// e^d of the tokens with a difference.
+    pub ratio: &'a [f64],
+    /// ‖g‖² of the same tokens.
+    pub energy: &'a [f64],
+    /// Their sum.
+    pub total_energy: f64,
+}
+
+impl CorrectedResponse<'_> {
+    fn weighed(&self, weight: impl Fn(f64) -> (f64, bool)) -> Weighed {
+        widest(Weighing(self.ratio, self.energy, weight))
+    }
+}
+
+/// What a rule makes of the tokens of one response.
+struct Weighed {
+    weight: f64,
+    square: f64,
+    energy: f64,
+    dropped: u64,
+    changed: u64,
+}
+
+struct Weighing<'a, F>(&'a [f64], &'a [f64], F);
+
+impl<F: Fn(f64) -> (f64, bool)> Work for Weighing<'_, F> {
+    type Output = Weighed;
+
+    #[inline(always)]
+    fn call(self) -> Weighed {
+        let Self(ratio, energy, weight) = self;
+        let n = ratio.len();
+        let energy = &energy[..n];
+        let mut sums = [[0.0_f64; LANES]; 3];
+        let mut counts = [[0_u64; LANES]; 2];
+        let mut add = |lane: usize, i: usize| {
+            let (w, uncapped) = weight(ratio[i]);
+            sums[0][lane] += w;
+            sums[1][lane] += w * w;
+            sums[2][lane] += w * w * energy[i];
+            counts[0][lane] += u64::from(w == 0.0);
+            counts[1][lane] += u64::from(!uncapped);
+        };
+        let whole = n - n % LANES;
+        for start in (0..whole).step_by(LANES) {
+            for lane in 0..LANES {
+                add(lane, start + lane);
             }
         }
-        self.weight.add(weight);
-        self.square.add(square);
-        self.energy.add(kept);
-        self.dropped += dropped;
-        self.changed += changed;
-        self.dropped_responses += u64::from(dropped == tokens);
+        for i in whole..n {
+            add(i - whole, i);
+        }
+        let [weight, square, energy] = sums.map(sum_of_lanes);
+        let [dropped, changed] = counts.map(|lanes| lanes.iter().sum());
+        Weighed { weight, square, energy, dropped, changed }
     }
 }
 

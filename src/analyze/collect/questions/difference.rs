@@ -5,7 +5,7 @@
 
 use super::kept_differences::KeptDifferences;
 use crate::framework::fast_math;
-use crate::simd::{Work, widest};
+use crate::simd::{LANES, Work, sum_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
@@ -131,13 +131,12 @@ impl Work for Totals<'_> {
 
     #[inline(always)]
     fn call(self) -> ResponseDifference {
-        const WIDTH: usize = 8;
         let Self(value, ratio, k3) = self;
         let n = value.len();
         let (ratio, k3) = (&ratio[..n], &k3[..n]);
-        let mut lanes = [[0.0_f64; WIDTH]; 6];
-        let (mut largest, mut smallest) = ([0.0_f64; WIDTH], [f64::INFINITY; WIDTH]);
-        let mut outside = [[0_u64; WIDTH]; 3];
+        let mut lanes = [[0.0_f64; LANES]; 6];
+        let (mut largest, mut smallest) = ([0.0_f64; LANES], [f64::INFINITY; LANES]);
+        let mut outside = [[0_u64; LANES]; 3];
         let mut add = |lane: usize, i: usize| {
             let (d, r) = (value[i], ratio[i]);
             let terms = [d, d.abs(), d * d, k3[i], r, r * r];
@@ -150,20 +149,16 @@ impl Work for Totals<'_> {
                 count[lane] += u64::from((r < low) | (r > high));
             }
         };
-        let whole = n - n % WIDTH;
-        for start in (0..whole).step_by(WIDTH) {
-            for lane in 0..WIDTH {
+        let whole = n - n % LANES;
+        for start in (0..whole).step_by(LANES) {
+            for lane in 0..LANES {
                 add(lane, start + lane);
             }
         }
         for i in whole..n {
             add(i - whole, i);
         }
-        let total = |lanes: [f64; WIDTH]| {
-            let [a, b, c, d, e, f, g, h] = lanes;
-            ((a + e) + (c + g)) + ((b + f) + (d + h))
-        };
-        let [sum, absolute, square, k3, ratio, ratio_squared] = lanes.map(total);
+        let [sum, absolute, square, k3, ratio, ratio_squared] = lanes.map(sum_of_lanes);
         ResponseDifference {
             tokens: 0,
             sum,

@@ -1,8 +1,8 @@
 //! Loops: an n-gram that follows itself at least twice.
 //!
 //! A run of period P with three copies or more has 2P tokens in a row that equal the one P before
-//! them, so at least two neighbouring multiples of P among them do. Only those are looked at: about
-//! n/P comparisons for each period, n·H₆₄ ≈ 4.7 n in all, and a run that is found is followed once.
+//! them, so a multiple of 2P is among them. Only those are looked at: about n/2P comparisons for each
+//! period, n·H₆₄/2 ≈ 2.4 n in all, and a run that is found is followed once.
 
 use crate::ingest::MISSING_ID;
 
@@ -29,25 +29,22 @@ impl Loops {
     }
 
     fn find_period(&mut self, ids: &[i32], period: usize) {
-        let same = |i: usize| (ids[i] == ids[i - period]) & (ids[i] != MISSING_ID);
+        // Each token beside the one a period before it: `at` is a place among the earlier ones.
+        let (later, earlier) = (&ids[period..], &ids[..ids.len() - period]);
+        let same = |at: usize| (later[at] == earlier[at]) & (later[at] != MISSING_ID);
+        let stride = (COPIES - 1) * period;
         let mut at = period;
-        while at + period < ids.len() {
-            if !(same(at) && same(at + period)) {
-                at += period;
+        while at < earlier.len() {
+            if !same(at) {
+                at += stride;
                 continue;
             }
-            let mut first = at;
-            while first > period && same(first - 1) {
-                first -= 1;
+            let before = (0..at).rev().take_while(|at| same(*at)).count();
+            let after = (at..earlier.len()).take_while(|at| same(*at)).count();
+            if before + after >= stride {
+                self.repeated.push((at - before + period, at + after + period));
             }
-            let mut end = at;
-            while end < ids.len() && same(end) {
-                end += 1;
-            }
-            if end - first >= (COPIES - 1) * period {
-                self.repeated.push((first, end));
-            }
-            at = end.max(at + 1).next_multiple_of(period);
+            at += after.next_multiple_of(stride);
         }
     }
 

@@ -15,8 +15,9 @@ use crate::stats::log_sum::LogSum;
 
 /// Values of one dimension that are told apart while collecting.
 const VALUES: usize = 512;
-/// Leading bits of numbers that are kept, from all on.
-const DROPPED_BITS: [u32; 8] = [0, 24, 36, 44, 48, 50, 51, 52];
+/// Last bits of a number that are dropped, from none on. At the last level only the sign and the seven
+/// highest bits of the exponent are left: fewer keys than [`VALUES`], whatever is logged.
+const DROPPED_BITS: [u32; 10] = [0, 24, 36, 44, 48, 50, 51, 52, 54, 56];
 /// What the tokens of one value add up to. Parts merge in any order to the same bits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SliceTally {
@@ -58,6 +59,19 @@ impl Default for SliceTally {
 }
 
 impl SliceTally {
+    fn add(&mut self, stretch: &Stretch, replicate: usize) {
+        self.tokens += stretch.tokens;
+        self.clipped += stretch.clipped;
+        self.compared += stretch.compared;
+        self.entropy.add(stretch.entropy);
+        self.probability.add(stretch.probability);
+        self.energy.add(stretch.energy);
+        self.k3.add(stretch.k3);
+        let (tokens, energy) = &mut self.replicates[replicate];
+        *tokens += stretch.tokens;
+        energy.add(stretch.energy);
+    }
+
     /// Adds another part.
     pub fn merge(&mut self, other: &Self) {
         self.text = self.text.take().or_else(|| other.text.clone());
@@ -105,7 +119,7 @@ impl SliceTable {
 
     fn at(&mut self, key: u64) -> &mut SliceTally {
         let key = self.kept(key);
-        if !self.values.contains_key(&key) && self.values.len() >= VALUES {
+        if self.values.len() >= VALUES && !self.values.contains_key(&key) {
             if !self.texts {
                 self.coarsen(self.level + 1);
                 return self.at(key);
@@ -166,8 +180,44 @@ pub struct SlicedResponse<'a> {
     pub replicate: usize,
 }
 
-/// Adds a response to a dimension's values: stretches of tokens of one value at once.
-pub fn add(table: &mut SliceTable, dimension: &Dimension, response: &SlicedResponse<'_>) {
+/// What a stretch of a response's tokens adds up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stretch {
+    tokens: u64,
+    clipped: u64,
+    compared: u64,
+    entropy: f64,
+    probability: f64,
+    energy: f64,
+    k3: f64,
+}
+
+impl SlicedResponse<'_> {
+    /// All its trained tokens: the one stretch of every dimension of responses.
+    pub fn whole(&self) -> Stretch {
+        self.stretch(0..self.asked.trained.len())
+    }
+
+    fn stretch(&self, range: std::ops::Range<usize>) -> Stretch {
+        let facts = self.facts;
+        let entropy = self.asked.trained.entropy[range.clone()].iter().map(|h| f64::from(*h));
+        let known = self.k3.get(range.clone()).unwrap_or_default().iter().filter(|k3| !k3.is_nan());
+        let (k3, compared) = known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1));
+        Stretch {
+            tokens: range.len() as u64,
+            clipped: facts.clipped[range.clone()].iter().map(|clipped| u64::from(*clipped)).sum(),
+            compared,
+            entropy: entropy.sum(),
+            probability: facts.probability[range.clone()].iter().sum(),
+            energy: facts.energy[range].iter().sum(),
+            k3,
+        }
+    }
+}
+
+/// Adds a response, whose trained tokens add up to `whole`, to a dimension's values: stretches of
+/// tokens of one value at once.
+pub fn add(table: &mut SliceTable, dimension: &Dimension, response: &SlicedResponse<'_>, whole: &Stretch) {
     let asked = response.asked;
     let n = asked.trained.len();
     let text = text_of(dimension, asked);
@@ -181,28 +231,29 @@ pub fn add(table: &mut SliceTable, dimension: &Dimension, response: &SlicedRespo
         if tally.text.is_none() {
             tally.text.clone_from(&text);
         }
-        add_stretch(tally, response, first..end);
+        match first == 0 && end == n {
+            true => tally.add(whole, response.replicate),
+            false => tally.add(&response.stretch(first..end), response.replicate),
+        }
         first = end;
     }
     table.other.text = None;
 }
 
-fn add_stretch(tally: &mut SliceTally, response: &SlicedResponse<'_>, range: std::ops::Range<usize>) {
-    let facts = response.facts;
-    let energy: f64 = facts.energy[range.clone()].iter().sum();
-    tally.tokens += range.len() as u64;
-    tally.clipped += facts.clipped[range.clone()].iter().filter(|clipped| **clipped).count() as u64;
-    let entropy = response.asked.trained.entropy[range.clone()].iter().map(|h| f64::from(*h));
-    tally.entropy.add(entropy.sum());
-    tally.probability.add(facts.probability[range.clone()].iter().sum());
-    tally.energy.add(energy);
-    let replicate = &mut tally.replicates[response.replicate];
-    replicate.0 += range.len() as u64;
-    replicate.1.add(energy);
-    if let Some(k3) = response.k3.get(range) {
-        let known = k3.iter().filter(|k3| !k3.is_nan());
-        let (sum, count) = known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1));
-        tally.compared += count;
-        tally.k3.add(sum);
+#[cfg(test)]
+mod tests {
+    use super::super::slice_keys::number_key;
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_size_end_in_few_values() {
+        let mut table = SliceTable::default();
+        let sizes = (-1022..=1023).map(|exponent| 2.0_f64.powi(exponent));
+        for value in sizes.clone().chain(sizes.map(|size| -size)).chain([0.0, f64::NAN]) {
+            table.at(number_key(value)).tokens += 1;
+        }
+        assert!(table.values.len() <= VALUES);
+        assert_eq!(table.values.values().map(|tally| tally.tokens).sum::<u64>(), 2 * 2046 + 2);
+        assert_eq!(table.values[&MISSING].tokens, 1);
     }
 }
