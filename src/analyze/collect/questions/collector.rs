@@ -1,5 +1,6 @@
 //! What one worker collects for these questions.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::breakdown::Breakdown;
@@ -226,7 +227,7 @@ impl<'a> QuestionCollector<'a> {
         };
         let replicate = replicate_of(asked.cluster);
         let response = SlicedResponse { asked, facts: &self.facts, k3, replicate };
-        let whole = response.whole();
+        let whole = OnceCell::new();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
             slices::add(table, dimension, &response, &whole);
         }

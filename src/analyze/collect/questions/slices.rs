@@ -3,6 +3,7 @@
 //! Memory is bounded: numbers of too many values keep fewer of their leading bits, texts of too many
 //! values keep those of the smallest hashes. Which ones depends on the values alone, not their order.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -193,11 +194,6 @@ pub struct Stretch {
 }
 
 impl SlicedResponse<'_> {
-    /// All its trained tokens: the one stretch of every dimension of responses.
-    pub fn whole(&self) -> Stretch {
-        self.stretch(0..self.asked.trained.len())
-    }
-
     fn stretch(&self, range: std::ops::Range<usize>) -> Stretch {
         let facts = self.facts;
         let entropy = self.asked.trained.entropy[range.clone()].iter().map(|h| f64::from(*h));
@@ -215,9 +211,14 @@ impl SlicedResponse<'_> {
     }
 }
 
-/// Adds a response, whose trained tokens add up to `whole`, to a dimension's values: stretches of
-/// tokens of one value at once.
-pub fn add(table: &mut SliceTable, dimension: &Dimension, response: &SlicedResponse<'_>, whole: &Stretch) {
+/// Adds a response to a dimension's values: stretches of tokens of one value at once. `whole` is the
+/// stretch of all its trained tokens, which dimensions of responses share.
+pub fn add(
+    table: &mut SliceTable,
+    dimension: &Dimension,
+    response: &SlicedResponse<'_>,
+    whole: &OnceCell<Stretch>,
+) {
     let asked = response.asked;
     let n = asked.trained.len();
     let text = text_of(dimension, asked);
@@ -232,7 +233,7 @@ pub fn add(table: &mut SliceTable, dimension: &Dimension, response: &SlicedRespo
             tally.text.clone_from(&text);
         }
         match first == 0 && end == n {
-            true => tally.add(whole, response.replicate),
+            true => tally.add(whole.get_or_init(|| response.stretch(0..n)), response.replicate),
             false => tally.add(&response.stretch(first..end), response.replicate),
         }
         first = end;
