@@ -88,13 +88,12 @@ class StapoCallback(TrainerCallback):
 
         if self.report is None:
             self.report = self.token_log.with_name(self.token_log.name + "_report")
-        self._folder = tempfile.mkdtemp(prefix="stapo-")
         command = [program.path(), str(self.token_log), "--report", str(self.report), "--quiet", "--threads=1",
                    *flags(self.options)]  # fmt: skip
         if shutil.which("nice"):
             command = ["nice", "-n", "10", *command]
         # Into a file: nobody reads a pipe while the training goes on.
-        self._stderr = open(Path(self._folder) / "stderr", "w+", encoding="utf-8", errors="replace")
+        self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr
         )
@@ -119,7 +118,6 @@ class StapoCallback(TrainerCallback):
             self._publish()
         finally:
             self._stderr.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _publish(self):
         self.latest = RunReport(self.report)

@@ -101,10 +101,17 @@ class Unharmed(Case):
         self.assertLess(seconds, 10)
 
     def test_no_program(self):
-        with self.assertLogs("stapo_analyze", "WARNING"), named_program("/nowhere"):
+        left = self.dir / "tmp"
+        left.mkdir()
+        with (
+            self.assertLogs("stapo_analyze", "WARNING"),
+            named_program("/nowhere"),
+            mock.patch("tempfile.tempdir", str(left)),
+        ):
             callback = StapoCallback(every=1, token_log=self.dir)
             state = SimpleNamespace(global_step=1, max_steps=9, is_world_process_zero=True)
             callback.on_step_end(None, state, SimpleNamespace(should_training_stop=False))
+        self.assertEqual(list(left.iterdir()), [])
 
     def test_alerts(self):
         cause = {"code": "large_updates", "confidence": "likely", "message": "too large", "hint": "lower the rate"}
