@@ -37,22 +37,24 @@ pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, Respo
 pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
 pub use clipping::Clipping;
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
-pub use diagnosis::{Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RunState, Signal};
+pub use diagnosis::{
+    Cause, CauseCode, Confidence, Damage, Diagnosis, Direction, NotChecked, Onset, RunState, Signal,
+};
 pub use drivers::{
     ClipCorner, DRIVERS, DriverToken, Drivers, EnergyConcentration, TopShares, UnboundedTokens, WhatIfRow,
 };
 pub use groups::{Groups, WithinGroups};
 pub use offpolicy::OffPolicy;
 pub use partial::{Partial, PartialAnalysis, PartialStep, PartialTotals, PartialVerdict};
-pub use plane::{AxisSpec, EntropyProfile, Plane, PlaneCell};
+pub use plane::{AxisSpec, EntropyProfile, Period, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
 pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};
-pub use rules::{RuleOverlap, RuleRow, StrategyRow, Sweep, SweepCell};
+pub use rules::{RuleOverlap, RuleRow, Strategy, StrategyRow, Sweep, SweepCell};
 pub use siblings::{Cancellation, Forks};
 pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
 pub use taxonomy::ClassRow;
-pub use totals::{NormSource, RunVerdict, S2tSummary, Totals, VerdictState};
+pub use totals::{BatchKind, NormSource, RunVerdict, S2tSummary, Totals, VerdictState};
 pub use vocabulary::{Concentration, Vocabulary, VocabularyRow};
 pub use warnings::{Evidence, Warning, WarningCode};
 

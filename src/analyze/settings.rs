@@ -101,17 +101,3 @@ impl Default for AnalyzeSettings {
         }
     }
 }
-
-impl AnalyzeSettings {
-    /// `v5` or `v1` where the mask is that of the preset, else `custom`.
-    #[must_use]
-    pub fn preset_name(&self) -> &'static str {
-        if self.s2t == S2tSettings::v5() {
-            "v5"
-        } else if self.s2t == S2tSettings::v1() {
-            "v1"
-        } else {
-            "custom"
-        }
-    }
-}

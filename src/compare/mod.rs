@@ -200,7 +200,7 @@ pub fn compare_runs(
         verdict: verdict::verdict(&rows, &arms, settings.confidence),
         settings: Settings {
             program: env!("CARGO_PKG_VERSION").into(),
-            preset: settings.analyze.preset_name().into(),
+            preset: settings.analyze.s2t.preset(),
             draws: settings.draws as u64,
             confidence: settings.confidence,
             seed: settings.seed,

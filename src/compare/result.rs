@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::settings::StepAlignment;
 use crate::analyze::result::NormSource;
+use crate::framework::s2t::Preset;
 
 pub use answers::{AnswerRow, ArmCause, CauseRow};
 pub use distributions::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
@@ -85,7 +86,7 @@ pub struct Settings {
     /// Version of this program.
     pub program: String,
     /// Preset of the mask.
-    pub preset: String,
+    pub preset: Preset,
     /// Draws of the bootstrap.
     pub draws: u64,
     /// Level of the intervals.

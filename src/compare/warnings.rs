@@ -88,7 +88,7 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
     };
     differs("gradient norms", a.totals.gradient_source.to_string(), b.totals.gradient_source.to_string());
     differs("vocabulary", a.provenance.vocab_size.to_string(), b.provenance.vocab_size.to_string());
-    differs("what thresholds are taken over", a.s2t.per.clone(), b.s2t.per.clone());
+    differs("what thresholds are taken over", a.s2t.per.to_string(), b.s2t.per.to_string());
     for key in ["temperature", "top_p", "top_k"] {
         differs(key, meta(a, key), meta(b, key));
     }

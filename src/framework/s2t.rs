@@ -18,6 +18,20 @@ pub enum EntropyCut {
 }
 
 named! {
+    /// Settings of the mask that have a name.
+    #[derive(Default)]
+    pub enum Preset {
+        /// Those of the late text (v4, v5).
+        #[default]
+        V5 = "v5",
+        /// Those of the early text (v1 to v3).
+        V1 = "v1",
+        /// Others.
+        Custom = "custom",
+    }
+}
+
+named! {
     /// The tokens whose entropies define τ_h.
     #[derive(Default)]
     pub enum Population {
@@ -53,6 +67,16 @@ impl S2tSettings {
     #[must_use]
     pub fn v1() -> Self {
         Self { tau_p: DEFAULT_TAU_P, entropy: EntropyCut::Quantile(0.80), population: Population::All }
+    }
+
+    /// The preset that these settings are.
+    #[must_use]
+    pub fn preset(&self) -> Preset {
+        match self {
+            s2t if *s2t == Self::v5() => Preset::V5,
+            s2t if *s2t == Self::v1() => Preset::V1,
+            _ => Preset::Custom,
+        }
     }
 
     /// The tests that need no batch.

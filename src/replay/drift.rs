@@ -47,7 +47,7 @@ pub fn old_logprobs(
         drift,
         measured_responses: chosen.len() as u64,
         responses: responses.len() as u64,
-        old: if recompute { "recompute" } else { "log" }.into(),
+        old: if recompute { OldPolicy::Recompute } else { OldPolicy::Log },
     };
     Ok((old, found))
 }

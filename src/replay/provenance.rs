@@ -67,7 +67,7 @@ pub fn training(settings: &ReplaySettings, rate_source: RateSource, run: &Run) -
         seeds: settings.seeds,
         shuffled: settings.shuffle,
         tau_p: settings.objective.s2t.tau_p,
-        old: settings.old.name().into(),
+        old: settings.old,
         drift_limit: settings.drift_limit,
         holdout: settings.holdout,
         device: settings.device.clone(),

@@ -14,6 +14,8 @@ pub use warnings::{Warning, WarningCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::replay::settings::OldPolicy;
+
 /// Version of `replay.json`.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -179,8 +181,8 @@ pub struct Training {
     pub shuffled: bool,
     /// τ_p of the masks.
     pub tau_p: f64,
-    /// `log`, `recompute` or `auto`.
-    pub old: String,
+    /// The old policy that was asked for.
+    pub old: OldPolicy,
     /// Drift at which `auto` recomputes.
     pub drift_limit: f64,
     /// Share of the prompts that is held out.

@@ -8,28 +8,17 @@ use super::objective::ObjectiveSettings;
 use crate::analyze::Condition;
 use crate::framework::rules::Rule;
 
-/// Where the ratio's denominator comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OldPolicy {
-    /// The log.
-    Log,
-    /// The replayed policy at the start of the step.
-    Recompute,
-    /// The log while the drift is small.
-    #[default]
-    Auto,
-}
-
-impl OldPolicy {
-    /// Name in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Log => "log",
-            Self::Recompute => "recompute",
-            Self::Auto => "auto",
-        }
+named! {
+    /// Where the ratio's denominator comes from.
+    #[derive(Default)]
+    pub enum OldPolicy {
+        /// The log.
+        Log = "log",
+        /// The replayed policy at the start of the step.
+        Recompute = "recompute",
+        /// The log while the drift is small.
+        #[default]
+        Auto = "auto",
     }
 }
 

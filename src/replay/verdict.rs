@@ -2,6 +2,7 @@
 
 use super::result::{Difference, ReplayResult, ReplayVerdict};
 use crate::format::{grouped, number};
+use crate::replay::settings::OldPolicy;
 
 /// The sentences that a report begins with.
 pub fn verdict(result: &ReplayResult) -> ReplayVerdict {
@@ -94,7 +95,8 @@ fn detail(result: &ReplayResult, policy: &str) -> String {
         text.push_str(&format!(
             " Its distance from the logged policy, mean |ln ρ| before a step’s first update, {way}",
         ));
-        let recomputed = result.arms.iter().flat_map(|a| &a.steps).filter(|s| s.old == "recompute").count();
+        let recomputed =
+            result.arms.iter().flat_map(|a| &a.steps).filter(|s| s.old == OldPolicy::Recompute).count();
         let all = result.arms.iter().map(|a| a.steps.len()).sum::<usize>();
         text.push_str(&match recomputed {
             0 => "; old log-probabilities are the log’s.".to_owned(),

@@ -41,13 +41,14 @@ pub struct Point {
     pub error: Option<f64>,
 }
 
-/// Which way a series went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Direction {
-    /// Down.
-    Down,
-    /// Up.
-    Up,
+named! {
+    /// Which way a series went.
+    pub enum Direction {
+        /// Down.
+        Down = "down",
+        /// Up.
+        Up = "up",
+    }
 }
 
 /// A change that lasts to the end.

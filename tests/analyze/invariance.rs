@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use stapo_analyze::analyze::result::BatchKind;
 use stapo_analyze::analyze::{AnalyzeSettings, BatchUnit, Condition, RunAnalysis, analyze};
 use stapo_analyze::convert::convert;
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
@@ -172,7 +173,7 @@ fn minibatches_are_batches() {
         std::slice::from_ref(&path),
         &AnalyzeSettings { per: BatchUnit::Step, ..AnalyzeSettings::default() },
     );
-    assert_eq!((by_update.s2t.per.as_str(), by_step.s2t.per.as_str()), ("minibatch", "step"));
+    assert_eq!((by_update.s2t.per, by_step.s2t.per), (BatchKind::Minibatch, BatchKind::Step));
     assert_eq!((by_update.totals.batches, by_step.totals.batches), (12, 6));
     assert_eq!(by_update.s2t.candidates, by_step.s2t.candidates);
     let step = &by_update.steps[3];

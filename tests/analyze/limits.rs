@@ -1,7 +1,7 @@
 //! Small memory changes nothing that is promised to be exact.
 
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
-use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
+use stapo_analyze::framework::s2t::{EntropyCut, Population, Preset, S2tSettings};
 
 use super::support::sample;
 use super::{analyzed, preset};
@@ -66,9 +66,12 @@ fn samples_estimate_what_they_stand_for() {
 fn absolute_thresholds_need_no_quantile() {
     let settings = preset(S2tSettings { entropy: EntropyCut::Absolute(0.5), ..S2tSettings::v5() });
     let analysis = analyzed(&[sample("grpo.parquet")], &settings);
+    assert_eq!(analysis.steps.len(), 11);
     assert!(analysis.steps.iter().all(|step| step.tau_h == Some(0.5)));
-    assert_eq!(analysis.s2t.preset, "custom");
+    assert_eq!(analysis.s2t.preset, Preset::Custom);
     assert_eq!(analysis.s2t.entropy_threshold, Some(0.5));
+    let below = |spurious: bool| analysis.cases.top.iter().any(|t| (t.entropy < 0.5) == spurious);
+    assert!(below(true) && below(false), "the list has both kinds");
     assert!(analysis.cases.top.iter().all(|t| (t.kind.name() == "spurious") == (t.entropy < 0.5)));
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stapo_analyze::analyze::RunAnalysis;
-use stapo_analyze::analyze::result::{FlagKind, NormSource};
+use stapo_analyze::analyze::result::{FlagKind, NormSource, Strategy};
 use stapo_analyze::framework::s2t::S2tSettings;
 
 use super::support::sample;
@@ -119,7 +119,7 @@ fn what_the_parts_say_agrees() {
     assert_eq!(rule("stapo_v1").silenced, 169.0);
     assert!(rule("stapo_v5").exact && rule("ar").exact);
     let strategy =
-        analysis.strategies.iter().find(|s| s.strategy == "low_entropy" && s.quantile == Some(0.75));
+        analysis.strategies.iter().find(|s| s.strategy == Strategy::LowEntropy && s.quantile == Some(0.75));
     assert_eq!(strategy.unwrap().silenced, s2t.silenced as f64);
     let class = |name: &str| analysis.taxonomy.iter().find(|class| class.class == name).unwrap();
     assert_eq!(class("positive_low_p_low_h").tokens, s2t.silenced);

@@ -94,6 +94,7 @@ fn rules_see_every_trained_token() {
     assert!(clipped > 0 && all.iter().any(|t| t.advantage == 0.0), "the log has what the test needs");
     let found = analyzed(&[log()], &AnalyzeSettings::default());
     assert_eq!(found.totals.clipped, Some(clipped as u64));
+    assert!(found.rules.len() >= 10, "{} rules", found.rules.len());
     assert!(found.rules.iter().all(|row| row.exact && row.sampling_error == 0.0));
 
     // The mask of the run is the late preset's: the same thresholds, also over clipped candidates.

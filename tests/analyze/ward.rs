@@ -9,6 +9,7 @@ use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
 use super::support::sample;
 use super::{analyzed, preset};
 use stapo_analyze::framework::s2t::S2tSettings;
+use stapo_analyze::stats::sustained::Direction;
 
 fn of(path: PathBuf) -> RunAnalysis {
     analyzed(&[path], &preset(S2tSettings::v5()))
@@ -45,7 +46,7 @@ fn healthy_is_healthy() {
     assert_eq!(analysis.diagnosis.state, RunState::Healthy, "{}", told(&analysis));
     assert_eq!(likely(&analysis), []);
     assert!(analysis.diagnosis.damage.is_empty());
-    assert!(analysis.diagnosis.onsets.iter().any(|o| o.signal == "reward" && o.direction == "up"));
+    assert!(analysis.diagnosis.onsets.iter().any(|o| o.signal == "reward" && o.direction == Direction::Up));
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn the_pass_rate_is_a_signal() {
     let settings = AnalyzeSettings { pass, ..preset(S2tSettings::v5()) };
     let analysis = analyzed(&[sample("ward/healthy.parquet")], &settings);
     let risen = |name: &str| {
-        analysis.diagnosis.onsets.iter().any(|onset| onset.signal == name && onset.direction == "up")
+        analysis.diagnosis.onsets.iter().any(|onset| onset.signal == name && onset.direction == Direction::Up)
     };
     assert!(risen("pass_rate"), "{:?}", analysis.diagnosis.onsets);
     assert_eq!(analysis.diagnosis.state, RunState::Healthy, "{}", told(&analysis));

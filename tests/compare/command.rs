@@ -241,16 +241,38 @@ fn causes_and_answers_stand_side_by_side() {
     command.arg(sample("ward/healthy.parquet")).arg(sample("ward/hot.parquet"));
     command.arg("--report").arg(folder.path());
     let found = json(&mut command);
+    // What each run says of itself.
+    let runs = ["ward/healthy.parquet", "ward/hot.parquet"].map(|name| {
+        let output = Command::cargo_bin("stapo-analyze")
+            .unwrap()
+            .arg(sample(name))
+            .args(["--format", "json"])
+            .output();
+        serde_json::from_slice::<Value>(&output.unwrap().stdout).unwrap()
+    });
     let causes = found["causes"].as_array().unwrap();
+    for shown in causes {
+        let likely = [0, 1].map(|arm| shown["arms"][arm]["likely"].as_u64().unwrap());
+        let own = [0, 1].map(|run: usize| {
+            let causes = runs[run]["diagnosis"]["causes"].as_array().unwrap();
+            let likely = |cause: &&Value| cause["code"] == shown["code"] && cause["confidence"] == "likely";
+            causes.iter().filter(likely).count() as u64
+        });
+        assert_eq!(likely, own, "{shown}");
+    }
     let updates = causes.iter().find(|row| row["code"] == "large_updates").unwrap();
-    let likely: Vec<u64> =
-        updates["arms"].as_array().unwrap().iter().map(|arm| arm["likely"].as_u64().unwrap()).collect();
-    assert_eq!(likely, [0, 1]);
     assert!(updates["sentence"].as_str().unwrap().ends_with("hot: likely"), "{updates}");
     let answers = found["answers"].as_array().unwrap();
-    let unbounded = answers.iter().find(|row| row["name"] == "unbounded_tokens").unwrap();
-    let counts = [0, 1].map(|arm| unbounded["values"][arm].as_f64().unwrap());
-    assert_eq!(counts, [5.0, 5.0], "{unbounded}");
+    for (name, pointer) in [
+        ("unbounded_tokens", "/drivers/unbounded/tokens"),
+        ("unbounded_energy_share", "/drivers/unbounded/energy_share"),
+        ("effective_number", "/drivers/concentration/effective_number"),
+    ] {
+        let shown = answers.iter().find(|row| row["name"] == name).unwrap();
+        let values = [0, 1].map(|arm| shown["values"][arm].as_f64().unwrap());
+        let own = [0, 1].map(|run: usize| runs[run].pointer(pointer).and_then(Value::as_f64).unwrap());
+        assert_eq!(values, own, "{shown}");
+    }
     assert!(answers.iter().any(|row| row["name"] == "cancelled_share"));
     // Quantities that are known by step are tested as the others are, on the same level.
     let cut = row(&found, "truncated_share");
@@ -277,5 +299,7 @@ fn logs_without_the_columns_have_no_such_rows() {
     for name in ["engine_k3", "update_k3", "kl_reference_k3", "truncated_share"] {
         assert_eq!(rows(&found, name), Vec::<&Value>::new(), "{name}");
     }
-    assert!(found["answers"].as_array().unwrap().iter().all(|row| row["name"] != "unbounded_tokens"));
+    let answers = found["answers"].as_array().unwrap();
+    assert!(answers.iter().any(|row| row["name"] == "effective_number"));
+    assert!(answers.iter().all(|row| row["name"] != "unbounded_tokens"));
 }

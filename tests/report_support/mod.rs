@@ -16,7 +16,7 @@ use stapo_analyze::analyze::result::*;
 use stapo_analyze::analyze::{
     AnalyzeSettings, ComparedRun, RunAnalysis, RunCore, analyze, analyze_for_comparison,
 };
-use stapo_analyze::framework::s2t::Population;
+use stapo_analyze::framework::s2t::{Population, Preset};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
 pub use candidates::mask;
@@ -114,7 +114,7 @@ fn diagnosis(spec: &Spec) -> Diagnosis {
     let points = (0..spec.steps).map(|step| (step as i64, 1.0 / (1.0 + step as f64), Some(0.01))).collect();
     Diagnosis {
         damage: vec![Damage { signal: "reward".into(), from_step: 1, before: 1.0, after: 0.1 }],
-        onsets: vec![Onset { signal: "reward".into(), step: 1, direction: "down" }],
+        onsets: vec![Onset { signal: "reward".into(), step: 1, direction: Direction::Down }],
         signals: vec![Signal { name: "reward".into(), points }],
         ..Diagnosis::default()
     }
@@ -131,11 +131,11 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
     let mut random = Random(7);
     let points = candidates::points(&spec, &mut random);
     let s2t = S2tSummary {
-        preset: "v5".into(),
+        preset: Preset::V5,
         tau_p: 0.002,
         entropy_quantile: Some(0.75),
         population: Population::Candidates,
-        per: "step".into(),
+        per: BatchKind::Step,
         ..S2tSummary::default()
     };
     let outcome = candidates::mask(&points, s2t.tau_p, 0.75);

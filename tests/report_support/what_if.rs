@@ -27,10 +27,12 @@ pub fn sweep(points: &[CandidatePoint], tokens: u64) -> Sweep {
 
 pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
     let mut rows = Vec::new();
-    for (strategy, gain) in [("low_entropy", 1.0), ("random", 0.93), ("high_entropy", 0.82)] {
+    for (strategy, gain) in
+        [(Strategy::LowEntropy, 1.0), (Strategy::Random, 0.93), (Strategy::HighEntropy, 0.82)]
+    {
         for q in [0.25, 0.5, 0.75, 0.9, 1.0] {
             rows.push(StrategyRow {
-                strategy: strategy.into(),
+                strategy,
                 quantile: Some(q),
                 silenced: silenced as f64 * q,
                 energy_share: Some(0.008 * q * (gain + (1.0 - gain) * q)),
@@ -40,12 +42,12 @@ pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
             });
         }
     }
-    for strategy in ["fullmask", "probability_only"] {
+    for strategy in [Strategy::Fullmask, Strategy::ProbabilityOnly] {
         rows.push(StrategyRow {
-            strategy: strategy.into(),
+            strategy,
             quantile: None,
             silenced: candidates as f64,
-            energy_share: Some(if strategy == "fullmask" { 0.008 } else { 0.024 }),
+            energy_share: Some(if strategy == Strategy::Fullmask { 0.008 } else { 0.024 }),
             positive_energy_share: Some(0.02),
             overlap: Some(0.7),
             exact: true,

@@ -36,8 +36,7 @@ pub fn changes(series: &[Series], random_entropy: f64) -> Changes {
     for series in series {
         for direction in [Direction::Down, Direction::Up] {
             let Some(change) = series.change(direction) else { continue };
-            let word = if direction == Direction::Up { "up" } else { "down" };
-            let onset = Onset { signal: series.name.clone(), step: change.onset, direction: word };
+            let onset = Onset { signal: series.name.clone(), step: change.onset, direction };
             if is_damage(series, &change, random_entropy) {
                 changes.damage.push(Damage {
                     signal: series.name.clone(),

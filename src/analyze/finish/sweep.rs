@@ -5,7 +5,7 @@ use ndarray::Array2;
 use super::steps::{mean, share};
 use crate::analyze::collect::sample::{Sample, SampledToken};
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{StrategyRow, Sweep, SweepCell, Totals};
+use crate::analyze::result::{Strategy, StrategyRow, Sweep, SweepCell, Totals};
 use crate::framework::s2t::{CandidateRule, EntropyCut, S2tSettings, is_low_entropy};
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::quantile::linear_quantile;
@@ -169,15 +169,20 @@ impl<'a> RareTokens<'a> {
                     }
                 }
             });
-            rows.push(self.strategy("low_entropy", Some(quantile), &low, self.totals.positive_energy));
-            rows.push(self.strategy("high_entropy", Some(quantile), &high, self.totals.positive_energy));
-            rows.push(self.strategy("random", Some(quantile), &random, self.totals.positive_energy));
+            rows.push(self.strategy(Strategy::LowEntropy, Some(quantile), &low, self.totals.positive_energy));
+            rows.push(self.strategy(
+                Strategy::HighEntropy,
+                Some(quantile),
+                &high,
+                self.totals.positive_energy,
+            ));
+            rows.push(self.strategy(Strategy::Random, Some(quantile), &random, self.totals.positive_energy));
         }
         let mut all = Chosen::default();
         self.for_each_batch(|candidates, _| {
             candidates.iter().for_each(|token| all.add(token, 1.0, self.is_own(token)));
         });
-        rows.push(self.strategy("fullmask", None, &all, self.totals.positive_energy));
+        rows.push(self.strategy(Strategy::Fullmask, None, &all, self.totals.positive_energy));
         rows.push(self.probability_only(&all));
         rows
     }
@@ -197,16 +202,22 @@ impl<'a> RareTokens<'a> {
         let rare = self.all.tokens.iter().filter(|t| t.advantage < 0.0 && self.plan.rule.is_rare(t.logprob));
         rare.for_each(|token| chosen.add(token, 1.0, false));
         chosen.tokens += self.rare_zero as f64 / self.all.weight();
-        let mut row = self.strategy("probability_only", None, &chosen, self.totals.positive_energy);
+        let mut row = self.strategy(Strategy::ProbabilityOnly, None, &chosen, self.totals.positive_energy);
         let positive = candidates.energy.value() * self.all.weight();
         row.positive_energy_share = share(positive, self.totals.positive_energy);
         row
     }
 
-    fn strategy(&self, name: &str, quantile: Option<f64>, chosen: &Chosen, positive: f64) -> StrategyRow {
+    fn strategy(
+        &self,
+        strategy: Strategy,
+        quantile: Option<f64>,
+        chosen: &Chosen,
+        positive: f64,
+    ) -> StrategyRow {
         let (silenced, energy, own) = chosen.scaled(self.all.weight());
         StrategyRow {
-            strategy: name.into(),
+            strategy,
             quantile,
             silenced,
             energy_share: share(energy, self.totals.gradient_energy),

@@ -6,7 +6,7 @@ use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{NormSource, S2tSummary, Totals};
+use crate::analyze::result::{BatchKind, NormSource, S2tSummary, Totals};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::framework::s2t::EntropyCut;
 
@@ -90,12 +90,12 @@ pub fn s2t_summary(
         EntropyCut::Absolute(nats) => (None, Some(nats)),
     };
     S2tSummary {
-        preset: settings.preset_name().into(),
+        preset: settings.s2t.preset(),
         tau_p: plan.s2t.tau_p,
         entropy_quantile: quantile,
         entropy_threshold: threshold,
         population: plan.s2t.population,
-        per: if plan.by_update { "minibatch" } else { "step" }.into(),
+        per: if plan.by_update { BatchKind::Minibatch } else { BatchKind::Step },
         candidates: verdict.candidates,
         silenced: verdict.silenced,
         exploratory: verdict.exploratory(),

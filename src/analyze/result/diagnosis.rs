@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::warnings::Evidence;
+pub use crate::stats::sustained::Direction;
 
 /// How the run stands, what was damaged, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -139,8 +140,8 @@ pub struct Onset {
     pub signal: String,
     /// The first step of the change.
     pub step: i64,
-    /// `up` or `down`.
-    pub direction: &'static str,
+    /// Which way.
+    pub direction: Direction,
 }
 
 /// A cause that this log cannot tell.

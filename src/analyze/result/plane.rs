@@ -52,11 +52,25 @@ pub struct PlaneCell {
     pub negative_energy: f64,
 }
 
+named! {
+    /// A third of the run.
+    #[derive(Default)]
+    pub enum Period {
+        /// The first; the first half of two steps.
+        #[default]
+        Early = "early",
+        /// The second.
+        Middle = "middle",
+        /// The last.
+        Late = "late",
+    }
+}
+
 /// Entropy against token quantile in one third of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EntropyProfile {
-    /// `early`, `middle` or `late`.
-    pub period: String,
+    /// The third.
+    pub period: Period,
     /// First step.
     pub first_step: i64,
     /// Last step.

@@ -46,11 +46,29 @@ pub struct SweepCell {
     pub exact: bool,
 }
 
-/// A way to choose among the candidates.
+named! {
+    /// How tokens are chosen among the candidates.
+    #[derive(Default)]
+    pub enum Strategy {
+        /// The lowest entropies: S2T.
+        #[default]
+        LowEntropy = "low_entropy",
+        /// Any, in expectation.
+        Random = "random",
+        /// The highest entropies.
+        HighEntropy = "high_entropy",
+        /// All candidates.
+        Fullmask = "fullmask",
+        /// Every token with p < τ_p, whatever A and H.
+        ProbabilityOnly = "probability_only",
+    }
+}
+
+/// What a way to choose among the candidates takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StrategyRow {
-    /// `low_entropy` (S2T), `high_entropy`, `random`, `fullmask` or `probability_only`.
-    pub strategy: String,
+    /// The way.
+    pub strategy: Strategy,
     /// Share of the candidates; `None` where the strategy has none.
     pub quantile: Option<f64>,
     /// Silenced tokens (an expected value for `random`).

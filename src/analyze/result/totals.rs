@@ -4,7 +4,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::framework::norm::GradientSource;
-use crate::framework::s2t::Population;
+use crate::framework::s2t::{Population, Preset};
+
+named! {
+    /// What a batch is: the tokens that have one τ_h.
+    #[derive(Default)]
+    pub enum BatchKind {
+        /// All tokens of a step.
+        #[default]
+        Step = "step",
+        /// Those of one update of a step.
+        Minibatch = "minibatch",
+    }
+}
 
 named! {
     /// Where gradient norms come from.
@@ -101,8 +113,8 @@ pub struct Totals {
 /// The spurious-token mask: what was asked, what came out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct S2tSummary {
-    /// `v5`, `v1` or `custom`.
-    pub preset: String,
+    /// The preset of the mask.
+    pub preset: Preset,
     /// Tokens below this probability are rare.
     pub tau_p: f64,
     /// The quantile that defines τ_h; `None` where an absolute threshold was given.
@@ -111,8 +123,8 @@ pub struct S2tSummary {
     pub entropy_threshold: Option<f64>,
     /// Whose entropies define τ_h.
     pub population: Population,
-    /// What a batch is: `step` or `minibatch`.
-    pub per: String,
+    /// What a batch is.
+    pub per: BatchKind,
     /// Tokens with A > 0 and p < τ_p.
     pub candidates: u64,
     /// Candidates with H < τ_h: spurious.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::replay::objective::Counts;
+use crate::replay::settings::OldPolicy;
 
 /// One objective with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +128,7 @@ pub struct StepDrift {
     /// Responses of the step.
     pub responses: u64,
     /// The old policy in use: `log` or `recompute`.
-    pub old: String,
+    pub old: OldPolicy,
 }
 
 /// Quality on the responses that no arm trains on.

@@ -4,6 +4,7 @@ use super::rate::is_below_logged;
 use super::{Subject, warning};
 use crate::format::grouped;
 use crate::replay::result::{Warning, WarningCode};
+use crate::replay::settings::OldPolicy;
 
 /// A checkpoint that gave the log differs by rounding only.
 const SAME_POLICY: f64 = 0.02;
@@ -64,7 +65,7 @@ pub fn drift(subject: &Subject<'_>) -> Vec<Warning> {
     if largest < subject.settings.drift_limit || subject.result.model.surrogate {
         return Vec::new();
     }
-    let recomputed = match steps().any(|s| s.old == "recompute") {
+    let recomputed = match steps().any(|s| s.old == OldPolicy::Recompute) {
         true => "; old log-probabilities were recomputed where it was",
         false => "",
     };

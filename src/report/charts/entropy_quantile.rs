@@ -6,7 +6,6 @@ use crate::analyze::RunAnalysis;
 use crate::analyze::result::EntropyProfile;
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::count;
-use crate::report::text::prose;
 use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy against token quantile";
@@ -17,8 +16,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
     if profiles.iter().all(|p| p.entropy.is_empty()) {
         return Err(Missing::new(TITLE, "the column `entropy`"));
     }
-    let sizes: Vec<_> =
-        profiles.iter().map(|p| format!("{} {}", prose(&p.period), count(p.tokens))).collect();
+    let sizes: Vec<_> = profiles.iter().map(|p| format!("{} {}", p.period, count(p.tokens))).collect();
     Ok(Chart {
         name: "entropy_quantile",
         title: TITLE.into(),
@@ -46,7 +44,7 @@ fn ink(profiles: &[EntropyProfile], width: u32) -> Scene {
             } else {
                 format!("steps {}–{}", p.first_step, p.last_step)
             };
-            Entry::new(Key::Line(*pen), format!("{}: {steps}", prose(&p.period)))
+            Entry::new(Key::Line(*pen), format!("{}: {steps}", p.period))
         })
         .collect();
     canvas.legend(&legend);
@@ -71,7 +69,7 @@ fn table(profiles: &[EntropyProfile]) -> DataFrame {
         rows.extend(p.entropy.iter().enumerate().map(|(i, h)| (p, i as f64 / last, *h)));
     }
     Columns::of(&rows)
-        .text("period", |r| r.0.period.as_str())
+        .text("period", |r| r.0.period.name())
         .int("first_step", |r| r.0.first_step)
         .int("last_step", |r| r.0.last_step)
         .float("quantile", |r| r.1)

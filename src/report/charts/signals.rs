@@ -1,7 +1,7 @@
 //! The signals over steps as small multiples, damage marked.
 
 use super::{Chart, Drawn, Missing};
-use crate::analyze::result::{Diagnosis, Signal};
+use crate::analyze::result::{Diagnosis, Direction, Signal};
 use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes};
 use crate::report::numbers::number;
 use crate::report::text::prose;
@@ -87,7 +87,7 @@ fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4]
     canvas.line(&[(inner[0], inner[3]), (inner[2], inner[3])], Pen::new(Ink::Axis));
     plot.line(&points, line);
     for onset in diagnosis.onsets.iter().filter(|o| o.signal == signal.name) {
-        let mark = if onset.direction == "up" { Mark::Up } else { Mark::Down };
+        let mark = if onset.direction == Direction::Up { Mark::Up } else { Mark::Down };
         plot.mark(onset.step as f64, low - margin, mark, 3.5, Pen::new(Ink::Text));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::series::largest;
 use super::{Chart, Drawn, HEIGHT, Missing};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::StrategyRow;
+use crate::analyze::result::{Strategy, StrategyRow};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::amount;
 use crate::tables::{Columns, DataFrame};
@@ -15,7 +15,7 @@ const TITLE: &str = "Masking strategies";
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let rows: Vec<&StrategyRow> = analysis.strategies.iter().filter(|r| r.energy_share.is_some()).collect();
-    let chosen = rows.iter().filter(|r| r.strategy != "probability_only");
+    let chosen = rows.iter().filter(|r| r.strategy != Strategy::ProbabilityOnly);
     let top = largest(chosen.filter_map(|r| r.energy_share)).unwrap_or(0.0);
     if top <= 0.0 {
         return Err(Missing::new(TITLE, "rare tokens with A > 0"));
@@ -37,12 +37,12 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
 }
 
 fn ink(rows: &[&StrategyRow], top: f64, width: u32) -> Scene {
-    let mut lines: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut lines: BTreeMap<Strategy, Vec<(f64, f64)>> = BTreeMap::new();
     let mut levels = Vec::new();
     for row in rows {
         let share = row.energy_share.unwrap_or(0.0) * 100.0;
         match row.quantile {
-            Some(q) => lines.entry(place(&row.strategy)).or_default().push((q, share)),
+            Some(q) => lines.entry(row.strategy).or_default().push((q, share)),
             None => levels.push((row, share)),
         }
     }
@@ -55,7 +55,8 @@ fn ink(rows: &[&StrategyRow], top: f64, width: u32) -> Scene {
         Pen::new(Ink::Muted).width(1.6).dash(if index == 0 { Dash::Dots } else { Dash::Short })
     };
     for (index, (row, share)) in levels.iter().enumerate() {
-        let name = if row.strategy == "fullmask" { "all candidates" } else { "probability only, any sign" };
+        let name =
+            if row.strategy == Strategy::Fullmask { "all candidates" } else { "probability only, any sign" };
         let text = format!("{name}: {} tokens, {share:.2} %", amount(row.silenced.round()));
         legend.push(Entry::new(Key::Line(level_pen(index)), text));
     }
@@ -84,7 +85,7 @@ fn ink(rows: &[&StrategyRow], top: f64, width: u32) -> Scene {
 
 fn table(analysis: &RunAnalysis) -> DataFrame {
     Columns::of(&analysis.strategies)
-        .text("strategy", |r| &r.strategy)
+        .text("strategy", |r| r.strategy.name())
         .float("quantile", |r| r.quantile)
         .float("silenced", |r| r.silenced)
         .float("energy_share", |r| r.energy_share)
@@ -94,20 +95,15 @@ fn table(analysis: &RunAnalysis) -> DataFrame {
         .frame()
 }
 
-fn place(strategy: &str) -> usize {
+fn look(strategy: Strategy) -> (Pen, Mark, &'static str) {
     match strategy {
-        "low_entropy" => 0,
-        "random" => 1,
-        "high_entropy" => 2,
-        _ => 3,
-    }
-}
-
-fn look(place: usize) -> (Pen, Mark, &'static str) {
-    match place {
-        0 => (Pen::new(Ink::Spurious).width(2.2), Mark::Diamond, "lowest entropy (S2T)"),
-        1 => (Pen::new(Ink::Green).width(1.8).dash(Dash::Short), Mark::Ring, "random (expected)"),
-        2 => (Pen::new(Ink::Exploratory).width(2.0).dash(Dash::Long), Mark::Up, "highest entropy"),
+        Strategy::LowEntropy => (Pen::new(Ink::Spurious).width(2.2), Mark::Diamond, "lowest entropy (S2T)"),
+        Strategy::Random => {
+            (Pen::new(Ink::Green).width(1.8).dash(Dash::Short), Mark::Ring, "random (expected)")
+        }
+        Strategy::HighEntropy => {
+            (Pen::new(Ink::Exploratory).width(2.0).dash(Dash::Long), Mark::Up, "highest entropy")
+        }
         _ => (Pen::new(Ink::Purple).width(1.8), Mark::Square, "other"),
     }
 }

@@ -1,7 +1,7 @@
 //! The order of events: first signs, cause windows, damage.
 
 use super::{Chart, Drawn, Missing};
-use crate::analyze::result::{Confidence, Diagnosis};
+use crate::analyze::result::{Confidence, Diagnosis, Direction};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::text::prose;
 use crate::tables::Columns;
@@ -15,7 +15,7 @@ struct Event {
     kind: &'static str,
     name: String,
     from: i64,
-    direction: &'static str,
+    direction: Option<Direction>,
 }
 
 fn events(diagnosis: &Diagnosis) -> Vec<Event> {
@@ -24,15 +24,15 @@ fn events(diagnosis: &Diagnosis) -> Vec<Event> {
     for cause in &diagnosis.causes {
         let kind = if cause.confidence == Confidence::Likely { "likely cause" } else { "possible cause" };
         let name = cause.code.name().replace('_', " ");
-        events.extend(cause.from_step.map(|from| Event { kind, name, from, direction: "" }));
+        events.extend(cause.from_step.map(|from| Event { kind, name, from, direction: None }));
     }
     for damage in &diagnosis.damage {
-        let direction = if damage.after < damage.before { "down" } else { "up" };
+        let direction = Some(if damage.after < damage.before { Direction::Down } else { Direction::Up });
         events.push(Event { kind: "damage", name: prose(&damage.signal), from: damage.from_step, direction });
     }
     for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
         let name = prose(&onset.signal);
-        events.push(Event { kind: "sign", name, from: onset.step, direction: onset.direction });
+        events.push(Event { kind: "sign", name, from: onset.step, direction: Some(onset.direction) });
     }
     events.sort_by_key(|event| event.from);
     events.truncate(MOST);
@@ -49,7 +49,7 @@ pub fn draw(diagnosis: &Diagnosis, steps: Option<(i64, i64)>) -> Drawn {
         .text("kind", |e| e.kind)
         .text("name", |e| e.name.as_str())
         .int("from_step", |e| e.from)
-        .text("direction", |e| e.direction)
+        .text("direction", |e| e.direction.map_or("", Direction::name))
         .frame();
     let span = (first as f64, last as f64);
     Ok(Chart {
@@ -87,11 +87,11 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
             "possible cause" => bar(possible),
             "damage" => bar(damage),
             _ => {
-                let mark = if event.direction == "up" { Mark::Up } else { Mark::Down };
+                let mark = if event.direction == Some(Direction::Up) { Mark::Up } else { Mark::Down };
                 plot.mark(from, top - 0.5, mark, 4.0, Pen::new(Ink::Text));
             }
         }
-        let word = if event.direction.is_empty() { String::new() } else { format!(" {}", event.direction) };
+        let word = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let (px, py) = plot.pixel(from, top - 0.5);
         let text = format!("{}{word}, step {}", event.name, event.from);
         let late = px > canvas.width() * 0.55;

@@ -156,7 +156,7 @@ fn settings(comparison: &Comparison) -> Vec<(String, String)> {
     let settings = &comparison.settings;
     let mut facts = vec![
         ("Program".to_owned(), format!("stapo-analyze {}", settings.program)),
-        ("S2T".into(), prose(&settings.preset)),
+        ("S2T".into(), settings.preset.name().into()),
         (
             "Bootstrap".into(),
             format!(

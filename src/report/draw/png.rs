@@ -160,6 +160,7 @@ impl OutlineBuilder for Outline {
 }
 
 /// Eight bits of red, green and blue; every row as its difference to the pixel on the left.
+/// tiny-skia's own encoder writes alpha, too, which a chart on white does not have, and needs another crate.
 fn encode(pixmap: &Pixmap) -> Option<Vec<u8>> {
     let (width, height) = (pixmap.width(), pixmap.height());
     let row_bytes = usize::try_from(width).ok()? * 4;

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{NormSource, RunVerdict, VerdictState};
+use crate::analyze::result::{BatchKind, NormSource, RunVerdict, VerdictState};
 use crate::framework::s2t::Population;
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::page::{self, Fact, Tone};
@@ -110,7 +110,7 @@ fn rule(analysis: &RunAnalysis) -> Markup {
         Population::Positive => "the entropy of its tokens with A > 0",
         Population::All => "the entropy of its tokens",
     };
-    let batch = if s2t.per == "step" { "step" } else { "mini-batch" };
+    let batch = if s2t.per == BatchKind::Step { "step" } else { "mini-batch" };
     html! {
         "S2T " (s2t.preset) ": A > 0, p < " (s2t.tau_p) ", H < τ" sub { "h" } "; "
         @match (s2t.entropy_threshold, s2t.entropy_quantile) {

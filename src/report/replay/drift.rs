@@ -73,7 +73,7 @@ fn table(result: &ReplayResult) -> DataFrame {
         .int("step", |r| r.1.step)
         .float("drift", |r| r.1.drift)
         .count("measured_responses", |r| r.1.measured_responses)
-        .text("old", |r| r.1.old.as_str())
+        .text("old", |r| r.1.old.name())
         .frame()
 }
 

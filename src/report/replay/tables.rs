@@ -157,7 +157,7 @@ fn drift(arms: &[&ArmResult], place: usize) -> String {
     let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
     let like_first = steps.iter().filter(|s| s.old == first.old).count();
     let old = if like_first == steps.len() {
-        first.old.clone()
+        first.old.to_string()
     } else {
         format!("{} in {like_first} of {}", first.old, steps.len())
     };
