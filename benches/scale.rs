@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
-use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, read_all};
+use stapo_analyze::ingest::{Column, IngestSettings, Layout, read_all};
 
 const ROUNDS: usize = 5;
 /// A merge of this many candidates is timed.
@@ -94,21 +94,8 @@ fn write_logs(folder: &Path, files: usize, tokens: u64) -> u64 {
         let schema = OutputSchema::new(Layout::Long, &columns, &|_| false, &BTreeSet::new());
         let file = File::create(&path).unwrap();
         let mut writer = BatchWriter::new(file, &path, schema, &metadata, ROW_GROUP_TOKENS / 4).unwrap();
-        let mut written = 0;
-        while written < tokens {
-            for batch in &mut batches {
-                writer.write(batch).unwrap();
-                written += batch.token_count() as u64;
-                for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
-                    if let Id::Int(id) = group {
-                        *id += 704;
-                    }
-                }
-                batch.responses.step.iter_mut().for_each(|step| *step += 120);
-            }
-        }
+        all += support::write_over_and_over(&mut batches, &mut writer, tokens);
         writer.finish().unwrap();
-        all += written;
     }
     all
 }

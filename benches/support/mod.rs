@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
-use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, read_all};
+use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, TokenBatch, read_all};
 
 /// A log to be made.
 pub struct Enlarged<'a> {
@@ -37,25 +37,32 @@ impl Enlarged<'_> {
         let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
         let file = File::create(&path).unwrap();
         let mut writer = BatchWriter::new(file, &path, schema, &metadata, ROW_GROUP_TOKENS).unwrap();
-        let mut written = 0;
-        while written < self.tokens {
-            for batch in &mut batches {
-                writer.write(batch).unwrap();
-                written += batch.token_count() as u64;
-                for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
-                    if let Id::Int(id) = group {
-                        *id += 704;
-                    }
-                }
-                batch.responses.step.iter_mut().for_each(|step| *step += 120);
-                if let Some(versions) = batch.responses.ints.get_mut(Column::PolicyVersion) {
-                    versions.iter_mut().flatten().for_each(|version| *version += 120);
-                }
-            }
-        }
+        let written = write_over_and_over(&mut batches, &mut writer, self.tokens);
         writer.finish().unwrap();
         (path, written)
     }
+}
+
+/// Writes a run until there are so many tokens, each time with groups and steps of its own; says how many
+/// there are.
+pub fn write_over_and_over(batches: &mut [TokenBatch], writer: &mut BatchWriter<File>, tokens: u64) -> u64 {
+    let mut written = 0;
+    while written < tokens {
+        for batch in &mut *batches {
+            writer.write(batch).unwrap();
+            written += batch.token_count() as u64;
+            for group in batch.responses.ids.get_mut(Column::GroupId).unwrap() {
+                if let Id::Int(id) = group {
+                    *id += 704;
+                }
+            }
+            batch.responses.step.iter_mut().for_each(|step| *step += 120);
+            if let Some(versions) = batch.responses.ints.get_mut(Column::PolicyVersion) {
+                versions.iter_mut().flatten().for_each(|version| *version += 120);
+            }
+        }
+    }
+    written
 }
 
 /// Processor time of this process, from Linux' clock ticks of 10 ms.

@@ -54,13 +54,7 @@ small_part!(KeptResponses, |into, other| into.merge(other));
 small_part!(SignState, |into, other| into.merge(other));
 small_part!(CollectedQuestions, |into, other| into.merge(other));
 small_part!(bool, |into, other| *into |= other);
-small_part!(Option<Clusters>, |into, other| {
-    match (into.as_mut(), other) {
-        (Some(into), Some(other)) => into.merge(other),
-        (None, other) => *into = other,
-        (Some(_), None) => {}
-    }
-});
+small_part!(Option<Clusters>, |into, other| add_clusters(into, other));
 
 impl Part for CandidateStore {
     fn write(&self, name: &str, out: &mut PartWriter) -> Result<()> {
@@ -175,9 +169,7 @@ impl Part for State {
         self.common.merge(common);
         self.idle.merge(idle);
         self.kept.merge(kept);
-        if !self.kept.is_open() {
-            self.batches.iter_mut().for_each(|(_, tally)| tally.kept.clear());
-        }
+        forget_too_many_entropies(&self.kept, &mut self.batches);
         self.groups.merge(groups);
         self.rewards.merge(&rewards);
         self.plane.merge(&plane);
@@ -210,13 +202,7 @@ impl State {
             plane.merge(&collector.plane);
             vocabulary.merge(collector.vocabulary);
             views.merge(collector.views);
-            clusters = match (clusters, collector.clusters) {
-                (Some(mut all), Some(more)) => {
-                    all.merge(more);
-                    Some(all)
-                }
-                (all, more) => all.or(more),
-            };
+            add_clusters(&mut clusters, collector.clusters);
             placed |= collector.placed;
             tables.push(collector.batches);
             questions.push(collector.questions);
@@ -235,9 +221,7 @@ impl State {
             }
         }
         let kept = KeptCount::of(&gates.kept);
-        if !kept.is_open() {
-            batches.iter_mut().for_each(|(_, tally)| tally.kept.clear());
-        }
+        forget_too_many_entropies(&kept, &mut batches);
         let [rare, common, idle] = samples;
         Self {
             kept,
@@ -326,6 +310,21 @@ impl State {
             clusters: self.clusters,
             questions: self.questions,
         }
+    }
+}
+
+/// Drops the entropies that were kept one by one, where there are too many of them.
+fn forget_too_many_entropies(kept: &KeptCount, batches: &mut Batches) {
+    if !kept.is_open() {
+        batches.iter_mut().for_each(|(_, tally)| tally.kept.clear());
+    }
+}
+
+fn add_clusters(into: &mut Option<Clusters>, other: Option<Clusters>) {
+    match (into.as_mut(), other) {
+        (Some(into), Some(other)) => into.merge(other),
+        (None, other) => *into = other,
+        (Some(_), None) => {}
     }
 }
 

@@ -25,3 +25,13 @@ impl Ranges for File {
         self.get_bytes(start, length).map_err(io::Error::other)
     }
 }
+
+/// Keeps the typed error for whoever asks; the decoder gets words.
+#[cfg(feature = "cloud")]
+pub fn keep(failure: &std::sync::Mutex<Option<Error>>, error: Error) -> io::Error {
+    let words = io::Error::other(error.to_string());
+    if let Ok(mut kept) = failure.lock() {
+        kept.get_or_insert(error);
+    }
+    words
+}

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 
 use super::identity::FileIdentity;
-use super::ranges::Ranges;
+use super::ranges::{Ranges, keep};
 use super::stretches::Stretches;
 use crate::error::{Error, Result};
 use crate::store::{Fetch, Object};
@@ -88,15 +88,6 @@ impl RemoteFile {
     fn take(&self, at: u64) -> Option<Begun> {
         self.begun.lock().ok()?.remove(&at)
     }
-}
-
-/// Keeps the typed error for whoever asks; the decoder gets words.
-pub fn keep(failure: &Mutex<Option<Error>>, error: Error) -> io::Error {
-    let words = io::Error::other(error.to_string());
-    if let Ok(mut kept) = failure.lock() {
-        kept.get_or_insert(error);
-    }
-    words
 }
 
 struct Anywhere {

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 
-use super::ranges::Ranges;
-use super::remote::keep;
+use super::ranges::{Ranges, keep};
 use crate::error::{Error, Result};
 use crate::store::{Fetch, Object};
 
