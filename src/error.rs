@@ -319,7 +319,7 @@ impl Error {
                 format!("convert it first: python {converter} FILE… -o out.parquet")
             }
             Self::UnknownFormat { .. } => {
-                "readable are Parquet and JSONL (plain, .gz, .zst); see the README, section Formats".into()
+                "readable are Parquet and JSONL (plain, .gz, .zst); see docs/formats.md".into()
             }
             Self::TextOnly { how, .. } => (*how).into(),
             Self::Corrupt { .. } => {
@@ -349,7 +349,7 @@ impl Error {
                     .into()
             }
             Self::MissingColumn { column, .. } => format!(
-                "name it with --map {column}=COLUMN; if it is not in the log, the README shows how to log it"
+                "name it with --map {column}=COLUMN; if it is not in the log, docs/formats.md says how to log it"
             ),
             Self::TooManyMissing { share, column, .. } if *share >= 100.0 && *column == "entropy" => {
                 "log it, name another column with --map entropy=COLUMN, or leave it out for what can be told \

@@ -84,7 +84,7 @@ fn columns(run: &Run) -> Check {
             "columns",
             if advantage && run.has(Column::Logprob) { CheckOutcome::Warn } else { CheckOutcome::Fail },
             format!("missing: {}", lost.join(", ")),
-            "name the column with --map, or log it (README, section Logging)",
+            "name the column with --map, or log it (docs/formats.md, section Logging)",
         ),
     }
 }

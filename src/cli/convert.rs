@@ -20,7 +20,9 @@ fn require_parquet(target: &Path) -> Result<()> {
         None | Some("parquet" | "pq") => Ok(()),
         Some(other) => Err(Error::Usage {
             message: format!("{}: convert writes Parquet, not .{other}", target.display()),
-            hint: "name it .parquet; for tables as CSV: --report DIR, then tables/".into(),
+            hint:
+                "name it .parquet; numbers as CSV are in charts/ of a report (stapo-analyze RUN --report DIR)"
+                    .into(),
         }),
     }
 }

@@ -81,7 +81,7 @@ pub fn by_probability(answers: &Answers) -> Option<Chart> {
     Bars {
         name: "mismatch_by_probability",
         title: "Trainer against sampler by probability".into(),
-        reading: "How the tokens and the divergence (k3) of trainer and sampler spread over the probability of the token: the gap sits where tokens are rare, as spurious tokens do.",
+        reading: "How the tokens and the divergence (k3) of trainer and sampler spread over the probability of the token: where the lower bar is the longer one, the two disagree more than elsewhere.",
         bars: [TOKENS, "share of the divergence"],
         columns: SHARES,
         rows: rows.iter().filter_map(row).collect(),
