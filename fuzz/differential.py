@@ -16,6 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 HERE = pathlib.Path(__file__).parent
+# What the program reads of the corpus: a column whose name was damaged is none of these.
+USED = ["step", "group_id", "sample_id", "position", "token_id", "token_ids", "token_text", "mask", "reward", "advantage",
+        "prompt_ids", "logprob", "entropy"]
 
 
 def change(data, chance):
@@ -35,10 +38,13 @@ def change(data, chance):
 
 
 def by_pyarrow(path):
-    """The log-probabilities, all of them; None where the file is refused."""
+    """The log-probabilities, all of them; None where the file, or a column that is read, is refused."""
     try:
-        column = pq.ParquetFile(path).read(use_threads=False)["logprob"].combine_chunks()
-        column.validate(full=True)
+        file = pq.ParquetFile(path)
+        used = [name for name in file.schema_arrow.names if name in USED]
+        table = file.read(columns=used, use_threads=False)
+        table.validate(full=True)
+        column = table["logprob"].combine_chunks()
         values = column.flatten() if pa.types.is_list(column.type) else column
         return [None if v is None else float(v) for v in values.to_pylist()]
     except Exception:  # noqa: BLE001: whatever it says, it refuses
@@ -63,7 +69,8 @@ def same(ours, theirs):
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 60
-    chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    chance = random.Random(seed)
     seeds = [p.read_bytes() for p in sorted((HERE / "corpus" / "parquet").iterdir())]
     tried = read = refused = 0
     findings = []
@@ -87,7 +94,7 @@ def main():
                 what = "other values"
             if what:
                 (HERE / "artifacts").mkdir(exist_ok=True)
-                kept = HERE / "artifacts" / f"differential-{tried}.parquet"
+                kept = HERE / "artifacts" / f"differential-{seed}-{tried}.parquet"
                 kept.write_bytes(data)
                 findings.append((what, kept.name))
                 print(what, kept, flush=True)

@@ -295,6 +295,16 @@ impl Error {
         Self::Write { path: path.to_owned(), message: source.to_string() }
     }
 
+    /// The same error, of `file` where it names none.
+    pub fn in_file(self, file: &str) -> Self {
+        match self {
+            Self::TooLarge { path, place, message } if path.as_os_str().is_empty() => {
+                Self::TooLarge { path: file.into(), place, message }
+            }
+            other => other,
+        }
+    }
+
     /// The next step for the user, one sentence.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {

@@ -406,3 +406,86 @@ fn a_tokenizer_that_no_one_could_use_is_refused() {
     let (code, said) = program(&[log.to_str().unwrap(), "--tokenizer", tokenizer.to_str().unwrap(), "-q"]);
     assert!(code == 2 && said.contains("tokenizer of 3221 MB"), "{said}");
 }
+
+#[test]
+fn what_other_readers_refuse_is_refused() {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(data("others_refuse")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 9);
+    for path in files {
+        let message = refused(&path);
+        assert!(message.contains(path.to_str().unwrap()), "{message}");
+        assert!(message.contains("cannot be right") || message.contains("a page has"), "{message}");
+    }
+}
+
+/// Rows of zeros, one a row group: little to store, much to hold.
+#[cfg(target_os = "linux")]
+fn large_rows(path: &Path, rows: usize, tokens: usize) {
+    use arrow_array::{
+        RecordBatch,
+        builder::{Float32Builder, Int32Builder, ListBuilder},
+    };
+    let floats_of = |value: f32| -> ArrayRef {
+        let mut builder = ListBuilder::new(Float32Builder::new());
+        for _ in 0..rows {
+            builder.values().append_slice(&vec![value; tokens]);
+            builder.append(true);
+        }
+        Arc::new(builder.finish())
+    };
+    let mut ids = ListBuilder::new(Int32Builder::new());
+    for _ in 0..rows {
+        ids.values().append_slice(&vec![7; tokens]);
+        ids.append(true);
+    }
+    let batch = RecordBatch::try_from_iter([
+        ("step", ints(&vec![0; rows])),
+        ("group_id", ints(&(0..rows as i64).collect::<Vec<_>>())),
+        ("advantage", floats(&vec![1.0; rows])),
+        ("token_ids", Arc::new(ids.finish()) as ArrayRef),
+        ("logprob", floats_of(-1.0)),
+        ("entropy", floats_of(1.0)),
+    ]);
+    support::write_batch(path, &batch.unwrap(), 1);
+}
+
+/// Every worker that had read a large response kept what that took: 1.5 million tokens in each of 16
+/// rows were 3.3 GB with 16 workers, and 0.4 GB with one.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_workers_hold_no_more_of_large_rows_than_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.parquet");
+    large_rows(&path, 12, 400_000);
+    let peak = |threads: &str| {
+        let (peak, code) = peak_memory(&[path.to_str().unwrap(), "-q", "--threads", threads]);
+        assert_eq!(code, 0);
+        peak
+    };
+    let (one, many) = (peak("1"), peak("12"));
+    assert!(many < 500 && many < one + 150, "{many} MB with twelve workers, {one} MB with one");
+}
+
+/// Every step has a place in the result: a small file with very many would take gigabytes.
+#[test]
+fn more_steps_than_memory_is_for_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.parquet");
+    let steps: Vec<i64> = (0..1500).collect();
+    let rows = vec![&[-0.5_f32, -1.5][..]; steps.len()];
+    let columns = vec![
+        ("step", ints(&steps)),
+        ("logprob", float_lists(&rows)),
+        ("entropy", float_lists(&vec![&[0.5_f32, 1.5][..]; steps.len()])),
+        ("advantage", floats(&vec![1.0; steps.len()])),
+    ];
+    write_parquet(&path, columns, 400);
+    let run =
+        |memory: &str| program(&[path.to_str().unwrap(), "-q", "--threads", "2", "--max-memory", memory]);
+    let (code, said) = run("20M");
+    assert!(code == 2 && said.contains("run.parquet: 1,001 steps or more would take"), "{said}");
+    assert!(said.contains("--max-memory"), "{said}");
+    assert_eq!(run("100M").0, 0);
+}

@@ -15,7 +15,7 @@ use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::framework::vocab::vocabulary_containing;
-use crate::ingest::{ALL_UNITS, Column, MISSING_ID, Run, Silent, Sink, TokenBatch, scan_units};
+use crate::ingest::{ALL_UNITS, Column, Limits, MISSING_ID, Run, Silent, Sink, TokenBatch, scan_units};
 
 use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
@@ -98,6 +98,8 @@ pub struct Plan {
     pub context: usize,
     /// Memory.
     pub limits: MemoryLimits,
+    /// What steps may take, all together.
+    pub memory: Limits,
     /// What the analysis is for.
     pub purpose: Purpose,
     /// Parts of the reward, by name.
@@ -207,6 +209,7 @@ impl Plan {
             temperature,
             context: settings.context,
             limits: settings.limits,
+            memory: run.settings.limits,
             reward_parts: reward_parts(run),
             purpose,
             tokenizer: None,
@@ -232,6 +235,7 @@ impl Plan {
             temperature,
             context,
             limits,
+            memory: _,
             purpose,
             reward_parts,
             tokenizer: _,

@@ -80,6 +80,12 @@ impl Limits {
         format!("{what} of {} would take more memory than {}", megabytes(size), megabytes(self.memory))
     }
 
+    /// Why `steps` steps, which take so many bytes until the end, are too many; `None` where they are not.
+    pub fn too_many_steps(self, steps: usize, bytes: u64) -> Option<String> {
+        let what = || format!("{} steps or more would take more memory than", grouped(steps as u64));
+        (bytes > self.memory).then(|| format!("{} {}", what(), megabytes(self.memory)))
+    }
+
     /// In words, for messages about tokens.
     pub fn too_many_tokens(self, tokens: u64) -> String {
         format!(

@@ -6,24 +6,51 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::entropy_histogram::level_for;
 use super::tally::{BatchKey, BatchTally};
+use crate::error::{Error, Result};
+use crate::ingest::Limits;
+
+/// What a batch takes to the end of an analysis, and a step beside its batches, as it was measured on
+/// 50,000 of either: tallies, what the diagnosis looks at, rows of the result.
+const BATCH_BYTES: u64 = 7_000;
+const STEP_BYTES: u64 = 13_000;
 
 /// The batches that any worker has seen: how many there are decides how fine histograms can be.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BatchRegistry {
-    seen: Mutex<HashSet<BatchKey>>,
+    seen: Mutex<Seen>,
     level: AtomicU32,
+    limits: Limits,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    batches: HashSet<BatchKey>,
+    steps: HashSet<i64>,
 }
 
 impl BatchRegistry {
+    /// No batches, and no more than memory is for.
+    pub fn new(limits: Limits) -> Self {
+        Self { seen: Mutex::default(), level: AtomicU32::new(0), limits }
+    }
+
     /// The level of all histograms for the batches seen so far.
     pub fn level(&self) -> u32 {
         self.level.load(Ordering::Relaxed)
     }
 
-    fn enter(&self, key: BatchKey) {
+    fn enter(&self, key: BatchKey) -> Result<()> {
         let mut seen = self.seen.lock().unwrap_or_else(|e| e.into_inner());
-        seen.insert(key);
-        self.level.fetch_max(level_for(seen.len()), Ordering::Relaxed);
+        seen.batches.insert(key);
+        seen.steps.insert(key.step);
+        let (batches, steps) = (seen.batches.len(), seen.steps.len());
+        self.level.fetch_max(level_for(batches), Ordering::Relaxed);
+        let bytes = batches as u64 * BATCH_BYTES + steps as u64 * STEP_BYTES;
+        match self.limits.too_many_steps(steps, bytes) {
+            // The file is known to those who scan.
+            Some(message) => Err(Error::TooLarge { path: Default::default(), place: String::new(), message }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -41,27 +68,27 @@ pub struct BatchTable {
 
 impl BatchTable {
     /// The number of the batch `key` in this table.
-    pub fn number_of(&mut self, key: BatchKey, registry: &BatchRegistry) -> usize {
+    pub fn number_of(&mut self, key: BatchKey, registry: &BatchRegistry) -> Result<usize> {
         if let Some((last, number)) = self.last
             && last == key
         {
-            return number;
+            return Ok(number);
         }
         let number = match self.index.get(&key) {
             Some(number) => *number,
-            None => self.insert(key, registry),
+            None => self.insert(key, registry)?,
         };
         self.last = Some((key, number));
-        number
+        Ok(number)
     }
 
-    fn insert(&mut self, key: BatchKey, registry: &BatchRegistry) -> usize {
+    fn insert(&mut self, key: BatchKey, registry: &BatchRegistry) -> Result<usize> {
         let number = self.entries.len();
-        registry.enter(key);
+        registry.enter(key)?;
         self.coarsen(registry.level());
         self.index.insert(key, number);
         self.entries.push((key, BatchTally::new(self.level)));
-        number
+        Ok(number)
     }
 
     /// Brings all histograms to `level`, if they are finer.

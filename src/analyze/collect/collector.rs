@@ -23,7 +23,7 @@ use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::{Plan, Purpose};
 use crate::analyze::result::Plane;
 use crate::error::Result;
-use crate::ingest::{Id, Sink, TokenBatch};
+use crate::ingest::{Id, Limits, Sink, TokenBatch};
 
 /// What all workers share while they collect.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Gates {
         let limits = &plan.limits;
         let kept = if plan.needs_population() { limits.kept_population } else { limits.kept_entropies };
         Self {
-            batches: BatchRegistry::default(),
+            batches: BatchRegistry::new(plan.memory),
             kept: KeptGate::new(kept),
             questions: QuestionGates::new(limits.kept_differences, limits.group_tokens),
             rare: SampleGate::new(limits.rare_tokens),
@@ -143,15 +143,33 @@ impl Sink for Collector<'_> {
         }
         self.batches.coarsen(self.gates.batches.level());
         self.questions.settle(self.gates.batches.level());
-        self.rare.settle(&self.gates.rare);
-        self.common.settle(&self.gates.common);
-        self.idle.settle(&self.gates.idle);
+        self.settle_samples();
         self.signs.settle(&self.gates.signs);
         if self.keeps && !self.gates.kept.is_open() {
             self.keeps = false;
             self.batches.forget_entropies();
         }
+        if batch.token_count() as u64 > Limits::SHARED_TOKENS {
+            self.let_go();
+        }
         Ok(())
+    }
+}
+
+impl Collector<'_> {
+    /// Keeps no more sampled tokens than all workers together should.
+    fn settle_samples(&mut self) {
+        self.rare.settle(&self.gates.rare);
+        self.common.settle(&self.gates.common);
+        self.idle.settle(&self.gates.idle);
+    }
+
+    /// Gives back what is reused from response to response: after a large one every worker would keep
+    /// as much as only one may hold.
+    fn let_go(&mut self) {
+        self.picks = Vec::new();
+        self.picked = PickedColumns::default();
+        self.questions.let_go();
     }
 }
 

@@ -156,17 +156,21 @@ pub fn largest_hash(level: u32) -> u32 {
     u32::MAX.checked_shr(level).unwrap_or(0)
 }
 
+/// Tokens that a worker keeps before it asks how many are wanted: one response can have millions.
+const UNSETTLED: usize = 1 << 15;
+
 /// What one worker kept.
 #[derive(Debug)]
 pub struct SampleBuffer<T> {
     pub(super) tokens: Vec<T>,
     fresh: [u64; 33],
+    unsettled: usize,
     level: u32,
 }
 
 impl<T> Default for SampleBuffer<T> {
     fn default() -> Self {
-        Self { tokens: Vec::new(), fresh: [0; 33], level: 0 }
+        Self { tokens: Vec::new(), fresh: [0; 33], unsettled: 0, level: 0 }
     }
 }
 
@@ -181,13 +185,21 @@ impl<T: Sampled> SampleBuffer<T> {
     #[inline]
     pub fn push(&mut self, token: T) {
         self.fresh[token.hash().leading_zeros() as usize] += 1;
+        self.unsettled += 1;
         self.tokens.push(token);
+    }
+
+    /// Whether it is time to settle, in the middle of a batch.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.unsettled >= UNSETTLED
     }
 
     /// Tells the gate what is new and drops what no longer belongs.
     pub fn settle(&mut self, gate: &SampleGate) {
         gate.report(&self.fresh);
         self.fresh = [0; 33];
+        self.unsettled = 0;
         self.drop_below(gate.level());
     }
 
@@ -196,6 +208,7 @@ impl<T: Sampled> SampleBuffer<T> {
             self.level = level;
             let cut = self.cut();
             self.tokens.retain(|token| token.hash() <= cut);
+            self.tokens.shrink_to(2 * self.tokens.len());
         }
     }
 

@@ -24,7 +24,8 @@ impl Gathered {
         let workers = run.settings.worker_count();
         // Sums by group need each group's prompt once.
         let wanted = Wanted { columns: &plan.columns, prompts_by_group: true };
-        let scanned = scan_units(run, wanted, progress, units, || Collector::new(plan, &gates, workers))?;
+        let scanned = scan_units(run, wanted, progress, units, || Collector::new(plan, &gates, workers));
+        let scanned = scanned.map_err(|error| error.in_file(&run.file_name(0)))?;
         Ok(Self { state: State::gather(scanned.sinks, &gates, plan), scan: scanned.part })
     }
 

@@ -5,6 +5,7 @@ use bytes::{Buf, Bytes};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::definitions;
 use super::thrift::Compact;
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::limits::Limits;
@@ -17,13 +18,23 @@ const GUESS: u64 = 64 << 10;
 /// What is looked at in a footer.
 #[derive(Default)]
 struct Footer {
-    elements: usize,
+    /// Parts of each element of the schema, in the order of the file.
+    children: Vec<i64>,
     /// Physical types of the leaves of the schema.
     leaves: Vec<i64>,
-    most_children: i64,
     rows: Option<i64>,
-    /// Rows of each row group, and the types of its columns.
-    groups: Vec<(i64, Vec<i64>)>,
+    /// Rows of each row group, and its columns.
+    groups: Vec<(i64, Vec<Chunk>)>,
+}
+
+/// A column of a row group.
+#[derive(Default)]
+struct Chunk {
+    physical: i64,
+    values: i64,
+    compressed: i64,
+    data: i64,
+    dictionary: Option<i64>,
 }
 
 /// The end of a file, which is all that is needed to understand it.
@@ -55,7 +66,7 @@ impl End {
             bytes = file.get(start, whole)?;
         }
         let bytes = bytes.slice(bytes.len() - whole..);
-        Footer::read(&bytes[..whole - TAIL as usize])?.check()?;
+        Footer::read(&bytes[..whole - TAIL as usize])?.check(start)?;
         Ok(Self { bytes, start, length })
     }
 }
@@ -87,16 +98,12 @@ impl ChunkReader for End {
 
 impl Footer {
     fn read(bytes: &[u8]) -> Result<Self> {
+        definitions::FILE.check(&mut Compact::new(bytes))?;
         let mut footer = Self::default();
         Compact::new(bytes).structure(&mut |compact, field| {
             match field.id {
                 2 => {
-                    let mut elements = 0;
-                    compact.structures(&mut |compact| {
-                        elements += 1;
-                        footer.element(compact)
-                    })?;
-                    footer.elements = elements;
+                    compact.structures(&mut |compact| footer.element(compact))?;
                 }
                 3 => footer.rows = Some(compact.int()?),
                 4 => {
@@ -119,7 +126,7 @@ impl Footer {
             }
             Ok(true)
         })?;
-        self.most_children = self.most_children.max(children);
+        self.children.push(children);
         if children == 0 {
             self.leaves.extend(physical);
         }
@@ -127,32 +134,36 @@ impl Footer {
     }
 
     fn group(&mut self, compact: &mut Compact<'_>) -> Result<()> {
-        let (mut rows, mut types) = (0, Vec::new());
+        let (mut rows, mut chunks) = (0, Vec::new());
         compact.structure(&mut |compact, field| {
             match field.id {
                 1 => {
-                    compact.structures(&mut |compact| chunk(compact, &mut types))?;
+                    compact.structures(&mut |compact| {
+                        chunks.push(Chunk::read(compact)?);
+                        Ok(())
+                    })?;
                 }
                 3 => rows = compact.int()?,
                 _ => return Ok(false),
             }
             Ok(true)
         })?;
-        self.groups.push((rows, types));
+        self.groups.push((rows, chunks));
         Ok(())
     }
 
-    fn check(&self) -> Result<()> {
-        if usize::try_from(self.most_children).map_or(true, |most| most >= self.elements.max(1)) {
-            return Err(broken("a column announces more parts than the schema has"));
-        }
+    /// Whether all of it can be, where the pages end at `end`.
+    fn check(&self, end: u64) -> Result<()> {
+        self.check_schema()?;
         let mut all = 0_i64;
-        for (number, (rows, types)) in self.groups.iter().enumerate() {
-            let fits = |types: &[i64]| types.iter().zip(&self.leaves).all(|(a, b)| a == b);
-            if !fits(types) {
+        for (number, (rows, chunks)) in self.groups.iter().enumerate() {
+            if !chunks.iter().zip(&self.leaves).all(|(chunk, leaf)| chunk.physical == *leaf) {
                 return Err(broken(&format!(
                     "row group {number} stores a type that the schema does not name"
                 )));
+            }
+            if !chunks.iter().all(|chunk| chunk.lies_before(end)) {
+                return Err(broken(&format!("row group {number} has a column that is not inside the file")));
             }
             all = Some(*rows)
                 .filter(|rows| *rows >= 0)
@@ -167,21 +178,54 @@ impl Footer {
         }
         Ok(())
     }
+
+    /// The elements of the schema are one tree, written from the root down.
+    fn check_schema(&self) -> Result<()> {
+        let mut open = 1_i64;
+        for children in &self.children {
+            if open == 0 {
+                return Err(broken("the schema has parts that belong to no column"));
+            }
+            open = Some(*children)
+                .filter(|children| *children >= 0)
+                .and_then(|children| (open - 1).checked_add(children))
+                .ok_or_else(|| broken("a column has a number of parts that cannot be"))?;
+        }
+        if open > 0 { Err(broken("a column announces more parts than the schema has")) } else { Ok(()) }
+    }
 }
 
-fn chunk(compact: &mut Compact<'_>, types: &mut Vec<i64>) -> Result<()> {
-    compact.structure(&mut |compact, field| {
-        if field.id != 3 {
-            return Ok(false);
-        }
+impl Chunk {
+    fn read(compact: &mut Compact<'_>) -> Result<Self> {
+        let mut chunk = Self::default();
         compact.structure(&mut |compact, field| {
-            if field.id == 1 {
-                types.push(compact.int()?);
+            if field.id != 3 {
+                return Ok(false);
             }
-            Ok(field.id == 1)
+            compact.structure(&mut |compact, field| {
+                match field.id {
+                    1 => chunk.physical = compact.int()?,
+                    5 => chunk.values = compact.int()?,
+                    7 => chunk.compressed = compact.int()?,
+                    9 => chunk.data = compact.int()?,
+                    11 => chunk.dictionary = Some(compact.int()?),
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            })?;
+            Ok(true)
         })?;
-        Ok(true)
-    })
+        Ok(chunk)
+    }
+
+    /// Whether its pages, the dictionary first, end before `end`. Where there are no values there may be
+    /// no data page, either.
+    fn lies_before(&self, end: u64) -> bool {
+        let start = self.dictionary.unwrap_or(self.data);
+        let stop = start.checked_add(self.compressed).and_then(|stop| u64::try_from(stop).ok());
+        let in_order = start <= self.data || self.values == 0;
+        start >= 0 && in_order && self.compressed >= 0 && stop.is_some_and(|stop| stop <= end)
+    }
 }
 
 fn broken(what: &str) -> ParquetError {

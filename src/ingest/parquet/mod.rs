@@ -2,6 +2,7 @@
 
 pub mod checked_pages;
 pub mod column_chunks;
+mod definitions;
 mod footer;
 mod inflate;
 mod page_header;

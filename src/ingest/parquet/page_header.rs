@@ -4,10 +4,15 @@ use parquet::basic::Type;
 use parquet::errors::Result;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::definitions;
 use super::run_length::bad;
 use super::thrift::Compact;
 
+/// Kinds of pages, with the field of the header that describes each.
+const DATA_PAGE: (i64, i16) = (0, 5);
 const INDEX_PAGE: i64 = 1;
+const DICTIONARY_PAGE: (i64, i16) = (2, 7);
+const DATA_PAGE_2: (i64, i16) = (3, 8);
 
 /// Sizes of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,10 +31,15 @@ pub struct PageHeader {
 impl PageHeader {
     /// Reads a header; also tells how long it is.
     pub fn read(bytes: &[u8]) -> Result<(Self, usize)> {
+        definitions::PAGE.check(&mut Compact::new(bytes))?;
         let mut header = Self::default();
+        let mut described = None;
         let mut compact = Compact::new(bytes);
         let size = |n: i64| u64::try_from(n).map_err(|_| bad("a negative size"));
         compact.structure(&mut |compact, field| {
+            if [DATA_PAGE.1, DICTIONARY_PAGE.1, DATA_PAGE_2.1].contains(&field.id) {
+                described = Some(described.map_or(field.id, |_| 0));
+            }
             match field.id {
                 1 => header.kind = compact.int()?,
                 2 => header.uncompressed = size(compact.int()?)?,
@@ -51,6 +61,11 @@ impl PageHeader {
             }
             Ok(true)
         })?;
+        let known =
+            [DATA_PAGE, DICTIONARY_PAGE, DATA_PAGE_2].into_iter().find(|(kind, _)| *kind == header.kind);
+        if known.is_some_and(|(_, field)| described != Some(field)) {
+            return Err(bad("a header that describes another kind of page"));
+        }
         Ok((header, compact.position()))
     }
 
@@ -63,6 +78,11 @@ impl PageHeader {
     /// Whether the page is an index, which no reader looks at.
     pub fn is_index(&self) -> bool {
         self.kind == INDEX_PAGE
+    }
+
+    /// Whether the page is a dictionary.
+    pub fn is_dictionary(&self) -> bool {
+        self.kind == DICTIONARY_PAGE.0
     }
 
     /// A dictionary has no more values than its bytes can hold.

@@ -8,10 +8,30 @@ const DEEPEST: u8 = 16;
 
 /// Kinds of fields, by their number in the protocol.
 pub mod kind {
-    /// A structure.
-    pub const STRUCT: u8 = 12;
+    /// A flag that is set; it takes no bytes as a field.
+    pub const TRUE: u8 = 1;
+    /// A flag that is not set.
+    pub const FALSE: u8 = 2;
+    /// A number of 8 bits.
+    pub const BYTE: u8 = 3;
+    /// A number of 16 bits.
+    pub const SHORT: u8 = 4;
+    /// A number of 32 bits.
+    pub const INT: u8 = 5;
+    /// A number of 64 bits.
+    pub const LONG: u8 = 6;
+    /// A floating-point number.
+    pub const DOUBLE: u8 = 7;
+    /// Bytes or a text, after their length.
+    pub const BYTES: u8 = 8;
     /// A list.
     pub const LIST: u8 = 9;
+    /// A set.
+    pub const SET: u8 = 10;
+    /// A map.
+    pub const MAP: u8 = 11;
+    /// A structure.
+    pub const STRUCT: u8 = 12;
 }
 
 /// Bytes on their way to numbers.
@@ -104,7 +124,8 @@ impl<'a> Compact<'a> {
         Err(broken("a number of more than 64 bits"))
     }
 
-    fn list(&mut self) -> Result<(u8, usize)> {
+    /// The start of a list: the kind of its entries, and how many there are.
+    pub fn list(&mut self) -> Result<(u8, usize)> {
         let head = self.byte()?;
         let length = match head >> 4 {
             15 => usize::try_from(self.varint()?).unwrap_or(usize::MAX),
@@ -123,21 +144,22 @@ impl<'a> Compact<'a> {
         Ok(())
     }
 
-    fn skip(&mut self, kind: u8) -> Result<()> {
+    /// Passes over a value.
+    pub fn skip(&mut self, kind: u8) -> Result<()> {
         match kind {
-            1 | 2 => Ok(()),
-            3 => self.pass(1),
-            4..=6 => self.varint().map(|_| ()),
-            7 => self.pass(8),
-            8 => {
+            kind::TRUE | kind::FALSE => Ok(()),
+            kind::BYTE => self.pass(1),
+            kind::SHORT | kind::INT | kind::LONG => self.varint().map(|_| ()),
+            kind::DOUBLE => self.pass(8),
+            kind::BYTES => {
                 let length = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
                 self.pass(length)
             }
-            9 | 10 => {
+            kind::LIST | kind::SET => {
                 let (entry, length) = self.list()?;
                 (0..length).try_for_each(|_| self.skip_entry(entry))
             }
-            11 => {
+            kind::MAP => {
                 let length = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
                 if length == 0 {
                     return Ok(());
@@ -156,7 +178,7 @@ impl<'a> Compact<'a> {
 
     /// In lists a flag takes a byte; as a field it takes none.
     fn skip_entry(&mut self, kind: u8) -> Result<()> {
-        if kind == kind::LIST || kind == 10 || kind == 11 {
+        if matches!(kind, kind::LIST | kind::SET | kind::MAP) {
             self.depth += 1;
             if self.depth > DEEPEST {
                 return Err(broken("lists nested too deeply"));
@@ -165,7 +187,7 @@ impl<'a> Compact<'a> {
             self.depth -= 1;
             return Ok(());
         }
-        self.skip(if matches!(kind, 1 | 2) { 3 } else { kind })
+        self.skip(if matches!(kind, kind::TRUE | kind::FALSE) { kind::BYTE } else { kind })
     }
 }
 

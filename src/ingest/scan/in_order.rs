@@ -31,7 +31,7 @@ pub fn scan_in_order(
         shared.units.iter().map(|_| sync_channel::<Piece>(WAITING_BATCHES)).unzip();
     let senders: Vec<Mutex<Option<SyncSender<Piece>>>> =
         senders.into_iter().map(|s| Mutex::new(Some(s))).collect();
-    let workers = run.settings.worker_count().min(shared.units.len()).max(1);
+    let workers = shared.workers();
     let merged = Mutex::new(Quality::default());
     let (consumed, continued) = std::thread::scope(|scope| {
         for _ in 0..workers {

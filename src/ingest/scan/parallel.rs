@@ -58,7 +58,7 @@ pub fn scan_units<'w, S: Sink>(
     make: impl Fn() -> S + Sync,
 ) -> Result<PartlyScanned<S>> {
     let shared = Shared::new(run, wanted.into(), progress, units);
-    let workers = run.settings.worker_count().min(shared.units.len()).max(1);
+    let workers = shared.workers();
     let joined: Vec<_> = std::thread::scope(|scope| {
         let worker = || {
             let mut sink = make();

@@ -66,6 +66,13 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// Workers that have something to do. Large units are read one after another, whoever reads them; were
+    /// it many, the allocator would keep for each what a large unit takes.
+    pub fn workers(&self) -> usize {
+        let small = self.units.iter().filter(|(_, unit)| !unit.large).count();
+        self.run.settings.worker_count().min(small + 1).min(self.units.len()).max(1)
+    }
+
     pub fn take(&self) -> Option<(usize, &Unit)> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
         let unit = self.units.get(place).filter(|_| !self.watch.is_stopped());

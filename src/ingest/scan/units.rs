@@ -8,6 +8,7 @@ use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::files::opened::Source;
 use crate::ingest::files::run::Run;
 use crate::ingest::json::JsonBatches;
+use crate::ingest::limits::Limits;
 use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
 use crate::ingest::normalise::quality::Quality;
@@ -39,6 +40,8 @@ pub struct Unit {
     pub bytes: u64,
     /// Tokens, about.
     pub tokens: u64,
+    /// Whether its responses are so long that only one worker at a time may hold one.
+    pub large: bool,
 }
 
 /// Cuts a file into units.
@@ -53,7 +56,16 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
         Source::Parquet(head) => head,
         Source::Json => {
             let (bytes, tokens) = (file.bytes, file.bytes / JSON_BYTES);
-            return vec![Unit { file: index, row_groups: 0..0, first_row: 0, batch_rows: 0, bytes, tokens }];
+            let (row_groups, first_row, batch_rows) = (0..0, 0, 0);
+            return vec![Unit {
+                file: index,
+                row_groups,
+                first_row,
+                batch_rows,
+                bytes,
+                tokens,
+                large: false,
+            }];
         }
         Source::Elsewhere { .. } => return Vec::new(),
     };
@@ -69,6 +81,7 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
                 rows += group.rows;
                 unit.batch_rows = batch_rows(mapping.layout, tokens, rows);
                 unit.tokens = tokens;
+                unit.large = is_large(mapping.layout, tokens, rows);
             }
             None => {
                 (tokens, rows) = (group.tokens, group.rows);
@@ -79,6 +92,7 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
                     batch_rows: batch_rows(mapping.layout, tokens, rows),
                     bytes: group.bytes,
                     tokens,
+                    large: is_large(mapping.layout, tokens, rows),
                 });
             }
         }
@@ -96,6 +110,11 @@ fn batch_rows(layout: Layout, tokens: u64, rows: u64) -> usize {
             ((BATCH_TOKENS as u64 / mean) as usize).clamp(1, MAX_BATCH_ROWS)
         }
     }
+}
+
+/// Whether responses have more tokens than a worker's share of memory holds, on the whole.
+fn is_large(layout: Layout, tokens: u64, rows: u64) -> bool {
+    layout == Layout::Nested && tokens / rows.max(1) > Limits::SHARED_TOKENS
 }
 
 /// Columns that are needed to tell responses apart and align their values.

@@ -67,13 +67,13 @@ impl Collector<'_> {
         let mask = source.mask().map(|mask| &mask[range.clone()]);
         let in_training = mask.map_or(range.len(), |m| m.iter().filter(|f| **f == 1).count());
         let Some(picks) = self.pick(&whole, mask, range.len()) else {
-            let response = self.describe(source, index, &whole, None);
+            let response = self.describe(source, index, &whole, None)?;
             return self.add_described(&response, &whole, &whole, in_training);
         };
         let mut picked = std::mem::take(&mut self.picked);
         picked.fill(&whole, &picks);
         let trained = picked.columns();
-        let response = self.describe(source, index, &trained, Some(picks));
+        let response = self.describe(source, index, &trained, Some(picks))?;
         let result = self.add_described(&response, &trained, &whole, in_training);
         self.picks = response.picks.unwrap_or_default();
         self.picked = picked;
@@ -119,7 +119,7 @@ impl Collector<'_> {
         index: usize,
         trained: &Columns<'_>,
         picks: Option<Vec<u32>>,
-    ) -> Response<'b> {
+    ) -> Result<Response<'b>> {
         let responses = &source.responses;
         let step = responses.step.get(index).copied().unwrap_or(0);
         let update = responses.ints.get(Column::Update).and_then(|updates| updates[index]);
@@ -132,17 +132,17 @@ impl Collector<'_> {
             .with_id(id(Column::SampleId))
             .with(trained.len() as u64)
             .with((first(trained.logprob) << 32) | first(trained.entropy));
-        Response {
+        Ok(Response {
             source,
             index,
             key,
-            batch: self.batches.number_of(key, &self.gates.batches),
+            batch: self.batches.number_of(key, &self.gates.batches)?,
             update,
             reward: responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[index]),
             hash: hash.finish(),
             ratio: mean_ratio(trained),
             picks,
-        }
+        })
     }
 
     fn add_tokens(
@@ -200,6 +200,9 @@ impl Collector<'_> {
                 self.sign_block(response, columns, whole, first, sign);
             }
             risk += self.add_rare(response, columns, whole, first, sign)?;
+            if self.rare.is_crowded() || self.common.is_crowded() || self.idle.is_crowded() {
+                self.settle_samples();
+            }
             first = end;
         }
         let tally = self.batches.tally(response.batch);

@@ -90,6 +90,17 @@ impl<'a> QuestionCollector<'a> {
         self.response = self.engine_total.ratios(&self.engine);
     }
 
+    /// Gives back the memory of the last response.
+    pub fn let_go(&mut self) {
+        self.facts = TokenFacts::default();
+        self.candidates = Vec::new();
+        self.engine = TokenDifferences::default();
+        self.update = TokenDifferences::default();
+        self.other = TokenDifferences::default();
+        self.spread = Vec::new();
+        self.loops = Loops::default();
+    }
+
     /// What the framework found for its tokens: block after block is added.
     pub fn facts(&mut self) -> &mut TokenFacts {
         &mut self.facts

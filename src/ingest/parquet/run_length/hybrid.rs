@@ -84,11 +84,28 @@ impl HybridRuns {
         Ok(value)
     }
 
+    /// Whether there are `values` values, as the lengths of the runs say; the values are not looked at.
+    pub fn require(mut self, values: usize) -> Result<()> {
+        let mut left = values;
+        while self.width > 0 && left > 0 {
+            let header = self.varint()?;
+            let count = usize::try_from(header >> 1).map_err(|_| bad("a run without end"))?;
+            if header & 1 == 0 {
+                self.repeated()?;
+                left = left.saturating_sub(count);
+            } else {
+                self.open_packed(count)?;
+                left = left.saturating_sub(self.packed.left);
+            }
+        }
+        Ok(())
+    }
+
     /// `groups` of eight values each; the last group may be cut off where its values end.
     fn open_packed(&mut self, groups: usize) -> Result<()> {
         let size = groups.saturating_mul(self.width as usize);
         let size = size.min(self.bytes.len() - self.at);
-        if size == 0 && groups > 0 {
+        if size <= groups.saturating_sub(1).saturating_mul(self.width as usize) && groups > 0 {
             return Err(bad("packed values that are not there"));
         }
         self.packed = Packed { first_bit: self.at * 8, left: size * 8 / self.width as usize };
