@@ -93,6 +93,7 @@ impl<'a> QuestionCollector<'a> {
     /// Gives back the memory of the last response.
     pub fn let_go(&mut self) {
         self.facts = TokenFacts::default();
+        self.compared_energy = Vec::new();
         self.candidates = Vec::new();
         self.engine = TokenDifferences::default();
         self.update = TokenDifferences::default();
