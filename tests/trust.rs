@@ -458,7 +458,7 @@ fn large_rows(path: &Path, rows: usize, tokens: usize) {
 fn many_workers_hold_no_more_of_large_rows_than_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.parquet");
-    large_rows(&path, 12, 400_000);
+    large_rows(&path, 8, 400_000);
     let peak = |threads: &str| {
         let (peak, code) = peak_memory(&[path.to_str().unwrap(), "-q", "--threads", threads]);
         assert_eq!(code, 0);
