@@ -20,7 +20,7 @@ const BIN_WIDTH: f64 = 1.0 / PER_OCTAVE as f64;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct KeptDifferences {
     kept: Vec<f32>,
-    bins: Vec<u32>,
+    bins: Vec<u64>,
     /// 2^level bins are one: many steps share the memory.
     level: u32,
 }
@@ -80,7 +80,7 @@ impl KeptDifferences {
         if self.bins.is_empty() {
             self.bins = other.bins;
         } else {
-            self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| *a = a.saturating_add(*b));
+            self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| *a += b);
         }
     }
 
@@ -95,12 +95,12 @@ impl KeptDifferences {
     }
 
     fn binned_quantiles(&self, orders: &[f64]) -> Option<Vec<f64>> {
-        let total: u64 = self.bins.iter().map(|count| u64::from(*count)).sum();
+        let total: u64 = self.bins.iter().sum();
         let at = |order: &f64| {
             let wanted = order * total as f64;
             let mut below = 0.0;
             for (bin, count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-                let count = f64::from(*count);
+                let count = *count as f64;
                 if below + count >= wanted {
                     let ((low, _), (_, high)) =
                         (edges(bin << self.level), edges(((bin + 1) << self.level) - 1));
@@ -143,6 +143,23 @@ fn edges(bin: usize) -> (f64, f64) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// As many tokens in one bin as no 32 bits count.
+    #[test]
+    fn bins_hold_as_many_tokens_as_there_are() {
+        let mut many = KeptDifferences::default();
+        many.add(&[0.0], false);
+        for _ in 0..33 {
+            let same = many.clone();
+            many.merge(&same);
+        }
+        many.coarsen(2);
+        assert_eq!(many.bins.iter().sum::<u64>(), 1 << 33);
+        let mut few = KeptDifferences::default();
+        few.add(&[1.0; 3], false);
+        many.merge(&few);
+        assert!(many.quantiles(&[0.5]).unwrap()[0] < 0.1);
+    }
 
     proptest! {
         #[test]

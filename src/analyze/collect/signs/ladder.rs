@@ -11,7 +11,7 @@ const STRETCH: usize = 8 << RUNG_BITS;
 pub struct Ladder {
     /// Number of the first rung in `counts`.
     first: usize,
-    counts: Vec<u32>,
+    counts: Vec<u64>,
 }
 
 /// The number of the rung of a positive number.
@@ -31,13 +31,13 @@ impl Ladder {
     pub fn add(&mut self, value: f64) {
         let rung = rung(value);
         match self.counts.get_mut(rung.wrapping_sub(self.first)) {
-            Some(count) => *count = count.saturating_add(1),
+            Some(count) => *count += 1,
             None => self.add_at(rung, 1),
         }
     }
 
     #[cold]
-    fn add_at(&mut self, rung: usize, more: u32) {
+    fn add_at(&mut self, rung: usize, more: u64) {
         let start = rung / STRETCH * STRETCH;
         if self.counts.is_empty() {
             self.first = start;
@@ -50,8 +50,7 @@ impl Ladder {
         if self.counts.len() <= rung - self.first {
             self.counts.resize(start + STRETCH - self.first, 0);
         }
-        let count = &mut self.counts[rung - self.first];
-        *count = count.saturating_add(more);
+        self.counts[rung - self.first] += more;
     }
 
     /// Adds the counts of another ladder.
@@ -64,13 +63,24 @@ impl Ladder {
     /// Count, smallest and largest possible value of every rung, largest first.
     pub fn descending(&self) -> impl Iterator<Item = (u64, f64, f64)> {
         let rungs = self.counts.iter().enumerate().rev().filter(|(_, count)| **count > 0);
-        rungs.map(|(at, count)| (u64::from(*count), edge(self.first + at), edge(self.first + at + 1)))
+        rungs.map(|(at, count)| (*count, edge(self.first + at), edge(self.first + at + 1)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rung_counts_as_many_as_there_are() {
+        let mut ladder = Ladder::default();
+        ladder.add(2.0);
+        for _ in 0..33 {
+            let same = ladder.clone();
+            ladder.merge(&same);
+        }
+        assert_eq!(ladder.descending().map(|(count, ..)| count).collect::<Vec<_>>(), [1 << 33]);
+    }
 
     #[test]
     fn numbers_of_any_size_have_a_rung() {
