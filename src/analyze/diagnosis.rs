@@ -8,6 +8,8 @@ mod log;
 mod losses;
 mod mask;
 mod patient;
+mod response_series;
+mod right;
 mod series;
 mod signals;
 mod spikes;
@@ -25,25 +27,25 @@ use crate::ingest::Run;
 /// Fills diagnosis, warnings and verdict of an analysis.
 pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
     let signs = &collected.signs;
-    let series = signals::signals(signs, &analysis.steps, &analysis.answers, plan);
+    let series = signals::signals(collected, &analysis.steps, &analysis.answers, plan);
     let changes = changes(&series, f64::from(plan.vocab_size).ln());
     let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
-    let (causes, not_checked) = causes::examine_all(&patient);
-    let state = state::state(&patient, &causes);
+    let examined = causes::examine_all(&patient);
+    let state = state::state(&patient, &examined);
     let mut diagnosis = Diagnosis {
         state,
         sentence: String::new(),
         damage: changes.damage.clone(),
-        causes,
+        causes: examined.causes,
         onsets: changes.onsets.clone(),
-        not_checked,
+        not_checked: examined.not_checked,
         statement: state::statement(analysis.steps.len(), signs),
         signals: series.iter().map(signals::Series::shown).collect(),
     };
     diagnosis.sentence = verdict::sentence(analysis, &diagnosis, plan);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes));
-    found.extend(losses::dead_batches(collected, analysis));
+    found.extend(losses::dead_batches(collected));
     if !plan.stand_in {
         found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
         found.extend(mask::concentration(analysis));

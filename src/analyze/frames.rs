@@ -264,14 +264,16 @@ fn with_signals<'a, R>(
     diagnosis: &Diagnosis,
     step: impl Fn(&R) -> i64,
 ) -> Columns<'a, R> {
-    let held = ["reward", "entropy", "length"];
-    for signal in diagnosis.signals.iter().filter(|s| !held.contains(&s.name.as_str())) {
-        if signal.points.iter().all(|point| point.2.is_some()) {
-            table = table.float(&signal.name, |r| {
-                let at = signal.points.binary_search_by_key(&step(r), |point| point.0).ok()?;
-                Some(signal.points[at].1)
-            });
-        }
+    for signal in diagnosis.signals.iter().filter(|signal| is_of_responses(&signal.name)) {
+        table = table.float(&signal.name, |r| {
+            let at = signal.points.binary_search_by_key(&step(r), |point| point.0).ok()?;
+            Some(signal.points[at].1)
+        });
     }
     table
+}
+
+/// Whether a signal is of responses or groups, and no other column of the steps holds it.
+fn is_of_responses(signal: &str) -> bool {
+    signal.starts_with("reward/") || ["pass_rate", "truncated", "dead_groups", "repetition"].contains(&signal)
 }

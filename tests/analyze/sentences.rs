@@ -65,8 +65,14 @@ const TEMPLATES: &[(&str, &str)] = &[
         "misaligned_log",
         "entropy fits the log-probability of the token after it better (# against #): columns are shifted by one",
     ),
-    ("no_negative_signal", "no response is pushed down: # of # groups with different rewards have no A < #"),
-    ("no_positive_signal", "no response is pushed up: # of # groups with different rewards have no A > #"),
+    (
+        "no_negative_signal",
+        "in # of # groups with different rewards no response is pushed down (none has A < #)",
+    ),
+    (
+        "no_positive_signal",
+        "in # of # groups with different rewards no response is pushed up (none has A > #)",
+    ),
     ("no_token_text", "token texts are not known: ids are shown"),
     (
         "observation_trained",
@@ -97,11 +103,11 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
     (
         "sampler_temperature",
-        "with the same weights the sampler is flatter than the trainer: a temperature of # (estimated) explains # % of the gap, engine k3 #",
+        "the sampler is flatter than the trainer with the same weights: a temperature of # (estimated) explains # % of the gap, engine k3 #",
     ),
     (
         "sampler_temperature",
-        "with the same weights the sampler is sharper than the trainer: a temperature of # (estimated) explains # % of the gap, engine k3 #",
+        "the sampler is sharper than the trainer with the same weights: a temperature of # (estimated) explains # % of the gap, engine k3 #",
     ),
     (
         "sampler_truncation",

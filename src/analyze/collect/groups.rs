@@ -12,8 +12,8 @@ pub struct GroupTally {
     pub responses: u32,
     /// Responses with a reward above 0.
     pub passes: u32,
-    /// Whether any token has an advantage.
-    pub learns: bool,
+    /// The largest |A| of a token.
+    pub largest: f32,
     /// Responses whose outcome is known, where a rule was given.
     pub judged: u32,
     /// Of these, the right ones.
@@ -107,11 +107,16 @@ impl RewardValues {
 }
 
 impl GroupTally {
+    /// Whether a token has an advantage beyond what rounding leaves.
+    pub fn learns(&self, negligible: f32) -> bool {
+        self.largest > negligible
+    }
+
     /// Adds responses.
     pub fn merge(&mut self, other: &Self) {
         self.responses += other.responses;
         self.passes += other.passes;
-        self.learns |= other.learns;
+        self.largest = self.largest.max(other.largest);
         self.judged += other.judged;
         self.right += other.right;
         self.highest.merge(&other.highest);
@@ -172,8 +177,8 @@ impl GroupTable {
         known.map(|((step, id), tally)| (*step, id, tally))
     }
 
-    /// Steps and tallies of all groups.
+    /// Steps and tallies of all groups whose id is logged.
     pub fn iter(&self) -> impl Iterator<Item = (i64, &GroupTally)> {
-        self.groups.iter().map(|((step, _), tally)| (*step, tally))
+        self.by_id().map(|(step, _, tally)| (step, tally))
     }
 }

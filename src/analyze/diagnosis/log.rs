@@ -1,5 +1,6 @@
 //! What the log leaves open.
 
+use super::patient::measured;
 use super::series::evidence;
 use crate::analyze::result::{RunCore, VocabularySource, Warning, WarningCode};
 use crate::ingest::{Run, WARN_SHARE};
@@ -75,8 +76,9 @@ fn mismatch(analysis: &RunCore) -> Option<Warning> {
     Some(Warning {
         code: WarningCode::PolicyMismatch,
         message: format!(
-            "trainer and inference engine disagree: KL {:.4} nats a token at step {}",
-            worst.1, worst.0
+            "trainer and inference engine disagree: KL {} nats a token at step {}",
+            measured(worst.1, 4),
+            worst.0
         ),
         hint: "correct with importance weights, or bring precision and kernels of both together".into(),
         evidence: vec![evidence(Some(worst.0), "kl", worst.1)],

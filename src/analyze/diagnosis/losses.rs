@@ -1,8 +1,11 @@
 //! Warnings about what was lost, and about batches that teach nothing.
 
+use super::patient::measured;
 use super::series::evidence;
 use crate::analyze::collect::Collected;
-use crate::analyze::result::{Damage, RunCore, Warning, WarningCode};
+use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::tally::BatchTally;
+use crate::analyze::result::{Damage, Warning, WarningCode};
 
 /// Entropy or reward that was lost for good.
 pub fn warnings(damage: &[Damage]) -> Vec<Warning> {
@@ -35,8 +38,10 @@ fn warning(damage: &Damage) -> Option<Warning> {
     Some(Warning {
         code,
         message: format!(
-            "{what}: from {:.3} to {:.3}, beginning at step {}",
-            damage.before, damage.after, damage.from_step
+            "{what}: from {} to {}, beginning at step {}",
+            measured(damage.before, 3),
+            measured(damage.after, 3),
+            damage.from_step
         ),
         hint: hint.into(),
         evidence: vec![
@@ -47,23 +52,21 @@ fn warning(damage: &Damage) -> Option<Warning> {
 }
 
 /// Batches in which no token has an advantage.
-pub fn dead_batches(collected: &Collected, analysis: &RunCore) -> Option<Warning> {
-    let dead: Vec<i64> = collected
-        .batches
-        .iter()
-        .filter(|(_, tally)| tally.counts.tokens > 0 && tally.counts.positive + tally.counts.negative == 0)
-        .map(|(key, _)| key.step)
-        .collect();
+pub fn dead_batches(collected: &Collected) -> Option<Warning> {
+    let is_dead =
+        |tally: &BatchTally| tally.counts.tokens > 0 && tally.counts.positive + tally.counts.negative == 0;
+    let batches = collected.batches.iter();
+    let dead: Vec<i64> = batches.filter(|(_, tally)| is_dead(tally)).map(|(key, _)| key.step).collect();
     let first = *dead.first()?;
     let all = collected.batches.len();
-    let at_end = analysis.steps.last().is_some_and(|row| row.positive + row.negative == 0 && row.tokens > 0);
+    let at_end = collected.batches.last().is_some_and(|(_, tally)| is_dead(tally));
     Some(Warning {
         code: WarningCode::DeadBatches,
         message: format!(
             "{} of {all} batches have no advantage at all{}{}",
             dead.len(),
             if at_end { ", the last one too" } else { "" },
-            why(collected, &dead)
+            why(&collected.signs.facts, &dead)
         ),
         hint: "such batches give no gradient, while the optimizer still moves by its momentum: filter \
                groups of equal rewards, or choose harder or easier prompts"
@@ -76,24 +79,53 @@ pub fn dead_batches(collected: &Collected, analysis: &RunCore) -> Option<Warning
     })
 }
 
-/// What the rewards in dead batches say, where they are logged.
-fn why(collected: &Collected, dead: &[i64]) -> &'static str {
-    let facts = &collected.signs.facts;
-    let is_dead = |step: i64| dead.binary_search(&step).is_ok();
-    let (mut alike, mut unlike) = (0, 0);
-    for group in facts.groups().filter(|group| is_dead(group[0].step) && group[0].reward.is_finite()) {
-        let same = group.iter().all(|fact| fact.reward == group[0].reward);
-        *(if same { &mut alike } else { &mut unlike }) += 1;
-    }
+/// What the rewards in dead batches say, where they are logged: those of the groups without an advantage
+/// at these steps, whose other mini-batches may be alive.
+fn why(facts: &ResponseFacts, dead: &[i64]) -> &'static str {
+    let is_dead = |group: &&[ResponseFact]| {
+        dead.binary_search(&group[0].step).is_ok() && group.iter().all(|fact| fact.signs == [false; 2])
+    };
+    let is_known = |group: &&[ResponseFact]| group.iter().all(|fact| fact.reward.is_finite());
+    let groups: Vec<&[ResponseFact]> = facts.groups().filter(is_dead).filter(is_known).collect();
+    let unlike = |group: &&&[ResponseFact]| group.iter().any(|fact| fact.reward != group[0].reward);
+    let unlike = groups.iter().filter(unlike).count();
     let all = || facts.responses.iter().map(|fact| fact.reward).filter(|reward| reward.is_finite());
     let lowest = all().fold(f32::INFINITY, f32::min);
     let highest = all().fold(f32::NEG_INFINITY, f32::max);
-    let at = |reward: f32| facts.responses.iter().filter(|f| is_dead(f.step)).all(|f| f.reward == reward);
-    match (alike, unlike) {
-        (0, 0) => "",
-        (alike, unlike) if unlike > alike => "; their rewards differ, yet every advantage is 0",
-        _ if highest > lowest && at(lowest) => "; every answer in them has the run's lowest reward",
-        _ if highest > lowest && at(highest) => "; every answer in them has the run's best reward",
-        _ => "; every answer of a group has the same reward",
+    let at = |reward: f32| groups.iter().copied().flatten().all(|fact| fact.reward == reward);
+    match unlike {
+        _ if groups.is_empty() => "",
+        unlike if 2 * unlike > groups.len() => "; their rewards differ, yet every advantage is 0",
+        0 if highest > lowest && at(lowest) => "; every answer in them has the run's lowest reward",
+        0 if highest > lowest && at(highest) => "; every answer in them has the run's best reward",
+        0 => "; every answer of a group has the same reward",
+        _ => "; in most of their groups every answer has the same reward",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two groups a step, one dead and one alive; the rewards of the live ones differ.
+    fn facts(dead: [f32; 2]) -> ResponseFacts {
+        let fact = |step: i64, group: u64, reward: f32| ResponseFact {
+            step,
+            group,
+            reward,
+            signs: [group == 1; 2],
+            ..ResponseFact::default()
+        };
+        let step = |step: i64| {
+            [fact(step, 0, dead[0]), fact(step, 0, dead[1]), fact(step, 1, 0.0), fact(step, 1, 1.0)]
+        };
+        ResponseFacts { responses: (0..3).flat_map(step).collect(), ..ResponseFacts::default() }
+    }
+
+    #[test]
+    fn live_groups_of_a_step_say_nothing_of_its_dead_batches() {
+        assert_eq!(why(&facts([1.0, 1.0]), &[0, 1, 2]), "; every answer in them has the run's best reward");
+        assert_eq!(why(&facts([0.5, 0.5]), &[0, 2]), "; every answer of a group has the same reward");
+        assert_eq!(why(&facts([0.0, 1.0]), &[1]), "; their rewards differ, yet every advantage is 0");
     }
 }

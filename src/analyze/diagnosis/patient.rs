@@ -1,7 +1,8 @@
 //! What a cause is looked for in.
 
 use super::damage::Changes;
-use super::signals::{PASS_RATE, Series};
+pub use super::right::Right;
+use super::signals::Series;
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
@@ -9,8 +10,8 @@ use crate::analyze::result::{Cause, CauseCode, Confidence, Evidence, RunCore};
 use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
-/// Words in the name of a part of the reward that says whether the answer is right.
-const RIGHT: [&str; 7] = ["answer", "correct", "accura", "pass", "solve", "success", "exact"];
+/// Below this a number is what rounding leaves of 0.
+const ROUNDING: f64 = 1e-12;
 
 /// A run and everything that was found so far.
 pub struct Patient<'a> {
@@ -28,38 +29,14 @@ pub struct Patient<'a> {
     pub changes: &'a Changes,
 }
 
-/// What says whether an answer is right.
-#[derive(Clone, Copy, Debug)]
-pub struct Right<'a> {
-    /// The user's condition, or the name of the part.
-    pub name: &'a str,
-    /// The part of the reward that it is read from; `None` for the reward itself.
-    pub part: Option<usize>,
-    given: bool,
-}
-
-impl Right<'_> {
-    /// Whether a response is right; `None` where its value is missing.
-    pub fn of(&self, fact: &ResponseFact) -> Option<bool> {
-        if self.given {
-            return fact.right;
-        }
-        let value = self.part.and_then(|part| fact.parts.get(part)).copied()?;
-        value.is_finite().then_some(value > 0.5)
-    }
-
-    /// The signal that follows it.
-    pub fn signal(&self) -> String {
-        if self.given { PASS_RATE.into() } else { format!("reward/{}", self.name) }
-    }
-}
-
 /// What looking for a cause gives.
 pub enum Finding {
     /// It is not there.
     Absent,
     /// The log cannot tell: what it would need.
     NotChecked(&'static str),
+    /// The columns are there, but there is too little of them: what it would need.
+    TooFew(&'static str),
     /// It is there.
     Found(Cause),
 }
@@ -94,13 +71,10 @@ impl<'a> Patient<'a> {
     /// name says so.
     pub fn right(&self) -> Option<Right<'a>> {
         let parts = &self.plan.reward_parts;
-        let index = |name: &str| parts.iter().position(|part| part == name);
-        if let Some(rule) = &self.plan.questions.pass {
-            return Some(Right { name: rule.text(), part: rule.part().and_then(index), given: true });
+        match &self.plan.questions.pass {
+            Some(rule) => Some(Right::given(rule.text(), rule.part(), parts)),
+            None => Right::named(parts, &self.signs.facts.responses),
         }
-        let is_right = |name: &String| RIGHT.iter().any(|word| name.to_lowercase().contains(word));
-        let part = parts.iter().position(is_right)?;
-        Some(Right { name: &parts[part], part: Some(part), given: false })
     }
 
     /// The first step at which something was damaged.
@@ -150,7 +124,34 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A measured number, for messages: with so many decimals, unless it is beyond what can be read, or would
+/// be written as 0 and is not.
+pub fn measured(value: f64, decimals: usize) -> String {
+    let smallest = 0.5 * 0.1_f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX));
+    match value.abs() {
+        size if size > ROUNDING && size < smallest => format!("{value:.1e}"),
+        size if size < 1e6 => format!("{value:.decimals$}"),
+        size if size.is_finite() => format!("{value:.1e}"),
+        _ => "∞".into(),
+    }
+}
+
 /// "1 token", "12 tokens".
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", crate::format::grouped(count), if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_can_be_read() {
+        assert_eq!(measured(0.0314, 3), "0.031");
+        assert_eq!(measured(1129.4, 0), "1129");
+        assert_eq!(measured(0.0038, 2), "3.8e-3");
+        assert_eq!(measured(0.0, 2), "0.00");
+        assert_eq!(measured(1.79e40, 3), "1.8e40");
+        assert_eq!(measured(f64::INFINITY, 3), "∞");
+    }
 }

@@ -1,13 +1,15 @@
 //! How the run stands.
 
+use super::causes::Examined;
 use super::damage::at_floor;
 use super::patient::Patient;
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::result::{Cause, CauseCode, Confidence, RunState};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
-/// The state of a run with these causes.
-pub fn state(patient: &Patient<'_>, causes: &[Cause]) -> RunState {
+/// The state of a run in which this was found. Healthy is only what was looked at: everything whose
+/// columns are logged.
+pub fn state(patient: &Patient<'_>, examined: &Examined) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {
         let right = patient.right().map(|right| right.signal());
@@ -17,9 +19,9 @@ pub fn state(patient: &Patient<'_>, causes: &[Cause]) -> RunState {
         return if lost || gone { RunState::Collapsed } else { RunState::Damaged };
     }
     let is_likely = |c: &Cause| c.confidence == Confidence::Likely && c.code != CauseCode::DeadGroups;
-    if causes.iter().any(is_likely) {
+    if examined.causes.iter().any(is_likely) {
         RunState::Suspicious
-    } else if patient.analysis.steps.len() < FEWEST_STEPS || patient.plan.stand_in {
+    } else if patient.analysis.steps.len() < FEWEST_STEPS || patient.plan.stand_in || examined.too_few {
         RunState::Unknown
     } else {
         RunState::Healthy

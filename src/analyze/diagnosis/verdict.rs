@@ -1,5 +1,6 @@
 //! The answer in plain words.
 
+use super::patient::measured;
 use super::series::{ends, series};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
@@ -70,7 +71,8 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan) -> Strin
 fn damage(damage: &[Damage]) -> String {
     let one = |d: &Damage| {
         let word = if d.after < d.before { "fell" } else { "rose" };
-        format!("{} {word} from {:.2} to {:.2} (from step {})", d.signal, d.before, d.after, d.from_step)
+        let [before, after] = [d.before, d.after].map(|level| measured(level, 2));
+        format!("{} {word} from {before} to {after} (from step {})", d.signal, d.from_step)
     };
     let named: Vec<String> = damage.iter().take(DAMAGED).map(one).collect();
     let more = match damage.len().saturating_sub(DAMAGED) {
@@ -86,7 +88,7 @@ fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
     let reward = series(&analysis.steps, |row| row.mean_reward);
     let course = |name: &str, series: &super::series::Series, unit: &str| {
         let (first, last) = (series.first()?, ends(series).1);
-        Some(format!("{name} {:.3} → {last:.3}{unit}", first.1))
+        Some(format!("{name} {} → {}{unit}", measured(first.1, 3), measured(last, 3)))
     };
     let courses = [course("entropy", &entropy, " nats"), course("reward", &reward, "")];
     let courses: Vec<String> = courses.into_iter().flatten().collect();

@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 
 use crate::support::{float_lists, floats, int_lists, ints, write_parquet};
+
+/// A group that is not logged.
+pub const NO_GROUP: i64 = -1;
 
 /// The columns of a log; those that are empty are not written.
 #[derive(Default)]
@@ -75,9 +78,10 @@ impl Log {
     pub fn write(&self, path: &Path) {
         let lists = |rows: &[Vec<f32>]| float_lists(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let int_rows = |rows: &[Vec<i32>]| int_lists(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let group_ids: Int64Array = self.groups.iter().map(|g| (*g != NO_GROUP).then_some(*g)).collect();
         let mut columns: Vec<(&str, ArrayRef)> = vec![
             ("step", ints(&self.steps)),
-            ("group_id", ints(&self.groups)),
+            ("group_id", Arc::new(group_ids)),
             ("sample_id", ints(&self.samples)),
             ("reward", floats(&self.rewards)),
             ("truncated", Arc::new(BooleanArray::from(self.truncated.clone()))),

@@ -2,6 +2,7 @@
 //! Σπ² are exact, so that only the fault is wrong. The table of `docs/diagnosis.md` comes from here:
 //! `cargo test --release --test analyze pathologies::table -- --ignored --nocapture`.
 
+mod innocent;
 mod late;
 mod log;
 mod maker;

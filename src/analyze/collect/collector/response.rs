@@ -178,7 +178,7 @@ impl Collector<'_> {
             picks: response.picks.as_deref(),
         };
         self.questions.begin(&asked);
-        let mut learns = false;
+        let mut largest: f32 = 0.0;
         let mut risk = 0.0;
         let mut first = 0;
         while first < trained.len() {
@@ -192,11 +192,11 @@ impl Collector<'_> {
             };
             let sign = self.add_block(response, columns, first, &mut sums);
             self.questions.facts().extend(&self.block, columns.len(), sign);
-            learns |= sign != BlockSign::Uniform(Sign::Zero);
             if let Some(clusters) = &mut self.clusters {
                 clusters.add_block(&self.block, columns, sign);
             }
             if sign != BlockSign::Uniform(Sign::Zero) {
+                largest = columns.advantage.iter().fold(largest, |most, a| most.max(a.abs()));
                 self.sign_block(response, columns, whole, first, sign);
             }
             risk += self.add_rare(response, columns, whole, first, sign)?;
@@ -210,7 +210,7 @@ impl Collector<'_> {
             mismatch::add(trained, tally, &mut sums);
         }
         tally.add_sums(&sums);
-        self.sign_response(response, trained, &sums);
+        self.sign_response(response, trained, whole, (&sums, largest));
         let tally = self.batches.tally(response.batch);
         if let Some(clusters) = &mut self.clusters {
             clusters.end(response.source, response.index, &tally.counts, &sums);
@@ -228,7 +228,7 @@ impl Collector<'_> {
             let one = GroupTally {
                 responses: 1,
                 passes,
-                learns,
+                largest,
                 judged: u32::from(right.is_some()),
                 right: u32::from(right == Some(true)),
                 highest: Highest::of(response.reward),

@@ -13,10 +13,8 @@ use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::collect::signs::what_if::RatioBound;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
-use crate::ingest::{Column, MISSING_ID};
+use crate::ingest::{Column, Id, MISSING_ID};
 
-/// Tokens at either end of a response that its text is told by.
-const TOLD_BY: usize = 32;
 /// Last tokens that an ending is told by: an answer with the words around it.
 const ENDING: usize = 8;
 
@@ -86,7 +84,8 @@ impl Collector<'_> {
         &mut self,
         response: &Response<'_>,
         trained: &Columns<'_>,
-        sums: &ResponseSums,
+        whole: &Columns<'_>,
+        (sums, largest): (&ResponseSums, f32),
     ) {
         let energy = sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy);
         let bounded = std::mem::take(&mut self.signs.bounded);
@@ -103,12 +102,13 @@ impl Collector<'_> {
         if response.hash <= self.signs.probes.cut() {
             self.signs.probes.push(Probe::of(response.hash, (response.key.step, order), trained));
         }
-        let group = match response.source.ids(Column::GroupId) {
-            Some(ids) => Mixer::new(response.key.step.cast_unsigned()).with_id(Some(&ids[response.index])),
-            None => Mixer::new(response.key.step.cast_unsigned()).with(order),
+        // A response without a group is one of its own: it has no siblings.
+        let group = match response.id(Column::GroupId) {
+            Id::Missing => Mixer::new(response.key.step.cast_unsigned()).with(order),
+            id => Mixer::new(response.key.step.cast_unsigned()).with_id(Some(id)),
         };
         if group.finish() <= self.signs.facts.cut() {
-            let fact = self.fact(response, trained, sums, (signs, group, order));
+            let fact = self.fact(response, (trained, whole), (sums, largest), (signs, group, order));
             self.signs.facts.push(fact);
         }
     }
@@ -125,8 +125,8 @@ impl Collector<'_> {
     fn fact(
         &self,
         response: &Response<'_>,
-        trained: &Columns<'_>,
-        sums: &ResponseSums,
+        (trained, whole): (&Columns<'_>, &Columns<'_>),
+        (sums, largest): (&ResponseSums, f32),
         (signs, group, order): ([bool; 2], Mixer, u64),
     ) -> ResponseFact {
         let n = trained.len() as f64;
@@ -143,16 +143,17 @@ impl Collector<'_> {
             order,
             reward: response.reward,
             advantage: mean(Quantity::Advantage),
+            largest,
             signs,
             length: u32::try_from(trained.len()).unwrap_or(u32::MAX),
             truncated: asked.is_cut(responses, response.index),
             entropy: mean(Quantity::Entropy),
             surprisal: -mean(Quantity::Logprob),
-            text: if trained.token_id.is_empty() { order } else { text_hash(trained.token_id) },
-            ending: text_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..]),
+            text: if whole.token_id.is_empty() { order } else { ids_hash(whole.token_id) },
+            ending: ids_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..]),
             right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
             energy: sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy),
-            lag: response.lag(),
+            lag: response.steps_since_version(),
             parts: self.plan.reward_parts.iter().map(part).collect(),
             gap: GapSums::of(trained).map(Box::new),
         }
@@ -198,19 +199,41 @@ impl Collector<'_> {
 }
 
 impl Response<'_> {
+    /// The step minus the version of the sampler's weights: below 0 where these are counted otherwise.
+    fn steps_since_version(&self) -> Option<i64> {
+        let version = self.source.responses.ints.get(Column::PolicyVersion)?[self.index]?;
+        self.key.step.checked_sub(version)
+    }
+
     /// Steps between the sampler's weights and the trainer's, where both are counted alike.
     fn lag(&self) -> Option<i64> {
-        let version = self.source.responses.ints.get(Column::PolicyVersion)?[self.index]?;
-        self.key.step.checked_sub(version).filter(|lag| *lag >= 0)
+        self.steps_since_version().filter(|lag| *lag >= 0)
     }
 }
 
-/// A hash of the length and both ends of a response: equal for equal texts.
-fn text_hash(ids: &[i32]) -> u64 {
-    let head = ids.len().min(TOLD_BY);
-    let tail = ids.len().saturating_sub(TOLD_BY).max(head);
-    let mix = |hash: u64, id: &i32| {
-        (hash ^ u64::from(id.cast_unsigned())).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    };
-    ids[..head].iter().chain(&ids[tail..]).fold(ids.len() as u64, mix)
+/// A hash of all ids, two at a time: equal for equal texts.
+fn ids_hash(ids: &[i32]) -> u64 {
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let (pairs, last) = ids.as_chunks::<2>();
+    let word = |[a, b]: &[i32; 2]| (u64::from(a.cast_unsigned()) << 32) | u64::from(b.cast_unsigned());
+    let hash = pairs.iter().map(word).fold(ids.len() as u64, mix);
+    last.iter().map(|id| u64::from(id.cast_unsigned())).fold(hash, mix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ids_hash;
+
+    #[test]
+    fn every_token_counts() {
+        let ids: Vec<i32> = (0..101).collect();
+        let changed = |at: usize| {
+            let mut other = ids.clone();
+            other[at] += 1;
+            ids_hash(&other)
+        };
+        assert!((0..101).all(|at| changed(at) != ids_hash(&ids)));
+        assert_ne!(ids_hash(&ids[..100]), ids_hash(&ids));
+        assert_ne!(ids_hash(&[0]), ids_hash(&[0, 0]));
+    }
 }

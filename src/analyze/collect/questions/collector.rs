@@ -135,6 +135,11 @@ impl<'a> QuestionCollector<'a> {
         facts.energy.add(energy);
         add_parts(facts, asked);
         add_cut(facts, plan, asked, energy, entropy);
+        let rule = plan.pass.as_ref();
+        if let Some(right) = rule.and_then(|rule| rule.judge(&asked.source.responses, asked.index)) {
+            facts.judged[0] += 1;
+            facts.judged[1] += u64::from(right);
+        }
         if plan.ids && !asked.whole.token_id.is_empty() {
             self.loops.find(asked.whole.token_id);
             let mask = asked.source.mask().map(|mask| &mask[asked.source.range(asked.index)]);

@@ -128,6 +128,8 @@ pub struct StepFacts {
     /// Parts of the reward, by name.
     #[serde(with = "crate::parts::encode::by_text")]
     pub parts: BTreeMap<Arc<str>, MeanTally>,
+    /// Responses whose outcome is known, and the right ones among them, where a rule was given.
+    pub judged: [u64; 2],
     /// Cut responses.
     pub cut: EndTally,
     /// Responses that came to their end.
@@ -205,6 +207,7 @@ impl StepFacts {
         self.corners.iter_mut().zip(other.corners).for_each(|(a, b)| *a += b);
         self.reference.merge(&other.reference);
         other.parts.iter().for_each(|(name, part)| self.add_part(name, part));
+        self.judged.iter_mut().zip(other.judged).for_each(|(a, b)| *a += b);
         self.cut.merge(&other.cut);
         self.finished.merge(&other.finished);
         self.loops.repeated += other.loops.repeated;

@@ -1,17 +1,20 @@
 //! Responses with what is known of each: what is looked at within groups.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use super::gaps::GapSums;
 use crate::analyze::collect::kept::Kept;
 use crate::analyze::collect::sample::Sampled;
+use crate::stats::quantile::select_quantile;
 
-/// Advantages below this part of the usual size are what rounding leaves.
+/// Advantages below this part of the usual size are what rounding leaves. The usual size is what a
+/// hundredth of the responses with an advantage exceeds: neither one that is far out nor many that are
+/// left of rounding change it.
 const ROUNDING: f64 = 1e-4;
+const USUAL: f64 = 0.99;
 
 /// One response.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ResponseFact {
     /// Hash of step and group: groups are kept whole or not at all.
     pub hash: u32,
@@ -25,6 +28,8 @@ pub struct ResponseFact {
     pub reward: f32,
     /// Mean advantage of the trained tokens.
     pub advantage: f32,
+    /// The largest |A| of a token.
+    pub largest: f32,
     /// Whether a token has A > 0, and whether one has A < 0.
     pub signs: [bool; 2],
     /// Trained tokens.
@@ -35,7 +40,7 @@ pub struct ResponseFact {
     pub entropy: f32,
     /// Mean of −ln p.
     pub surprisal: f32,
-    /// Hash of its tokens: equal for equal texts.
+    /// Hash of all its tokens, observations too: equal for equal texts.
     pub text: u64,
     /// Hash of its last tokens: equal for equal endings, where the answer mostly stands.
     pub ending: u64,
@@ -43,7 +48,7 @@ pub struct ResponseFact {
     pub right: Option<bool>,
     /// Gradient energy.
     pub energy: f64,
-    /// Steps between sampler and trainer, where logged.
+    /// How old the sampler's weights are, where logged: see [`ResponseFacts::ages_are_steps`].
     pub lag: Option<i64>,
     /// Parts of the reward in the order of the plan; NaN where not logged.
     pub parts: Box<[f32]>,
@@ -59,7 +64,8 @@ impl Sampled for ResponseFact {
     fn order(&self, other: &Self) -> Ordering {
         let bits = |v: f32| v.to_bits();
         let first = |r: &Self| {
-            let values = (bits(r.reward), bits(r.advantage), r.length, r.text, bits(r.surprisal));
+            let values =
+                (bits(r.reward), bits(r.advantage), bits(r.largest), r.length, r.text, bits(r.surprisal));
             (r.step, r.group, r.order, values)
         };
         let rest =
@@ -81,25 +87,19 @@ pub struct ResponseFacts {
     pub responses: Vec<ResponseFact>,
     /// One of 2^level groups was kept.
     pub level: u32,
+    /// An |A| up to this is none.
+    pub negligible: f32,
+    /// Whether versions are step numbers; else ages are versions behind the youngest of the step.
+    pub ages_are_steps: bool,
 }
 
 impl ResponseFacts {
     /// What was kept of the whole run, settled.
     pub fn new(kept: Kept<ResponseFact>) -> Self {
         let (mut responses, level) = (kept.tokens, kept.census.level());
-        forget_rounding(&mut responses);
-        Self { responses, level }
-    }
-
-    /// Groups without an advantage, and all groups, by step.
-    pub fn dead_groups(&self) -> BTreeMap<i64, (u64, u64)> {
-        let mut steps: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-        for group in self.groups() {
-            let tally = steps.entry(group[0].step).or_default();
-            tally.0 += u64::from(group.iter().all(|fact| fact.signs == [false; 2]));
-            tally.1 += 1;
-        }
-        steps
+        let negligible = forget_rounding(&mut responses);
+        let ages_are_steps = count_ages(&mut responses);
+        Self { responses, level, negligible, ages_are_steps }
     }
 
     /// The groups, each with its responses.
@@ -108,16 +108,73 @@ impl ResponseFacts {
     }
 }
 
-/// Equal rewards minus their mean leave advantages of a ten-millionth: these are none.
-fn forget_rounding(responses: &mut [ResponseFact]) {
-    let known = responses.iter().map(|r| f64::from(r.advantage)).filter(|a| a.is_finite() && *a != 0.0);
-    let (n, squares) = known.fold((0.0, 0.0), |(n, sum), a| (n + 1.0, sum + a * a));
-    let negligible = ROUNDING * (squares / f64::max(n, 1.0)).sqrt();
-    for response in responses.iter_mut().filter(|r| f64::from(r.advantage).abs() <= negligible) {
-        // Advantages of single tokens may cancel in the mean; rounding leaves one sign.
-        if response.signs != [true; 2] {
-            response.advantage = 0.0;
-            response.signs = [false; 2];
+/// Versions above their step are no step numbers (they count from 1, or updates): ages are then counted
+/// from the youngest version of each step. Whether they are step numbers.
+fn count_ages(responses: &mut [ResponseFact]) -> bool {
+    if responses.iter().all(|r| r.lag.is_none_or(|lag| lag >= 0)) {
+        return true;
+    }
+    for step in responses.chunk_by_mut(|a, b| a.step == b.step) {
+        let youngest = step.iter().filter_map(|r| r.lag).min();
+        for response in step {
+            response.lag = response.lag.zip(youngest).map(|(lag, youngest)| lag.saturating_sub(youngest));
         }
+    }
+    false
+}
+
+/// Equal rewards minus their mean leave advantages of a ten-millionth: these are none. Up to which size.
+#[allow(clippy::cast_possible_truncation)]
+fn forget_rounding(responses: &mut [ResponseFact]) -> f32 {
+    let known = responses.iter().map(|r| r.largest).filter(|a| a.is_finite() && *a > 0.0);
+    let usual = select_quantile(&mut known.collect::<Vec<f32>>(), USUAL).unwrap_or(0.0);
+    let negligible = (ROUNDING * usual) as f32;
+    for response in responses.iter_mut().filter(|r| r.largest <= negligible) {
+        response.advantage = 0.0;
+        response.signs = [false; 2];
+    }
+    negligible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ages(lags: &[(i64, i64)]) -> (bool, Vec<Option<i64>>) {
+        let fact = |(step, lag): &(i64, i64)| ResponseFact {
+            step: *step,
+            lag: Some(*lag),
+            ..ResponseFact::default()
+        };
+        let mut facts: Vec<ResponseFact> = lags.iter().map(fact).collect();
+        (count_ages(&mut facts), facts.iter().map(|fact| fact.lag).collect())
+    }
+
+    fn taught(largest: &[f32]) -> usize {
+        let fact = |a: &f32| ResponseFact {
+            largest: *a,
+            advantage: *a,
+            signs: [true, false],
+            ..ResponseFact::default()
+        };
+        let mut facts: Vec<ResponseFact> = largest.iter().map(fact).collect();
+        forget_rounding(&mut facts);
+        facts.iter().filter(|fact| fact.signs[0] && fact.advantage > 0.0).count()
+    }
+
+    #[test]
+    fn neither_one_advantage_far_out_nor_many_of_rounding_change_the_usual_size() {
+        let mut far_out = vec![0.5; 300];
+        far_out[7] = 1e6;
+        assert_eq!(taught(&far_out), 300);
+        let dust = [vec![1e-8; 280], vec![0.5; 20]].concat();
+        assert_eq!(taught(&dust), 20);
+    }
+
+    #[test]
+    fn versions_that_are_no_steps_are_counted_from_the_youngest() {
+        assert_eq!(ages(&[(0, 0), (1, 1), (1, 0)]), (true, vec![Some(0), Some(1), Some(0)]));
+        assert_eq!(ages(&[(0, -1), (1, 0), (1, -1)]), (false, vec![Some(0), Some(1), Some(0)]));
+        assert_eq!(ages(&[(8, -40), (8, -32), (9, -43)]), (false, vec![Some(0), Some(8), Some(0)]));
     }
 }

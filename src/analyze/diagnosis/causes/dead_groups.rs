@@ -6,7 +6,7 @@
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use crate::analyze::collect::signs::facts::ResponseFact;
-use crate::analyze::result::{CauseCode, Confidence};
+use crate::analyze::result::{CauseCode, Confidence, StepRow};
 use crate::ingest::Column;
 
 const MOST: f64 = 0.5;
@@ -16,7 +16,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::GroupId) {
         return Finding::NotChecked("group_id");
     }
-    let steps: Vec<(i64, (u64, u64))> = patient.signs.facts.dead_groups().into_iter().collect();
+    let counts = |row: &StepRow| {
+        let groups = row.groups.filter(|groups| *groups > 0)?;
+        Some((row.step, (row.zero_advantage_groups?, groups)))
+    };
+    let steps: Vec<(i64, (u64, u64))> = patient.analysis.steps.iter().filter_map(counts).collect();
     let late = &steps[steps.len() - steps.len().div_ceil(3)..];
     let (Some(at_end), Some(all)) = (share(late), share(&steps)) else { return Finding::Absent };
     if at_end <= MOST {

@@ -33,30 +33,37 @@ pub struct Gap {
     pub all: GapSums,
     /// b = 1/T − 1 that fits best, and the share of the gap's squares that it explains.
     pub fit: (f64, f64),
-    /// The lag it is of: some trainers count versions from 1, so that the smallest is not 0.
-    pub lag: i64,
+    /// The oldest weights that it is of, in steps; `None` where that is not known.
+    pub lag: Option<i64>,
     /// The first of the steps it is of: all, or those with the larger gap where it changed at once.
     pub from_step: Option<i64>,
     clusters: Vec<GapSums>,
 }
 
-/// The smallest lag that has enough tokens.
-fn smallest_lag(patient: &Patient<'_>) -> Option<i64> {
-    let mut lags: BTreeMap<i64, f64> = BTreeMap::new();
+/// The smallest age up to which there are enough tokens, the largest where there are never enough; `None`
+/// where ages are not logged.
+fn youngest(patient: &Patient<'_>) -> Option<i64> {
+    let mut ages: BTreeMap<i64, f64> = BTreeMap::new();
     for fact in &patient.signs.facts.responses {
-        if let (Some(lag), Some(gap)) = (fact.lag, &fact.gap) {
-            *lags.entry(lag).or_default() += gap.tokens;
+        if let (Some(age), Some(gap)) = (fact.lag, &fact.gap) {
+            *ages.entry(age).or_default() += gap.tokens;
         }
     }
-    lags.into_iter().find(|(_, tokens)| *tokens >= FEWEST).map(|(lag, _)| lag)
+    let oldest = ages.last_key_value().map(|(age, _)| *age);
+    let mut tokens = 0.0;
+    let mut has_enough = |more: f64| {
+        tokens += more;
+        tokens >= FEWEST
+    };
+    ages.into_iter().find(|(_, more)| has_enough(*more)).map(|(age, _)| age).or(oldest)
 }
 
 impl Gap {
-    /// The gap at the smallest lag, or of all responses where lags are not logged; `None` where there
+    /// The gap of the youngest weights, or of all responses where ages are not logged; `None` where there
     /// is none.
     pub fn fresh(patient: &Patient<'_>) -> Option<Self> {
-        let lag = smallest_lag(patient);
-        let fresh = |fact: &ResponseFact| fact.lag.is_none() || fact.lag == lag;
+        let age = youngest(patient);
+        let fresh = |fact: &ResponseFact| age.is_none_or(|age| fact.lag.is_some_and(|lag| lag <= age));
         let mut groups: Vec<(i64, GapSums)> = Vec::new();
         for group in patient.groups() {
             let mut sums = GapSums::default();
@@ -75,7 +82,17 @@ impl Gap {
         let clusters: Vec<GapSums> = groups.chunks(each).map(total).collect();
         let all = total(groups);
         let from_step = groups.first().map(|(step, _)| *step);
-        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag: lag.unwrap_or(0), from_step, clusters })
+        let lag = age.filter(|_| patient.signs.facts.ages_are_steps);
+        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag, from_step, clusters })
+    }
+
+    /// Whose weights trainer and sampler were held against each other with, for messages.
+    pub fn weights(&self) -> &'static str {
+        match self.lag {
+            Some(0) => " with the same weights",
+            Some(_) => " with the youngest weights",
+            None => "",
+        }
     }
 
     /// Whether one temperature explains the gap.

@@ -12,7 +12,7 @@
 //! Without ratios, a jump of a nat a token away from the reference between two logged steps says
 //! the same.
 
-use super::super::patient::{Finding, Patient, at, found, number};
+use super::super::patient::{Finding, Patient, at, found, measured, number};
 use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
 use crate::framework::rules::BASE_CLIP;
@@ -66,8 +66,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         evidence.push(at(step, "clipped share", share));
     }
     let message = format!(
-        "within a step the policy moves by up to {most:.3} nats a token (update k3); the edge of the clip \
+        "within a step the policy moves by up to {} nats a token (update k3); the edge of the clip \
          is {edge:.3}, exceeded in {count} of {} logged steps",
+        measured(most, 3),
         moved.len()
     );
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
@@ -127,7 +128,9 @@ fn by_reference(patient: &Patient<'_>) -> Finding {
             if patient.damaged_from().is_some() { Confidence::Likely } else { Confidence::Possible },
             Some(step),
             format!(
-                "by step {step} the policy has moved {jump:.2} nats a token away from the reference since the step logged before"
+                "by step {step} the policy has moved {} nats a token away from the reference since the step \
+                 logged before",
+                measured(jump, 2)
             ),
             HINT,
             vec![at(step, "KL to the reference, rise", jump)],

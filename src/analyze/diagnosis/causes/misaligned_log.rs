@@ -21,15 +21,20 @@ pub fn correlation([n, x, y, xx, yy, xy]: Moments) -> Option<f64> {
     (n >= FEWEST && vx > 0.0 && vy > 0.0).then(|| (xy - x * y / n) / (vx * vy).sqrt())
 }
 
-/// The correlations at −1, 0 and +1.
-pub fn at_shifts(probes: &[Probe], of: Shifts) -> Option<[f64; 3]> {
+/// The moments of all probes at −1, 0 and +1.
+pub fn moments(probes: &[Probe], of: Shifts) -> [Moments; 3] {
     let mut sums = [[0.0; 6]; 3];
     for probe in probes {
         for (sum, more) in sums.iter_mut().zip(of(probe)) {
             sum.iter_mut().zip(more).for_each(|(a, b)| *a += b);
         }
     }
-    let [before, same, after] = sums.map(correlation);
+    sums
+}
+
+/// The correlations at −1, 0 and +1.
+fn at_shifts(probes: &[Probe], of: Shifts) -> Option<[f64; 3]> {
+    let [before, same, after] = moments(probes, of).map(correlation);
     Some([before?, same?, after?])
 }
 

@@ -79,20 +79,36 @@ fn needs_entropy(code: CauseCode, patient: &Patient<'_>) -> bool {
     }
 }
 
-/// Looks for every cause: those that were found in rank order, and those that the log cannot tell.
-pub fn examine_all(patient: &Patient<'_>) -> (Vec<Cause>, Vec<NotChecked>) {
-    let (mut causes, mut not_checked) = (Vec::new(), Vec::new());
+/// What was found.
+#[derive(Default)]
+pub struct Examined {
+    /// The causes in rank order.
+    pub causes: Vec<Cause>,
+    /// Those that the log cannot tell.
+    pub not_checked: Vec<NotChecked>,
+    /// Whether one of these has its columns, but too little of them.
+    pub too_few: bool,
+}
+
+/// Looks for every cause.
+pub fn examine_all(patient: &Patient<'_>) -> Examined {
+    let mut examined = Examined::default();
     for code in CauseCode::ALL {
+        let not_checked = |needs: &str| NotChecked { code: *code, needs: needs.into() };
         let unknown = patient.plan.stand_in && needs_entropy(*code, patient);
         match if unknown { Finding::NotChecked(ENTROPY) } else { examiner(*code)(patient) } {
             Finding::Absent => {}
-            Finding::NotChecked(needs) => not_checked.push(NotChecked { code: *code, needs: needs.into() }),
-            Finding::Found(cause) => causes.push(cause),
+            Finding::NotChecked(needs) => examined.not_checked.push(not_checked(needs)),
+            Finding::TooFew(needs) => {
+                examined.not_checked.push(not_checked(needs));
+                examined.too_few = true;
+            }
+            Finding::Found(cause) => examined.causes.push(cause),
         }
     }
     let damaged = patient.damaged_from();
-    causes.sort_by_key(|cause| rank(cause, damaged));
-    (causes, not_checked)
+    examined.causes.sort_by_key(|cause| rank(cause, damaged));
+    examined
 }
 
 /// Likely before possible; what costs samples but harms nothing last; what began before the damage

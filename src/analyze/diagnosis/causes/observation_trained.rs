@@ -2,7 +2,7 @@
 //!
 //! Statistic: the mean of −ln p − H over trained tokens that begin a later turn. For tokens drawn
 //! from the policy it is 0, whatever the state; an observation was drawn by nobody. Beside it: trained
-//! tokens that the sampler gave no probability for.
+//! tokens that the sampler gave no probability for, in responses that have some.
 //! Threshold: likely where the mean's lower end (five standard errors over responses) is above half a
 //! nat, or where more than 1 in 1,000 trained tokens have no probability of the sampler's while most do.
 
@@ -21,7 +21,10 @@ const MOSTLY_SAMPLED: f64 = 0.5;
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let probes = &patient.signs.probes;
     let total = |of: fn(&Probe) -> f64| probes.iter().map(of).sum::<f64>();
-    let unsampled = total(|p| p.unsampled[1]) / total(|p| p.unsampled[0]).max(1.0);
+    // Responses without any of the sampler's log-probabilities are of a log that lacks them there.
+    let sampled = |p: &Probe| f64::from(u8::from(p.unsampled[1] < p.unsampled[0]));
+    let known: f64 = probes.iter().map(|p| sampled(p) * p.unsampled[0]).sum();
+    let unsampled = probes.iter().map(|p| sampled(p) * p.unsampled[1]).sum::<f64>() / known.max(1.0);
     let starts: Vec<f64> =
         probes.iter().filter(|p| p.turn_start[0] > 0.0).map(|p| p.turn_start[1] / p.turn_start[0]).collect();
     if starts.len() < FEWEST && !patient.has(Column::LogprobRollout) {

@@ -18,52 +18,71 @@ fn differs(group: &[ResponseFact]) -> bool {
     group.windows(2).any(|pair| pair[0].reward != pair[1].reward)
 }
 
-/// The groups with a signal that lack a sign, where most do.
-fn mostly_without(patient: &Patient<'_>, sign: usize) -> Option<Share> {
-    let rewarded = patient.has(Column::Reward);
-    let learns = |group: &&[ResponseFact]| group.iter().any(|f| f.signs[0] || f.signs[1]);
-    let units: Box<dyn Iterator<Item = &[ResponseFact]>> = match patient.has(Column::GroupId) {
-        true => Box::new(patient.groups()),
-        false => Box::new(patient.signs.facts.responses.chunk_by(|a, b| a.step == b.step)),
-    };
-    let mut without = Counts::default();
-    for group in units.filter(learns).filter(|group| !rewarded || differs(group)) {
-        without.add(group[0].step, !group.iter().any(|f| f.signs[sign]));
+/// Groups (steps, where groups are not logged) with a signal that lack a sign, where most do.
+struct OneSided {
+    share: Share,
+    unit: &'static str,
+}
+
+impl OneSided {
+    fn of(patient: &Patient<'_>, sign: usize) -> Option<Self> {
+        let grouped = patient.has(Column::GroupId);
+        let rewarded = patient.has(Column::Reward);
+        let learns = |group: &&[ResponseFact]| group.iter().any(|f| f.signs[0] || f.signs[1]);
+        let units: Box<dyn Iterator<Item = &[ResponseFact]>> = match grouped {
+            true => Box::new(patient.groups()),
+            false => Box::new(patient.signs.facts.responses.chunk_by(|a, b| a.step == b.step)),
+        };
+        let unit = match (grouped, rewarded) {
+            (true, true) => "groups with different rewards",
+            (true, false) => "groups with an advantage",
+            (false, true) => "steps with different rewards",
+            (false, false) => "steps with an advantage",
+        };
+        let mut without = Counts::default();
+        for group in units.filter(learns).filter(|group| !rewarded || differs(group)) {
+            without.add(group[0].step, !group.iter().any(|f| f.signs[sign]));
+        }
+        let share = without.share(MOST).filter(|share| share.lower() > MOST)?;
+        Some(Self { share, unit })
     }
-    without.share(MOST).filter(|share| share.lower() > MOST)
+
+    fn told(&self, code: CauseCode, [pushed, missing]: [&str; 2], hint: &str) -> Finding {
+        let (Share { hits, tries, from_step, .. }, unit) = (&self.share, self.unit);
+        let since = self.share.since();
+        found(
+            code,
+            Confidence::Likely,
+            Some(*from_step),
+            format!("in {hits} of {tries} {unit}{since} no response is pushed {pushed} (none has {missing})"),
+            hint,
+            vec![
+                number(&format!("{unit}, without {missing}"), *hits as f64),
+                number(&format!("{unit}, with a signal"), *tries as f64),
+            ],
+        )
+    }
 }
 
 /// Looks for advantages that are never negative.
 pub fn no_negative(patient: &Patient<'_>) -> Finding {
-    let Some(share) = mostly_without(patient, 1) else { return Finding::Absent };
-    let Share { hits, tries, from_step, .. } = share;
-    found(
-        CauseCode::NoNegativeSignal,
-        Confidence::Likely,
-        Some(from_step),
-        format!(
-            "no response is pushed down{}: {hits} of {tries} groups with different rewards have no A < 0",
-            share.since()
-        ),
-        "if it is not on purpose (rejection sampling), keep the negative advantages: without them entropy \
-         falls and wrong answers are never unlearned",
-        vec![number("groups without A < 0", hits as f64), number("groups with a signal", tries as f64)],
-    )
+    OneSided::of(patient, 1).map_or(Finding::Absent, |found| {
+        found.told(
+            CauseCode::NoNegativeSignal,
+            ["down", "A < 0"],
+            "if it is not on purpose (rejection sampling), keep the negative advantages: without them entropy \
+             falls and wrong answers are never unlearned",
+        )
+    })
 }
 
 /// Looks for advantages that are never positive.
 pub fn no_positive(patient: &Patient<'_>) -> Finding {
-    let Some(share) = mostly_without(patient, 0) else { return Finding::Absent };
-    let Share { hits, tries, from_step, .. } = share;
-    found(
-        CauseCode::NoPositiveSignal,
-        Confidence::Likely,
-        Some(from_step),
-        format!(
-            "no response is pushed up{}: {hits} of {tries} groups with different rewards have no A > 0",
-            share.since()
-        ),
-        "look at the baseline that is taken off the rewards: pushing down alone drives the policy to noise",
-        vec![number("groups without A > 0", hits as f64), number("groups with a signal", tries as f64)],
-    )
+    OneSided::of(patient, 0).map_or(Finding::Absent, |found| {
+        found.told(
+            CauseCode::NoPositiveSignal,
+            ["up", "A > 0"],
+            "look at the baseline that is taken off the rewards: pushing down alone drives the policy to noise",
+        )
+    })
 }

@@ -1,31 +1,38 @@
 //! Groups without a right answer have advantages.
 //!
-//! Statistic: among the groups that teach, those without a right answer, by the part of the reward
-//! that says what is right.
+//! Statistic: among the groups that teach and whose outcomes are all known, those without a right answer,
+//! by the part of the reward that says what is right.
 //! Threshold: likely where they are most of the groups that teach (lower end, 99.9 %) over the run, or
 //! before anything was damaged (a run that lost its right answers has such groups afterwards, as a
 //! consequence), and right answers do not become more all the same; possible from a quarter on, which
 //! hard prompts give at the start of healthy runs.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::sustained::{Direction, FEWEST_STEPS};
 
 const MOST: f64 = 0.5;
 const MANY: f64 = 0.25;
+const NEEDS: &str =
+    "group_id and what is right: a part of the reward that says so (reward/answer), or --pass";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(right) = patient.right().filter(|_| patient.has(Column::GroupId)) else {
-        return Finding::NotChecked(
-            "group_id and what is right: a part of the reward that says so (reward/answer), or --pass",
-        );
+        return Finding::NotChecked(NEEDS);
     };
     let (mut teach, mut phantom) = (0, 0);
     let (mut teach_before, mut phantom_before) = (0, 0);
     let mut first: Option<i64> = None;
-    for group in patient.groups().filter(|group| group.iter().any(|f| f.signs != [false; 2])) {
+    // Of a group with unknown outcomes nobody knows whether it has a right answer.
+    let is_known = |group: &&[ResponseFact]| group.iter().all(|f| right.of(f).is_some());
+    let teaches = |group: &&[ResponseFact]| group.iter().any(|f| f.signs != [false; 2]);
+    if !patient.groups().any(|group| is_known(&group)) {
+        return Finding::NotChecked(NEEDS);
+    }
+    for group in patient.groups().filter(is_known).filter(teaches) {
         let before = u64::from(patient.damaged_from().is_none_or(|damaged| group[0].step < damaged));
         teach += 1;
         teach_before += before;

@@ -1,11 +1,11 @@
 //! Trainer and sampler compute different probabilities with the same weights.
 //!
-//! Statistic: k3 of the engine gap at the smallest lag that neither a temperature nor truncation
-//! explains; only possible where that lag is not 0.
+//! Statistic: k3 of the engine gap of the youngest weights that neither a temperature nor truncation
+//! explains; only possible where these are not known to be the trainer's own.
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
 //! importance weights are asked for.
 
-use super::super::patient::{Finding, Patient, found, number};
+use super::super::patient::{Finding, Patient, found, measured, number};
 use super::gap::{Gap, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -19,21 +19,24 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let lags = patient.has(Column::PolicyVersion);
-    let likely = gap.k3() > LARGE && lags && gap.lag == 0;
+    let likely = gap.k3() > LARGE && gap.lag == Some(0);
     let unknown = match gap.lag {
-        _ if !lags => "; how old the sampler's weights are is not logged (policy_version)".to_owned(),
-        0 => String::new(),
-        lag => format!("; the youngest weights that are logged are {lag} steps old, which may explain it"),
+        None if !lags => "; how old the sampler's weights are is not logged (policy_version)".to_owned(),
+        None => {
+            "; policy_version is no step number, so how old the sampler's weights are is not known".into()
+        }
+        Some(0) => String::new(),
+        Some(lag) => format!("; the youngest weights are {lag} steps old, which may explain it"),
     };
     found(
         CauseCode::PrecisionGap,
         if likely { Confidence::Likely } else { Confidence::Possible },
         gap.from_step,
         format!(
-            "trainer and sampler disagree with {}: engine k3 {:.4}, which no temperature and \
-             no truncation explains{unknown}",
-            if gap.lag == 0 { "the same weights" } else { "the youngest weights" },
-            gap.k3()
+            "trainer and sampler disagree{}: engine k3 {}, which no temperature and no truncation \
+             explains{unknown}",
+            gap.weights(),
+            measured(gap.k3(), 4)
         ),
         "bring precision and kernels of both together, or correct with importance weights (TIS, MIS)",
         vec![

@@ -7,7 +7,7 @@
 //! Without the sampler's log-probabilities: tokens drawn from π have the mean surprisal H, exactly; a
 //! mean that lies a tenth of H below by five standard errors is of a sharper sampler.
 
-use super::super::patient::{Finding, Patient, found, number, percent};
+use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::gap::Gap;
 use crate::analyze::result::{CauseCode, Confidence};
 
@@ -42,11 +42,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         gap.from_step,
         format!(
-            "with {} the sampler is {kind} than the trainer: a temperature of {t:.2} (estimated) explains {} \
-             of the gap, engine k3 {:.4}",
-            if gap.lag == 0 { "the same weights" } else { "the youngest weights" },
+            "the sampler is {kind} than the trainer{}: a temperature of {t:.2} (estimated) explains {} of the \
+             gap, engine k3 {}",
+            gap.weights(),
             percent(explained),
-            gap.k3()
+            measured(gap.k3(), 4)
         ),
         HINT,
         evidence,

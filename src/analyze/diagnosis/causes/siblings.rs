@@ -1,15 +1,19 @@
 //! What siblings that say the same tell of their reward: pairs with equal tokens, and pairs with equal
 //! endings, where the answer mostly stands.
 
-use super::super::patient::share_bounds;
 use crate::analyze::collect::signs::facts::ResponseFact;
 
-/// Equal siblings that a statement needs.
-const FEWEST_PAIRS: u64 = 10;
+/// Siblings of a group that are looked at: all pairs of a group of thousands would take for ever.
+const MOST_SIBLINGS: usize = 64;
+/// Groups with equal siblings that a statement needs.
+const FEWEST_EQUAL: usize = 10;
 /// Groups with equal and unequal endings that a statement needs.
 const FEWEST_GROUPS: usize = 20;
 /// Standard errors of a statement.
 const ERRORS: f64 = 3.0;
+/// Equal siblings whose rewards differ by this part of what those of any do (in squares) contradict the
+/// reward. A judge or a batch of another size moves a reward a little: that is no contradiction.
+const CONTRADICTING: f64 = 0.5;
 /// Equal endings that leave less than this of the differences of rewards tell something of the reward.
 const TELLING: f64 = 0.8;
 
@@ -18,8 +22,10 @@ const TELLING: f64 = 0.8;
 pub struct Pairs {
     /// Pairs with equal tokens, and those of them with different rewards.
     pub equal: [u64; 2],
-    /// The same of all pairs.
-    pub any: [u64; 2],
+    /// All pairs, and their squared differences of rewards.
+    any: [f64; 2],
+    /// By group with equal siblings: how many pairs, and their squared differences of rewards.
+    same: Vec<[f64; 2]>,
     /// By group: squared differences of rewards between equal endings, and as many between any two.
     endings: Vec<[f64; 2]>,
 }
@@ -44,56 +50,49 @@ impl Pairs {
     }
 
     fn add(&mut self, group: &[ResponseFact]) {
-        let known: Vec<&ResponseFact> = group.iter().filter(|f| f.reward.is_finite()).collect();
-        let mut squares = [[0.0; 2]; 2];
+        let known = group.iter().filter(|f| f.reward.is_finite());
+        let known: Vec<&ResponseFact> = known.take(MOST_SIBLINGS).collect();
+        let mut squares = [[0.0; 2]; 3];
         for (i, a) in known.iter().enumerate() {
             for b in &known[i + 1..] {
-                let differs = u64::from(a.reward != b.reward);
-                self.any[0] += 1;
-                self.any[1] += differs;
-                if a.text == b.text {
-                    self.equal[0] += 1;
-                    self.equal[1] += differs;
-                }
+                let equal = a.text == b.text;
+                self.equal[0] += u64::from(equal);
+                self.equal[1] += u64::from(equal && a.reward != b.reward);
                 let square = (f64::from(a.reward) - f64::from(b.reward)).powi(2);
-                for (sum, counts) in squares.iter_mut().zip([a.ending == b.ending, true]) {
+                for (sum, counts) in squares.iter_mut().zip([equal, a.ending == b.ending, true]) {
                     sum[0] += if counts { 1.0 } else { 0.0 };
                     sum[1] += if counts { square } else { 0.0 };
                 }
             }
         }
-        let [equal, any] = squares;
-        let split = equal[0] > 0.0 && equal[0] < any[0];
+        let [same, ending, any] = squares;
+        self.any.iter_mut().zip(any).for_each(|(sum, more)| *sum += more);
+        if same[0] > 0.0 {
+            self.same.push(same);
+        }
+        let split = ending[0] > 0.0 && ending[0] < any[0];
         if split && any[1] > 0.0 {
-            self.endings.push([equal[1], equal[0] * any[1] / any[0]]);
+            self.endings.push([ending[1], ending[0] * any[1] / any[0]]);
         }
     }
 
-    /// Whether equal siblings differ at least half as often as any, beyond chance: a reward that reads
-    /// the response never lets them.
-    pub fn contradict(&self) -> bool {
-        let usual = self.share_of_any();
-        self.equal[0] >= FEWEST_PAIRS
-            && share_bounds(self.equal[1], self.equal[0])[0] > 0.5 * usual
-            && usual > 0.0
+    /// The squared difference of rewards between equal siblings, 1 as between any (0 for a reward that
+    /// reads the response), with its standard error over groups.
+    pub fn apart(&self) -> Option<[f64; 2]> {
+        let usual = self.any[1] / self.any[0];
+        let groups: Vec<[f64; 2]> = self.same.iter().map(|[n, square]| [*square, n * usual]).collect();
+        ratio(&groups).filter(|_| self.same.len() >= FEWEST_EQUAL)
     }
 
-    /// The share of all pairs whose rewards differ.
-    pub fn share_of_any(&self) -> f64 {
-        self.any[1] as f64 / self.any[0].max(1) as f64
+    /// Whether rewards of equal siblings differ at least half as much as those of any, beyond chance.
+    pub fn contradict(&self) -> bool {
+        self.apart().is_some_and(|[apart, error]| apart - ERRORS * error > CONTRADICTING)
     }
 
     /// What is left of the differences of rewards between equal endings (1 by chance), with its
     /// standard error over groups.
     pub fn left(&self) -> Option<[f64; 2]> {
-        let n = self.endings.len() as f64;
-        let [equal, any] = self.endings.iter().fold([0.0; 2], |sum, g| [sum[0] + g[0], sum[1] + g[1]]);
-        if self.endings.len() < FEWEST_GROUPS || any <= 0.0 {
-            return None;
-        }
-        let left = equal / any;
-        let scatter: f64 = self.endings.iter().map(|[e, a]| (e - left * a).powi(2)).sum();
-        Some([left, (scatter * n / (n - 1.0)).sqrt() / any])
+        ratio(&self.endings).filter(|_| self.endings.len() >= FEWEST_GROUPS)
     }
 
     /// Whether endings tell of the reward.
@@ -106,8 +105,55 @@ impl Pairs {
     }
 }
 
+/// The ratio of two sums over groups, with its standard error.
+fn ratio(groups: &[[f64; 2]]) -> Option<[f64; 2]> {
+    let n = groups.len() as f64;
+    let [above, below] = groups.iter().fold([0.0; 2], |sum, g| [sum[0] + g[0], sum[1] + g[1]]);
+    if groups.len() < 2 || below <= 0.0 {
+        return None;
+    }
+    let ratio = above / below;
+    let scatter: f64 = groups.iter().map(|[a, b]| (a - ratio * b).powi(2)).sum();
+    Some([ratio, (scatter * n / (n - 1.0)).sqrt() / below])
+}
+
 /// Whether a group has right and wrong answers.
 pub fn is_mixed(group: &[ResponseFact], of: impl Fn(&ResponseFact) -> Option<bool>) -> bool {
     let has = |right: bool| group.iter().any(|fact| of(fact) == Some(right));
     has(true) && has(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Groups of eight with two texts each; the reward is that of the text plus `noise` times a coin.
+    fn pairs(noise: f32, size: u64) -> Pairs {
+        let mut coin = crate::stats::random::Random::new(1, 2);
+        let groups: Vec<Vec<ResponseFact>> = (0..60)
+            .map(|group| {
+                let response = |i: u64| {
+                    let (text, luck) = (i % 2, coin.below(2) as f32);
+                    let reward = (1.0 - noise) * text as f32 + noise * luck;
+                    ResponseFact { group, text, reward, ..ResponseFact::default() }
+                };
+                (0..size).map(response).collect()
+            })
+            .collect();
+        Pairs::of(groups.iter().map(Vec::as_slice))
+    }
+
+    #[test]
+    fn a_reward_that_is_a_little_noisy_is_not_contradicted() {
+        let noisy = pairs(1e-4, 8);
+        assert!(noisy.equal[1] > noisy.equal[0] / 3, "most of them differ a little");
+        assert!(!noisy.contradict());
+        assert!(!pairs(0.0, 8).contradict());
+        assert!(pairs(1.0, 8).contradict());
+    }
+
+    #[test]
+    fn large_groups_take_no_longer() {
+        assert_eq!(pairs(1.0, 5_000).equal[0], pairs(1.0, 64).equal[0]);
+    }
 }

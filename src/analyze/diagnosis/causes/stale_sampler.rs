@@ -1,49 +1,102 @@
 //! The sampler's weights are old.
 //!
-//! Statistic: k3 of the engine gap by lag against that at lag 0 (the smallest lag, where none is 0).
-//! Threshold: likely at ten times, and above 0.001; possible at three times. The factor is what
-//! threads of trainers call stale; at lag 0 only rounding is left, so no constant level is needed. Where
-//! more than rounding is left there, age alone must add 0.01, beyond which weights are asked for.
+//! Statistic: k3 of the engine gap of old weights against that of the youngest, and how often a group of
+//! old weights has the larger gap of two (Mann and Whitney): a few tokens far out, which any lag may
+//! have, make a mean of any size, but move no ranks.
+//! Threshold: likely at ten times, and above 0.001; possible at three times; in both cases ranks three
+//! standard errors above chance. The factor is what threads of trainers call stale; at lag 0 only rounding
+//! is left, so no constant level is needed. Where more than rounding is left there, likely
+//! is also where age alone adds 0.01, beyond which weights are asked for.
 
 use std::collections::BTreeMap;
 
-use super::super::patient::{Finding, Patient, found, number};
+use super::super::patient::{Finding, Patient, found, measured, number};
 use super::gap::{FEWEST, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
 const LIKELY: f64 = 10.0;
 const POSSIBLE: f64 = 3.0;
+const ERRORS: f64 = 3.0;
 const HINT: &str = "sample with fresher weights (fewer steps off-policy), or correct with importance weights; \
                     drop what is older than the lag you can afford";
+const NEEDS: &str = "logprob_rollout and policy_version (the step of the sampler's weights)";
+
+/// The gap at one age.
+#[derive(Default)]
+struct AtAge {
+    tokens: f64,
+    k3: f64,
+    /// Mean k3 by group.
+    groups: Vec<f64>,
+}
+
+/// The gaps by age, as far as there are enough tokens, and the first step with old weights.
+fn by_age(patient: &Patient<'_>) -> (BTreeMap<i64, AtAge>, Option<i64>) {
+    let mut ages: BTreeMap<i64, AtAge> = BTreeMap::new();
+    let mut first: Option<i64> = None;
+    for group in patient.groups() {
+        let mut own: BTreeMap<i64, [f64; 2]> = BTreeMap::new();
+        for fact in group {
+            let (Some(age), Some(gap)) = (fact.lag, &fact.gap) else { continue };
+            let sums = own.entry(age).or_default();
+            sums[0] += gap.tokens;
+            sums[1] += gap.k3;
+            if age > 0 {
+                first = Some(first.map_or(fact.step, |step| step.min(fact.step)));
+            }
+        }
+        for (age, [tokens, k3]) in own.into_iter().filter(|(_, [tokens, _])| *tokens > 0.0) {
+            let sums = ages.entry(age).or_default();
+            sums.tokens += tokens;
+            sums.k3 += k3;
+            sums.groups.push(k3 / tokens);
+        }
+    }
+    ages.retain(|_, sums| sums.tokens >= FEWEST);
+    (ages, first)
+}
+
+/// How far above chance the ranks of `old` lie, in standard errors; equal ones count half.
+fn ranks_above(young: &[f64], old: &[f64]) -> f64 {
+    let mut sorted = young.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let wins: f64 = old
+        .iter()
+        .map(|k3| {
+            let below = sorted.partition_point(|v| v < k3);
+            let ties = sorted.partition_point(|v| v <= k3) - below;
+            below as f64 + 0.5 * ties as f64
+        })
+        .sum();
+    let (n, m) = (young.len() as f64, old.len() as f64);
+    (wins - 0.5 * n * m) / (n * m * (n + m + 1.0) / 12.0).sqrt()
+}
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::LogprobRollout) || !patient.has(Column::PolicyVersion) {
-        return Finding::NotChecked("logprob_rollout and policy_version (the step of the sampler's weights)");
+        return Finding::NotChecked(NEEDS);
     }
-    let mut lags: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
-    let mut first: Option<i64> = None;
-    for fact in &patient.signs.facts.responses {
-        let (Some(lag), Some(gap)) = (fact.lag, &fact.gap) else { continue };
-        let sums = lags.entry(lag).or_default();
-        sums.0 += gap.tokens;
-        sums.1 += gap.k3;
-        if lag > 0 {
-            first = Some(first.map_or(fact.step, |step| step.min(fact.step)));
-        }
-    }
-    lags.retain(|_, (tokens, _)| *tokens >= FEWEST);
-    let k3: Vec<(i64, f64)> = lags.iter().map(|(lag, (tokens, k3))| (*lag, k3 / tokens)).collect();
-    let Some((least, base)) = k3.first().copied() else {
-        return Finding::NotChecked("policy_version as a step number");
+    let (ages, first) = by_age(patient);
+    let Some((least, youngest)) = ages.first_key_value() else {
+        let logged =
+            patient.signs.facts.responses.iter().any(|fact| fact.lag.is_some() && fact.gap.is_some());
+        let more = "more tokens: 500 of one age of the sampler's weights";
+        return if logged { Finding::TooFew(more) } else { Finding::NotChecked(NEEDS) };
     };
-    let old: Vec<(i64, f64)> = k3[1..].to_vec();
-    let evidence: Vec<_> =
-        k3.iter().map(|(lag, k3)| number(&format!("engine k3 at lag {lag}"), *k3)).collect();
-    let Some(worst) = old.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        // One lag only: there is nothing to hold it against but what rounding leaves.
-        if least == 0 || base < LARGE {
+    let steps = patient.signs.facts.ages_are_steps;
+    let age = |age: i64| if steps { format!("lag {age}") } else { format!("{age} versions behind") };
+    let base = youngest.k3 / youngest.tokens;
+    let evidence: Vec<_> = ages
+        .iter()
+        .map(|(lag, sums)| number(&format!("engine k3 at {}", age(*lag)), sums.k3 / sums.tokens))
+        .collect();
+    let old = || ages.iter().skip(1);
+    let Some((worst, sums)) = old().max_by(|a, b| (a.1.k3 / a.1.tokens).total_cmp(&(b.1.k3 / b.1.tokens)))
+    else {
+        // One age only: there is nothing to hold it against but what rounding leaves.
+        if *least == 0 || base < LARGE || !steps {
             return Finding::Absent;
         }
         return found(
@@ -51,26 +104,51 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             Confidence::Possible,
             first,
             format!(
-                "all responses are {least} steps old, and trainer and sampler disagree: engine k3 {base:.4}"
+                "all responses are {least} steps old, and trainer and sampler disagree: engine k3 {}",
+                measured(base, 4)
             ),
             HINT,
             evidence,
         );
     };
-    let times = worst.1 / base.max(f64::MIN_POSITIVE);
-    if worst.1 < NOTICEABLE || times < POSSIBLE {
+    let far = sums.k3 / sums.tokens;
+    let groups: Vec<f64> = old().flat_map(|(_, sums)| sums.groups.iter().copied()).collect();
+    if far < NOTICEABLE || far < POSSIBLE * base || ranks_above(&youngest.groups, &groups) < ERRORS {
         return Finding::Absent;
     }
+    let times = match base > 0.0 {
+        true => format!(" ({} times)", measured(far / base, 0)),
+        false => String::new(),
+    };
     found(
         CauseCode::StaleSampler,
-        if times >= LIKELY || worst.1 - base > LARGE { Confidence::Likely } else { Confidence::Possible },
+        if far >= LIKELY * base || far - base > LARGE { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
-            "the gap between trainer and sampler grows with the age of the sampler's weights: engine k3 \
-             {base:.1e} at lag {least}, {:.4} at lag {} ({times:.0} times)",
-            worst.1, worst.0
+            "the gap between trainer and sampler grows with the age of the sampler's weights: engine k3 {} at \
+             {}, {} at {}{times}",
+            if base > 0.0 { format!("{base:.1e}") } else { "0".into() },
+            age(*least),
+            measured(far, 4),
+            age(*worst)
         ),
         HINT,
         evidence,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranks_above;
+
+    #[test]
+    fn a_few_groups_far_out_are_no_trend() {
+        let like = |from: u32| (from..from + 60).map(|i| f64::from(i * 37 % 60)).collect::<Vec<f64>>();
+        let mut far_out = like(3);
+        far_out[5] = 1e9;
+        assert!(ranks_above(&like(0), &far_out).abs() < 1.0);
+        let older: Vec<f64> = like(0).iter().map(|k3| 3.0 * k3 + 1.0).collect();
+        assert!(ranks_above(&like(0), &older) > 3.0);
+        assert_eq!(ranks_above(&[0.0; 20], &[0.0; 20]), 0.0);
+    }
 }

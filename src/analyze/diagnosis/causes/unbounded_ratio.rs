@@ -6,7 +6,7 @@
 //! outweigh the rest in two steps or more: a majority needs no tuning. The first update of a fresh
 //! optimizer moves rare tokens far in healthy runs, too: one such step is only possible.
 
-use super::super::patient::{Finding, Patient, at, counted, found, number, percent};
+use super::super::patient::{Finding, Patient, at, counted, found, measured, number, percent};
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::result::{CauseCode, ClipCorner, Confidence, DriverToken};
 use crate::ingest::Column;
@@ -59,10 +59,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         evidence.extend(kept(rule).map(|row| number(&format!("energy that {rule} keeps"), row.energy_kept)));
     }
     let message = format!(
-        "{} with A < 0 and a ratio above 10 (up to {:.0}), which the clip leaves open, carr{} {} of the \
+        "{} with A < 0 and a ratio above 10 (up to {}), which the clip leaves open, carr{} {} of the \
          gradient energy; the run's energy is that of {effective:.1} tokens; a dual clip of 3 would keep {}",
         counted(tokens, "token", "tokens"),
-        largest,
+        measured(largest, 0),
         if tokens == 1 { "ies" } else { "y" },
         percent(share),
         kept("dual_clip_3").map_or("–".into(), |row| percent(row.energy_kept)),

@@ -1,13 +1,13 @@
 //! Nothing that is logged of a response explains its reward.
 //!
 //! Statistic: the share of the within-group variance of the reward that its parts, length, whether
-//! it was cut, entropy and surprisal explain; how often siblings with equal tokens get different
-//! rewards; and how much less rewards differ between siblings with equal endings.
+//! it was cut, entropy and surprisal explain; how much the rewards of siblings with equal tokens differ;
+//! and how much less rewards differ between siblings with equal endings.
 //! A part that the reward is made of explains it whatever it measures: the others must explain the reward.
 //! Threshold: an upper bound, not a p-value: likely where what is right is logged, is no part of the
 //! reward, and at most 5 % can be explained (15 %, which few responses can tell, is possible); or where
-//! equal siblings differ at least half as often as any (a reward that reads the response never lets
-//! them). Where nothing apart from the reward says what is right, at most 2 % is possible, and only where
+//! the rewards of equal siblings differ at least half as much as those of any (in squares, three standard
+//! errors over groups; a reward that reads the response leaves 0, and a noisy judge little). Where nothing apart from the reward says what is right, at most 2 % is possible, and only where
 //! equal endings are rewarded as differently as any: length and entropy need not tell a right answer.
 //! A reward that broke in the middle of a run is looked for from the step on at which the share of groups
 //! whose reward does not follow what is right changed (`lasting`).
@@ -156,19 +156,21 @@ fn chance(
 
 fn equal_siblings(from: i64, pairs: &Pairs) -> Finding {
     let [all, differ] = pairs.equal;
+    let apart = pairs.apart().map_or(f64::NAN, |[apart, _]| apart);
     found(
         CauseCode::UninformativeReward,
         Confidence::Likely,
         Some(from),
         format!(
-            "{differ} of {all} pairs of siblings with the same tokens have different rewards: the reward does \
-             not follow from the response"
+            "{differ} of {all} pairs of siblings with the same tokens have different rewards, {} as far \
+             apart (in squares) as those of any siblings: the reward does not follow from the response",
+            percent(apart)
         ),
         HINT,
         vec![
             number("pairs of equal siblings", all as f64),
             number("of these with different rewards", differ as f64),
-            number("share of any pairs with different rewards", pairs.share_of_any()),
+            number("squared difference of their rewards, 1 as between any siblings", apart),
         ],
     )
 }

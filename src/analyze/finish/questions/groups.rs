@@ -63,7 +63,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, group: &GroupTally, right: u32, judged: u32) {
+    fn add(&mut self, group: &GroupTally, (right, judged): (u32, u32), learns: bool) {
         self.all_tokens += group.tokens;
         self.all_energy.merge(&group.energy);
         self.right += u64::from(right);
@@ -74,8 +74,8 @@ impl Tally {
             all_right: right == judged,
             all_wrong: none,
             mixed: right > 0 && right < judged,
-            phantom: none && group.learns,
-            dead: !group.learns,
+            phantom: none && learns,
+            dead: !learns,
         };
         self.groups = self.groups.zip(&is.map(u64::from), u64::add);
         let tokens = is.map(|is| if is { group.tokens } else { 0 });
@@ -208,6 +208,7 @@ pub fn groups(
     rewards: &RewardValues,
     asked: &Questions,
     kept: &Siblings,
+    negligible: f32,
 ) -> Option<Groups> {
     let rule = Rule::of(rewards, asked)?;
     let mut steps: BTreeMap<i64, Tally> = BTreeMap::new();
@@ -216,7 +217,7 @@ pub fn groups(
     for (step, id, group) in groups.by_id() {
         let (right, judged) = rule.judge(group);
         if judged > 0 {
-            steps.entry(step).or_default().add(group, right, judged);
+            steps.entry(step).or_default().add(group, (right, judged), group.learns(negligible));
             let hash = Mixer::new(step.cast_unsigned()).with_id(Some(id)).word();
             judged_groups.entry(step).or_default().push((hash, (judged, right)));
             by_rate[rate(right, judged)].add(group);

@@ -65,7 +65,13 @@ pub fn answers(
     let energy = energy.value();
     let mut answers = Answers {
         offpolicy,
-        groups: groups::groups(&source.groups, &collected.rewards, asked, &questions.siblings),
+        groups: groups::groups(
+            &source.groups,
+            &collected.rewards,
+            asked,
+            &questions.siblings,
+            collected.signs.facts.negligible,
+        ),
         truncated: facts::truncated(steps, asked),
         clipping: facts::clipping(steps, asked, &questions.clipped, texts),
         kl_reference,
