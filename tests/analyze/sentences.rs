@@ -30,7 +30,6 @@ const TEMPLATES: &[(&str, &str)] = &[
         "dead_batches",
         "# of # batches have no advantage at all; every answer in them has the run's lowest reward",
     ),
-    ("dead_batches", "# of # batches have no advantage at all; every answer of a group has the same reward"),
     (
         "dead_groups",
         "# % of the groups in the last third of the steps give no signal (# % over the run); most of them have the best reward throughout: solved",
