@@ -78,7 +78,11 @@ fn a_run_is_the_measure_of_its_own_updates() {
 /// Most steps beyond the edge of the clip, none of them far: not what a fresh optimizer does once.
 #[test]
 fn updates_that_are_always_too_large_are_named() {
-    likely(&analysis(Fault::Brisk, SHAPE, 5), CauseCode::LargeUpdates);
+    let found = analysis(Fault::Brisk, SHAPE, 5);
+    let cause = likely(&found, CauseCode::LargeUpdates);
+    let logged = |step| found.steps.iter().find(|row| Some(row.step) == step).and_then(|row| row.update_k3);
+    let told: Vec<_> = cause.evidence.iter().filter(|e| e.what == "update k3").collect();
+    assert!(!told.is_empty() && told.iter().all(|e| logged(e.step) == Some(e.value)), "{told:?}");
 }
 
 /// One ratio of thousands lifts the mean of a small step's updates, but the other tokens did not move.

@@ -51,7 +51,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let repeated = count > 1 && beyond(FAR_BEYOND).next().is_some();
     let mostly = count >= FEWEST_STEPS && 2 * count > moved.len();
     let likely = repeated || mostly || beyond(WAY_BEYOND).next().is_some() || before_damage;
-    let most = moved.iter().map(|(_, k3)| *k3).fold(0.0, f64::max);
+    // Steps are judged without one token, and told as the table of steps has them.
+    let logged = |step: i64| {
+        let at = steps.binary_search_by_key(&step, |row| row.step).ok();
+        at.and_then(|at| steps[at].update_k3).unwrap_or(0.0)
+    };
+    let most = beyond(1.0).map(|(step, _)| logged(*step)).fold(0.0, f64::max);
     let is_beyond = |times: f64| move |(_, k3): &(i64, f64)| *k3 > times * edge;
     let first = moved.iter().position(is_beyond(if likely && !mostly { FAR_BEYOND } else { 1.0 }));
     // It began with the first of the steps beyond the edge that lead there.
@@ -59,9 +64,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         |at: usize| moved[..at].iter().rposition(|step| !is_beyond(1.0)(step)).map_or(0, |last| last + 1);
     let from = first.map(|at| moved[began(at)].0);
     let mut evidence: Vec<Evidence> =
-        beyond(1.0).take(SHOWN).map(|(step, k3)| at(*step, "update k3", *k3)).collect();
+        beyond(1.0).take(SHOWN).map(|(step, _)| at(*step, "update k3", logged(*step))).collect();
     evidence.push(number("k3 at the edge of the clip", edge));
-    let clipped = patient.analysis.steps.iter().filter_map(|row| Some((row.step, row.clipped_share?)));
+    let clipped = steps.iter().filter_map(|row| Some((row.step, row.clipped_share?)));
     if let Some((step, share)) = clipped.max_by(|a, b| a.1.total_cmp(&b.1)) {
         evidence.push(at(step, "clipped share", share));
     }
