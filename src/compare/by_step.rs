@@ -30,10 +30,13 @@ impl Scalar {
         steps.into_iter().map(|(step, [sum, n])| (step, sum / n)).collect()
     }
 
-    /// The mean of each run that has values.
-    fn run_means(&self) -> Vec<f64> {
-        let mean = |points: &Points| points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
-        self.by_run.iter().filter(|points| !points.is_empty()).map(mean).collect()
+    /// The mean of each run over those of the aligned steps (ascending) at which it has values.
+    fn run_means(&self, aligned: &[i64]) -> Vec<f64> {
+        let mean = |points: &Points| {
+            let known = points.iter().filter(|(step, _)| aligned.binary_search(step).is_ok());
+            value(known.fold([0.0; 2], |sum, (_, value)| [sum[0] + value, sum[1] + 1.0]))
+        };
+        self.by_run.iter().filter_map(mean).collect()
     }
 }
 
@@ -50,17 +53,43 @@ pub fn row(described: MetricRow, scalars: &[Scalar; 2], settings: &CompareSettin
     let (baseline, other) = (total(0)?, total(1)?);
     let mut row = MetricRow { baseline, other, difference: other - baseline, ..described };
     if scalars.iter().all(|scalar| scalar.by_run.len() > 1) {
-        over_seeds(scalars, settings, &mut row);
+        let pairs = alignment.pairs.iter();
+        let (left, right) = pairs.map(|(l, r)| (steps[0][*l], steps[1][*r])).unzip();
+        over_seeds(scalars, &[left, right], settings, &mut row);
     } else {
         step_metric(&fractions, settings, alignment.is_pairing(), &mut row);
     }
     Some(row)
 }
 
-fn over_seeds(scalars: &[Scalar; 2], settings: &CompareSettings, row: &mut MetricRow) {
-    let [left, right] = [0, 1].map(|side| scalars[side].run_means());
+fn over_seeds(
+    scalars: &[Scalar; 2],
+    aligned: &[Vec<i64>; 2],
+    settings: &CompareSettings,
+    row: &mut MetricRow,
+) {
+    let [left, right] = [0, 1].map(|side| scalars[side].run_means(&aligned[side]));
     let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     (row.baseline, row.other) = (mean_of(&left), mean_of(&right));
     row.difference = row.other - row.baseline;
     testing::seeds(&left, &right, settings.confidence, row);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Arms of one process that rises with the steps, one of them logged for half as long: as of single
+    /// runs, only what both have is compared.
+    #[test]
+    fn means_of_seeds_are_over_the_aligned_steps() {
+        let arm = |steps: i64, noise: [f64; 3]| Scalar {
+            by_run: noise.map(|own| (0..steps).map(|step| (step, step as f64 + own)).collect()).into(),
+        };
+        let scalars = [arm(24, [0.0, 0.1, 0.2]), arm(12, [0.05, 0.1, 0.15])];
+        let found = row(MetricRow::default(), &scalars, &CompareSettings::default()).unwrap();
+        assert!((found.baseline - 5.6).abs() < 1e-12 && (found.other - 5.6).abs() < 1e-12, "{found:?}");
+        assert!(found.p_value.unwrap() > 0.9, "{found:?}");
+    }
 }
