@@ -37,11 +37,24 @@ fn sentence(code: CauseCode, arms: &[ArmCause]) -> String {
         all => format!(" in {runs} of {all} runs"),
     };
     let one = |arm: &ArmCause| match arm {
-        ArmCause { likely: 0, possible: 0, not_checked: 0, .. } => format!("{}: not found", arm.name),
-        ArmCause { likely: 0, possible: 0, .. } => format!("{}: could not be checked", arm.name),
+        ArmCause { likely: 0, possible: 0, .. } => format!("{}: {}", arm.name, arm.not_seen()),
         ArmCause { likely: 0, .. } => format!("{}: possible{}", arm.name, of(arm, arm.possible)),
         _ => format!("{}: likely{}", arm.name, of(arm, arm.likely)),
     };
     let told: Vec<String> = arms.iter().map(one).collect();
     format!("{}: {}", code.name(), told.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_run_that_could_not_be_checked_does_not_speak_for_its_arm() {
+        let arm = |not_checked| ArmCause { name: "a".into(), runs: 3, not_checked, ..ArmCause::default() };
+        let said = |not_checked| sentence(CauseCode::DeadGroups, &[arm(not_checked)]);
+        assert_eq!(said(0), "dead_groups: a: not found");
+        assert_eq!(said(1), "dead_groups: a: not found in 2 of 3 runs, 1 could not be checked");
+        assert_eq!(said(3), "dead_groups: a: could not be checked");
+    }
 }

@@ -69,6 +69,8 @@ pub struct Comparison {
 pub struct ComparisonVerdict {
     /// Whether anything differs beyond noise.
     pub differs: bool,
+    /// Where nothing differs: whether a difference could have been found at all.
+    pub decided: bool,
     /// What differs, by how much; or that nothing does.
     pub headline: String,
     /// What else differs, one sentence each.
@@ -147,7 +149,7 @@ pub struct Stability {
     pub run_up: Option<f64>,
     /// Robust slope (Theil–Sen), nats a hundred steps.
     pub slope_per_100_steps: Option<f64>,
-    /// The step from which the entropy stays collapsed: below 15 % of its beginning or 0.01 nats.
+    /// The step from which the entropy stays collapsed: a fall for good that its analysis calls a collapse.
     pub collapse_step: Option<i64>,
     /// Mean reward of the last third of the steps.
     pub late_reward: Option<f64>,

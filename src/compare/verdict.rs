@@ -92,6 +92,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> ComparisonV
     };
     ComparisonVerdict {
         differs: !found.is_empty(),
+        decided: !found.is_empty() || rows.iter().any(is_decidable),
         headline,
         differences: sentences,
         alike: names.iter().flat_map(|name| undecided(rows, name, confidence)).collect(),
@@ -119,20 +120,35 @@ fn difference(row: &MetricRow, baseline: &str, confidence: f64) -> String {
     )
 }
 
+/// The verdict in a few words.
+#[must_use]
+pub fn word(verdict: &ComparisonVerdict) -> &'static str {
+    match verdict {
+        ComparisonVerdict { differs: true, .. } => "Differs beyond noise",
+        ComparisonVerdict { decided: true, .. } => "No difference beyond noise",
+        _ => "Cannot tell",
+    }
+}
+
+/// Whether a difference could have been found.
+fn is_decidable(row: &MetricRow) -> bool {
+    row.p_value.is_some() && matches!(row.finding, Finding::NoDifference | Finding::Unclear)
+}
+
 /// The headline where nothing is significant: "no difference" only where one could have been found.
 fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
     let tested: Vec<&MetricRow> = rows.iter().filter(|row| row.p_value.is_some()).collect();
-    let decidable = |row: &&MetricRow| matches!(row.finding, Finding::NoDifference | Finding::Unclear);
     if tested.is_empty() {
         return format!("Nothing could be tested between {baseline} and {others}.");
     }
-    if !tested.iter().any(decidable) {
+    if !tested.iter().copied().any(is_decidable) {
         let few = tested.iter().filter(|row| row.finding == Finding::TooFew);
         if let Some(row) =
             few.min_by(|a, b| a.smallest_p.partial_cmp(&b.smallest_p).unwrap_or(Ordering::Equal))
         {
             return format!("{baseline} and {others} cannot be told apart: {}.", too_few(row));
         }
+        return format!("{baseline} and {others} cannot be told apart by what was tested.");
     }
     format!("No metric differs beyond noise between {baseline} and {others}.")
 }

@@ -9,7 +9,7 @@ use super::settings::StepAlignment;
 use super::sides::Sides;
 use super::trainer::Trainer;
 use crate::analyze::ComparedRun;
-use crate::analyze::result::ClusterUnit;
+use crate::analyze::result::{ClusterUnit, RunState};
 use crate::stats::serial::FEWEST_STEPS;
 
 fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f64)]) -> CompareWarning {
@@ -21,10 +21,10 @@ fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f6
 pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWarning> {
     let mut found = Vec::new();
     for (name, run) in runs {
-        for trouble in run.warnings.iter().filter(|w| w.code.is_serious()) {
+        for trouble in troubles(run) {
             found.push(warning(
                 CompareCode::RunInTrouble,
-                format!("{name}: {}", trouble.message),
+                format!("{name}: {trouble}"),
                 "means over a run that broke down describe neither part of it: look at its own report first",
                 &[],
             ));
@@ -74,6 +74,14 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
         ));
     }
     found
+}
+
+/// What broke in a run: its own diagnosis says it where there is damage, else its serious warnings.
+fn troubles(run: &ComparedRun) -> Vec<&str> {
+    if matches!(run.diagnosis.state, RunState::Damaged | RunState::Collapsed) {
+        return vec![&run.diagnosis.sentence];
+    }
+    run.warnings.iter().filter(|w| w.code.is_serious()).map(|w| w.message.as_str()).collect()
 }
 
 fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Option<CompareWarning> {

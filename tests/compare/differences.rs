@@ -251,6 +251,16 @@ fn what_could_not_be_found_is_not_called_alike() {
         headline.contains("too few seeds (3 a side): the smallest p that these could give is 0.10"),
         "{headline}"
     );
+    // Nor in the first words of the pages.
+    assert_eq!(found["verdict"]["decided"], false);
+    let pages = folder.path().join("pages");
+    let mut command = program();
+    command.arg("--arm").arg(same(1, "a")).arg("--arm").arg(same(2, "b")).arg("--report").arg(&pages);
+    command.assert().success();
+    let markdown = std::fs::read_to_string(pages.join("compare.md")).unwrap();
+    assert!(markdown.starts_with("# Cannot tell: a and b cannot be told apart"), "{markdown}");
+    let page = std::fs::read_to_string(pages.join("compare.html")).unwrap();
+    assert!(page.contains("Cannot tell") && !page.contains("No difference beyond noise"));
     for comparison in [&found, &json(program().arg(sample("grpo.parquet")).arg(sample("stapo.parquet")))] {
         for row in comparison["metrics"].as_array().unwrap() {
             let bounds = row["ci_low"].as_f64().zip(row["ci_high"].as_f64());
@@ -283,4 +293,19 @@ fn none_seen_has_an_upper_limit() {
         sentence.starts_with("None seen on either side") && sentence.contains("silenced tokens (at most ")
     });
     assert!(said, "{}", found["verdict"]["alike"]);
+}
+
+/// A run that its own diagnosis calls collapsed, without one of the warnings of a collapse.
+#[test]
+fn a_run_that_collapsed_is_said() {
+    let found = json(program().arg(sample("ward/healthy.parquet")).arg(sample("ward/hacked.parquet")));
+    let troubles: Vec<&str> = found["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|w| w["code"] == "run_in_trouble")
+        .map(|w| w["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(troubles.len(), 1, "{troubles:?}");
+    assert!(troubles[0].starts_with("hacked: This run collapsed"), "{troubles:?}");
 }

@@ -36,6 +36,20 @@ pub struct ArmCause {
     pub message: Option<String>,
 }
 
+impl ArmCause {
+    /// What is said where no run has it: that of some could be checked, and of which not.
+    pub(crate) fn not_seen(&self) -> String {
+        match self.runs.saturating_sub(self.not_checked) {
+            _ if self.not_checked == 0 => "not found".into(),
+            0 => "could not be checked".into(),
+            checked => format!(
+                "not found in {checked} of {} runs, {} could not be checked",
+                self.runs, self.not_checked
+            ),
+        }
+    }
+}
+
 /// A quantity of whole runs side by side: no test stands behind a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]

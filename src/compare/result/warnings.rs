@@ -10,7 +10,7 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CompareCode {
-    /// A run has collapsed.
+    /// A run is damaged or has collapsed, by its own diagnosis.
     RunInTrouble,
     /// The runs were not logged or analysed alike.
     NotAlike,
@@ -37,6 +37,22 @@ pub enum CompareCode {
 }
 
 impl CompareCode {
+    /// All, the most serious first.
+    pub const ALL: &'static [Self] = &[
+        Self::RunInTrouble,
+        Self::NotAlike,
+        Self::FewSteps,
+        Self::SerialCorrelation,
+        Self::UnalignedSteps,
+        Self::UnpairedPrompts,
+        Self::MissingMetric,
+        Self::OneSeed,
+        Self::EstimatedGradients,
+        Self::CoarseClusters,
+        Self::RenamedRun,
+        Self::TrainerRows,
+    ];
+
     /// The name in `compare.json`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -69,4 +85,19 @@ pub struct CompareWarning {
     pub hint: String,
     /// Numbers behind it, by name.
     pub evidence: BTreeMap<String, f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_codes_are_listed() {
+        let schema = serde_json::to_string(&schemars::schema_for!(CompareCode)).unwrap_or_default();
+        assert_eq!(schema.matches("\"const\"").count(), CompareCode::ALL.len(), "{schema}");
+        assert!(
+            CompareCode::ALL.iter().all(|code| schema.contains(&format!("\"{}\"", code.name()))),
+            "{schema}"
+        );
+    }
 }

@@ -22,8 +22,7 @@ fn columns(comparison: &Comparison, first: &str) -> Vec<String> {
 fn told(arm: &ArmCause) -> String {
     let of = |runs: u64| if arm.runs > 1 { format!(", {runs} of {} runs", arm.runs) } else { String::new() };
     let found = match arm {
-        ArmCause { likely: 0, possible: 0, not_checked: 0, .. } => return "not found".into(),
-        ArmCause { likely: 0, possible: 0, .. } => return "could not be checked".into(),
+        ArmCause { likely: 0, possible: 0, .. } => return arm.not_seen(),
         ArmCause { likely: 0, .. } => format!("possible{}", of(arm.possible)),
         _ => format!("likely{}", of(arm.likely)),
     };

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{causes, metrics, tables};
 use crate::compare::Comparison;
 use crate::compare::result::{AlignmentSummary, CompareWarning, MetricRow};
-use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p};
+use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p, word};
 use crate::report::charts::Drawn;
 use crate::report::numbers::{count, none};
 use crate::report::page::warnings::{self, Notice};
@@ -63,16 +63,16 @@ fn notice(warning: &CompareWarning) -> Notice {
 
 fn verdict(comparison: &Comparison) -> FirstScreen {
     let verdict = &comparison.verdict;
-    let (tone, sign, word) = if verdict.differs {
-        (Tone::Differs, "≠", "Differs beyond noise")
-    } else {
-        (Tone::Unknown, "≈", "No difference beyond noise")
+    let (tone, sign) = match (verdict.differs, verdict.decided) {
+        (true, _) => (Tone::Differs, "≠"),
+        (false, true) => (Tone::Unknown, "≈"),
+        (false, false) => (Tone::Unknown, "?"),
     };
     let more = verdict.differences.len().saturating_sub(DIFFERENCES);
     FirstScreen {
         tone,
         sign,
-        word,
+        word: word(verdict),
         headline: prose(&verdict.headline),
         lead: html! {
             @if !verdict.differences.is_empty() {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{causes, metrics, tables};
 use crate::compare::Comparison;
+use crate::compare::verdict::word;
 use crate::report::charts::Drawn;
 use crate::report::markdown::list_charts;
 use crate::report::numbers::number;
@@ -23,8 +24,7 @@ fn safe(text: &str) -> String {
 pub fn render(comparison: &Comparison, charts: &[Drawn]) -> String {
     let mut out = String::new();
     let verdict = &comparison.verdict;
-    let word = if verdict.differs { "Differs beyond noise" } else { "No difference beyond noise" };
-    let _ = write!(out, "# {word}: {}\n\n", safe(&verdict.headline));
+    let _ = write!(out, "# {}: {}\n\n", word(verdict), safe(&verdict.headline));
     for sentence in &verdict.differences {
         let _ = writeln!(out, "- {}", safe(sentence));
     }

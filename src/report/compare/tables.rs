@@ -19,7 +19,7 @@ pub fn section(comparison: &Comparison) -> Section {
         (stability(comparison, RUNS).folded(
             "Stability of the entropy",
             Some("compare_runs"),
-            "In nats, of the mean entropy of the logged steps. Spread: each step against the line through its neighbours. Slope: median of the slopes of all pairs of steps. Collapsed: below 15 % of the beginning or 0.01 nats, and staying there.",
+            "In nats, of the mean entropy of the logged steps. Spread: each step against the line through its neighbours. Slope: median of the slopes of all pairs of steps. Collapsed: what the run’s own analysis calls an entropy collapse.",
         ))
         (runs(comparison).folded("Runs", Some("compare_runs"), ""))
         @for change in comparison.distributions.iter().take(ARMS) {
