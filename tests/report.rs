@@ -76,6 +76,24 @@ fn the_page_keeps_its_budget_and_says_what_it_left_out() {
     }
 }
 
+/// Of a group that was drawn, at most 16 responses are kept: the page does not call them all.
+#[test]
+fn the_page_says_whether_a_group_is_whole() {
+    let said = |kept: usize| {
+        let mut analysis = synthetic(Spec { responses: (kept, 40), ..Spec::default() });
+        for view in &mut analysis.responses {
+            (view.shown_for, view.step, view.group_id) = (vec![ShownFor::Group], 0, Some("g".into()));
+        }
+        assert_eq!(analysis.responses.len(), kept);
+        let (_folder, files) = report(&analysis);
+        let page = read(&files.html);
+        let end = page.find(" groups drawn at random").unwrap();
+        page[..end].rsplit(", and ").next().unwrap().to_owned()
+    };
+    assert_eq!(said(15), "all of 1");
+    assert_eq!(said(16), "up to 16 responses of 1");
+}
+
 fn grouped(value: u64) -> String {
     stapo_analyze::report::numbers::count(value)
 }

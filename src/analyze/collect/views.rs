@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tally::BatchKey;
 use crate::analyze::result::cases::{
-    PROMPT_CHARACTERS, PROMPT_TOKENS, SAMPLED_TOKENS, ShownFor, VIEW_LIMIT, VIEW_TOKENS,
+    GROUP_RESPONSES, PROMPT_CHARACTERS, PROMPT_TOKENS, SAMPLED_TOKENS, ShownFor, VIEW_LIMIT, VIEW_TOKENS,
 };
 use crate::ingest::Id;
 
@@ -19,8 +19,6 @@ use crate::ingest::Id;
 const OF_A_KIND: usize = 8;
 /// Groups that are drawn.
 const GROUPS: usize = 24;
-/// Responses of a drawn group at most.
-const SIBLINGS: usize = 16;
 
 /// A prompt as it was read: shared, not copied.
 #[derive(Clone, Debug)]
@@ -217,7 +215,7 @@ struct Draw(BTreeMap<DrawKey, Vec<Arc<KeptResponse>>>);
 impl Draw {
     fn admits(&self, of: &Interest) -> bool {
         match self.0.get(&of.drawn) {
-            Some(group) => group.get(SIBLINGS - 1).is_none_or(|last| of.hash <= last.hash),
+            Some(group) => group.get(GROUP_RESPONSES - 1).is_none_or(|last| of.hash <= last.hash),
             None => self.0.len() < GROUPS || self.0.keys().next_back().is_some_and(|last| of.drawn < *last),
         }
     }
@@ -226,7 +224,7 @@ impl Draw {
         let group = self.0.entry(key).or_default();
         let at = group.partition_point(|known| known.order(&response).is_le());
         group.insert(at, response);
-        group.truncate(SIBLINGS);
+        group.truncate(GROUP_RESPONSES);
         while self.0.len() > GROUPS {
             self.0.pop_last();
         }

@@ -204,6 +204,8 @@ pub struct ResponseView {
 pub const VIEW_LIMIT: usize = 24;
 /// Tokens of a response that are kept: those around its riskiest candidate.
 pub const VIEW_TOKENS: usize = 4_096;
+/// Responses of a group that was drawn at most.
+pub const GROUP_RESPONSES: usize = 16;
 /// Tokens of a response that are kept where it is only one of a group that was drawn.
 pub const SAMPLED_TOKENS: usize = 1_024;
 /// Characters of a prompt that are kept.

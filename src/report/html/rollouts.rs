@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::rollouts_data::Rollouts;
+use crate::analyze::result::cases::GROUP_RESPONSES;
 use crate::report::numbers::count;
 
 /// What a response can be asked for.
@@ -23,7 +24,12 @@ pub fn browser(of: &Rollouts) -> Markup {
         div.view.js #rollouts {
             p {
                 (count(of.rows.len() as u64)) " responses: the riskiest, the best, the worst, cut ones"
-                @if of.groups > 0 { ", and all of " (of.groups) " groups drawn at random" } "."
+                @if of.groups > 0 {
+                    ", and "
+                    @if of.whole_groups { "all" } @else { "up to " (GROUP_RESPONSES) " responses" }
+                    " of " (of.groups) " groups drawn at random"
+                }
+                "."
                 @if of.left_out > 0 { " " (count(of.left_out as u64)) " more that were kept do not fit this page." }
             }
             form.controls #rollout-controls {

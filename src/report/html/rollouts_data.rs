@@ -1,6 +1,6 @@
 //! What the browser of responses reads: tokens as places in a list of texts, values as they are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base64::Engine as _;
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::heat::{Scale, broken};
 use super::views::stretch;
 use crate::analyze::RunAnalysis;
+use crate::analyze::result::cases::GROUP_RESPONSES;
 use crate::analyze::result::{FlagKind, ResponseView, ShownFor};
 use crate::report::text::{passage, prose, script_json, token_gap};
 
@@ -22,8 +23,10 @@ pub struct Rollouts {
     pub json: String,
     /// Which responses of the run they are.
     pub rows: BTreeSet<u64>,
-    /// Groups that were drawn at random, all of whose responses are here.
+    /// Groups that were drawn at random.
     pub groups: usize,
+    /// Whether all of their responses are here.
+    pub whole_groups: bool,
     /// Responses that did not fit.
     pub left_out: usize,
     /// The run as it was given on the command line.
@@ -41,11 +44,15 @@ pub fn collect(analysis: &RunAnalysis, budget: usize) -> Option<Rollouts> {
         for tokens in TOKENS {
             let json = script_json(&pack(&views, tokens, &scale).to_string());
             if json.len() <= budget {
+                let groups = groups(&views);
+                let left_out = all - views.len();
                 return Some(Rollouts {
                     json,
                     rows: views.iter().map(|v| v.row).collect(),
-                    groups: groups(&views),
-                    left_out: all - views.len(),
+                    groups: groups.len(),
+                    // A group of which as many were kept as are kept at most may have more.
+                    whole_groups: left_out == 0 && groups.values().all(|kept| *kept < GROUP_RESPONSES),
+                    left_out,
                     run: run_path(analysis),
                 });
             }
@@ -55,9 +62,13 @@ pub fn collect(analysis: &RunAnalysis, budget: usize) -> Option<Rollouts> {
     None
 }
 
-fn groups(views: &[&ResponseView]) -> usize {
-    let drawn = views.iter().filter(|v| v.shown_for.contains(&ShownFor::Group));
-    drawn.map(|v| (v.step, &v.group_id)).collect::<BTreeSet<_>>().len()
+/// Responses of every group that was drawn.
+fn groups<'a>(views: &[&'a ResponseView]) -> BTreeMap<(i64, Option<&'a str>), usize> {
+    let mut groups = BTreeMap::new();
+    for view in views.iter().filter(|v| v.shown_for.contains(&ShownFor::Group)) {
+        *groups.entry((view.step, view.group_id.as_deref())).or_default() += 1;
+    }
+    groups
 }
 
 /// What stands for the run in a command.
