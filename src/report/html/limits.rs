@@ -83,7 +83,7 @@ fn facts(p: &Provenance, quality: &[ColumnReport]) -> Vec<(String, String)> {
         VocabularySource::Guessed => "guessed from the largest id",
     };
     let mut facts = vec![
-        ("Program".to_owned(), format!("stapo-analyze {}", p.program)),
+        ("Program".to_owned(), p.program.clone()),
         ("Log".into(), format!("{}, {} layout", p.framework, p.layout)),
         ("Vocabulary".into(), format!("{} ids, {vocabulary}", count(u64::from(p.vocab_size)))),
         ("Token texts".into(), p.token_text.clone().unwrap_or_else(|| "not known".into())),
