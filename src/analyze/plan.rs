@@ -4,7 +4,7 @@ mod dimensions;
 mod questions;
 
 pub use dimensions::{Dimension, DimensionSource};
-pub use questions::{PassRule, Questions};
+pub use questions::{PassRule, Questions, is_cut_reason};
 
 use std::collections::BTreeMap;
 use std::ops::Range;

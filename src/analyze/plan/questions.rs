@@ -19,6 +19,11 @@ pub const COLUMNS: &[Column] =
 const CUT_REASONS: [&str; 6] =
     ["length", "max_length", "max_tokens", "truncated", "overlong", "context_length"];
 
+/// Whether a reason says that a response was cut at its longest length.
+pub fn is_cut_reason(reason: &str) -> bool {
+    CUT_REASONS.iter().any(|cut| reason.eq_ignore_ascii_case(cut))
+}
+
 /// What of a log is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
@@ -84,7 +89,7 @@ impl Questions {
         let flag = responses.flags.get(Column::Truncated).and_then(|flags| flags[index]);
         flag.or_else(|| {
             let reason = responses.texts.get(Column::FinishReason)?[index].as_ref()?;
-            Some(CUT_REASONS.iter().any(|cut| reason.eq_ignore_ascii_case(cut)))
+            Some(is_cut_reason(reason))
         })
     }
 }

@@ -7,10 +7,8 @@ use super::response::Response;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::views::{Interest, KeptResponse, LoggedPrompt, Prompt, kept_stretch};
+use crate::analyze::plan::is_cut_reason;
 use crate::ingest::{Column, Id};
-
-/// What trainers write where a response reached its limit.
-const CUT: [&str; 5] = ["length", "max_tokens", "max_length", "truncated", "aborted"];
 
 impl Collector<'_> {
     /// Keeps a whole response where it is wanted: norms of all its tokens are computed again.
@@ -20,7 +18,7 @@ impl Collector<'_> {
         let interest = Interest {
             risk,
             reward: response.reward,
-            truncated: ending.as_deref().is_some_and(|e| CUT.contains(&e.to_lowercase().as_str())),
+            truncated: ending.as_deref().is_some_and(is_cut_reason),
             hash: response.hash,
             drawn: draw_key(response),
         };
