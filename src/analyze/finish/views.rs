@@ -14,15 +14,21 @@ use crate::ingest::MISSING_ID;
 /// The responses kept whole.
 pub fn response_views(collected: &Collected, plan: &Plan, source: &FlaggedSource) -> Vec<ResponseView> {
     let mut kept = collected.views.responses();
-    // Where all rewards are equal, none is high or low.
-    let of = |kind| move |r: &&(&KeptResponse, Vec<ShownFor>)| r.1.contains(&kind);
-    let best = kept.iter().find(of(ShownFor::HighReward)).map(|r| r.0.reward);
-    let worst = kept.iter().find(of(ShownFor::LowReward)).map(|r| r.0.reward);
-    if best == worst {
+    if !rewards_differ(kept.iter().map(|(response, kinds)| (response.reward, kinds.as_slice()))) {
         let by_reward = |kind: &ShownFor| matches!(kind, ShownFor::HighReward | ShownFor::LowReward);
         kept.iter_mut().for_each(|r| r.1.retain(|kind| !by_reward(kind)));
     }
     kept.into_iter().map(|(response, shown_for)| view(response, shown_for, plan, source)).collect()
+}
+
+/// Whether the best reward is above the worst: where all are equal, none is high or low.
+fn rewards_differ<'a>(kept: impl Iterator<Item = (f32, &'a [ShownFor])>) -> bool {
+    let (mut best, mut worst) = (f32::NEG_INFINITY, f32::INFINITY);
+    for (reward, kinds) in kept {
+        best = if kinds.contains(&ShownFor::HighReward) { best.max(reward) } else { best };
+        worst = if kinds.contains(&ShownFor::LowReward) { worst.min(reward) } else { worst };
+    }
+    best > worst
 }
 
 /// A prompt as text.
@@ -129,4 +135,19 @@ fn keep_rarest(points: &mut Vec<CandidatePoint>) -> f64 {
     // Ties with the first that is dropped go too: what is left is all below a threshold.
     points.retain(|point| point.logprob < first_dropped);
     f64::from(first_dropped).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Responses come the riskiest first: the best and the worst reward may be anywhere.
+    #[test]
+    fn rewards_differ_where_the_best_and_the_worst_do() {
+        let both = [ShownFor::HighReward, ShownFor::LowReward];
+        let differ = |rewards: &[f32]| rewards_differ(rewards.iter().map(|r| (*r, both.as_slice())));
+        assert!(differ(&[0.5, 1.0, 0.0]) && differ(&[0.5, 0.5, 0.0]));
+        assert!(!differ(&[0.5, 0.5]) && !differ(&[]));
+        assert!(rewards_differ([(0.0, &both[1..]), (1.0, &both[..1])].into_iter()));
+    }
 }
