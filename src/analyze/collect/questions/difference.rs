@@ -13,6 +13,8 @@ use crate::stats::log_sum::LogSum;
 pub const VERL_BOUND: f64 = 20.0;
 /// Above this the square of a ratio no longer fits an f64.
 const LARGEST_SQUARED: f64 = 340.0;
+/// Ratios are at most e to this, so that the sum of any number of them fits an f64.
+const LARGEST: f64 = 600.0;
 /// Below this, e^d − 1 − d is taken from its series: the subtraction would leave rounding only.
 const SMALL: f64 = 0.03;
 /// Bands of ratios; tokens outside are counted.
@@ -66,7 +68,7 @@ impl Work for Exponentials<'_> {
         let n = value.len();
         let (ratio, k3) = (&mut ratio[..n], &mut k3[..n]);
         for i in 0..n {
-            ratio[i] = fast_math::exp(value[i]);
+            ratio[i] = fast_math::exp(if value[i] < LARGEST { value[i] } else { LARGEST });
         }
         for i in 0..n {
             let d = value[i];
@@ -267,5 +269,20 @@ impl DifferenceTally {
         self.verl_sequence_squared.merge(&other.verl_sequence_squared);
         self.geometric.merge(&other.geometric);
         self.kept.merge(&other.kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ln p of −800, then of −0.1: a sum that is not a number of JSON would be read as missing.
+    #[test]
+    fn sums_stay_finite() {
+        let mut tokens = TokenDifferences::default();
+        tokens.fill(&[-0.1, -0.5, -0.1], &[-800.0, -0.5, -700.0]);
+        let found = ResponseDifference::of(&tokens);
+        assert!(found.k3.is_finite() && found.ratio.is_finite(), "{found:?}");
+        assert!((found.sum - 1_499.8).abs() < 1e-3, "{found:?}");
     }
 }
