@@ -13,7 +13,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 /// `name>number`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Condition {
     /// As written.
     pub text: String,
@@ -46,6 +46,13 @@ impl Condition {
     }
 }
 
+/// As it is written: plans are told apart by it, and the place of a function is another in every process.
+impl std::fmt::Debug for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Condition").field(&self.text).finish()
+    }
+}
+
 /// As it is written.
 impl serde::Serialize for Condition {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -69,6 +76,13 @@ impl PartialEq for Condition {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    /// Keys of caches are made of it.
+    #[test]
+    fn is_told_the_same_in_every_process() {
+        let condition = super::Condition::parse("reward>0.5").unwrap();
+        assert_eq!(format!("{condition:?}"), "Condition(\"reward>0.5\")");
+    }
+
     use super::*;
 
     #[test]
