@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::condition::Condition;
-use super::result::RunAnalysis;
+use super::result::{RunAnalysis, WarningCode};
 use crate::error::{Error, Result};
 
 /// A condition on a number of the summary; the gate fails where it holds.
@@ -41,6 +41,8 @@ impl Gate {
     /// What to say where the condition holds; `None` where it does not, or where the value is
     /// undefined in this run.
     pub fn check(&self, analysis: &RunAnalysis) -> Result<Option<String>> {
+        let codes: Vec<&str> = WarningCode::ALL.iter().map(|code| code.name()).collect();
+        self.require_code_of(&codes)?;
         self.check_value(&analysis.to_value()?, "summary.json")
     }
 
@@ -65,14 +67,31 @@ impl Gate {
         Ok(failing.map(|number| format!("{}: {} is {number}", self.condition.text, self.path.join("."))))
     }
 
+    /// Refuses a code of a warning that is none of these: it would never fail.
+    pub fn require_code_of(&self, codes: &[&str]) -> Result<()> {
+        match self.code() {
+            Some(code) if !codes.contains(&code) => Err(Error::Usage {
+                message: format!("--fail-on {}: there is no warning `{code}`", self.condition.text),
+                hint: format!("its code is one of {}", codes.join(", ")),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The code of the warnings that are to be counted.
+    fn code(&self) -> Option<&str> {
+        match &self.path[..] {
+            [list, code] if list == "warnings" && code.parse::<i64>().is_err() => Some(code),
+            _ => None,
+        }
+    }
+
     /// All values that the path leads to.
     fn values(&self, summary: &Value) -> Vec<Value> {
-        if let [list, code] = &self.path[..]
-            && list == "warnings"
-            && code.parse::<i64>().is_err()
+        if let Some(code) = self.code()
             && let Some(warnings) = summary["warnings"].as_array()
         {
-            return vec![Value::from(warnings.iter().filter(|w| w["code"] == code.as_str()).count())];
+            return vec![Value::from(warnings.iter().filter(|w| w["code"] == code).count())];
         }
         let mut found = Vec::new();
         follow(summary, &self.path, &mut found);
@@ -132,6 +151,11 @@ mod tests {
         assert_eq!(value("warnings.x>0"), Some(2.0));
         assert_eq!(value("warnings.z>0"), Some(0.0));
         assert_eq!(value("a.z>0"), None);
+        let misspelt = Gate::parse("warnings.infeasable>0").unwrap().require_code_of(&["infeasible"]);
+        assert!(misspelt.unwrap_err().to_string().contains("there is no warning `infeasable`"));
+        for fine in ["warnings.infeasible>0", "warnings.0.count>1", "a.b>0"] {
+            assert!(Gate::parse(fine).unwrap().require_code_of(&["infeasible"]).is_ok(), "{fine}");
+        }
         assert_eq!(value("metrics.c.h.d>0"), Some(2.0));
         let gate = Gate::parse("metrics.h.d>2").unwrap();
         assert!(gate.check_value(&summary, "x.json").unwrap().unwrap().ends_with("is 3"));

@@ -9,7 +9,7 @@ use super::progress::Bar;
 use super::terminal::{self, visible};
 use super::{open, settings};
 use crate::analyze::Gate;
-use crate::compare::result::{Family, MetricRow};
+use crate::compare::result::{CompareCode, Family, MetricRow};
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p, shown_value};
 use crate::compare::{Comparison, compare};
 use crate::error::Result;
@@ -46,7 +46,9 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     }
     let mut outcome = Outcome::Fine;
     let value = comparison.to_value()?;
+    let codes: Vec<&str> = CompareCode::ALL.iter().map(|code| code.name()).collect();
     for gate in gates {
+        gate.require_code_of(&codes)?;
         if let Some(failed) = gate.check_value(&value, "compare.json")? {
             stdout(writeln!(talk, "failed: {failed}"))?;
             outcome = Outcome::GateFailed;

@@ -49,6 +49,29 @@ pub enum WarningCode {
 }
 
 impl WarningCode {
+    /// All, the most serious first.
+    pub const ALL: &'static [Self] = &[
+        Self::EntropyCollapse,
+        Self::EntropyExplosion,
+        Self::RewardCollapse,
+        Self::RewardPartsDiverge,
+        Self::DiversityLost,
+        Self::LowEffectiveShare,
+        Self::DeadBatches,
+        Self::EnergySpike,
+        Self::MaskConcentration,
+        Self::MaskTooWide,
+        Self::Infeasible,
+        Self::MissingValues,
+        Self::PolicyMismatch,
+        Self::EstimatedGradients,
+        Self::VocabularyTooSmall,
+        Self::VocabularyGuessed,
+        Self::NoTokenText,
+        Self::SamplingChanged,
+        Self::IngestNote,
+    ];
+
     /// The name in `summary.json`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -104,4 +127,19 @@ pub struct Evidence {
     pub what: String,
     /// Its value.
     pub value: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_codes_are_listed() {
+        let schema = serde_json::to_string(&schemars::schema_for!(WarningCode)).unwrap_or_default();
+        assert_eq!(schema.matches("\"const\"").count(), WarningCode::ALL.len(), "{schema}");
+        assert!(
+            WarningCode::ALL.iter().all(|code| schema.contains(&format!("\"{}\"", code.name()))),
+            "{schema}"
+        );
+    }
 }
