@@ -91,17 +91,21 @@ impl MergedParts {
         &self.run
     }
 
-    /// Fails where the parts were collected with another mask than `settings` has: runs that are
+    /// Fails where the parts were collected with other settings than `settings`: runs that are
     /// compared need the same.
     pub fn require_settings(&self, settings: &AnalyzeSettings) -> Result<()> {
         let mine = self.shards.settings();
-        if (mine.s2t, mine.per) == (settings.s2t, settings.per) {
-            return Ok(());
-        }
+        let differs = [
+            ("mask or unit of thresholds", (mine.s2t, mine.per) != (settings.s2t, settings.per)),
+            ("temperature", mine.temperature != settings.temperature),
+            ("clipping", mine.clip != settings.clip),
+            ("vocabulary", mine.vocab_size != settings.vocab_size),
+            ("condition of --pass", mine.pass != settings.pass),
+        ];
+        let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) else { return Ok(()) };
         Err(Error::Usage {
-            message: "a merged part was collected with other thresholds than the comparison is asked for"
-                .into(),
-            hint: "give compare the options (--preset, --tau-p, --per, …) that plan was given".into(),
+            message: format!("a merged part was collected with another {what} than the comparison is asked for"),
+            hint: "give compare the options (--preset, --tau-p, --per, --temperature, --pass, …) that plan was given".into(),
         })
     }
 

@@ -47,7 +47,7 @@ pub struct ReplayArgs {
     pub format: Format,
 
     /// Keep the final policy of every arm in DIR, as Hugging Face checkpoints
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub save: Option<PathBuf>,
 
     /// Show what the policy would rather have said, for flagged tokens

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::input::{InputArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::values::{Format, count};
+use super::values::{Format, count, on_disk};
 
 /// Arguments of `plan`.
 #[derive(Debug, Args)]
@@ -80,7 +80,7 @@ pub struct MergeArgs {
     pub output: Option<PathBuf>,
 
     /// Write report.html, report.md, charts, summary.json and tables into DIR
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
 
     /// Open the page in the browser when it is written
