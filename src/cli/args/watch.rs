@@ -37,7 +37,7 @@ pub struct WatchArgs {
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Alerts")]
     pub fail_on: Vec<String>,
 
-    /// End with 1 at the first alert: damage, or a cause that is likely
+    /// End with 1 at the first alert, told before or not: damage, or a cause that is likely
     #[arg(long, help_heading = "Alerts")]
     pub fail_on_alert: bool,
 

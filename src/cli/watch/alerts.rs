@@ -1,14 +1,12 @@
 //! What is worth waking someone for: damage, and causes that are likely.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::Confidence;
 use crate::format::number;
 
-/// Something new that is wrong with the run.
+/// Something that is wrong with the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Alert {
     /// `damage` or `cause`.
@@ -30,9 +28,8 @@ impl Alert {
     }
 }
 
-/// What was not known before. Causes that are only possible are left to the report: healthy runs show
-/// them too.
-pub fn new(analysis: &RunAnalysis, known: &BTreeSet<String>) -> Vec<Alert> {
+/// What is wrong. Causes that are only possible are left to the report: healthy runs show them too.
+pub fn all(analysis: &RunAnalysis) -> Vec<Alert> {
     let step = analysis.steps.last().map(|row| row.step);
     let damage = analysis.diagnosis.damage.iter().map(|damage| Alert {
         kind: "damage",
@@ -55,5 +52,5 @@ pub fn new(analysis: &RunAnalysis, known: &BTreeSet<String>) -> Vec<Alert> {
         hint: Some(cause.hint.clone()),
         step,
     });
-    damage.chain(causes).filter(|alert| !known.contains(&alert.key())).collect()
+    damage.chain(causes).collect()
 }

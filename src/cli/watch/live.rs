@@ -37,14 +37,21 @@ struct State {
     sentence: String,
     /// Alerts that were told.
     known: BTreeSet<String>,
+    /// The run that they are of.
+    #[serde(default)]
+    run: String,
 }
 
 impl Live {
-    /// Goes on where an earlier watch of this folder stopped.
-    pub fn open(folder: &Path, every: Duration) -> Result<Self> {
+    /// Goes on where an earlier watch of this folder and run stopped; of another run nothing was told.
+    pub fn open(folder: &Path, run: &str, every: Duration) -> Result<Self> {
         let before = std::fs::read_to_string(folder.join("live.js")).unwrap_or_default();
         let json = before.strip_prefix(BEFORE).and_then(|rest| rest.strip_suffix(AFTER));
         let mut state: State = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        if state.run != run {
+            state.known.clear();
+            run.clone_into(&mut state.run);
+        }
         state.every = every.as_secs().max(1);
         state.ended = false;
         let live = Self { folder: folder.to_owned(), state };

@@ -25,6 +25,7 @@ use crate::analyze::{AnalyzeSettings, Cache, Gate, RunAnalysis, analyze_cached};
 use crate::error::{Error, Result};
 use crate::ingest::{FileIdentity, IngestSettings, Run, Skipped};
 use crate::output::{OutputFolder, Scratch};
+use crate::store::is_url;
 
 /// Runs the command.
 pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -40,7 +41,7 @@ pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> 
         analyze: settings::analyze(&arguments.options),
         gates,
         cache,
-        live: Live::open(&arguments.report, arguments.every)?,
+        live: Live::open(&arguments.report, &run_name(&arguments.input.inputs), arguments.every)?,
         glanced: Vec::new(),
         read: (Vec::new(), Vec::new()),
         last_step: None,
@@ -62,6 +63,16 @@ pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> 
         }
         std::thread::sleep(arguments.every.min(arguments.until_idle.unwrap_or(Duration::MAX)));
     }
+}
+
+/// What tells the run of a watch from others: its inputs, wherever they are given from.
+fn run_name(inputs: &[PathBuf]) -> String {
+    let absolute = |path: &PathBuf| match is_url(path) {
+        true => path.clone(),
+        false => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+    };
+    let names: Vec<String> = inputs.iter().map(|path| absolute(path).display().to_string()).collect();
+    names.join("\n")
 }
 
 /// What a look found.
@@ -152,7 +163,9 @@ impl Watch<'_> {
     /// Says what is new, and whether that ends the watch.
     fn tell(&mut self, analysis: &RunAnalysis, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
         let mut outcome = Outcome::Fine;
-        let alerts = alerts::new(analysis, self.live.known());
+        let mut alerts = alerts::all(analysis);
+        let is_wrong = !alerts.is_empty();
+        alerts.retain(|alert| !self.live.known().contains(&alert.key()));
         for alert in &alerts {
             stdout(writeln!(out, "alert   {} {}: {}", alert.kind, alert.code, visible(&alert.message)))?;
         }
@@ -162,7 +175,7 @@ impl Watch<'_> {
         for alert in &alerts {
             self.run_command(alert, talk)?;
         }
-        if self.arguments.fail_on_alert && !alerts.is_empty() {
+        if self.arguments.fail_on_alert && is_wrong {
             outcome = Outcome::GateFailed;
         }
         for gate in &self.gates {
