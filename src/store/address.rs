@@ -75,7 +75,9 @@ impl Address {
                 "reports name their inputs: give credentials in the environment instead",
             ));
         }
-        if scheme == Scheme::Web && key.contains(['?', '#']) {
+        // A `?` of a bucket's key may be that of a glob; with a `=` after it, it begins a query.
+        let signed = key.split_once('?').is_some_and(|(_, query)| query.contains('='));
+        if signed || (scheme == Scheme::Web && key.contains(['?', '#'])) {
             return Err(wrong(
                 "addresses with a query (signed links) are not taken",
                 "reports name their inputs, so the signature would be told: use s3://, gs:// or az:// with credentials in the environment, or download the file",
@@ -108,9 +110,11 @@ pub(crate) fn not_built(path: &Path) -> Error {
 fn without_secret(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let bare = text.split(['?', '#']).next().unwrap_or_default();
-    match (bare.split_once("://"), bare.split_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => PathBuf::from(format!("{scheme}://…@{rest}")),
-        _ => PathBuf::from(bare),
+    let Some((scheme, rest)) = bare.split_once("://") else { return PathBuf::from(bare) };
+    let (authority, key) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match authority.rsplit_once('@') {
+        Some((_, host)) => PathBuf::from(format!("{scheme}://…@{host}{key}")),
+        None => PathBuf::from(bare),
     }
 }
 
@@ -133,12 +137,18 @@ mod tests {
 
     #[test]
     fn secrets_are_neither_taken_nor_told() {
-        for text in
-            ["https://host/a.parquet?X-Amz-Signature=topsecret", "https://me:topsecret@host/a.parquet"]
-        {
+        for text in [
+            "https://host/a.parquet?X-Amz-Signature=topsecret",
+            "https://me:topsecret@host/a.parquet",
+            "https://me:a@topsecret@host/a.parquet",
+            "az://logs/a.parquet?sv=1&sig=topsecret",
+            "s3://logs/run/*.parquet?X-Amz-Signature=topsecret",
+        ] {
             let error = Address::parse(Path::new(text)).unwrap_err();
             assert!(!format!("{error} {:?}", error.hint()).contains("topsecret"), "{error}");
         }
         assert!(Address::parse(Path::new("s3:///key")).is_err());
+        let glob = Address::parse(Path::new("s3://logs/step=1/rank_?.parquet")).unwrap();
+        assert_eq!(glob.key, "step=1/rank_?.parquet");
     }
 }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::MicrosoftAzureBuilder;
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
 use super::address::{Address, Scheme};
 use super::{aws_profile, failure};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A request is tried this often again, and not after this time. One try waits 5 s for a connection and
 /// 30 s for the whole answer (the defaults of object_store, which AWS_TIMEOUT and its like change).
@@ -35,12 +35,13 @@ pub fn client(address: &Address, path: &Path) -> Result<Arc<dyn ObjectStore>> {
                 .with_retry(retries())
                 .build(),
         ),
-        Scheme::Azure => wrap(
-            MicrosoftAzureBuilder::from_env()
-                .with_container_name(&address.authority)
-                .with_retry(retries())
-                .build(),
-        ),
+        Scheme::Azure => {
+            let builder = MicrosoftAzureBuilder::from_env();
+            if let Some(endpoint) = builder.get_config_value(&AzureConfigKey::Endpoint) {
+                require_address("AZURE_STORAGE_ENDPOINT", &endpoint)?;
+            }
+            wrap(builder.with_container_name(&address.authority).with_retry(retries()).build())
+        }
         Scheme::Web => wrap(
             HttpBuilder::new()
                 .with_url(&address.root)
@@ -83,8 +84,11 @@ fn s3(address: &Address, path: &Path) -> Result<object_store::Result<Arc<dyn Obj
         builder = region.into_iter().fold(builder, |builder, region| builder.with_region(region));
         builder = endpoint.into_iter().fold(builder, |builder, endpoint| builder.with_endpoint(endpoint));
     }
-    if endpoint(&builder).is_some_and(|endpoint| is_loopback(&endpoint)) {
-        builder = builder.with_allow_http(true);
+    if let Some(endpoint) = endpoint(&builder) {
+        require_address("AWS_ENDPOINT_URL", &endpoint)?;
+        if is_loopback(&endpoint) {
+            builder = builder.with_allow_http(true);
+        }
     }
     Ok(wrap(builder.build()))
 }
@@ -94,6 +98,20 @@ fn endpoint(builder: &AmazonS3Builder) -> Option<String> {
         .iter()
         .find_map(|key| builder.get_config_value(key))
         .filter(|value| !value.is_empty())
+}
+
+/// Refuses an endpoint that is no address: requests to it would break inside of the client. It is not
+/// shown, as it may hold a password.
+fn require_address(variable: &str, endpoint: &str) -> Result<()> {
+    let is_web = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    let known = endpoint.trim() == endpoint && url::Url::parse(endpoint).is_ok_and(|url| is_web(&url));
+    if known {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!("the endpoint that {variable} (or the profile) names is not an address"),
+        hint: format!("write http:// or https://, the host and its port: {variable}=http://localhost:9000"),
+    })
 }
 
 /// Whether plain http to this endpoint stays on this machine.
@@ -113,7 +131,17 @@ fn retries() -> RetryConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback;
+    use super::{is_loopback, require_address};
+
+    #[test]
+    fn endpoints_are_addresses() {
+        for bad in ["localhost:9000", "minio", " http://localhost:1", "http://host:99999", "http://[", ""] {
+            assert!(require_address("AWS_ENDPOINT_URL", bad).is_err(), "{bad}");
+        }
+        for fine in ["http://localhost:9000", "https://s3.example.org", "http://[::1]:9/path"] {
+            assert!(require_address("AWS_ENDPOINT_URL", fine).is_ok(), "{fine}");
+        }
+    }
 
     #[test]
     fn plain_http_is_for_this_machine() {
