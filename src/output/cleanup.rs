@@ -5,9 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
@@ -63,7 +60,12 @@ impl Scratch {
 }
 
 /// From now on a signal that ends the program takes its temporary files with it.
+#[cfg(unix)]
 pub fn clean_up_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
@@ -79,3 +81,7 @@ pub fn clean_up_on_signals() {
         let _ = emulate_default_handler(signal);
     });
 }
+
+/// Elsewhere nothing waits for signals: what is temporary stays where the program is stopped.
+#[cfg(not(unix))]
+pub fn clean_up_on_signals() {}
