@@ -76,6 +76,13 @@ fn the_page_keeps_its_budget_and_says_what_it_left_out() {
     }
 }
 
+#[test]
+fn the_page_names_the_program_once() {
+    let (_folder, files) = report(&synthetic(Spec::default()));
+    let page = read(&files.html);
+    assert!(page.contains("stapo-analyze 0.1.0") && !page.contains("stapo-analyze stapo-analyze"));
+}
+
 /// Of a group that was drawn, at most 16 responses are kept: the page does not call them all.
 #[test]
 fn the_page_says_whether_a_group_is_whole() {

@@ -222,7 +222,7 @@ pub fn vocabulary(spec: &Spec) -> Vocabulary {
 pub fn provenance(hostile: bool) -> Provenance {
     let path = if hostile { "runs/<img src=x onerror=window.hacked=1>.parquet" } else { "runs/grpo.parquet" };
     Provenance {
-        program: "0.1.0".into(),
+        program: "stapo-analyze 0.1.0".into(),
         files: vec![FileReport { path: path.into(), bytes: 12_345_678 }],
         framework: "canonical".into(),
         layout: "nested".into(),

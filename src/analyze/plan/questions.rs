@@ -146,3 +146,16 @@ impl PassRule {
         value.is_finite().then(|| self.condition.holds(f64::from(value)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_cut_reason;
+
+    #[test]
+    fn reasons_of_trainers_and_engines_are_known() {
+        assert!(
+            ["length", "Length", "max_tokens", "overlong", "context_length"].iter().all(|r| is_cut_reason(r))
+        );
+        assert!(["stop", "aborted", "eos", ""].iter().all(|r| !is_cut_reason(r)));
+    }
+}
