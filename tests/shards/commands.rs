@@ -110,9 +110,7 @@ fn comparisons_of_merged_parts_leave_the_files_of_comparisons_of_logs() {
     assert_same_files(&folder.path().join("logs"), &folder.path().join("parts"));
     succeeds(&["compare", &a, &parts[1], "--report", &at("mixed"), "--cache", &at("cache"), "-q"]);
     assert_same_files(&folder.path().join("logs"), &folder.path().join("mixed"));
-    for other in
-        [["--preset", "v1"], ["--temperature", "0.5"], ["--pass", "reward>0.5"], ["--clip-low", "0.1"]]
-    {
+    for other in [["--preset", "v1"], ["--temperature", "0.5"], ["--pass", "reward>0.5"]] {
         let refused = program(&["compare", &parts[0], &parts[1], other[0], other[1], "-q"]);
         assert_eq!(refused.status.code(), Some(2), "{other:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("collected with another"), "{other:?}");
