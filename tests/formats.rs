@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
 use stapo_analyze::Error;
-use stapo_analyze::ingest::{Alignment, Column, Id, IngestSettings, Run, TokenBatch, read_all};
+use stapo_analyze::analyze::{AnalyzeSettings, Purpose, ShardPlan, analyze};
+use stapo_analyze::ingest::{Alignment, Column, Id, IngestSettings, Run, Silent, TokenBatch, read_all};
 use support::{float_lists, floats, int_lists, ints, write_parquet};
 
 /// Logs of one test.
@@ -187,16 +188,122 @@ fn prime_rl_traces_with_trainer_annotations() {
     assert_eq!(responses[1].values(Column::Entropy), [0.1, 0.2, 0.4]);
 }
 
+/// A stream as prime-rl writes it since 0.9.1.dev29: episodes as they arrive, and beside them what
+/// orchestrator and trainer noted of each trace. Two episodes are trained on, at steps 5 and 6; one is an
+/// evaluation, one was never shipped.
+fn stream_of_traces(logs: &Logs, chunked: bool) -> PathBuf {
+    let (plain, eval) = (EPISODE.replace("MORE", "").replace("LAST", "").replace("LEAF", ""), "\"eval\"");
+    let plain = plain.replace(",\"advantages\":[0.5,0.5]", "").replace(",\"advantages\":[0.5]", "");
+    let plain = plain.replace(",\"advantages\":[-0.5]", "");
+    let episode = |name: &str| {
+        plain.replace("\"t1\"", &format!("\"{name}\"")).replace("\"e1\"", &format!("\"e-{name}\""))
+    };
+    let tested = episode("x").replace("\"work\":{\"type\":\"train\"", &format!("\"work\":{{\"type\":{eval}"));
+    let ship = |name: &str, step: i64| {
+        format!(
+            r#"{{"version":1,"trace_id":"{name}","info":{{"effective":true,"ship":{{"step":{step}}}}},"branches":[{{"index":0,"advantages":[null,null,null,0.5,0.5,null,null,null,0.5]}},{{"index":1,"advantages":[null,null,null,0.5,0.5,-0.5]}}]}}"#
+        )
+    };
+    let trained = |name: &str| {
+        format!(
+            r#"{{"version":1,"trace_id":"{name}","info":{{}},"branches":[{{"index":0,"trainer_logprobs":[null,null,null,-0.11,-0.21,null,null,null,-0.31],"entropies":[null,null,null,0.1,0.2,null,null,null,0.3]}},{{"index":1,"trainer_logprobs":[null,null,null,-0.11,-0.21,-0.41],"entropies":[null,null,null,0.1,0.2,0.4]}}]}}"#
+        )
+    };
+    let lines = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let traces = "monitors/file/traces";
+    let orchestrated = lines(&[ship("b", 6), ship("a", 5), ship("x", 5)]);
+    // The last line of a run that goes on may be torn.
+    let noted = lines(&[trained("a"), trained("b")]) + "{\"version\":1,\"trace";
+    if chunked {
+        let first = lines(&[tested, episode("never"), episode("a")]);
+        logs.write(
+            &format!("{traces}/stream/00000.jsonl.zst"),
+            zstd::encode_all(first.as_bytes(), 1).unwrap(),
+        );
+        logs.write(&format!("{traces}/stream/00001.jsonl"), lines(&[episode("b")]) + "{\"torn");
+        // Not shipped yet.
+        logs.write(&format!("{traces}/stream/00002.jsonl"), lines(&[episode("late")]));
+        logs.write(&format!("{traces}/stream.index.jsonl"), "{\"id\":\"a\"}\n");
+        logs.write(&format!("{traces}/annotations/orch/00000.jsonl"), orchestrated);
+        logs.write(&format!("{traces}/annotations/orch.index.jsonl"), "{\"trace_id\":\"a\"}\n");
+        logs.write(&format!("{traces}/annotations/trainer/00000.jsonl"), noted);
+    } else {
+        let all = lines(&[tested, episode("never"), episode("a"), episode("b")]);
+        logs.write(&format!("{traces}/stream.jsonl"), all);
+        logs.write(&format!("{traces}/annotations/orch.jsonl"), orchestrated);
+        logs.write(&format!("{traces}/annotations/trainer.jsonl"), noted);
+    }
+    // The same with all values in the messages and the step in the folder.
+    for (name, step) in [("a", 5), ("b", 6)] {
+        let whole = EPISODE
+            .replace("MORE", r#","trainer_logprobs":[-0.11,-0.21],"entropies":[0.1,0.2]"#)
+            .replace("LAST", r#","trainer_logprobs":[-0.31],"entropies":[0.3]"#)
+            .replace("LEAF", r#","trainer_logprobs":[-0.41],"entropies":[0.4]"#);
+        let whole = whole.replace("\"t1\"", &format!("\"{name}\""));
+        logs.write(
+            &format!("folded/step_{step}/traces.jsonl"),
+            whole.replace("\"e1\"", &format!("\"e-{name}\"")),
+        );
+    }
+    logs.path(traces)
+}
+
+/// Everything that an analysis finds but where it found it.
+fn found(path: &Path) -> serde_json::Value {
+    let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
+    let analysis = analyze(&run, &AnalyzeSettings::default(), &Silent).unwrap();
+    let mut value = analysis.to_value().unwrap();
+    value.as_object_mut().unwrap().remove("provenance");
+    value
+}
+
 #[test]
-fn prime_rl_streams_are_to_be_folded_first() {
+fn prime_rl_streams_are_read_with_their_annotations() {
+    for chunked in [false, true] {
+        let logs = Logs::new();
+        let traces = stream_of_traces(&logs, chunked);
+        let responses = read(&traces);
+        assert_eq!(responses.iter().map(Response::step).collect::<Vec<_>>(), [5, 5, 6, 6]);
+        let r = &responses[0];
+        assert_eq!(r.tokens(), [4, 5, 6, 7, 8, 9]);
+        assert_eq!(r.values(Column::Logprob), [-0.11, -0.21, NONE, NONE, NONE, -0.31]);
+        assert_eq!(r.values(Column::Entropy), [0.1, 0.2, NONE, NONE, NONE, 0.3]);
+        assert_eq!(responses[1].values(Column::Advantage), [0.5, 0.5, -0.5]);
+        let (native, folded) = (found(&traces), found(&logs.path("folded")));
+        assert_eq!(native.to_string(), folded.to_string());
+        let run = Run::open(&[traces], &IngestSettings::default()).unwrap();
+        assert!(run.skipped.iter().any(|s| s.reason.contains("never shipped")), "{:?}", run.skipped);
+    }
+}
+
+#[test]
+fn annotations_that_fit_no_trace_are_refused_with_their_place() {
     let logs = Logs::new();
-    let episode = EPISODE.replace("MORE", "").replace("LAST", "").replace("LEAF", "");
-    let stream = logs.write("monitors/file/traces/stream/00000.jsonl", episode);
-    logs.write("monitors/file/traces/annotations/orch/00000.jsonl", r#"{"version":1,"trace_id":"t1"}"#);
-    let run = stream.ancestors().nth(4).unwrap().to_owned();
-    let refused = Run::open(&[run], &IngestSettings::default()).err().unwrap();
-    assert!(refused.to_string().contains("stream of traces of prime-rl"), "{refused}");
-    assert!(refused.hint().is_some_and(|hint| hint.contains("prime_rl_fold.py")), "{refused}");
+    let traces = stream_of_traces(&logs, false);
+    let notes = traces.join("annotations/trainer.jsonl");
+    let line = |branch: &str| format!("{{\"trace_id\":\"a\",\"branches\":[{branch}]}}\n");
+    for (branch, words) in [
+        ("{\"index\":7}", "no branch 7"),
+        ("{\"index\":\"x\"}", "not a whole number"),
+        ("3", "not a list of objects"),
+        ("{\"entropies\":[\"x\"]}", "not a list of numbers"),
+    ] {
+        std::fs::write(&notes, line(branch)).unwrap();
+        let error =
+            read_all(std::slice::from_ref(&traces), &IngestSettings::default()).unwrap_err().to_string();
+        assert!(
+            error.contains(words) && error.contains("stream.jsonl") && error.contains("line 3"),
+            "{error}"
+        );
+    }
+    std::fs::write(&notes, "{\"torn\n{\"trace_id\":\"a\"}\n").unwrap();
+    let error = read_all(std::slice::from_ref(&traces), &IngestSettings::default()).unwrap_err().to_string();
+    assert!(error.contains("trainer.jsonl") && error.contains("line 1"), "{error}");
+    // What reads files one by one would miss what lies beside them.
+    std::fs::write(&notes, "").unwrap();
+    let run = Run::open(&[traces], &IngestSettings::default()).unwrap();
+    let planned = ShardPlan::new(&run, &AnalyzeSettings::default(), Purpose::Report, 1 << 20).unwrap_err();
+    assert!(planned.hint().unwrap().contains("stapo-analyze convert"), "{planned}");
 }
 
 #[test]

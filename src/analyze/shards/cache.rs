@@ -60,6 +60,7 @@ impl Cache {
         plan: &Plan,
         progress: &dyn Progress,
     ) -> Result<(Gathered, CacheUse)> {
+        run.refuse_annotated("--cache")?;
         let (units, _) = UnitTable::new(run, &[]);
         let header = header(run, plan, &units)?;
         let mut used = CacheUse::default();
@@ -181,6 +182,7 @@ impl Cache {
 
     /// The largest token id of a run; reads only files that it is not known of.
     pub(in crate::analyze) fn largest_id(&self, run: &Run) -> Result<u32> {
+        run.refuse_annotated("--cache")?;
         let path = self.folder.join(IDS);
         let known = place::read(&path).ok().and_then(|json| serde_json::from_slice(&json).ok());
         let mut known: LargestIds = known.unwrap_or_default();

@@ -36,6 +36,7 @@ impl ShardPlan {
     /// Plans the analysis of a run in shards of about `shard_tokens` tokens. Shards are cut between
     /// scan units, which may be inside of files and of responses.
     pub fn new(run: &Run, settings: &AnalyzeSettings, purpose: Purpose, shard_tokens: u64) -> Result<Self> {
+        run.refuse_annotated("a plan")?;
         let plan = Plan::new(run, settings, purpose)?;
         let vocabulary =
             Vocabulary { size: plan.vocab_size, source: plan.vocab_source, texts: plan.tokenizer.is_some() };

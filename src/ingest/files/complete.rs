@@ -35,6 +35,17 @@ pub fn open_complete(log: LogFile, limits: Limits) -> Result<Result<Opened, Skip
     }
 }
 
+/// A file up to the end of its last whole line; all of it where that cannot be told.
+pub fn whole_lines(log: LogFile, limits: Limits) -> Result<LogFile> {
+    if log.container != Container::Json || log.stored.is_far() {
+        return Ok(log);
+    }
+    Ok(match complete_lines(log.path(), limits)? {
+        Lines::Bytes(bytes) => LogFile { stored: log.stored.first(bytes), ..log },
+        Lines::Packed | Lines::None(_) => log,
+    })
+}
+
 /// What is complete of a file of lines.
 enum Lines {
     /// Its first bytes.

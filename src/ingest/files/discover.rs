@@ -92,31 +92,7 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
             return Err(nothing_found(argument, &found.skipped));
         }
     }
-    refuse_unfolded(&found.files)?;
     Ok(found)
-}
-
-/// prime-rl's stream of traces holds what is known at arrival; advantages and entropies lie beside it,
-/// by trace, and have to be folded in first.
-fn refuse_unfolded(files: &[LogFile]) -> Result<()> {
-    let named = |path: &Path, name: &str| path.file_name().is_some_and(|known| known == name);
-    let traces = |file: &LogFile| {
-        let annotations = file.path().ancestors().find(|folder| named(folder, "annotations"))?.parent()?;
-        named(annotations, "traces").then(|| annotations.to_owned())
-    };
-    match files.iter().find_map(traces) {
-        None => Ok(()),
-        Some(traces) => Err(Error::Usage {
-            message: format!(
-                "{} is a stream of traces of prime-rl, with advantages and entropies beside it in `annotations`",
-                traces.display()
-            ),
-            hint: format!(
-                "fold them in: python examples/convert/prime_rl_fold.py {} -o folded; then read `folded`",
-                traces.display()
-            ),
-        }),
-    }
 }
 
 /// A folder of nothing but pickles gets the converter's name, not "no logs".

@@ -1,6 +1,7 @@
 //! The files of a run: found, opened, understood, and held against each other.
 
 pub mod agreement;
+pub mod annotated;
 mod complete;
 pub mod discover;
 pub mod identity;

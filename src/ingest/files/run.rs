@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
+use crate::ingest::files::annotated::{annotate, open_trained, refused};
 use crate::ingest::files::complete::open_complete;
 use crate::ingest::files::discover::{LogFile, Skipped, discover, nothing_found};
 use crate::ingest::files::identity::FileIdentity;
@@ -121,7 +122,8 @@ impl Run {
     /// # Ok::<(), stapo_analyze::Error>(())
     /// ```
     pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
-        let found = discover(arguments)?;
+        let mut found = discover(arguments)?;
+        annotate(&mut found, settings)?;
         let (opened, unfinished) = open_all(found.files, settings)?;
         let skipped = [found.skipped, unfinished].concat();
         if let (true, Some(argument)) = (opened.is_empty(), arguments.first()) {
@@ -188,6 +190,19 @@ impl Run {
                 .collect::<Vec<_>>()
                 .join(", "),
         })
+    }
+
+    /// Fails where a file is more than its own bytes: notes lie beside it, which `what` does not know.
+    pub fn refuse_annotated(&self, what: &str) -> Result<()> {
+        match self.files.iter().find(|file| file.stored.annotations().is_some()) {
+            None => Ok(()),
+            Some(file) => {
+                let within = |folder: &&Path| folder.file_name().is_some_and(|name| name == "traces");
+                let path = &file.context.path;
+                let traces = path.ancestors().find(within).unwrap_or(path);
+                Err(refused(traces, &format!("{what} does not know these")))
+            }
+        }
     }
 
     /// Fails where a response has more tokens than can be held.
@@ -274,6 +289,7 @@ fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opene
     let open_one = |file| {
         turns.with(|| match settings.growing {
             true => open_complete(file, settings.limits),
+            false if file.stored.annotations().is_some() => open_trained(file, settings.limits),
             false => open(file, settings.limits).map(Ok),
         })
     };

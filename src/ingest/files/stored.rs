@@ -11,6 +11,7 @@ use super::ranges::Ranges;
 #[cfg(feature = "cloud")]
 use super::remote::RemoteFile;
 use crate::error::{Error, Result};
+use crate::ingest::json::Annotations;
 use crate::store::is_url;
 
 /// A file, wherever it is kept.
@@ -18,6 +19,7 @@ use crate::store::is_url;
 pub struct Stored {
     path: PathBuf,
     place: Place,
+    annotations: Option<Arc<Annotations>>,
 }
 
 impl std::fmt::Debug for Stored {
@@ -40,7 +42,7 @@ enum Place {
 impl Stored {
     /// A file of this disk.
     pub fn on_disk(path: &Path) -> Self {
-        Self { path: path.to_owned(), place: Place::Disk }
+        Self { path: path.to_owned(), place: Place::Disk, annotations: None }
     }
 
     /// The file of this path or address.
@@ -56,13 +58,24 @@ impl Stored {
 
     /// Its first bytes alone: what comes after them is still being written.
     pub fn first(&self, bytes: u64) -> Self {
-        Self { path: self.path.clone(), place: Place::Begin(bytes) }
+        Self { place: Place::Begin(bytes), ..self.clone() }
     }
 
     /// An object of a bucket or a web server.
     #[cfg(feature = "cloud")]
     pub fn remote(object: Arc<crate::store::Object>) -> Self {
-        Self { path: object.path().to_owned(), place: Place::Remote(Arc::new(RemoteFile::new(object))) }
+        let path = object.path().to_owned();
+        Self { path, place: Place::Remote(Arc::new(RemoteFile::new(object))), annotations: None }
+    }
+
+    /// The same with what was noted of its traces.
+    pub fn annotated(self, annotations: Arc<Annotations>) -> Self {
+        Self { annotations: Some(annotations), ..self }
+    }
+
+    /// What was noted of its traces, beside it.
+    pub fn annotations(&self) -> Option<&Arc<Annotations>> {
+        self.annotations.as_ref()
     }
 
     /// Its path or address.

@@ -1,6 +1,7 @@
 //! JSON lines of any framework as Arrow batches in nested layout, one row a response.
 
 mod adapters;
+mod annotations;
 mod arrays;
 mod batches;
 mod field;
@@ -9,5 +10,6 @@ mod non_finite;
 mod parse;
 mod rows;
 
+pub use annotations::Annotations;
 pub use batches::JsonBatches;
 pub use non_finite::to_null as non_finite_to_null;

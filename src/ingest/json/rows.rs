@@ -48,7 +48,7 @@ impl Rows {
             lines: Lines::open(stored, limits)?,
             parser: Parser::new(limits),
             dialect: Dialect::Unknown,
-            context: Context::new(path),
+            context: Context { annotations: stored.annotations().cloned(), ..Context::new(path) },
             ahead: VecDeque::new(),
             current: None,
             raw_rows: 0,

@@ -14,7 +14,9 @@ mod trajectory;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::annotations::Annotations;
 use super::field::{Field, Object};
 use crate::ingest::schema::dialect::{Alignment, Dialect};
 
@@ -25,6 +27,8 @@ pub(super) struct Context {
     pub(super) stem: String,
     /// Ordinal of the raw row in the file.
     pub(super) row: u64,
+    /// What was noted of its traces, beside it.
+    pub(super) annotations: Option<Arc<Annotations>>,
 }
 
 impl Context {
@@ -32,7 +36,7 @@ impl Context {
     pub(super) fn new(path: &Path) -> Self {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = name.split('.').next().unwrap_or_default().to_owned();
-        Self { stem, row: 0 }
+        Self { stem, row: 0, annotations: None }
     }
 }
 

@@ -7,11 +7,14 @@
 
 mod facts;
 mod node;
+mod noted;
 
 use std::vec::IntoIter;
 
 use self::facts::Facts;
 use self::node::{Node, STREAMS};
+use self::noted::Noted;
+use super::super::annotations::Annotations;
 use super::super::field::{Field, Numbers, Object};
 use super::sequence::Sequence;
 use super::{Bad, Context, Responses};
@@ -25,12 +28,14 @@ const MAX_REPEATED: u64 = 1 << 27;
 pub(super) fn responses(mut row: Object, context: &Context) -> Responses {
     let Some(Field::List(traces)) = row.take("traces") else {
         let facts = Facts::default();
-        return paths(row, &facts, || format!("{}-{}", context.stem, context.row));
+        let notes = context.annotations.as_deref();
+        return paths(row, &facts, notes, || format!("{}-{}", context.stem, context.row));
     };
     let facts = Facts::of_episode(&row);
     let (stem, number) = (context.stem.clone(), context.row);
+    let notes = context.annotations.clone();
     Box::new(traces.into_iter().enumerate().flat_map(move |(i, trace)| match trace {
-        Field::Object(trace) => paths(trace, &facts, || format!("{stem}-{number}-{i}")),
+        Field::Object(trace) => paths(trace, &facts, notes.as_deref(), || format!("{stem}-{number}-{i}")),
         _ => Box::new(std::iter::once(Err(Bad::new("traces", "an entry is not an object")))),
     }))
 }
@@ -50,9 +55,20 @@ pub(super) fn has_tokens(row: &Object) -> bool {
     }
 }
 
-fn paths(trace: Object, episode: &Facts, fallback_id: impl Fn() -> String) -> Responses {
-    match Paths::new(trace, episode, fallback_id) {
-        Ok(paths) => Box::new(paths),
+fn paths(
+    trace: Object,
+    episode: &Facts,
+    notes: Option<&Annotations>,
+    fallback_id: impl Fn() -> String,
+) -> Responses {
+    let noted = notes.map(|notes| Noted::of(&trace, episode.kind(), notes)).transpose();
+    let made = noted.and_then(|noted| match noted {
+        // It is in a stream that says what is trained on, and this is not.
+        Some(None) => Ok(None),
+        noted => Paths::new(trace, episode, noted.flatten().as_ref(), fallback_id).map(Some),
+    });
+    match made {
+        Ok(paths) => Box::new(paths.into_iter().flatten()),
         Err(bad) => Box::new(std::iter::once(Err(bad))),
     }
 }
@@ -73,7 +89,12 @@ struct Paths {
 }
 
 impl Paths {
-    fn new(mut trace: Object, episode: &Facts, fallback_id: impl Fn() -> String) -> Result<Self, Bad> {
+    fn new(
+        mut trace: Object,
+        episode: &Facts,
+        noted: Option<&Noted>,
+        fallback_id: impl Fn() -> String,
+    ) -> Result<Self, Bad> {
         let raw = match trace.take("nodes") {
             Some(Field::List(nodes)) => nodes,
             None | Some(Field::Null) => Vec::new(),
@@ -82,7 +103,7 @@ impl Paths {
         if raw.len() > MAX_NODES {
             return Err(Bad::new("nodes", format!("more than {MAX_NODES} messages in a trace")));
         }
-        let nodes = raw.into_iter().map(Node::new).collect::<Result<Vec<_>, _>>()?;
+        let mut nodes = raw.into_iter().map(Node::new).collect::<Result<Vec<_>, _>>()?;
         let mut is_parent = vec![false; nodes.len()];
         for parent in nodes.iter().filter_map(|n| n.parent) {
             *is_parent
@@ -98,6 +119,13 @@ impl Paths {
             let what = format!("its {} paths repeat {repeated} messages and tokens", leaves.len());
             return Err(Bad::new("nodes", what));
         }
+        if let Some(noted) = noted {
+            noted.write(&mut nodes, |nodes, index| {
+                let missing =
+                    || Bad::new("annotations.branches.index", format!("there is no branch {index}"));
+                walk(nodes, *leaves.get(index).ok_or_else(missing)?)
+            })?;
+        }
         let mut accepted = vec![false; nodes.len()];
         for link in nodes.iter().flat_map(|n| &n.links).filter(|l| l.kind == "compaction") {
             if let Some(accepted) = accepted.get_mut(link.node) {
@@ -109,26 +137,13 @@ impl Paths {
             accepted,
             claimed: vec![false; nodes.len()],
             streams: std::array::from_fn(|s| nodes.iter().any(|n| n.streams[s].is_some())),
-            facts: episode.with_trace(&trace),
+            facts: episode.with_trace(&trace).trained_at(noted.map(|noted| noted.step)),
             several: leaves.len() > 1,
             leaves: leaves.into_iter(),
             path: 0,
             nodes,
             id,
         })
-    }
-
-    /// The messages from the root to `leaf`.
-    fn walk(&self, leaf: usize) -> Result<Vec<usize>, Bad> {
-        let mut path = vec![leaf];
-        while let Some(parent) = path.last().and_then(|n| self.nodes[*n].parent) {
-            if path.len() >= self.nodes.len() {
-                return Err(Bad::new("nodes.parent", "the messages form a circle"));
-            }
-            path.push(parent);
-        }
-        path.reverse();
-        Ok(path)
     }
 
     /// An attempt at compaction that the agent did not go on from is no training sample.
@@ -138,7 +153,7 @@ impl Paths {
     }
 
     fn response(&mut self, leaf: usize) -> Result<Object, Bad> {
-        let path = self.walk(leaf)?;
+        let path = walk(&self.nodes, leaf)?;
         let trains = self.is_trained(leaf);
         let mut sequence = Sequence::default();
         let mut streams: [Vec<f64>; STREAMS.len()] = Default::default();
@@ -175,6 +190,19 @@ impl Paths {
         row.set("turn", turns);
         Ok(row)
     }
+}
+
+/// The messages from the root to `leaf`.
+fn walk(nodes: &[Node], leaf: usize) -> Result<Vec<usize>, Bad> {
+    let mut path = vec![leaf];
+    while let Some(parent) = path.last().and_then(|n| nodes[*n].parent) {
+        if path.len() >= nodes.len() {
+            return Err(Bad::new("nodes.parent", "the messages form a circle"));
+        }
+        path.push(parent);
+    }
+    path.reverse();
+    Ok(path)
 }
 
 /// Messages and tokens of all paths together, without walking each of them.

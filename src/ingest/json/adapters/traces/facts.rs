@@ -12,6 +12,8 @@ pub(super) struct Facts {
     policy_version: Option<i64>,
     /// The step at which the episode was *dispatched*; the step it was trained in is the folder's.
     dispatch_step: Option<i64>,
+    /// The step it was trained in, where the stream says so.
+    step: Option<i64>,
     rewards: Vec<(String, f64)>,
     reward: Option<f64>,
     stop: Option<String>,
@@ -29,6 +31,7 @@ impl Default for Facts {
             group: None,
             policy_version: None,
             dispatch_step: None,
+            step: None,
             rewards: Vec::new(),
             reward: None,
             stop: None,
@@ -74,6 +77,16 @@ impl Facts {
         facts
     }
 
+    /// The same with the step that it was trained in.
+    pub(super) fn trained_at(self, step: Option<i64>) -> Self {
+        Self { step, ..self }
+    }
+
+    /// What the episode is for.
+    pub(super) fn kind(&self) -> &str {
+        self.split.as_deref().unwrap_or("train")
+    }
+
     /// Writes the columns that are known.
     pub(super) fn write(&self, row: &mut Object, finish_reason: Option<String>) {
         let texts = [
@@ -88,8 +101,11 @@ impl Facts {
                 row.set(name, Field::Text(value));
             }
         }
-        for (name, value) in [("policy_version", self.policy_version), ("dispatch_step", self.dispatch_step)]
-        {
+        for (name, value) in [
+            ("step", self.step),
+            ("policy_version", self.policy_version),
+            ("dispatch_step", self.dispatch_step),
+        ] {
             if let Some(value) = value {
                 row.set(name, Field::Int(value));
             }
