@@ -133,6 +133,18 @@ pub enum Error {
         /// The types that would do.
         expected: String,
     },
+    /// A column of JSON lines that has no value where the columns are looked for.
+    #[error("{}: line {line}: column `{column}` has its first value here, too late to be taken for `{canonical}`", path.display())]
+    LateColumn {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Column in the file.
+        column: String,
+        /// The column it would be.
+        canonical: &'static str,
+    },
     /// A value that makes its whole row unusable.
     #[error("{}: row {row}: column `{column}`: {message}", path.display())]
     BadRow {
@@ -345,6 +357,9 @@ impl Error {
             Self::ColumnType { .. } => {
                 "map another column (--map canonical=column), or drop this one (--map canonical=)".into()
             }
+            Self::LateColumn { column, canonical, .. } => format!(
+                "put a line that has `{column}` first (the order of lines does not matter), or leave it out: --map {canonical}="
+            ),
             Self::BadRow { .. } => "repair or remove that row".into(),
             Self::ConflictingTypes { .. } => {
                 "the files are of different runs or versions: analyse them apart, or convert one".into()

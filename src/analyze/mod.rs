@@ -154,6 +154,6 @@ fn close<'a>(
 
 /// Refuses a run of which too much is missing.
 fn check_missing(run: &Run, quality: &Quality) -> Result<()> {
-    let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq];
+    let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq, Column::Mask];
     quality.check(&needed, run.settings.allow_missing, |file| run.file_name(file))
 }

@@ -162,6 +162,8 @@ fn token_array(batch: &TokenBatch, column: Column) -> ArrayRef {
                 let flag = |f: &u8| (*f != MISSING_FLAG).then_some(*f == 1);
                 Arc::new(values.iter().map(flag).collect::<BooleanArray>())
             }
+            // No mask means that all tokens are trained on; null would read as the opposite.
+            None if column == Column::Mask => Arc::new(BooleanArray::from(vec![true; n])),
             None => Arc::new(BooleanArray::new_null(n)),
         },
         Kind::Text => match &t.texts {

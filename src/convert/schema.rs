@@ -44,10 +44,8 @@ impl OutputSchema {
             _ => run.has(column),
         };
         let columns: Vec<Column> = Column::ALL.iter().copied().filter(|c| made(*c)).collect();
-        let mapped = |column: Column| run.mappings.iter().filter_map(move |m| m.get(column));
-        let text_ids = |column: Column| mapped(column).any(|m| m.sources.iter().any(|s| s.text));
         let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
-        Self::new(layout, &columns, &text_ids, &parts.collect::<BTreeSet<_>>())
+        Self::new(layout, &columns, &|column| run.has_text_ids(column), &parts.collect::<BTreeSet<_>>())
     }
 
     /// A schema of these columns; `text_ids` says which ids are texts.

@@ -16,6 +16,7 @@ use super::state::{ArmRecord, State};
 use super::token_log::TokenLog;
 use crate::analyze::texts::Tokenizer;
 use crate::error::Result;
+use crate::ingest::Column;
 
 /// What all arms need.
 pub struct Arms<'a> {
@@ -29,6 +30,8 @@ pub struct Arms<'a> {
     pub state: Option<&'a State>,
     /// What every token log says of itself.
     pub metadata: BTreeMap<String, String>,
+    /// Columns whose ids are texts.
+    pub text_ids: Vec<Column>,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
     /// When to stop.
@@ -102,7 +105,7 @@ impl Arms<'_> {
         metadata.insert("algorithm".into(), name.into());
         metadata.insert("seed".into(), seed.to_string());
         Some(Files {
-            tokens: TokenLog::new(state.tokens(), metadata),
+            tokens: TokenLog::new(state.tokens(), metadata, self.text_ids.clone()),
             target: self.output?.join(format!("{stem}.parquet")),
             state,
         })

@@ -76,8 +76,18 @@ pub fn replay(
     }
     let mut stage = Stage::new(settings, survey, &engine, &start, &holdout, windows);
     progress.say(&estimate(&mut stage, output.is_some())?);
-    let arms =
-        Arms { settings, survey, output, state: state.as_ref(), metadata, tokenizer, deadline, progress };
+    let text_ids = [Column::GroupId, Column::SampleId].into_iter().filter(|c| run.has_text_ids(*c)).collect();
+    let arms = Arms {
+        settings,
+        survey,
+        output,
+        state: state.as_ref(),
+        metadata,
+        text_ids,
+        tokenizer,
+        deadline,
+        progress,
+    };
     let Done { records, timing, unfinished } = arms.run(&mut stage)?;
 
     let cases = records.iter().flat_map(|r| r.cases.clone()).collect();

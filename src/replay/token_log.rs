@@ -58,12 +58,13 @@ pub struct TrainedResponse {
 pub struct TokenLog {
     folder: PathBuf,
     metadata: BTreeMap<String, String>,
+    text_ids: Vec<Column>,
 }
 
 impl TokenLog {
-    /// Parts go into `folder`.
-    pub fn new(folder: PathBuf, metadata: BTreeMap<String, String>) -> Self {
-        Self { folder, metadata }
+    /// Parts go into `folder`; the ids of `text_ids` are texts in each of them.
+    pub fn new(folder: PathBuf, metadata: BTreeMap<String, String>, text_ids: Vec<Column>) -> Self {
+        Self { folder, metadata, text_ids }
     }
 
     /// Writes the part of one step; `number` orders the parts.
@@ -71,12 +72,7 @@ impl TokenLog {
         rows.sort_by_key(|row| row.index);
         let path = self.folder.join(format!("{number:08}.parquet"));
         let mut file = AtomicFile::create(&path)?;
-        let texts = |column: Column| {
-            let id = |r: &LoggedResponse| {
-                if column == Column::GroupId { r.group.clone() } else { r.sample.clone() }
-            };
-            all.iter().any(|r| matches!(id(r), Id::Text(_)))
-        };
+        let texts = |column: Column| self.text_ids.contains(&column);
         let schema = OutputSchema::new(Layout::Nested, COLUMNS, &texts, &BTreeSet::new());
         let mut writer = BatchWriter::new(&mut file, &path, schema, &self.metadata, ROW_GROUP_TOKENS)?;
         writer.write(&batch(all, &rows))?;
@@ -149,9 +145,8 @@ fn batch(all: &[LoggedResponse], rows: &[TrainedResponse]) -> TokenBatch {
 
 /// Without an id of its own, a response is known by its place in the log.
 fn sample_id(response: &LoggedResponse) -> Id {
-    match (&response.sample, &response.group) {
-        (Id::Missing, Id::Text(_)) => Id::Text(response.ordinal.to_string().into()),
-        (Id::Missing, _) => Id::Int(i64::try_from(response.ordinal).unwrap_or(i64::MAX)),
-        (sample, _) => sample.clone(),
+    match &response.sample {
+        Id::Missing => Id::Int(i64::try_from(response.ordinal).unwrap_or(i64::MAX)),
+        sample => sample.clone(),
     }
 }

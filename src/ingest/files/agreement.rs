@@ -25,9 +25,9 @@ pub fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
                 return Err(Error::ConflictingTypes {
                     column: field.name.clone(),
                     first: first.log.path().to_owned(),
-                    first_type: describe(shape),
+                    first_type: shape.describe(),
                     second: file.log.path().to_owned(),
-                    second_type: describe(field.shape),
+                    second_type: field.shape.describe(),
                 });
             }
         }
@@ -46,16 +46,6 @@ fn compatible(a: Shape, b: Shape) -> bool {
         (Shape::Scalar(Other), _) | (_, Shape::Scalar(Other)) => true,
         (Shape::List(_), Shape::ListOfLists(_)) | (Shape::ListOfLists(_), Shape::List(_)) => false,
         _ => std::mem::discriminant(&a) == std::mem::discriminant(&b),
-    }
-}
-
-fn describe(shape: Shape) -> String {
-    let name = |p| format!("{p:?}").to_lowercase();
-    match shape {
-        Shape::Scalar(p) => format!("one {} a row", name(p)),
-        Shape::List(p) => format!("a list of {} a row", name(p)),
-        Shape::ListOfLists(p) => format!("a list of lists of {} a row", name(p)),
-        Shape::Struct => "a struct".into(),
     }
 }
 

@@ -14,6 +14,7 @@ use super::stored::Stored;
 use crate::error::{Error, Result};
 use crate::ingest::json::Annotations;
 use crate::ingest::limits::Limits;
+use crate::ingest::schema::user_map::UserMap;
 
 const UNTRAINED: &str = "evaluations, and traces that were never shipped to the trainer, are left out";
 
@@ -51,9 +52,9 @@ pub fn annotate(found: &mut Discovered, settings: &IngestSettings) -> Result<()>
 
 /// Opens a stream; `Err` inside where nothing of it was trained on: a chunk of evaluations, or one that
 /// is not shipped yet.
-pub fn open_trained(stream: LogFile, limits: Limits) -> Result<Result<Opened, Skipped>> {
+pub fn open_trained(stream: LogFile, limits: Limits, map: &UserMap) -> Result<Result<Opened, Skipped>> {
     let path = stream.path().display().to_string();
-    match open(stream, limits) {
+    match open(stream, limits, map) {
         Err(Error::Empty { .. }) => Ok(Err(Skipped { path, reason: "nothing of it was trained on".into() })),
         opened => opened.map(Ok),
     }

@@ -10,12 +10,13 @@ use super::discover::{Container, LogFile, Skipped};
 use super::opened::{Opened, open};
 use crate::error::{Error, Result};
 use crate::ingest::limits::Limits;
+use crate::ingest::schema::user_map::UserMap;
 
 /// Bytes that are looked at first for the end of the last line.
 const STEP_BACK: u64 = 64 << 10;
 
 /// Opens what is complete of a file; `Err` inside says why there is nothing.
-pub fn open_complete(log: LogFile, limits: Limits) -> Result<Result<Opened, Skipped>> {
+pub fn open_complete(log: LogFile, limits: Limits, map: &UserMap) -> Result<Result<Opened, Skipped>> {
     let path = log.path().to_owned();
     let not_yet = |why: &str| {
         Ok(Err(Skipped { path: path.display().to_string(), reason: format!("not complete yet ({why})") }))
@@ -27,7 +28,7 @@ pub fn open_complete(log: LogFile, limits: Limits) -> Result<Result<Opened, Skip
         Some(Lines::Bytes(bytes)) => LogFile { stored: log.stored.first(bytes), ..log },
         Some(Lines::Packed) | None => log,
     };
-    match open(log, limits) {
+    match open(log, limits, map) {
         Ok(opened) => Ok(Ok(opened)),
         Err(Error::Empty { .. }) => not_yet("no rows"),
         Err(Error::Corrupt { place, .. }) if place == "footer" => not_yet("no footer"),

@@ -11,6 +11,7 @@ use crate::ingest::limits::Limits;
 use crate::ingest::parquet::reader::ParquetHead;
 use crate::ingest::schema::context::AlignmentRule;
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::user_map::UserMap;
 
 /// How the rows of a file are had.
 #[derive(Clone)]
@@ -47,7 +48,7 @@ pub struct Opened {
 }
 
 /// Opens a file and looks at its head.
-pub fn open(log: LogFile, limits: Limits) -> Result<Opened> {
+pub fn open(log: LogFile, limits: Limits, map: &UserMap) -> Result<Opened> {
     // Of a file, before its head is read: one that grows meanwhile is another one from then on. Of an
     // object, after: every read is on condition of what the first one saw.
     let before = log.stored.identity()?;
@@ -68,7 +69,7 @@ pub fn open(log: LogFile, limits: Limits) -> Result<Opened> {
             Ok(Opened { log, source, fields, dialect, alignment, metadata, identity, limits })
         }
         Container::Json => {
-            let rows = JsonBatches::open(&log.stored, BATCH_TOKENS, limits)?;
+            let rows = JsonBatches::open_mapped(&log.stored, BATCH_TOKENS, limits, map)?;
             let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
             // What was reshaped on the way in is aligned already.
             let reshaped = rows.alignment() != dialect.alignment();

@@ -19,6 +19,7 @@ use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Dialect;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};
+use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::step_range::StepRange;
 
 /// A run that was opened and understood once.
@@ -27,6 +28,8 @@ pub struct PlannedRun {
     allow_missing: bool,
     pool: bool,
     max_memory: Option<u64>,
+    /// What the user said with `--map`: what was left out, or named.
+    map: Vec<(Column, Option<(String, Transform)>)>,
     unit_tokens: u64,
     steps: Option<StepRange>,
     files: Vec<PlannedFile>,
@@ -129,6 +132,7 @@ impl PlannedRun {
             allow_missing: run.settings.allow_missing,
             pool: run.settings.pool,
             max_memory: run.settings.limits.said(),
+            map: run.settings.map.entries().collect(),
             unit_tokens: run.settings.unit_tokens,
             steps: run.settings.steps,
             files: run.files.iter().enumerate().map(file).collect(),
@@ -142,6 +146,7 @@ impl PlannedRun {
     /// The run, with the files opened that hold `units`; fails where one of them is another by now.
     pub fn open(&self, units: &Range<usize>, threads: usize) -> Result<Run> {
         let limits = Limits::of(self.max_memory);
+        let map = UserMap::of(self.map.iter().cloned());
         let mut files = Vec::with_capacity(self.files.len());
         let mut next = 0;
         for (number, planned) in self.files.iter().enumerate() {
@@ -149,7 +154,7 @@ impl PlannedRun {
             next = of_file.end;
             let wanted = of_file.start < units.end && units.start < of_file.end;
             let (stored, source, identity) = match wanted {
-                true => planned.open(limits)?,
+                true => planned.open(limits, &map)?,
                 false => {
                     let stored = Stored::on_disk(&planned.path);
                     (stored, Source::Elsewhere { units: planned.units }, planned.identity.clone())
@@ -159,6 +164,7 @@ impl PlannedRun {
         }
         let settings = IngestSettings {
             allow_missing: self.allow_missing,
+            map,
             pool: self.pool,
             unit_tokens: self.unit_tokens,
             steps: self.steps,
@@ -191,9 +197,9 @@ impl PlannedRun {
 }
 
 impl PlannedFile {
-    fn open(&self, limits: Limits) -> Result<(Stored, Source, FileIdentity)> {
+    fn open(&self, limits: Limits, map: &UserMap) -> Result<(Stored, Source, FileIdentity)> {
         let log = LogFile { stored: Stored::at(&self.path)?, container: self.container, step: self.step };
-        let opened = open(log, limits)?;
+        let opened = open(log, limits, map)?;
         match opened.identity.is_content_of(&self.identity) {
             true => Ok((opened.log.stored, opened.source, opened.identity)),
             false => Err(Error::ChangedSincePlan { path: self.path.clone() }),

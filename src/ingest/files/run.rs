@@ -171,6 +171,11 @@ impl Run {
         self.mappings.iter().any(|m| m.has(column) || derived(m))
     }
 
+    /// Whether the ids of `column` are texts in any of the files: then they are texts in what is written.
+    pub fn has_text_ids(&self, column: Column) -> bool {
+        self.mappings.iter().filter_map(|m| m.get(column)).any(|m| m.sources.iter().any(|s| s.text))
+    }
+
     /// Fails where `column` is in none of the files.
     pub fn require(&self, column: Column) -> Result<()> {
         let Some((file, mapping)) = self.files.first().map(|f| (f, self.mapping_of(f))) else {
@@ -288,9 +293,11 @@ fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opene
     let turns = Arc::new(OneAtATime::default());
     let open_one = |file| {
         turns.with(|| match settings.growing {
-            true => open_complete(file, settings.limits),
-            false if file.stored.annotations().is_some() => open_trained(file, settings.limits),
-            false => open(file, settings.limits).map(Ok),
+            true => open_complete(file, settings.limits, &settings.map),
+            false if file.stored.annotations().is_some() => {
+                open_trained(file, settings.limits, &settings.map)
+            }
+            false => open(file, settings.limits, &settings.map).map(Ok),
         })
     };
     let open_each = || files.into_par_iter().map(open_one).collect::<Result<Vec<_>>>();

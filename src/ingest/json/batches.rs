@@ -16,6 +16,7 @@ use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind, fold_name};
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::user_map::UserMap;
 
 /// No batch is wanted larger than this.
 const MAX_BUDGET: usize = 1 << 24;
@@ -48,15 +49,31 @@ pub struct JsonBatches {
     done: bool,
 }
 
+/// A column that has its first value after the first batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateField {
+    /// Its name.
+    pub name: String,
+    /// The line of its first value, from 1.
+    pub line: u64,
+}
+
 impl JsonBatches {
     /// Opens a `.jsonl` or `.json` file, plain, gzip or zstd, and reads its first batch. Batches
     /// have about `token_budget` tokens; a longer response is a batch of its own.
     pub fn open(stored: &Stored, token_budget: usize, limits: Limits) -> Result<Self> {
+        Self::open_mapped(stored, token_budget, limits, &UserMap::default())
+    }
+
+    /// The same, where columns that the user named must keep their type.
+    pub fn open_mapped(stored: &Stored, token_budget: usize, limits: Limits, map: &UserMap) -> Result<Self> {
+        let calculates = |(column, _): &(Canonical, &str)| column.kind() != CanonicalKind::Text;
+        let named = map.named().filter(calculates).map(|(_, raw)| raw.to_owned()).collect();
         let mut batches = Self {
             rows: Rows::open(stored, limits)?,
             limits,
             budget: token_budget.clamp(1, MAX_BUDGET),
-            columns: Columns::default(),
+            columns: Columns { named, ..Columns::default() },
             first: None,
             fields: Vec::new(),
             row: 0,
@@ -67,7 +84,18 @@ impl JsonBatches {
             return Err(Error::Empty { path: stored.path().to_owned() });
         }
         batches.fields = batches.columns.fields();
+        batches.columns.late = Some(Vec::new());
         Ok(batches)
+    }
+
+    /// The columns that had their first value since the last call, after the first batch.
+    pub fn take_late(&mut self) -> Vec<LateField> {
+        self.columns.late.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The columns of all batches so far.
+    pub fn fields_so_far(&self) -> Vec<RawField> {
+        self.columns.fields()
     }
 
     /// The columns of the first batch, in the order they appeared.
@@ -157,6 +185,10 @@ struct Columns {
     columns: Vec<Column>,
     index: HashMap<String, usize>,
     rows: usize,
+    /// Columns that the user named: a change of their type is an error.
+    named: Vec<String>,
+    /// Columns that begin late; `None` during the first batch.
+    late: Option<Vec<LateField>>,
 }
 
 struct Column {
@@ -165,6 +197,8 @@ struct Column {
     /// Whether a change of type is an error; other columns are left out from then on.
     strict: bool,
     dropped: bool,
+    /// The first line with a list of several kinds.
+    mixed: Option<u64>,
     cells: Vec<(usize, Field)>,
 }
 
@@ -183,21 +217,42 @@ impl Columns {
                 }
                 None => {
                     self.index.insert(name.clone().into_owned(), self.columns.len());
-                    let strict = is_strict(&name);
+                    let strict = is_strict(&name) || self.named.iter().any(|named| **named == *name);
                     let name = name.into_owned();
                     self.columns.push(Column {
                         name,
                         kind: Kind::Unknown,
                         strict,
                         dropped: false,
+                        mixed: None,
                         cells: Vec::new(),
                     });
                     let last = self.columns.len() - 1;
                     &mut self.columns[last]
                 }
             };
+            if matches!(value, Field::Mixed) {
+                column.mixed.get_or_insert(row.line);
+            }
+            // Left out, such a list would be values that are missing without a word.
+            if let Some(line) = column.mixed.filter(|_| column.strict) {
+                let merged = column.kind.merge(kind).unwrap_or(kind);
+                if merged != Kind::Unknown {
+                    return Err(Error::ColumnType {
+                        path: path.to_owned(),
+                        column: column.name.clone(),
+                        found: format!("a list of several kinds in line {line}"),
+                        expected: format!("{} as in other lines", merged.describe()),
+                    });
+                }
+            }
             if column.dropped || kind == Kind::Unknown {
                 continue;
+            }
+            if column.kind == Kind::Unknown
+                && let Some(late) = &mut self.late
+            {
+                late.push(LateField { name: column.name.clone(), line: row.line });
             }
             match column.kind.merge(kind) {
                 Some(merged) => {

@@ -11,5 +11,5 @@ mod parse;
 mod rows;
 
 pub use annotations::Annotations;
-pub use batches::JsonBatches;
+pub use batches::{JsonBatches, LateField};
 pub use non_finite::to_null as non_finite_to_null;

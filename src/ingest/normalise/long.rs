@@ -60,8 +60,10 @@ pub fn normalise(
             }
         }
     }
-    let mask = tokens::merge_masks(masks.into_iter());
-    let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), quality)?;
+    let mask = tokens::merge_masks(masks.into_iter(), quality);
+    // The first may have begun before, the last may go on: they are judged when they are put together.
+    let whole = 1..(offsets.len() - 1).saturating_sub(1);
+    let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), whole, quality)?;
     Ok(TokenBatch { origin, offsets, responses, tokens })
 }
 

@@ -82,8 +82,9 @@ pub fn normalise(
         sources.into_iter().partition(|s| s.column == Column::Mask);
     let spread = sequence_masks.iter().map(|flags| spread(flags, &offsets));
     let of_tokens = mask_sources.iter().map(|s| s.flags(context)).collect::<Result<Vec<_>>>()?;
-    let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread));
-    let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), quality)?;
+    let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread), quality);
+    let whole = 0..offsets.len() - 1;
+    let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), whole, quality)?;
     let mut out = TokenBatch { origin, offsets, responses, tokens };
     out.drop_plain_positions();
     out.derive_policy_version();

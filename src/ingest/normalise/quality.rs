@@ -1,7 +1,9 @@
 //! Counts of missing and bad values, and what follows from them.
 
 use crate::error::{Error, Result};
-use crate::ingest::schema::columns::{Column, PerColumn};
+use crate::ingest::batch::TokenBatch;
+use crate::ingest::schema::columns::{Column, Kind, Level, PerColumn};
+use crate::ingest::schema::mapping::Mapping;
 
 /// Share of missing or bad values above which a warning is due.
 pub const WARN_SHARE: f64 = 0.01;
@@ -73,6 +75,38 @@ impl ColumnQuality {
 #[non_exhaustive]
 pub struct Quality {
     columns: PerColumn<ColumnQuality>,
+    /// Trained tokens and responses: the values a column would have if all files and batches had it.
+    tokens: u64,
+    responses: u64,
+    /// Values that are not a column's own: another one stands for them.
+    stood_for: PerColumn<u64>,
+}
+
+/// A column, and the one that stands for it where it is not there.
+const STAND_INS: &[(Column, Column)] = &[
+    (Column::Advantage, Column::AdvantageSeq),
+    (Column::AdvantageSeq, Column::Advantage),
+    (Column::LogprobNew, Column::Ratio),
+    (Column::Ratio, Column::LogprobNew),
+    (Column::TokenVersion, Column::PolicyVersion),
+];
+
+/// Whether rows that do not have the column lack something. Positions count from 0 without one, and
+/// all tokens are trained on without a mask.
+fn leaves_a_gap(column: Column) -> bool {
+    match (column.level(), column.kind()) {
+        (Level::Token, Kind::Int) => column != Column::Position,
+        (_, Kind::Float | Kind::Double) => true,
+        _ => false,
+    }
+}
+
+fn has(batch: &TokenBatch, column: Column) -> bool {
+    let (tokens, responses) = (&batch.tokens, &batch.responses);
+    tokens.floats.get(column).is_some()
+        || tokens.ints.get(column).is_some()
+        || responses.floats.get(column).is_some()
+        || responses.ints.get(column).is_some()
 }
 
 impl Quality {
@@ -91,10 +125,51 @@ impl Quality {
         self.columns.iter()
     }
 
+    /// Counts the values that columns could have in a batch, whether or not it has them.
+    pub fn saw(&mut self, batch: &TokenBatch, mapping: &Mapping) {
+        let trained = batch.mask().map_or(batch.token_count(), |m| m.iter().filter(|f| **f == 1).count());
+        let (trained, responses) = (trained as u64, batch.len() as u64);
+        self.tokens += trained;
+        self.responses += responses;
+        for mapped in mapping.columns.iter().filter(|m| leaves_a_gap(m.column)) {
+            self.column(mapped.column);
+        }
+        for (column, other) in STAND_INS {
+            if !has(batch, *column) && has(batch, *other) {
+                let values = if column.level() == Level::Token { trained } else { responses };
+                *self.stood_for.get_or_default(*column) += values;
+            }
+        }
+    }
+
+    /// The counts of a whole run: where a file or batch lacks a column that others have, its values are
+    /// missing. Known only when all was read, whatever the order.
+    pub fn settled(mut self) -> Self {
+        for &column in Column::ALL {
+            let expected = if column.level() == Level::Token { self.tokens } else { self.responses };
+            let stood_for = self.stood_for.take(column).unwrap_or(0);
+            let Some(counts) = self.columns.get_mut(column).filter(|_| leaves_a_gap(column)) else {
+                continue;
+            };
+            counts.null += expected.saturating_sub(counts.values + stood_for);
+            counts.values = counts.values.max(expected);
+        }
+        // A mask is worth a word only where some of it is missing.
+        if self.columns.get(Column::Mask).is_some_and(|mask| mask.null == 0) {
+            self.columns.take(Column::Mask);
+        }
+        self
+    }
+
     /// Adds the counts of another part of the run.
     pub fn merge(&mut self, other: &Self) {
         for (column, quality) in other.columns.iter() {
             self.column(column).merge(quality);
+        }
+        self.tokens += other.tokens;
+        self.responses += other.responses;
+        for (column, values) in other.stood_for.iter() {
+            *self.stood_for.get_or_default(column) += values;
         }
     }
 

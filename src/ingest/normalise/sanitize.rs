@@ -1,9 +1,11 @@
 //! Single values that are not data: NaN, infinities, impossible values, placeholders.
 //! They become missing (NaN) and are counted; nothing is dropped silently.
 
+use std::ops::Range;
+
 use arrow_buffer::ScalarBuffer;
 
-use crate::ingest::batch::MISSING_ID;
+use crate::ingest::batch::{MISSING_ID, TokenBatch};
 use crate::ingest::normalise::quality::{Quality, ValuePlace};
 use crate::ingest::schema::columns::Column;
 use crate::simd;
@@ -25,6 +27,8 @@ pub struct Context<'a> {
     pub rows: &'a dyn Fn(usize) -> u64,
     /// Token boundaries of the responses.
     pub offsets: &'a [usize],
+    /// The responses that are whole; others may go on in another batch.
+    pub whole: Range<usize>,
     /// Training mask, where logged.
     pub mask: Option<&'a [u8]>,
 }
@@ -103,9 +107,9 @@ pub fn floats(
 ) -> ScalarBuffer<f32> {
     let counts = quality.column(column);
     counts.values += context.trained_count();
-    let constant = if column.is_logprob() { constant_zero(&values, context) } else { Vec::new() };
     let sentinels = column.is_logprob() && untrained_zeros(&values, context);
-    if constant.is_empty() && !sentinels && all_good(column, &values) {
+    let good = !sentinels && all_good(column, &values);
+    if good && constant_zero(column, &values, context).next().is_none() {
         return values;
     }
     let mut clean = values.to_vec();
@@ -140,6 +144,7 @@ pub fn floats(
         }
         *v = f32::NAN;
     }
+    let constant: Vec<usize> = constant_zero(column, &clean, context).collect();
     for response in constant {
         let tokens = context.offsets[response]..context.offsets[response + 1];
         counts.sentinel += tokens.clone().filter(|t| context.trained(*t)).count() as u64;
@@ -212,15 +217,56 @@ fn untrained_zeros(values: &[f32], context: &Context<'_>) -> bool {
     context.mask.is_some_and(|mask| values.iter().zip(mask).fold(false, |any, x| any | zero(x)))
 }
 
-/// Responses whose log-probabilities are all exactly zero: not computed, rather than all sure.
-fn constant_zero(values: &[f32], context: &Context<'_>) -> Vec<usize> {
-    let responses = context.offsets.len().saturating_sub(1);
-    (0..responses)
-        .filter(|&i| {
-            let tokens = &values[context.offsets[i]..context.offsets[i + 1]];
-            tokens.len() >= MIN_CONSTANT && tokens.iter().all(|v| *v == 0.0)
-        })
-        .collect()
+/// Whole responses whose log-probabilities are all exactly zero.
+fn constant_zero<'a>(
+    column: Column,
+    values: &'a [f32],
+    context: &'a Context<'_>,
+) -> impl Iterator<Item = usize> + 'a {
+    let judged = if column.is_logprob() { context.whole.clone() } else { 0..0 };
+    judged.filter(move |&i| {
+        let tokens = context.offsets[i]..context.offsets[i + 1];
+        is_constant_zero(&values[tokens.clone()], context.mask.map(|mask| &mask[tokens]))
+    })
+}
+
+/// Whether the log-probabilities of a response, checked already, are all exactly zero: not computed,
+/// rather than all sure. Tokens that are not trained on may have none.
+fn is_constant_zero(values: &[f32], mask: Option<&[u8]>) -> bool {
+    match mask {
+        None => values.len() >= MIN_CONSTANT && values.iter().all(|v| *v == 0.0),
+        Some(mask) => {
+            let zero = |(v, m): (&f32, &u8)| *v == 0.0 || (*m != 1 && v.is_nan());
+            values.iter().zip(mask).all(zero) && mask.iter().filter(|m| **m == 1).count() >= MIN_CONSTANT
+        }
+    }
+}
+
+/// Judges the first response of a batch, once it is whole. `derived` says whether the new
+/// log-probability was made from the old one.
+pub fn judge_whole(batch: &mut TokenBatch, derived: bool, quality: &mut Quality) {
+    if batch.is_empty() {
+        return;
+    }
+    let tokens = batch.range(0);
+    let trained = batch.mask().map(|mask| mask[tokens.clone()].to_vec());
+    for column in Column::ALL.iter().copied().filter(|c| c.is_logprob()) {
+        let Some(values) = batch.tokens.floats.get(column) else { continue };
+        if !is_constant_zero(&values[tokens.clone()], trained.as_deref()) {
+            continue;
+        }
+        let all = tokens.len();
+        let count = trained.as_ref().map_or(all, |m| m.iter().filter(|f| **f == 1).count());
+        quality.column(column).sentinel += count as u64;
+        let of_it = [Some(column), (derived && column == Column::Logprob).then_some(Column::LogprobNew)];
+        for column in of_it.into_iter().flatten() {
+            if let Some(values) = batch.tokens.floats.get_mut(column) {
+                let mut clean = values.to_vec();
+                clean[tokens.clone()].fill(f32::NAN);
+                *values = clean.into();
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -229,7 +275,7 @@ mod tests {
 
     fn clean(column: Column, values: Vec<f32>, mask: Option<&[u8]>) -> (Vec<f32>, Quality) {
         let offsets = [0, values.len()];
-        let context = Context { file: 0, rows: &|_| 7, offsets: &offsets, mask };
+        let context = Context { file: 0, rows: &|_| 7, offsets: &offsets, whole: 0..1, mask };
         let mut quality = Quality::default();
         let out = floats(column, values.into(), &|_| false, &context, &mut quality);
         (out.to_vec(), quality)
@@ -238,7 +284,7 @@ mod tests {
     #[test]
     fn good_values_are_not_copied() {
         let values: ScalarBuffer<f32> = vec![-1.0, -0.5, 0.0].into();
-        let context = Context { file: 0, rows: &|_| 0, offsets: &[0, 3], mask: None };
+        let context = Context { file: 0, rows: &|_| 0, offsets: &[0, 3], whole: 0..1, mask: None };
         let mut quality = Quality::default();
         let out = floats(Column::Logprob, values.clone(), &|_| false, &context, &mut quality);
         assert_eq!(out.as_ptr(), values.as_ptr());

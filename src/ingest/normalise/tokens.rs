@@ -1,5 +1,7 @@
 //! Token-level columns of a batch, for both layouts.
 
+use std::ops::Range;
+
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_buffer::ScalarBuffer;
 
@@ -54,18 +56,24 @@ impl TokenSource<'_> {
     }
 }
 
-/// Reads all columns; `mask` is combined already.
+/// Reads all columns; `mask` is combined already, and the responses of `whole` are complete.
 pub fn read(
     sources: &[TokenSource<'_>],
     mask: Option<Vec<u8>>,
     context: &FileContext,
     place: (&[usize], &dyn Fn(usize) -> u64),
+    whole: Range<usize>,
     quality: &mut Quality,
 ) -> Result<TokenColumns> {
     let mut out = TokenColumns::default();
     {
-        let checked =
-            sanitize::Context { file: context.file, rows: place.1, offsets: place.0, mask: mask.as_deref() };
+        let checked = sanitize::Context {
+            file: context.file,
+            rows: place.1,
+            offsets: place.0,
+            whole,
+            mask: mask.as_deref(),
+        };
         for source in sources {
             let wrong = |WrongType(found)| context.type_error(source.raw, source.column, found);
             let column = source.column;
@@ -148,14 +156,21 @@ fn texts(source: &TokenSource<'_>) -> std::result::Result<StringArray, WrongType
     })
 }
 
-/// A token is trained on where every mask says so; a mask that says nothing says no.
-pub fn merge_masks(masks: impl Iterator<Item = Vec<u8>>) -> Option<Vec<u8>> {
-    let mut merged: Option<Vec<u8>> = None;
-    for mask in masks {
-        merged = Some(match merged {
-            None => mask.iter().map(|m| u8::from(*m == 1)).collect(),
-            Some(before) => before.iter().zip(&mask).map(|(a, b)| u8::from(*a == 1 && *b == 1)).collect(),
-        });
+/// A token is trained on where every mask says so; a mask that says nothing says no, and is counted.
+pub fn merge_masks(masks: impl Iterator<Item = Vec<u8>>, quality: &mut Quality) -> Option<Vec<u8>> {
+    let both = |a: u8, b: u8| match (a, b) {
+        (0, _) | (_, 0) => 0,
+        (1, 1) => 1,
+        _ => MISSING_FLAG,
+    };
+    let mut merged =
+        masks.reduce(|before, mask| before.iter().zip(&mask).map(|(a, b)| both(*a, *b)).collect())?;
+    let missing = merged.iter().filter(|m| **m == MISSING_FLAG).count();
+    let counts = quality.column(Column::Mask);
+    counts.values += merged.len() as u64;
+    counts.null += missing as u64;
+    if missing > 0 {
+        merged.iter_mut().filter(|m| **m == MISSING_FLAG).for_each(|m| *m = 0);
     }
-    merged
+    Some(merged)
 }

@@ -11,7 +11,7 @@ use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::goes_on;
 use crate::ingest::scan::unit_table::ALL_UNITS;
-use crate::ingest::scan::units::{Piece, Unit};
+use crate::ingest::scan::units::{Piece, Unit, judge_joined};
 use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::columns::Column;
 
@@ -58,7 +58,11 @@ pub fn scan_in_order(
             });
         }
         let mut continued = Vec::new();
-        let consumed = internal(|| receive(&shared, receivers, &mut continued, consume));
+        let mut joined = Quality::default();
+        let consumed = internal(|| receive(&shared, receivers, &mut continued, &mut joined, consume));
+        if let Ok(mut all) = merged.lock() {
+            all.merge(&joined);
+        }
         if consumed.is_err() {
             shared.watch.stop();
         }
@@ -93,9 +97,11 @@ fn receive(
     shared: &Shared<'_>,
     receivers: Vec<Receiver<Piece>>,
     continued: &mut Vec<usize>,
+    quality: &mut Quality,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
 ) -> Result<()> {
     let mut pass = |mut batch: TokenBatch| {
+        judge_joined(shared.run, &mut batch, quality);
         batch.drop_plain_positions();
         shared.steps.pass(&batch, &mut |batch| consume(batch.clone()))
     };

@@ -11,9 +11,10 @@ use crate::ingest::scan::scan_part::ScanPart;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::{Ends, Whole};
 use crate::ingest::scan::unit_table::{ALL_UNITS, UnitTable};
-use crate::ingest::scan::units::{Piece, Unit};
+use crate::ingest::scan::units::{Piece, Unit, judge_joined};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Progress;
+use crate::ingest::schema::mapping::Layout;
 
 /// Takes batches; each worker has one of its own.
 pub trait Sink: Send {
@@ -116,7 +117,9 @@ fn one_unit<S: Sink>(
         }
         Ok(())
     })?;
-    if matches!(ends, Ends::Nothing) {
+    // A unit of a long file that has no rows still lies between its neighbours.
+    let file = &shared.run.files[unit.file];
+    if matches!(ends, Ends::Nothing) && shared.run.mapping_of(file).layout == Layout::Nested {
         return Ok(());
     }
     let same_file = |a: usize, b: usize| shared.same_file(a, b);
@@ -124,5 +127,8 @@ fn one_unit<S: Sink>(
     let whole = Whole { same_file: &same_file, require_size: &require_size };
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
     let mut emit = |batch| accept_whole(sink, batch);
-    stitcher.add(number, ends, &whole, &mut |batch| shared.steps.pass_on(batch, &mut emit))
+    stitcher.add(number, ends, &whole, &mut |mut batch| {
+        judge_joined(shared.run, &mut batch, quality);
+        shared.steps.pass_on(batch, &mut emit)
+    })
 }

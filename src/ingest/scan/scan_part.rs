@@ -16,6 +16,7 @@ use crate::ingest::scan::row_index::RowIndex;
 use crate::ingest::scan::step_filter::{StepFilter, StepsSeen};
 use crate::ingest::scan::stitch::{Emit, Stitcher, Whole};
 use crate::ingest::scan::unit_table::UnitTable;
+use crate::ingest::scan::units::judge_joined;
 use crate::ingest::schema::context::Conventions;
 use crate::parts::{PartReader, PartWriter};
 
@@ -70,7 +71,11 @@ impl ScanPart {
             *known = (known.0.min(equal), known.1.min(one_less));
         }
         let filter = StepFilter::new(run.settings.steps);
-        let mut pass = |batch| filter.pass_on(batch, emit);
+        let joined = &mut self.quality;
+        let mut pass = |mut batch| {
+            judge_joined(run, &mut batch, joined);
+            filter.pass_on(batch, emit)
+        };
         with_whole(run, units, |whole| self.stitcher.join(stitcher, whole, &mut pass))?;
         self.steps.merge(filter.seen());
         Ok(())
@@ -80,7 +85,11 @@ impl ScanPart {
     pub fn close(mut self, run: &Run, units: &UnitTable, emit: &mut Emit<'_>) -> Result<(Quality, RowIndex)> {
         let stitcher = std::mem::take(&mut self.stitcher);
         let filter = StepFilter::new(run.settings.steps);
-        let mut pass = |batch| filter.pass_on(batch, emit);
+        let joined = &mut self.quality;
+        let mut pass = |mut batch| {
+            judge_joined(run, &mut batch, joined);
+            filter.pass_on(batch, emit)
+        };
         let continued = with_whole(run, units, |whole| stitcher.finish(whole, &mut pass))?;
         self.steps.merge(filter.seen());
         self.require_steps(run)?;
@@ -92,7 +101,7 @@ impl ScanPart {
     pub(super) fn rows(self, units: &UnitTable, continued: &[usize]) -> (Quality, RowIndex) {
         let counts: Vec<u64> =
             (0..units.count()).map(|unit| self.counts.get(&unit).copied().unwrap_or(0)).collect();
-        (self.quality, RowIndex::new(&counts, continued))
+        (self.quality.settled(), RowIndex::new(&counts, continued))
     }
 
     pub(super) fn require_steps(&self, run: &Run) -> Result<()> {

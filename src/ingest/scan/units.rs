@@ -7,16 +7,21 @@ use crate::ingest::batch::BATCH_TOKENS;
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::files::opened::Source;
 use crate::ingest::files::run::Run;
-use crate::ingest::json::JsonBatches;
+use crate::ingest::json::{JsonBatches, LateField};
 use crate::ingest::limits::Limits;
 use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::normalise::sanitize;
 use crate::ingest::parquet::reader::Projection;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Watch;
-use crate::ingest::schema::columns::{Column, Level};
+use crate::ingest::schema::columns::{Column, Kind, Level};
+use crate::ingest::schema::context::FileContext;
+use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping};
+use crate::ingest::schema::resolve::resolve;
+use crate::ingest::schema::user_map::UserMap;
 
 /// Fewer tokens than this are not worth a unit of their own.
 const UNIT_TOKENS: u64 = 128 * 1024;
@@ -136,6 +141,8 @@ const STRUCTURE: &[Column] = &[
 pub struct Selection {
     /// The mapping.
     pub mapping: Mapping,
+    /// The columns that were asked for.
+    wanted: Vec<Column>,
     /// Whether prompts are read once for the responses of a group that follow each other.
     prompts_by_group: bool,
 }
@@ -167,7 +174,34 @@ impl Selection {
         {
             projected.columns.push(first.clone());
         }
-        Self { mapping: projected, prompts_by_group: wanted.prompts_by_group }
+        let prompts_by_group = wanted.prompts_by_group;
+        Self { mapping: projected, wanted: wanted.columns.to_vec(), prompts_by_group }
+    }
+
+    /// Fails where a column that is wanted has its first value after the columns were settled: the
+    /// rows before it would be read as if no row had it, and those after it too.
+    fn refuse_late(
+        &self,
+        late: &[LateField],
+        fields: &[RawField],
+        map: &UserMap,
+        context: &FileContext,
+    ) -> Result<()> {
+        let Some(mapping) = resolve(fields, self.mapping.dialect, map) else { return Ok(()) };
+        let wanted = Wanted { columns: &self.wanted, prompts_by_group: self.prompts_by_group };
+        let now = Self::new(&mapping, wanted).mapping;
+        for mapped in now.columns.iter().filter(|m| m.column.kind() != Kind::Text) {
+            let is_late = |field: &&LateField| mapped.sources.iter().any(|s| s.name == field.name);
+            if let Some(field) = late.iter().find(is_late) {
+                return Err(Error::LateColumn {
+                    path: context.path.clone(),
+                    line: field.line,
+                    column: field.name.clone(),
+                    canonical: mapped.column.name(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// What is read of a Parquet file.
@@ -254,13 +288,20 @@ pub fn decode(
         }
         Source::Json => {
             let mut read = 0;
-            for rows in JsonBatches::open(&file.stored, BATCH_TOKENS, run.settings.limits)? {
+            let (limits, map) = (run.settings.limits, &run.settings.map);
+            let mut batches = JsonBatches::open_mapped(&file.stored, BATCH_TOKENS, limits, map)?;
+            while let Some(rows) = batches.next() {
                 let rows = rows?;
+                let late = batches.take_late();
+                if !late.is_empty() {
+                    selection.refuse_late(&late, &batches.fields_so_far(), map, context)?;
+                }
                 watch.bytes(rows.bytes_read.saturating_sub(read));
                 read = rows.bytes_read;
                 let mut batch =
                     nested::normalise(&rows.batch, mapping, context, origin, rows.first_row, quality)?;
                 origin.first_response += batch.len() as u64;
+                quality.saw(&batch, mapping);
                 batch.derive_new_logprob();
                 emit(Piece::Whole(batch))?;
                 if watch.is_stopped() {
@@ -282,6 +323,7 @@ pub fn decode(
                         let mut batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
                         origin.first_response += batch.len() as u64;
+                        quality.saw(&batch, mapping);
                         batch.derive_new_logprob();
                         emit(Piece::Whole(batch))?;
                         if watch.is_stopped() {
@@ -298,8 +340,10 @@ pub fn decode(
                         let rows = rows?;
                         let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
+                        quality.saw(&batch, mapping);
                         batch.derive_new_logprob();
-                        assembler.push(batch, &mut |batch| split_first(batch, &mut began, emit))?;
+                        let mut pass = |batch| split_first(run, batch, &mut began, quality, emit);
+                        assembler.push(batch, &mut pass)?;
                         assembler.open().map_or(Ok(()), |open| run.require_size(open))?;
                         if watch.is_stopped() {
                             break;
@@ -320,9 +364,18 @@ pub fn decode(
     }
 }
 
+/// Judges the first response of a batch: it was seen in pieces, and is whole now.
+pub fn judge_joined(run: &Run, batch: &mut TokenBatch, quality: &mut Quality) {
+    let derived = |file| !run.mapping_of(file).has(Column::LogprobNew);
+    let derived = run.files.get(batch.origin.file as usize).is_some_and(derived);
+    sanitize::judge_whole(batch, derived, quality);
+}
+
 fn split_first(
+    run: &Run,
     mut batch: TokenBatch,
     began: &mut bool,
+    quality: &mut Quality,
     emit: &mut dyn FnMut(Piece) -> Result<()>,
 ) -> Result<()> {
     if !std::mem::replace(began, true) {
@@ -332,6 +385,7 @@ fn split_first(
         }
         batch = batch.slice(1..batch.len());
     }
+    judge_joined(run, &mut batch, quality);
     batch.drop_plain_positions();
     emit(Piece::Whole(batch))
 }

@@ -38,6 +38,17 @@ impl Shape {
     pub const fn is_list(self) -> bool {
         matches!(self, Self::List(_) | Self::ListOfLists(_))
     }
+
+    /// In words, for messages.
+    pub fn describe(self) -> String {
+        let name = |p| format!("{p:?}").to_lowercase();
+        match self {
+            Self::Scalar(p) => format!("one {} a row", name(p)),
+            Self::List(p) => format!("a list of {} a row", name(p)),
+            Self::ListOfLists(p) => format!("a list of lists of {} a row", name(p)),
+            Self::Struct => "a struct".into(),
+        }
+    }
 }
 
 /// A column as the file has it.

@@ -37,6 +37,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
             || mapping.reward_parts.iter().any(|(raw, _)| raw == name)
     };
     mapping.unused = fields.iter().map(|f| f.name.clone()).filter(|n| !used(n)).collect();
+    note_misfits(fields, user, &mut mapping);
     Some(mapping)
 }
 
@@ -74,7 +75,7 @@ fn is_probability(folded: &str) -> bool {
 fn reward_parts(fields: &[RawField]) -> Vec<(String, String)> {
     let part = |f: &RawField| {
         let name = f.name.strip_prefix("reward/").or_else(|| f.name.strip_prefix("rewards/"))?;
-        matches!(f.shape, Shape::Scalar(Primitive::Float | Primitive::Int))
+        matches!(f.shape, Shape::Scalar(Primitive::Float | Primitive::Int | Primitive::Bool))
             .then(|| (f.name.clone(), name.to_owned()))
     };
     fields.iter().filter_map(part).collect()
@@ -89,12 +90,18 @@ fn guess(
     mapping: &mut Mapping,
 ) {
     let free = |f: &&RawField| !user.named().any(|(_, raw)| raw == f.name);
-    let mut matches: Vec<(usize, &RawField)> = fields
-        .iter()
-        .filter(free)
-        .filter(|f| fits(column, f.shape, layout) && !only_by_name(column, &f.name, layout))
-        .filter_map(|f| rank(column, f, fields, dialect).map(|r| (r, f)))
-        .collect();
+    let fitting = |fits: fn(Column, Shape, Layout) -> bool| -> Vec<(usize, &RawField)> {
+        fields
+            .iter()
+            .filter(free)
+            .filter(|f| fits(column, f.shape, layout) && !only_by_name(column, &f.name, layout))
+            .filter_map(|f| rank(column, f, fields, dialect).map(|r| (r, f)))
+            .collect()
+    };
+    let mut matches = fitting(fits);
+    if matches.is_empty() {
+        matches = fitting(fits_loosely);
+    }
     matches.sort_by_key(|(rank, _)| *rank);
     let combined = matches!(column, Column::Mask | Column::Clipped);
     let Some((best, _)) = matches.first() else { return };
@@ -179,6 +186,39 @@ fn fits(column: Column, shape: Shape, layout: Layout) -> bool {
         Kind::Text => primitive == Text,
         Kind::Id => matches!(primitive, Int | Text),
         Kind::IdList => false,
+    }
+}
+
+/// Whether a column that holds its numbers otherwise can still be `column`: a reward of true and
+/// false; ids and whole numbers as pandas keeps them once one is missing.
+fn fits_loosely(column: Column, shape: Shape, layout: Layout) -> bool {
+    let as_if = match (column.kind(), shape) {
+        (Kind::Float | Kind::Double, Shape::Scalar(Primitive::Bool)) if column.level() == Level::Response => {
+            Shape::Scalar(Primitive::Int)
+        }
+        (Kind::Int | Kind::Id, Shape::Scalar(Primitive::Float)) => Shape::Scalar(Primitive::Int),
+        (Kind::Int, Shape::List(Primitive::Float)) => Shape::List(Primitive::Int),
+        _ => return false,
+    };
+    fits(column, as_if, layout)
+}
+
+/// Says of which columns the name is right and the values are not.
+fn note_misfits(fields: &[RawField], user: &UserMap, mapping: &mut Mapping) {
+    for field in fields.iter().filter(|f| mapping.unused.contains(&f.name)) {
+        let Some(column) = Column::from_name(&field.name) else { continue };
+        let nothing = matches!(field.shape, Shape::Scalar(Primitive::Other) | Shape::List(Primitive::Other));
+        if nothing || mapping.has(column) || user.get(column).is_some() || column.kind() == Kind::Text {
+            continue;
+        }
+        let level = match column.level() {
+            Level::Token => "token",
+            Level::Response => "response",
+        };
+        mapping.notes.push(format!(
+            "`{column}` is {}, which cannot be a {level}'s `{column}`: not used",
+            field.shape.describe()
+        ));
     }
 }
 

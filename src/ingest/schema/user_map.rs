@@ -51,6 +51,17 @@ impl UserMap {
         self.0.get(&column).map(Option::as_ref)
     }
 
+    /// Everything that the user said.
+    pub fn entries(&self) -> impl Iterator<Item = (Column, Option<(String, Transform)>)> {
+        self.0.iter().map(|(c, s)| (*c, s.as_ref().map(|s| (s.name.clone(), s.transform))))
+    }
+
+    /// What the user said elsewhere.
+    pub fn of(entries: impl Iterator<Item = (Column, Option<(String, Transform)>)>) -> Self {
+        let source = |(name, transform)| RawSource { name, transform, text: false };
+        Self(entries.map(|(column, named)| (column, named.map(source))).collect())
+    }
+
     /// The raw columns that the user named.
     pub fn named(&self) -> impl Iterator<Item = (Column, &str)> {
         self.0.iter().filter_map(|(c, s)| s.as_ref().map(|s| (*c, s.name.as_str())))
