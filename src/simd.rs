@@ -3,6 +3,9 @@
 //! Wider instructions only make them faster: nothing is fused or reordered by it, so the bits of
 //! the results are the same everywhere.
 
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
+
 pub use pulp::NullaryFnOnce as Work;
 
 /// Does the work with the widest instructions there are. What it calls must be inlined: closures
@@ -14,6 +17,30 @@ pub fn widest<W: Work>(work: W) -> W::Output {
 
 /// Sums that are kept side by side where a loop adds up doubles: as many as the widest registers hold.
 pub const LANES: usize = 8;
+
+/// Σ of a term over the places of columns of length `n`, in lanes.
+#[inline(always)]
+pub fn sum_in_lanes(n: usize, term: impl Fn(usize) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let whole = n - n % LANES;
+    for start in (0..whole).step_by(LANES) {
+        for lane in 0..LANES {
+            lanes[lane] += term(start + lane);
+        }
+    }
+    for lane in 0..n - whole {
+        lanes[lane] += term(whole + lane);
+    }
+    sum_of_lanes(lanes)
+}
+
+/// How many places of columns of length `n` satisfy a condition.
+#[inline(always)]
+pub fn count(n: usize, is: impl Fn(usize) -> bool) -> u64 {
+    // In stretches, so that 32 bits, which are wider, cannot wrap.
+    let stretch = |first: usize| (first..n.min(first + (1 << 20))).map(|i| u32::from(is(i))).sum::<u32>();
+    (0..n).step_by(1 << 20).map(|first| u64::from(stretch(first))).sum()
+}
 
 /// Sums kept side by side as one.
 #[inline(always)]

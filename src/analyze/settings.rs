@@ -49,7 +49,7 @@ impl Default for MemoryLimits {
             kept_population: 24_000_000,
             candidate_bytes: 64 << 20,
             kept_differences: 1 << 20,
-            group_tokens: 1 << 23,
+            group_tokens: 1 << 21,
             rare_tokens: 1 << 18,
             common_tokens: 1 << 17,
             idle_tokens: 1 << 17,

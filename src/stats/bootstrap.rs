@@ -208,3 +208,23 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     let half = student * (variance / n).sqrt();
     Some([mean - half, mean + half])
 }
+
+/// The interval of the mean of all values by the normal limit of drawing the values of every step anew:
+/// what draws of [`Units::Groups`] end in with many values.
+#[must_use]
+pub fn normal_interval(steps: &[Vec<f64>], confidence: f64) -> Option<[f64; 2]> {
+    let (mut sum, mut squares, mut all) = (0.0, 0.0, 0.0);
+    for values in steps.iter().filter(|values| !values.is_empty()) {
+        let n = values.len() as f64;
+        let total = values.iter().sum::<f64>();
+        let mean = total / n;
+        sum += total;
+        all += n;
+        // n of the unbiased variance; a single value tells nothing of its scatter.
+        if values.len() > 1 {
+            squares += n / (n - 1.0) * values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+        }
+    }
+    let half = Normal::standard().inverse_cdf(0.5 + confidence / 2.0) * squares.sqrt() / all;
+    (all > 1.0).then(|| [sum / all - half, sum / all + half])
+}

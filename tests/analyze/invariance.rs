@@ -184,3 +184,48 @@ fn minibatches_are_batches() {
     let shapes = Shapes::of(&path, 50);
     assert_same(&by_update, &analyzed(&shapes.parts, &AnalyzeSettings::default()), "split");
 }
+
+/// The parts of a log without some of its columns, where `bare` says so of a part.
+fn without(shapes: &Shapes, columns: &[&str], bare: impl Fn(usize) -> bool) -> Vec<PathBuf> {
+    let cut = |(i, part): (usize, &PathBuf)| {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(part).unwrap()).unwrap();
+        let batch = reader.with_batch_size(1 << 20).build().unwrap().next().unwrap().unwrap();
+        let kept = |i: &usize| !columns.contains(&batch.schema().field(*i).name().as_str());
+        let kept: Vec<usize> = (0..batch.num_columns()).filter(kept).collect();
+        let path = shapes.folder.path().join(format!("cut-{i:03}.parquet"));
+        let cut = if bare(i) { batch.project(&kept).unwrap() } else { batch.clone() };
+        write_batch(&path, &cut, 300);
+        path
+    };
+    shapes.parts.iter().enumerate().map(cut).collect()
+}
+
+#[test]
+fn intervals_of_slices_do_not_depend_on_the_order_of_responses_without_ids() {
+    let shapes = Shapes::of(&sample("grpo.parquet"), 700);
+    let mut parts = without(&shapes, &["group_id", "sample_id"], |_| true);
+    let slices = |parts: &[PathBuf]| {
+        let analysis = analyzed(parts, &AnalyzeSettings::default());
+        serde_json::to_string(&analysis.answers.slices).unwrap()
+    };
+    let forward = slices(&parts);
+    assert!(forward.contains("energy_share_interval\":["), "{forward}");
+    parts.reverse();
+    for (i, part) in parts.iter_mut().enumerate() {
+        // Files are read in the order of their names.
+        let renamed = part.with_file_name(format!("turned-{i:03}.parquet"));
+        std::fs::rename(&*part, &renamed).unwrap();
+        *part = renamed;
+    }
+    assert_eq!(forward, slices(&parts));
+}
+
+#[test]
+fn a_file_without_token_ids_has_no_forks() {
+    let shapes = Shapes::of(&sample("grpo.parquet"), 2_816);
+    let parts = without(&shapes, &["token_ids"], |i| i == 1);
+    let analysis = analyzed(&parts, &AnalyzeSettings::default());
+    let forks = analysis.answers.forks.as_ref().unwrap();
+    assert_eq!(analysis.totals.responses, 5_632);
+    assert!(forks.groups > 0 && forks.groups < 704, "{}", forks.groups);
+}

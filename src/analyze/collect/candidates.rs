@@ -62,6 +62,8 @@ pub struct CandidateFacts {
     pub engine: f64,
     /// The same over its response.
     pub response: ResponseRatios,
+    /// The random group of its cluster.
+    pub replicate: u8,
     /// Its key in every dimension.
     pub slices: Vec<u64>,
 }

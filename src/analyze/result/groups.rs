@@ -48,7 +48,8 @@ pub struct Groups {
     pub pass_rate: f64,
     /// pass@k, unbiased: mean over groups of 1 − C(n−c, k)/C(n, k).
     pub pass_at: BTreeMap<u64, f64>,
-    /// Their 95 % intervals: a bootstrap over the groups of each step.
+    /// Their 95 % intervals: a bootstrap over the groups of each step, or its normal limit where they
+    /// are many.
     pub pass_at_interval: BTreeMap<u64, [f64; 2]>,
     /// How much of the update goes to groups of which pass rate.
     pub by_pass_rate: Vec<PassRateRow>,

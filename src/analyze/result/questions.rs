@@ -134,7 +134,7 @@ pub struct StepMean {
 pub struct Repetition {
     /// Trained tokens in second or later copies.
     pub tokens: u64,
-    /// Their share of the trained tokens.
+    /// Their share of the trained tokens that have an id.
     pub share: f64,
     /// Responses that end in a loop.
     pub looping: u64,
@@ -150,7 +150,7 @@ pub struct StepRepetition {
     pub step: i64,
     /// Trained tokens in second or later copies.
     pub tokens: u64,
-    /// Their share of the step's trained tokens.
+    /// Their share of the step's trained tokens that have an id.
     pub share: f64,
     /// Responses that end in a loop.
     pub looping: u64,

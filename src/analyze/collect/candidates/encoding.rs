@@ -44,6 +44,7 @@ fn put_facts(out: &mut (impl Write + ?Sized), facts: &CandidateFacts) -> io::Res
     for value in [facts.engine, sum, k3, largest_k3, smallest] {
         put(out, &value.to_le_bytes())?;
     }
+    put(out, &[facts.replicate])?;
     put_length(out, facts.slices.len())?;
     facts.slices.iter().try_for_each(|key| put(out, &key.to_le_bytes()))
 }
@@ -52,11 +53,13 @@ fn get_facts(input: &mut (impl Read + ?Sized)) -> io::Result<CandidateFacts> {
     let tokens = u64::from_le_bytes(get(input)?);
     let mut double = || Ok::<_, io::Error>(f64::from_le_bytes(get(input)?));
     let [engine, sum, k3, largest_k3, smallest] = [double()?, double()?, double()?, double()?, double()?];
+    let [replicate] = get(input)?;
     let mut slices = Vec::new();
     for _ in 0..get_length(input)? {
         slices.push(u64::from_le_bytes(get(input)?));
     }
-    Ok(CandidateFacts { engine, response: ResponseRatios { tokens, sum, k3, largest_k3, smallest }, slices })
+    let response = ResponseRatios { tokens, sum, k3, largest_k3, smallest };
+    Ok(CandidateFacts { engine, response, replicate, slices })
 }
 
 /// Reads the next candidate; `None` at the end.
@@ -218,6 +221,7 @@ pub mod tests {
                     largest_k3: 0.25,
                     smallest: -700.0,
                 },
+                replicate: 31,
                 slices: vec![0, u64::MAX],
             },
         }

@@ -170,7 +170,8 @@ impl Collector<'_> {
                 response.key.step,
                 response.id(Column::GroupId),
                 response.id(Column::SampleId),
-                response.place(),
+                // Without ids its content decides: its place depends on files and layout.
+                (0, u64::from(response.hash)),
             ),
             reward: response.reward,
             trained,
@@ -207,7 +208,7 @@ impl Collector<'_> {
         }
         let tally = self.batches.tally(response.batch);
         if !trained.logprob_rollout.is_empty() {
-            mismatch::add(trained, tally, &mut sums);
+            mismatch::add(self.questions.engine_difference(), trained, tally, &mut sums);
         }
         tally.add_sums(&sums);
         self.sign_response(response, trained, whole, (&sums, largest));

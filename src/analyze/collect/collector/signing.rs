@@ -90,7 +90,12 @@ impl Collector<'_> {
         let energy = sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy);
         let bounded = std::mem::take(&mut self.signs.bounded);
         let signs = std::mem::take(&mut self.signs.seen);
-        if !trained.logprob_new.is_empty() {
+        if self.plan.questions.update {
+            let mut bounded = bounded;
+            if trained.logprob_new.is_empty() {
+                // A file without ratios: no bound touches its tokens, as where a value is missing.
+                bounded.add_untouched(energy, sums.get(Quantity::SquaredEnergy));
+            }
             self.signs.what_if.add(&bounded);
         }
         let step = self.signs.step(response.key.step);
@@ -149,8 +154,9 @@ impl Collector<'_> {
             truncated: asked.is_cut(responses, response.index),
             entropy: mean(Quantity::Entropy),
             surprisal: -mean(Quantity::Logprob),
-            text: if whole.token_id.is_empty() { order } else { ids_hash(whole.token_id) },
-            ending: ids_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..]),
+            text: ids_hash(whole.token_id).unwrap_or(order),
+            ending: ids_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..])
+                .unwrap_or(order),
             right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
             energy: sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy),
             lag: response.steps_since_version(),
@@ -211,18 +217,22 @@ impl Response<'_> {
     }
 }
 
-/// A hash of all ids, two at a time: equal for equal texts.
-fn ids_hash(ids: &[i32]) -> u64 {
+/// A hash of all ids, two at a time: equal for equal texts. `None` where one is missing, since the text
+/// is like no other then.
+fn ids_hash(ids: &[i32]) -> Option<u64> {
+    if ids.is_empty() || ids.iter().fold(false, |any, id| any | (*id == MISSING_ID)) {
+        return None;
+    }
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let (pairs, last) = ids.as_chunks::<2>();
     let word = |[a, b]: &[i32; 2]| (u64::from(a.cast_unsigned()) << 32) | u64::from(b.cast_unsigned());
     let hash = pairs.iter().map(word).fold(ids.len() as u64, mix);
-    last.iter().map(|id| u64::from(id.cast_unsigned())).fold(hash, mix)
+    Some(last.iter().map(|id| u64::from(id.cast_unsigned())).fold(hash, mix))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ids_hash;
+    use super::{MISSING_ID, ids_hash};
 
     #[test]
     fn every_token_counts() {
@@ -235,5 +245,6 @@ mod tests {
         assert!((0..101).all(|at| changed(at) != ids_hash(&ids)));
         assert_ne!(ids_hash(&ids[..100]), ids_hash(&ids));
         assert_ne!(ids_hash(&[0]), ids_hash(&[0, 0]));
+        assert_eq!([ids_hash(&[]), ids_hash(&[1, MISSING_ID, 2])], [None, None]);
     }
 }

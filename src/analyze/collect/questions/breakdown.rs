@@ -1,11 +1,10 @@
 //! Where a difference of log-probabilities sits: by probability, entropy, place, turn and token id.
-//!
-//! Sums are whole multiples of a unit, so that they add up in any order.
 
 use std::collections::BTreeMap;
 
 use super::Asked;
 use super::difference::TokenDifferences;
+use super::difference_bins::{BinTable, DifferenceBin, Terms};
 use super::slice_keys::DECILES;
 use crate::analyze::collect::vocabulary::DENSE_IDS;
 use crate::ingest::MISSING_ID;
@@ -20,69 +19,10 @@ const TURNS: usize = 64;
 const ENTROPY_SHIFT: u32 = 23 - 4;
 const ENTROPY_BASE: u32 = (127 - 14) << 4;
 const ENTROPY_BINS: usize = 18 * 16;
-
-const UNITS: f64 = 1_099_511_627_776.0; // 2^40
-/// A token's term is at most this.
-const LARGEST: f64 = 4_194_304.0; // 2^22: below 2^62 units
-
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation)]
-fn to_fixed(value: f64) -> i64 {
-    (value.clamp(-LARGEST, LARGEST) * UNITS) as i64
-}
-
-/// The differences of some tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct DifferenceBin {
-    /// Tokens.
-    pub tokens: u64,
-    /// Tokens with a ratio outside of [0.5, 2].
-    pub outside: u64,
-    sum: i128,
-    absolute: i128,
-    k3: i128,
-}
-
-impl DifferenceBin {
-    #[inline(always)]
-    fn add(&mut self, term: &Term) {
-        self.tokens += 1;
-        self.outside += u64::from(term.outside);
-        self.sum += i128::from(term.d);
-        self.absolute += i128::from(term.d.abs());
-        self.k3 += i128::from(term.k3);
-    }
-
-    /// Adds other tokens.
-    pub fn merge(&mut self, other: &Self) {
-        self.tokens += other.tokens;
-        self.outside += other.outside;
-        self.sum += other.sum;
-        self.absolute += other.absolute;
-        self.k3 += other.k3;
-    }
-
-    /// Σ d.
-    pub fn sum(&self) -> f64 {
-        self.sum as f64 / UNITS
-    }
-
-    /// Σ |d|.
-    pub fn absolute(&self) -> f64 {
-        self.absolute as f64 / UNITS
-    }
-
-    /// Σ (e^d − 1 − d).
-    pub fn k3(&self) -> f64 {
-        self.k3 as f64 / UNITS
-    }
-}
-
-struct Term {
-    d: i64,
-    k3: i64,
-    outside: bool,
-}
+/// Where the bins of H, of first tokens and of ids begin in a [`BinTable`]; those of ln p come first.
+const ENTROPY_FROM: usize = PROBABILITY_BINS;
+const FIRST_FROM: usize = ENTROPY_FROM + ENTROPY_BINS;
+const IDS_FROM: usize = FIRST_FROM + FIRST_TOKENS;
 
 /// Where a difference sits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -118,7 +58,7 @@ impl Default for Breakdown {
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn probability_bin(logprob: f32) -> usize {
-    ((-logprob) as usize).min(PROBABILITY_BINS - 1)
+    ((-logprob) as i32).clamp(0, PROBABILITY_BINS as i32 - 1) as usize
 }
 
 #[inline(always)]
@@ -132,58 +72,93 @@ pub fn entropy_from(bin: usize) -> f64 {
     if bin == 0 { 0.0 } else { f64::from(f32::from_bits((ENTROPY_BASE + bin as u32) << ENTROPY_SHIFT)) }
 }
 
-impl Breakdown {
+/// How many of ascending places, of which the first satisfy `is`, do.
+fn partition(range: std::ops::Range<usize>, is: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is(middle) { low = middle + 1 } else { high = middle }
+    }
+    low - range.start
+}
+
+/// What one worker collects for a [`Breakdown`].
+#[derive(Clone, Debug)]
+pub struct BreakdownCollector {
+    bins: BinTable,
+    places: Breakdown,
+    terms: Terms,
+}
+
+impl Default for BreakdownCollector {
+    fn default() -> Self {
+        Self { bins: BinTable::new(IDS_FROM), places: Breakdown::default(), terms: Terms::default() }
+    }
+}
+
+impl BreakdownCollector {
     /// Adds the tokens of a response.
     pub fn add(&mut self, asked: &Asked<'_>, differences: &TokenDifferences) {
-        let trained = asked.trained;
-        let length = asked.source.range(asked.index).len().max(1);
-        let largest = trained.token_id.iter().copied().filter(|id| (*id as usize) < DENSE_IDS).max();
-        if let Some(largest) =
-            largest.and_then(|id| usize::try_from(id).ok()).filter(|l| *l >= self.ids.len())
-        {
-            self.ids.resize((largest + 1).next_power_of_two().max(1024), DifferenceBin::default());
+        let (trained, terms) = (asked.trained, &mut self.terms);
+        terms.fill(differences);
+        let token = |i: usize| differences.token(i);
+        self.bins.add(terms, |i| Some(probability_bin(trained.logprob[token(i)])));
+        self.bins.add(terms, |i| Some(ENTROPY_FROM + entropy_bin(trained.entropy[token(i)])));
+        if !trained.token_id.is_empty() {
+            let dense = |id: i32| (0..DENSE_IDS as i32).contains(&id).then_some(id as usize);
+            let ids = trained.token_id.iter().fold(0, |most, id| most.max(dense(*id).map_or(0, |id| id + 1)));
+            self.bins.reserve(IDS_FROM + ids);
+            self.bins.add(terms, |i| dense(trained.token_id[token(i)]).map(|id| IDS_FROM + id));
         }
-        let mut turn: Option<(i32, DifferenceBin)> = None;
-        let (mut decile, mut decile_end) = (0, length.div_ceil(DECILES));
-        let mut in_decile = DifferenceBin::default();
-        for (i, (d, k3)) in differences.value.iter().zip(&differences.k3).enumerate() {
-            let t = differences.token(i);
-            let ratio = differences.ratio[i];
-            let term = Term { d: to_fixed(*d), k3: to_fixed(*k3), outside: !(0.5..=2.0).contains(&ratio) };
-            self.probability[probability_bin(trained.logprob[t])].add(&term);
-            self.entropy[entropy_bin(trained.entropy[t])].add(&term);
-            let place = asked.token(t);
-            while place >= decile_end {
-                self.deciles[decile].merge(&std::mem::take(&mut in_decile));
-                decile += 1;
-                decile_end = ((decile + 1) * length).div_ceil(DECILES);
-            }
-            in_decile.add(&term);
-            if place < FIRST_TOKENS {
-                self.first[place].add(&term);
-            }
-            if let Some(bin) = trained.token_id.get(t).and_then(|id| self.ids.get_mut(*id as usize)) {
-                bin.add(&term);
-            }
-            if let Some(number) = trained.turn.get(t) {
-                match &mut turn {
-                    Some((open, bin)) if open == number => bin.add(&term),
-                    _ => {
-                        let mut bin = DifferenceBin::default();
-                        bin.add(&term);
-                        if let Some((open, bin)) = turn.replace((*number, bin)) {
-                            self.add_turn(open, &bin);
-                        }
-                    }
-                }
-            }
+        self.add_places(asked, differences);
+        self.add_turns(trained.turn, differences);
+    }
+
+    /// Adds the tokens of a response by their place in it.
+    fn add_places(&mut self, asked: &Asked<'_>, differences: &TokenDifferences) {
+        let place = |i: usize| asked.token(differences.token(i));
+        let n = differences.value.len();
+        let early = |i: &usize| place(*i) < FIRST_TOKENS;
+        for i in (0..n.min(FIRST_TOKENS)).take_while(early) {
+            self.places.first[place(i)].merge(&self.terms.sum(i..i + 1));
         }
-        self.deciles[decile].merge(&in_decile);
-        if let Some((open, bin)) = turn {
-            self.add_turn(open, &bin);
+        let length = asked.source.range(asked.index).len();
+        let mut first = 0;
+        for (decile, bin) in self.places.deciles.iter_mut().enumerate() {
+            let next = ((decile + 1) * length).div_ceil(DECILES);
+            let end = match (asked.picks, &differences.tokens) {
+                (None, None) => next.min(n),
+                _ => first + partition(first..n, |i| place(i) < next),
+            };
+            bin.merge(&self.terms.sum(first..end));
+            first = end;
         }
     }
 
+    fn add_turns(&mut self, turns: &[i32], differences: &TokenDifferences) {
+        let n = if turns.is_empty() { 0 } else { differences.value.len() };
+        let turn = |i: usize| turns[differences.token(i)];
+        let mut first = 0;
+        while first < n {
+            let open = turn(first);
+            let end = (first..n).find(|i| turn(*i) != open).unwrap_or(n);
+            self.places.add_turn(open, &self.terms.sum(first..end));
+            first = end;
+        }
+    }
+
+    /// What was collected.
+    pub fn finish(self) -> Breakdown {
+        let (bins, mut all) = (self.bins.finish(), self.places);
+        all.probability.copy_from_slice(&bins[..ENTROPY_FROM]);
+        all.entropy.copy_from_slice(&bins[ENTROPY_FROM..FIRST_FROM]);
+        all.first.copy_from_slice(&bins[FIRST_FROM..IDS_FROM]);
+        all.ids = bins[IDS_FROM..].to_vec();
+        all
+    }
+}
+
+impl Breakdown {
     fn add_turn(&mut self, turn: i32, bin: &DifferenceBin) {
         if turn != MISSING_ID {
             self.turns.entry(turn).or_default().merge(bin);

@@ -3,25 +3,26 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::breakdown::Breakdown;
+use super::breakdown::{Breakdown, BreakdownCollector};
 use super::clipped_tokens::{ClippedTokens, Corners, TokensById};
 use super::corrections::{CorrectedResponse, CorrectionTally};
+use super::deciles::Deciles;
 use super::difference::{ResponseDifference, TokenDifferences};
 use super::ratio_histogram::RatioHistogram;
 use super::repetition::Loops;
 use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
-use super::slices::{self, SliceTable, SlicedResponse};
+use super::slices::{self, LoggedK3, SliceTable, SlicedResponse};
 use super::step_facts::{MeanTally, StepFacts};
 use super::token_facts::TokenFacts;
 use super::{Asked, CollectedQuestions, QuestionGates};
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::kept_entropies::KeptCount;
-use crate::analyze::plan::Questions;
+use crate::analyze::plan::{Dimension, DimensionSource, Questions};
 use crate::framework::corrections::ResponseRatios;
 use crate::framework::token::ClipRange;
-use crate::ingest::Column;
+use crate::ingest::{Column, MISSING_ID};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one worker collects.
@@ -30,9 +31,10 @@ pub struct QuestionCollector<'a> {
     gates: &'a QuestionGates,
     steps: BTreeMap<i64, StepFacts>,
     slices: Vec<SliceTable>,
-    engine_breakdown: Breakdown,
+    deciles: Deciles,
+    engine_breakdown: BreakdownCollector,
     ratios: RatioHistogram,
-    reference_breakdown: Breakdown,
+    reference_breakdown: BreakdownCollector,
     clipped: ClippedTokens,
     changed: Vec<TokensById>,
     siblings: SiblingStore<'a>,
@@ -41,6 +43,7 @@ pub struct QuestionCollector<'a> {
     /// Of the response that is being added.
     facts: TokenFacts,
     response: ResponseRatios,
+    replicate: u8,
     engine_total: ResponseDifference,
     compared_energy: Vec<f64>,
     candidates: Vec<u32>,
@@ -59,9 +62,10 @@ impl<'a> QuestionCollector<'a> {
             gates,
             steps: BTreeMap::new(),
             slices: vec![SliceTable::default(); plan.dimensions.len()],
-            engine_breakdown: Breakdown::default(),
+            deciles: Deciles::default(),
+            engine_breakdown: BreakdownCollector::default(),
             ratios: RatioHistogram::default(),
-            reference_breakdown: Breakdown::default(),
+            reference_breakdown: BreakdownCollector::default(),
             clipped: ClippedTokens::default(),
             changed: vec![TokensById::default(); plan.corrections.len()],
             siblings: SiblingStore::new(&gates.groups),
@@ -69,6 +73,7 @@ impl<'a> QuestionCollector<'a> {
             keeps: true,
             facts: TokenFacts::default(),
             response: ResponseRatios::default(),
+            replicate: 0,
             engine_total: ResponseDifference::default(),
             compared_energy: Vec::new(),
             candidates: Vec::new(),
@@ -84,6 +89,7 @@ impl<'a> QuestionCollector<'a> {
     pub fn begin(&mut self, asked: &Asked<'_>) {
         self.facts.clear();
         self.candidates.clear();
+        self.replicate = replicate_of(asked.cluster);
         let Columns { logprob, logprob_rollout, .. } = *asked.trained;
         self.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
         self.engine_total = ResponseDifference::of(&self.engine);
@@ -102,6 +108,11 @@ impl<'a> QuestionCollector<'a> {
         self.loops = Loops::default();
     }
 
+    /// The engine difference of the response.
+    pub fn engine_difference(&self) -> &ResponseDifference {
+        &self.engine_total
+    }
+
     /// What the framework found for its tokens: block after block is added.
     pub fn facts(&mut self) -> &mut TokenFacts {
         &mut self.facts
@@ -117,6 +128,7 @@ impl<'a> QuestionCollector<'a> {
         CandidateFacts {
             engine: at.and_then(|at| self.engine.value.get(at)).copied().unwrap_or(f64::NAN),
             response: self.response,
+            replicate: self.replicate,
             slices: self
                 .plan
                 .dimensions
@@ -145,6 +157,9 @@ impl<'a> QuestionCollector<'a> {
             let mask = asked.source.mask().map(|mask| &mask[asked.source.range(asked.index)]);
             facts.loops.repeated += self.loops.tokens(|t| mask.is_none_or(|mask| mask[t] == 1));
             facts.loops.looping += u64::from(self.loops.at_end(asked.whole.token_id.len()));
+            let known = asked.trained.token_id.iter().filter(|id| **id != MISSING_ID).count() as u64;
+            facts.loops.tokens += known;
+            facts.loops.responses += u64::from(known > 0);
         }
         if plan.engine || plan.update {
             self.add_differences(asked);
@@ -206,7 +221,10 @@ impl<'a> QuestionCollector<'a> {
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
         let energy = &self.facts.energy;
         self.compared_energy.clear();
-        self.compared_energy.extend((0..self.engine.value.len()).map(|i| energy[self.engine.token(i)]));
+        match &self.engine.tokens {
+            None => self.compared_energy.extend_from_slice(&energy[..self.engine.value.len()]),
+            Some(known) => self.compared_energy.extend(known.iter().map(|t| energy[*t as usize])),
+        }
         let corrected = CorrectedResponse {
             ratios: &self.response,
             ratio: &self.engine.ratio,
@@ -227,8 +245,7 @@ impl<'a> QuestionCollector<'a> {
             }
         }
         facts.compared_energy.add(corrected.total_energy);
-        let compared = self.engine.value.iter().zip(&self.compared_energy);
-        compared.for_each(|(d, energy)| self.ratios.add(*d, *energy));
+        self.ratios.add(&self.engine.value, &self.compared_energy);
         self.engine_breakdown.add(asked, &self.engine);
     }
 
@@ -242,11 +259,15 @@ impl<'a> QuestionCollector<'a> {
                 &self.spread
             }
         };
-        let replicate = replicate_of(asked.cluster);
+        let k3 = LoggedK3 { values: k3, complete: self.engine.tokens.is_none() };
+        let replicate = usize::from(self.replicate);
         let response = SlicedResponse { asked, facts: &self.facts, k3, replicate };
         let whole = OnceCell::new();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
-            slices::add(table, dimension, &response, &whole);
+            match dimension.source {
+                DimensionSource::Position => self.deciles.add(&response),
+                _ => slices::add(table, dimension, &response, &whole),
+            }
         }
     }
 
@@ -272,6 +293,11 @@ impl<'a> QuestionCollector<'a> {
         let (mut stores, mut changed) = (Vec::new(), Vec::new());
         for mut part in parts {
             part.settle(level);
+            let positions = |dimension: &Dimension| dimension.source == DimensionSource::Position;
+            let position = part.plan.dimensions.iter().position(positions);
+            if let Some(table) = position.and_then(|position| part.slices.get_mut(position)) {
+                part.deciles.pour(table);
+            }
             for (step, facts) in part.steps {
                 match steps.get_mut(&step) {
                     Some(into) => into.merge(&facts),
@@ -285,9 +311,9 @@ impl<'a> QuestionCollector<'a> {
             } else {
                 slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
             }
-            engine.merge(&part.engine_breakdown);
+            engine.merge(&part.engine_breakdown.finish());
             ratios.merge(&part.ratios);
-            reference.merge(&part.reference_breakdown);
+            reference.merge(&part.reference_breakdown.finish());
             clipped.merge(&part.clipped);
             changed.resize_with(part.changed.len(), TokensById::default);
             changed.iter_mut().zip(&part.changed).for_each(|(a, b)| a.merge(b));

@@ -1,8 +1,11 @@
 //! What corrections would do to the tokens of the log.
 
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
+
 use super::difference::{ResponseDifference, TokenDifferences};
 use crate::framework::corrections::{Correction, ResponseRatios};
-use crate::simd::{LANES, Work, sum_of_lanes, widest};
+use crate::simd::{Work, count, sum_in_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one correction does. Parts merge in any order to the same bits.
@@ -84,7 +87,11 @@ impl CorrectedResponse<'_> {
     }
 }
 
+/// Tokens whose weights are laid out side by side at a time.
+const BLOCK: usize = 128;
+
 /// What a rule makes of the tokens of one response.
+#[derive(Default)]
 struct Weighed {
     weight: f64,
     square: f64,
@@ -103,28 +110,26 @@ impl<F: Fn(f64) -> (f64, bool)> Work for Weighing<'_, F> {
         let Self(ratio, energy, weight) = self;
         let n = ratio.len();
         let energy = &energy[..n];
-        let mut sums = [[0.0_f64; LANES]; 3];
-        let mut counts = [[0_u64; LANES]; 2];
-        let mut add = |lane: usize, i: usize| {
-            let (w, uncapped) = weight(ratio[i]);
-            sums[0][lane] += w;
-            sums[1][lane] += w * w;
-            sums[2][lane] += w * w * energy[i];
-            counts[0][lane] += u64::from(w == 0.0);
-            counts[1][lane] += u64::from(!uncapped);
-        };
-        let whole = n - n % LANES;
-        for start in (0..whole).step_by(LANES) {
-            for lane in 0..LANES {
-                add(lane, start + lane);
+        // The rule in one place, so that it is inlined; then a pass for each sum: one loop with all of
+        // them does not become wide.
+        let mut all = Weighed::default();
+        for first in (0..n).step_by(BLOCK) {
+            let end = n.min(first + BLOCK);
+            let (ratio, energy) = (&ratio[first..end], &energy[first..end]);
+            let (mut weights, mut capped) = ([0.0; BLOCK], [0.0; BLOCK]);
+            for i in 0..ratio.len() {
+                let (w, uncapped) = weight(ratio[i]);
+                weights[i] = w;
+                capped[i] = if uncapped { 0.0 } else { 1.0 };
             }
+            let n = ratio.len();
+            all.weight += sum_in_lanes(n, |i| weights[i]);
+            all.square += sum_in_lanes(n, |i| weights[i] * weights[i]);
+            all.energy += sum_in_lanes(n, |i| weights[i] * weights[i] * energy[i]);
+            all.dropped += count(n, |i| weights[i] == 0.0);
+            all.changed += count(n, |i| capped[i] != 0.0);
         }
-        for i in whole..n {
-            add(i - whole, i);
-        }
-        let [weight, square, energy] = sums.map(sum_of_lanes);
-        let [dropped, changed] = counts.map(|lanes| lanes.iter().sum());
-        Weighed { weight, square, energy, dropped, changed }
+        all
     }
 }
 

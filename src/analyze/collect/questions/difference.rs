@@ -5,7 +5,7 @@
 
 use super::kept_differences::KeptDifferences;
 use crate::framework::fast_math;
-use crate::simd::{LANES, Work, sum_of_lanes, widest};
+use crate::simd::{LANES, Work, count, sum_in_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
@@ -89,7 +89,8 @@ pub struct ResponseDifference {
     pub tokens: u64,
     /// s = Σ d.
     pub sum: f64,
-    absolute: f64,
+    /// Σ |d|.
+    pub absolute: f64,
     square: f64,
     /// Σ (e^d − 1 − d).
     pub k3: f64,
@@ -97,7 +98,8 @@ pub struct ResponseDifference {
     ratio_squared: f64,
     verl_ratio_squared: f64,
     outside: [u64; 3],
-    max_abs: f64,
+    /// Largest |d|.
+    pub max_abs: f64,
     /// Smallest d.
     pub min: f64,
 }
@@ -136,45 +138,41 @@ impl Work for Totals<'_> {
         let Self(value, ratio, k3) = self;
         let n = value.len();
         let (ratio, k3) = (&ratio[..n], &k3[..n]);
-        let mut lanes = [[0.0_f64; LANES]; 6];
-        let (mut largest, mut smallest) = ([0.0_f64; LANES], [f64::INFINITY; LANES]);
-        let mut outside = [[0_u64; LANES]; 3];
-        let mut add = |lane: usize, i: usize| {
-            let (d, r) = (value[i], ratio[i]);
-            let terms = [d, d.abs(), d * d, k3[i], r, r * r];
-            for (lanes, term) in lanes.iter_mut().zip(terms) {
-                lanes[lane] += term;
-            }
-            largest[lane] = if d.abs() > largest[lane] { d.abs() } else { largest[lane] };
-            smallest[lane] = if d < smallest[lane] { d } else { smallest[lane] };
-            for (count, (low, high)) in outside.iter_mut().zip(BANDS) {
-                count[lane] += u64::from((r < low) | (r > high));
-            }
-        };
-        let whole = n - n % LANES;
-        for start in (0..whole).step_by(LANES) {
-            for lane in 0..LANES {
-                add(lane, start + lane);
-            }
-        }
-        for i in whole..n {
-            add(i - whole, i);
-        }
-        let [sum, absolute, square, k3, ratio, ratio_squared] = lanes.map(sum_of_lanes);
+        // A pass for each: one loop with all of them does not become wide.
+        let band = |(low, high): (f64, f64)| count(n, |i| (ratio[i] < low) | (ratio[i] > high));
+        let (max_abs, min) = ends(value);
         ResponseDifference {
             tokens: 0,
-            sum,
-            absolute,
-            square,
-            k3,
-            ratio,
-            ratio_squared,
+            sum: sum_in_lanes(n, |i| value[i]),
+            absolute: sum_in_lanes(n, |i| value[i].abs()),
+            square: sum_in_lanes(n, |i| value[i] * value[i]),
+            k3: sum_in_lanes(n, |i| k3[i]),
+            ratio: sum_in_lanes(n, |i| ratio[i]),
+            ratio_squared: sum_in_lanes(n, |i| ratio[i] * ratio[i]),
             verl_ratio_squared: 0.0,
-            outside: outside.map(|lanes| lanes.iter().sum()),
-            max_abs: largest.into_iter().fold(0.0, f64::max),
-            min: smallest.into_iter().fold(f64::INFINITY, f64::min),
+            outside: BANDS.map(band),
+            max_abs,
+            min,
         }
     }
+}
+
+/// The largest size and the smallest value.
+#[inline(always)]
+fn ends(values: &[f64]) -> (f64, f64) {
+    let (mut largest, mut smallest) = ([0.0_f64; LANES], [f64::INFINITY; LANES]);
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let size = chunk[lane].abs();
+            largest[lane] = if size > largest[lane] { size } else { largest[lane] };
+            smallest[lane] = if chunk[lane] < smallest[lane] { chunk[lane] } else { smallest[lane] };
+        }
+    }
+    let largest =
+        rest.iter().fold(0.0, |most: f64, d| most.max(d.abs())).max(largest.into_iter().fold(0.0, f64::max));
+    let smallest = rest.iter().copied().chain(smallest).fold(f64::INFINITY, f64::min);
+    (largest, smallest)
 }
 
 /// A difference summed over responses. Parts merge in any order to the same bits.

@@ -15,7 +15,8 @@ pub fn bin(difference: f64) -> usize {
     ((difference.clamp(-LARGEST, LARGEST) + LARGEST) * PER_NAT).min(BINS as f64 - 1.0) as usize
 }
 
-/// Tokens and energy by bin.
+/// Tokens and energy by bin. Energies of one response are summed in the order of its tokens, those of
+/// many exactly.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct RatioHistogram {
     /// Tokens.
@@ -31,13 +32,20 @@ impl Default for RatioHistogram {
 }
 
 impl RatioHistogram {
-    /// Adds a token.
-    #[inline]
-    pub fn add(&mut self, difference: f64, energy: f64) {
-        let bin = bin(difference);
-        self.tokens[bin] += 1;
-        if energy != 0.0 {
-            self.energy[bin].add(energy);
+    /// Adds the tokens of a response.
+    pub fn add(&mut self, differences: &[f64], energies: &[f64]) {
+        let mut sums = [0.0; BINS];
+        let (mut first, mut last) = (BINS, 0);
+        for (difference, energy) in differences.iter().zip(energies) {
+            let bin = bin(*difference);
+            (first, last) = (first.min(bin), last.max(bin));
+            self.tokens[bin] += 1;
+            sums[bin] += energy;
+        }
+        for bin in first..BINS.min(last + 1) {
+            if sums[bin] != 0.0 {
+                self.energy[bin].add(sums[bin]);
+            }
         }
     }
 

@@ -1,10 +1,15 @@
 //! Loops: an n-gram that follows itself at least twice.
 //!
 //! A run of period P with three copies or more has 2P tokens in a row that equal the one P before
-//! them, so a multiple of 2P is among them. Only those are looked at: about n/2P comparisons for each
-//! period, n·H₆₄/2 ≈ 2.4 n in all, and a run that is found is followed once.
+//! them. So of places that are at most 2P − 1 apart, one and the token after it are among them. At such
+//! places the tokens of many periods before are looked at in one wide comparison; where a pair of
+//! tokens comes back, the run is followed.
+
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
 
 use crate::ingest::MISSING_ID;
+use crate::simd::{Work, widest};
 
 /// The longest n-gram.
 pub const LONGEST_PERIOD: usize = 64;
@@ -12,39 +17,72 @@ pub const LONGEST_PERIOD: usize = 64;
 pub const COPIES: usize = 3;
 
 /// The loops of one response; reused.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Loops {
     /// Where the second copy begins and the last ends; ascending, apart from each other.
     repeated: Vec<(usize, usize)>,
+    /// The tokens, after [`LONGEST_PERIOD`] that are none.
+    padded: Vec<i32>,
+    /// Where the last run of each period ended.
+    followed: [usize; LONGEST_PERIOD + 1],
+}
+
+impl Default for Loops {
+    fn default() -> Self {
+        let padded = vec![MISSING_ID; LONGEST_PERIOD];
+        Self { repeated: Vec::new(), padded, followed: [0; LONGEST_PERIOD + 1] }
+    }
 }
 
 impl Loops {
     /// Finds the loops of a response.
     pub fn find(&mut self, ids: &[i32]) {
         self.repeated.clear();
-        for period in 1..=LONGEST_PERIOD.min(ids.len() / COPIES) {
-            self.find_period(ids, period);
+        if ids.len() < COPIES {
+            return;
         }
+        self.padded.truncate(LONGEST_PERIOD);
+        self.padded.extend_from_slice(ids);
+        self.followed = [0; LONGEST_PERIOD + 1];
+        widest(Finding { loops: self, ids });
         self.join();
     }
 
-    fn find_period(&mut self, ids: &[i32], period: usize) {
-        // Each token beside the one a period before it: `at` is a place among the earlier ones.
-        let (later, earlier) = (&ids[period..], &ids[..ids.len() - period]);
-        let same = |at: usize| (later[at] == earlier[at]) & (later[at] != MISSING_ID);
-        let stride = (COPIES - 1) * period;
-        let mut at = period;
-        while at < earlier.len() {
-            if !same(at) {
-                at += stride;
-                continue;
+    /// Looks at every `stride`-th token for periods from `SHORTEST` on, `PERIODS` of them.
+    #[inline(always)]
+    fn look<const PERIODS: usize>(&mut self, ids: &[i32], shortest: usize) {
+        let stride = (COPIES - 1) * shortest - 1;
+        let longest = shortest + PERIODS - 1;
+        for at in (0..ids.len() - 1).step_by(stride) {
+            let (token, next) = (ids[at], ids[at + 1]);
+            let before = &self.padded[LONGEST_PERIOD + at - longest..];
+            let (Some(first), Some(second)) =
+                (before.first_chunk::<PERIODS>(), before[1..].first_chunk::<PERIODS>())
+            else {
+                break;
+            };
+            let mut found = [false; PERIODS];
+            for i in 0..PERIODS {
+                found[i] = (first[i] == token) & (second[i] == next);
             }
-            let before = (0..at).rev().take_while(|at| same(*at)).count();
-            let after = (at..earlier.len()).take_while(|at| same(*at)).count();
-            if before + after >= stride {
-                self.repeated.push((at - before + period, at + after + period));
+            if found.iter().fold(false, |any, found| any | found) && token != MISSING_ID {
+                let periods = found.iter().enumerate().filter(|(_, found)| **found);
+                periods.for_each(|(i, _)| self.follow(ids, at, longest - i));
             }
-            at += after.next_multiple_of(stride);
+        }
+    }
+
+    /// Follows the run that token `at` is in, which equals the one a period before.
+    fn follow(&mut self, ids: &[i32], at: usize, period: usize) {
+        if at < self.followed[period] {
+            return;
+        }
+        let same = |at: &usize| (ids[*at] == ids[*at - period]) & (ids[*at] != MISSING_ID);
+        let before = (period..at).rev().take_while(same).count();
+        let after = (at..ids.len()).take_while(same).count();
+        self.followed[period] = at + after;
+        if before + after >= (COPIES - 1) * period {
+            self.repeated.push((at - before, at + after));
         }
     }
 
@@ -73,6 +111,47 @@ impl Loops {
     pub fn at_end(&self, length: usize) -> bool {
         self.repeated.last().is_some_and(|(_, end)| *end == length)
     }
+}
+
+struct Finding<'a> {
+    loops: &'a mut Loops,
+    ids: &'a [i32],
+}
+
+impl Work for Finding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { loops, ids } = self;
+        // Three equal tokens, and four that equal those two before, are looked for in one go each.
+        if has_run::<2>(&ids[1..], ids) {
+            loops.look::<1>(ids, 1);
+        }
+        if has_run::<4>(&ids[2..], ids) {
+            loops.look::<1>(ids, 2);
+        }
+        loops.look::<9>(ids, 3);
+        loops.look::<{ LONGEST_PERIOD - 11 }>(ids, 12);
+    }
+}
+
+/// Whether `N` tokens in a row are alike in both.
+#[inline(always)]
+fn has_run<const N: usize>(later: &[i32], earlier: &[i32]) -> bool {
+    let Some(places) = (later.len() + 1).checked_sub(N) else { return false };
+    // Shifted copies of one length: the loop over places is wide.
+    let later: [&[i32]; N] = std::array::from_fn(|shift| &later[shift..shift + places]);
+    let earlier: [&[i32]; N] = std::array::from_fn(|shift| &earlier[shift..shift + places]);
+    let mut any = false;
+    for at in 0..places {
+        let mut alike = true;
+        for shift in 0..N {
+            alike &= later[shift][at] == earlier[shift][at];
+        }
+        any |= alike;
+    }
+    any
 }
 
 #[cfg(test)]

@@ -145,7 +145,8 @@ impl<'a> SiblingStore<'a> {
             return;
         };
         let hash = (asked.cluster >> 32) as u32;
-        if hash > largest_hash(self.level) {
+        // Without ids, as in a file that lacks them, a response is like no other.
+        if hash > largest_hash(self.level) || asked.whole.token_id.is_empty() {
             return;
         }
         let ids = asked.whole.token_id.to_vec();

@@ -16,8 +16,9 @@ pub const MISSING: u64 = 0;
 pub const DECILES: usize = 10;
 
 /// The random group of a cluster.
-pub fn replicate_of(cluster: u64) -> usize {
-    (cluster >> 32) as usize % REPLICATES
+pub fn replicate_of(cluster: u64) -> u8 {
+    // Below 32, so it fits.
+    ((cluster >> 32) % REPLICATES as u64) as u8
 }
 
 /// A number as bits that order as numbers do; never [`MISSING`].
@@ -136,15 +137,6 @@ pub fn stretch_end(dimension: &Dimension, asked: &Asked<'_>, first: usize, key: 
             Some(turns @ [turn, ..]) => first + turns.iter().position(|t| t != turn).unwrap_or(turns.len()),
             _ => n,
         },
-        DimensionSource::Position => {
-            let length = asked.source.range(asked.index).len();
-            let decile = asked.token(first) * DECILES / length.max(1);
-            let next = ((decile + 1) * length).div_ceil(DECILES);
-            match asked.picks {
-                None => next.min(n),
-                Some(picks) => picks.partition_point(|token| (*token as usize) < next),
-            }
-        }
         _ => (first + 1..n).find(|t| key_of(dimension, TokenPlace::of(asked, *t)) != key).unwrap_or(n),
     }
 }

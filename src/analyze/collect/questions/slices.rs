@@ -35,8 +35,6 @@ pub struct SliceTally {
     pub entropy: ExactSum,
     /// p.
     pub probability: ExactSum,
-    /// ‖g‖².
-    pub energy: ExactSum,
     /// k3 of the engine difference.
     pub k3: LogSum,
     /// Tokens and ‖g‖² by random group.
@@ -52,7 +50,6 @@ impl Default for SliceTally {
             compared: 0,
             entropy: ExactSum::new(),
             probability: ExactSum::new(),
-            energy: ExactSum::new(),
             k3: LogSum::default(),
             replicates: vec![(0, ExactSum::new()); REPLICATES],
         }
@@ -60,17 +57,25 @@ impl Default for SliceTally {
 }
 
 impl SliceTally {
-    fn add(&mut self, stretch: &Stretch, replicate: usize) {
+    pub(super) fn add(&mut self, stretch: &Stretch, replicate: usize) {
         self.tokens += stretch.tokens;
         self.clipped += stretch.clipped;
-        self.compared += stretch.compared;
         self.entropy.add(stretch.entropy);
         self.probability.add(stretch.probability);
-        self.energy.add(stretch.energy);
-        self.k3.add(stretch.k3);
+        if stretch.compared > 0 {
+            self.compared += stretch.compared;
+            self.k3.add(stretch.k3);
+        }
         let (tokens, energy) = &mut self.replicates[replicate];
         *tokens += stretch.tokens;
         energy.add(stretch.energy);
+    }
+
+    /// ‖g‖² of all its random groups.
+    pub fn energy(&self) -> f64 {
+        let mut all = ExactSum::new();
+        self.replicates.iter().for_each(|(_, energy)| all.merge(energy));
+        all.value()
     }
 
     /// Adds another part.
@@ -81,7 +86,6 @@ impl SliceTally {
         self.compared += other.compared;
         self.entropy.merge(&other.entropy);
         self.probability.merge(&other.probability);
-        self.energy.merge(&other.energy);
         self.k3.merge(&other.k3);
         for (a, b) in self.replicates.iter_mut().zip(&other.replicates) {
             a.0 += b.0;
@@ -118,7 +122,8 @@ impl SliceTable {
         self.level > 0
     }
 
-    fn at(&mut self, key: u64) -> &mut SliceTally {
+    /// Where a value is counted.
+    pub(super) fn at(&mut self, key: u64) -> &mut SliceTally {
         let key = self.kept(key);
         if self.values.len() >= VALUES && !self.values.contains_key(&key) {
             if !self.texts {
@@ -175,10 +180,31 @@ pub struct SlicedResponse<'a> {
     pub asked: &'a Asked<'a>,
     /// What was found.
     pub facts: &'a TokenFacts,
-    /// k3 of the engine difference by trained token; NaN where not logged, empty without any.
-    pub k3: &'a [f64],
+    /// k3 of the engine difference.
+    pub k3: LoggedK3<'a>,
     /// Its random group.
     pub replicate: usize,
+}
+
+/// k3 of the engine difference by trained token; empty without any.
+#[derive(Clone, Copy)]
+pub struct LoggedK3<'a> {
+    /// NaN where not logged.
+    pub values: &'a [f64],
+    /// Whether all are logged.
+    pub complete: bool,
+}
+
+impl LoggedK3<'_> {
+    /// The sum over tokens, and of how many.
+    fn sum(&self, range: std::ops::Range<usize>) -> (f64, u64) {
+        let values = self.values.get(range).unwrap_or_default();
+        if self.complete {
+            return (values.iter().sum(), values.len() as u64);
+        }
+        let known = values.iter().filter(|k3| !k3.is_nan());
+        known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1))
+    }
 }
 
 /// What a stretch of a response's tokens adds up to.
@@ -194,20 +220,24 @@ pub struct Stretch {
 }
 
 impl SlicedResponse<'_> {
-    fn stretch(&self, range: std::ops::Range<usize>) -> Stretch {
+    /// What the trained tokens of `range` add up to.
+    pub fn stretch(&self, range: std::ops::Range<usize>) -> Stretch {
         let facts = self.facts;
-        let entropy = self.asked.trained.entropy[range.clone()].iter().map(|h| f64::from(*h));
-        let known = self.k3.get(range.clone()).unwrap_or_default().iter().filter(|k3| !k3.is_nan());
-        let (k3, compared) = known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1));
-        Stretch {
-            tokens: range.len() as u64,
-            clipped: facts.clipped[range.clone()].iter().map(|clipped| u64::from(*clipped)).sum(),
-            compared,
-            entropy: entropy.sum(),
-            probability: facts.probability[range.clone()].iter().sum(),
-            energy: facts.energy[range].iter().sum(),
-            k3,
+        let mut all = Stretch { tokens: range.len() as u64, ..Stretch::default() };
+        let entropies = &self.asked.trained.entropy[range.clone()];
+        let states =
+            entropies.iter().zip(&facts.probability[range.clone()]).zip(&facts.energy[range.clone()]);
+        // Three sums side by side: each waits for its own last addition.
+        for ((entropy, probability), energy) in states {
+            all.entropy += f64::from(*entropy);
+            all.probability += probability;
+            all.energy += energy;
         }
+        if facts.clips {
+            all.clipped = facts.clipped[range.clone()].iter().map(|clipped| u64::from(*clipped)).sum();
+        }
+        (all.k3, all.compared) = self.k3.sum(range);
+        all
     }
 }
 

@@ -79,6 +79,10 @@ pub struct LoopTally {
     pub repeated: u64,
     /// Responses that end in a loop.
     pub looping: u64,
+    /// Trained tokens with an id.
+    pub tokens: u64,
+    /// Responses with ids.
+    pub responses: u64,
 }
 
 /// Values of responses: how many, and their sum.
@@ -212,5 +216,7 @@ impl StepFacts {
         self.finished.merge(&other.finished);
         self.loops.repeated += other.loops.repeated;
         self.loops.looping += other.loops.looping;
+        self.loops.tokens += other.loops.tokens;
+        self.loops.responses += other.loops.responses;
     }
 }

@@ -15,6 +15,8 @@ pub struct TokenFacts {
     pub energy: Vec<f64>,
     /// Whether clipping cuts the token.
     pub clipped: Vec<bool>,
+    /// Whether it cuts any.
+    pub clips: bool,
 }
 
 impl TokenFacts {
@@ -24,6 +26,7 @@ impl TokenFacts {
         self.weight.clear();
         self.energy.clear();
         self.clipped.clear();
+        self.clips = false;
     }
 
     /// Adds the first `n` tokens of a block.
@@ -39,7 +42,9 @@ impl TokenFacts {
         } else {
             self.weight.extend_from_slice(&framework.weight[..n]);
             self.energy.extend_from_slice(&framework.norm_sq[..n]);
-            self.clipped.extend(framework.flags[..n].iter().map(|facts| facts & flags::CLIPPED != 0));
+            let found = &framework.flags[..n];
+            self.clips |= found.iter().fold(0, |all, facts| all | facts) & flags::CLIPPED != 0;
+            self.clipped.extend(found.iter().map(|facts| facts & flags::CLIPPED != 0));
         }
     }
 }

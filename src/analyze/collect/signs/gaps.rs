@@ -1,8 +1,12 @@
 //! What the three policies of a token say of each other: sums from which differences between them
 //! are told apart.
 
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
+
 use crate::analyze::collect::columns::Columns;
 use crate::framework::fast_math;
+use crate::simd::{Work, sum_in_lanes, widest};
 
 /// Differences beyond this count as this: e^40 is far outside of any correction.
 const LARGEST_DIFFERENCE: f64 = 40.0;
@@ -43,29 +47,11 @@ pub struct GapSums {
 impl GapSums {
     /// The sums of a response's trained tokens; `None` where the sampler's are not logged.
     pub fn of(columns: &Columns<'_>) -> Option<Self> {
-        let mut sums = Self::default();
-        for (t, (trainer, sampler)) in columns.logprob.iter().zip(columns.logprob_rollout).enumerate() {
-            let (l, m) = (f64::from(*trainer), f64::from(*sampler));
-            let y = (m - l).clamp(-LARGEST_DIFFERENCE, LARGEST_DIFFERENCE);
-            if !(m.is_finite() && l.is_finite()) {
-                continue;
-            }
-            let h = f64::from(columns.entropy[t]);
-            let collision = columns.sum_pi_sq.get(t).copied().filter(|c| *c > 0.0);
-            let (x, z) = (l + h, collision.map_or(0.0, |c| (c.ln() + h).max(0.0)));
-            sums.tokens += 1.0;
-            sums.k3 += k3(-y);
-            sums.y += y;
-            sums.absolute += y.abs();
-            sums.yy += y * y;
-            sums.below += if y < 0.0 { y * y } else { 0.0 };
-            let moments = [x * y, z * y, x * x, x * z, z * z];
-            sums.moments.iter_mut().zip(moments).for_each(|(sum, term)| *sum += term);
-            if *trainer < NEARLY_CERTAIN {
-                let terms = [1.0, l, m, l * l, l * m];
-                sums.slope.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
-            }
+        let Columns { logprob, logprob_rollout, entropy, sum_pi_sq, .. } = *columns;
+        if logprob_rollout.is_empty() {
+            return None;
         }
+        let sums = widest(Gaps { logprob, logprob_rollout, entropy, sum_pi_sq });
         (sums.tokens > 0.0).then_some(sums)
     }
 
@@ -86,5 +72,137 @@ impl GapSums {
         self.below += other.below;
         self.moments.iter_mut().zip(other.moments).for_each(|(sum, term)| *sum += term);
         self.slope.iter_mut().zip(other.slope).for_each(|(sum, term)| *sum += term);
+    }
+}
+
+/// Columns of a response that are added up in lanes.
+struct Gaps<'a> {
+    logprob: &'a [f32],
+    logprob_rollout: &'a [f32],
+    entropy: &'a [f32],
+    sum_pi_sq: &'a [f64],
+}
+
+/// Tokens whose values are laid out side by side at a time.
+const BLOCK: usize = 256;
+type Values = [f64; BLOCK];
+
+impl Work for Gaps<'_> {
+    type Output = GapSums;
+
+    #[inline(always)]
+    fn call(self) -> GapSums {
+        let mut sums = GapSums::default();
+        for first in (0..self.logprob.len()).step_by(BLOCK) {
+            let end = self.logprob.len().min(first + BLOCK);
+            let block = Gaps {
+                logprob: &self.logprob[first..end],
+                logprob_rollout: &self.logprob_rollout[first..end],
+                entropy: &self.entropy[first..end],
+                sum_pi_sq: self.sum_pi_sq.get(first..end).unwrap_or_default(),
+            };
+            sums.add(&block.sums());
+        }
+        sums
+    }
+}
+
+impl Gaps<'_> {
+    /// The sums of at most [`BLOCK`] tokens. A token that lacks a value is all zeros.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
+    fn sums(&self) -> GapSums {
+        let n = self.logprob.len();
+        let (logprob, sampler, entropy) =
+            (&self.logprob[..n], &self.logprob_rollout[..n], &self.entropy[..n]);
+        let (mut known, mut moved): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (mut l, mut m, mut x, mut z): (Values, Values, Values, Values) =
+            ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        for i in 0..n {
+            let is = logprob[i].is_finite() & sampler[i].is_finite();
+            known[i] = if is { 1.0 } else { 0.0 };
+            l[i] = if is { f64::from(logprob[i]) } else { 0.0 };
+            m[i] = if is { f64::from(sampler[i]) } else { 0.0 };
+            x[i] = if is { f64::from(logprob[i]) + f64::from(entropy[i]) } else { 0.0 };
+            moved[i] = if is & (logprob[i] < NEARLY_CERTAIN) { 1.0 } else { 0.0 };
+        }
+        if let Some(collision) = self.sum_pi_sq.get(..n) {
+            for i in 0..n {
+                let normal = collision[i] > f64::from(f32::MIN_POSITIVE);
+                let ln = fast_math::ln_f32(if normal { collision[i] as f32 } else { 1.0 });
+                let sum = f64::from(ln) + f64::from(entropy[i]);
+                z[i] = if normal & (sum > 0.0) { known[i] * sum } else { 0.0 };
+            }
+        }
+        let (mut y, mut k3, mut below): (Values, Values, Values) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        for i in 0..n {
+            let d = m[i] - l[i];
+            let d = if d > LARGEST_DIFFERENCE { LARGEST_DIFFERENCE } else { d };
+            let d = if d < -LARGEST_DIFFERENCE { -LARGEST_DIFFERENCE } else { d };
+            y[i] = d;
+            k3[i] = fast_math::exp(-d) - 1.0 + d;
+            below[i] = if d < 0.0 { d } else { 0.0 };
+        }
+        let (mut moved_l, mut absolute): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
+        for i in 0..n {
+            moved_l[i] = moved[i] * l[i];
+            absolute[i] = y[i].abs();
+        }
+        let sum = |a: &Values| sum_in_lanes(n, |i| a[i]);
+        let of = |a: &Values, b: &Values| sum_in_lanes(n, |i| a[i] * b[i]);
+        GapSums {
+            tokens: sum(&known),
+            k3: sum(&k3),
+            y: sum(&y),
+            absolute: sum(&absolute),
+            yy: of(&y, &y),
+            below: of(&below, &below),
+            moments: [of(&x, &y), of(&z, &y), of(&x, &x), of(&x, &z), of(&z, &z)],
+            slope: [sum(&moved), sum(&moved_l), of(&moved, &m), of(&moved_l, &l), of(&moved_l, &m)],
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Token by token, as the sums are defined.
+    #[test]
+    fn lanes_add_up_to_the_definition() {
+        let token = |i: u8| {
+            let l = -f32::from(i % 7) / 3.0;
+            let m = if i == 5 { f32::NAN } else { l + f32::from(i % 5) / 10.0 - 0.2 };
+            (l, m, 0.1 * f32::from(i % 4), if i == 9 { 0.0 } else { 1.0 / f64::from(1 + i % 6) })
+        };
+        let tokens: Vec<(f32, f32, f32, f64)> =
+            (0..u16::MAX).map(|i| token((i % 251) as u8)).take(600).collect();
+        let (logprob, logprob_rollout): (Vec<f32>, Vec<f32>) = tokens.iter().map(|t| (t.0, t.1)).unzip();
+        let (entropy, sum_pi_sq): (Vec<f32>, Vec<f64>) = tokens.iter().map(|t| (t.2, t.3)).unzip();
+        for sum_pi_sq in [&sum_pi_sq[..], &[]] {
+            let found = widest(Gaps {
+                logprob: &logprob,
+                logprob_rollout: &logprob_rollout,
+                entropy: &entropy,
+                sum_pi_sq,
+            });
+            let mut sums = [0.0; 16];
+            for (i, (l, m, h, c)) in tokens.iter().enumerate().filter(|(_, t)| t.1.is_finite()) {
+                let (small, l, m, h) = (*l < NEARLY_CERTAIN, f64::from(*l), f64::from(*m), f64::from(*h));
+                let (x, y) = (l + h, m - l);
+                let z = if sum_pi_sq.is_empty() || i % 251 == 9 { 0.0 } else { (c.ln() + h).max(0.0) };
+                let below = if y < 0.0 { y * y } else { 0.0 };
+                let moments = [1.0, k3(-y), y, y.abs(), y * y, below, x * y, z * y, x * x, x * z, z * z];
+                sums.iter_mut().zip(moments).for_each(|(sum, term)| *sum += term);
+                let slope = if small { [1.0, l, m, l * l, l * m] } else { [0.0; 5] };
+                sums[11..].iter_mut().zip(slope).for_each(|(sum, term)| *sum += term);
+            }
+            let GapSums { tokens, k3, y, absolute, yy, below, moments, slope } = found;
+            let found = [&[tokens, k3, y, absolute, yy, below][..], &moments, &slope].concat();
+            for (a, b) in found.iter().zip(sums) {
+                assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{found:?} {sums:?}");
+            }
+        }
     }
 }

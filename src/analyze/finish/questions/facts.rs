@@ -173,14 +173,14 @@ pub fn repetition(steps: &Steps, asked: &Questions) -> Option<Repetition> {
     for facts in steps.values() {
         tokens += facts.loops.repeated;
         looping += facts.loops.looping;
-        all += facts.tokens;
+        all += facts.loops.tokens;
     }
     let row = |(step, facts): (&i64, &StepFacts)| StepRepetition {
         step: *step,
         tokens: facts.loops.repeated,
-        share: mean(facts.loops.repeated as f64, facts.tokens).unwrap_or(0.0),
+        share: mean(facts.loops.repeated as f64, facts.loops.tokens).unwrap_or(0.0),
         looping: facts.loops.looping,
-        looping_share: mean(facts.loops.looping as f64, facts.responses).unwrap_or(0.0),
+        looping_share: mean(facts.loops.looping as f64, facts.loops.responses).unwrap_or(0.0),
     };
     (asked.ids && all > 0).then(|| Repetition {
         tokens,

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::analyze::collect::clusters::cluster_key;
 use crate::analyze::collect::questions::difference::BANDS;
 use crate::analyze::collect::questions::ratio_histogram;
 use crate::analyze::collect::questions::slice_keys::REPLICATES;
-use crate::analyze::collect::questions::slice_keys::replicate_of;
 use crate::analyze::finish::flagged::FlaggedSource;
 use crate::analyze::finish::steps::share;
 use crate::analyze::plan::Questions;
@@ -93,10 +91,8 @@ impl CandidateFlags {
                     *removed += u64::from(rule.weight(ratio, &facts.response).0 == 0.0);
                 }
             }
-            let c = candidate;
-            let replicate = replicate_of(cluster_key(c.batch.step, &c.group, &c.sample, c.place));
             for (counts, key) in flags.slices.iter_mut().zip(&facts.slices) {
-                counts.entry(*key).or_insert([0; REPLICATES])[replicate] += 1;
+                counts.entry(*key).or_insert([0; REPLICATES])[usize::from(facts.replicate) % REPLICATES] += 1;
             }
             Ok(())
         })?;

@@ -8,6 +8,7 @@ use super::spurious::SpuriousPlaces;
 use crate::analyze::collect::questions::siblings::{Sibling, Siblings};
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::siblings::{Branch, Fork, Forks, SpuriousForks};
+use crate::ingest::MISSING_ID;
 use crate::stats::bootstrap::t_interval;
 use crate::stats::welch::welch_interval;
 
@@ -25,10 +26,11 @@ struct Shared {
     depth: usize,
 }
 
-/// The branches of one prefix: stretches of sorted siblings by their next id.
+/// The branches of one prefix: stretches of sorted siblings by their next id. A response whose next id
+/// is not logged is in none: what it goes on with is not known.
 fn branches(siblings: &[Sibling], shared: Shared) -> Vec<Shared> {
     let Shared { from, to, depth } = shared;
-    let next = |i: usize| siblings[i].ids.get(depth);
+    let next = |i: usize| siblings[i].ids.get(depth).filter(|id| **id != MISSING_ID);
     let mut found: Vec<Shared> = Vec::new();
     for i in (from..to).filter(|i| next(*i).is_some()) {
         match found.last_mut() {
@@ -248,6 +250,18 @@ mod tests {
             found.sort();
             prop_assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn a_missing_id_is_no_branch() {
+        let ids: [&[i32]; 5] = [&[1, 2], &[1, MISSING_ID, 3], &[1, MISSING_ID, 4], &[MISSING_ID, 5], &[6]];
+        let mut siblings: Vec<Sibling> = ids.iter().map(|ids| sibling(ids, 0.0)).collect();
+        siblings.sort_by(|a, b| a.ids.cmp(&b.ids));
+        let mut found = Vec::new();
+        each_fork(&siblings, |depth, branches| {
+            found.push((depth, branches.iter().map(|b| b.to - b.from).collect::<Vec<_>>()));
+        });
+        assert_eq!(found, [(0, vec![3, 1])]);
     }
 
     #[test]

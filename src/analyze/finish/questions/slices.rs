@@ -122,7 +122,7 @@ impl Slicer<'_> {
             token_share: mean(n as f64, all.tally.tokens).unwrap_or(0.0),
             mean_entropy: Some(mean(tally.entropy.value(), n).unwrap_or(0.0)),
             mean_prob: mean(tally.probability.value(), n).unwrap_or(0.0),
-            energy_share: share(tally.energy.value(), all.tally.energy.value()),
+            energy_share: share(tally.energy(), all.tally.energy()),
             energy_share_interval: jackknife(&energies),
             spurious: Some(spurious),
             spurious_share: Some(mean(spurious as f64, n).unwrap_or(0.0)),

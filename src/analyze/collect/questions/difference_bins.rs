@@ -1,0 +1,216 @@
+//! Sums of differences in bins. They are whole multiples of a unit, so that they add up in any order.
+
+use std::ops::Range;
+
+use super::difference::TokenDifferences;
+
+const UNITS: f64 = 1_099_511_627_776.0; // 2^40
+/// A token's term is at most this.
+const LARGEST: f64 = 4_194_304.0; // 2^22: below 2^62 units
+/// Terms below this are below 2^50 units: [`RECENT`] of them fit 64 bits.
+const SMALL: f64 = 1_024.0;
+const RECENT: usize = 1 << 12;
+/// Adding it rounds a number below 2^51 to an integer kept in its low mantissa bits.
+const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
+
+/// Meaningless where the value is not small.
+#[inline(always)]
+fn small_to_fixed(value: f64) -> i64 {
+    (value * UNITS + ROUNDER).to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed()
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn to_fixed(value: f64) -> i64 {
+    (value.clamp(-LARGEST, LARGEST) * UNITS) as i64
+}
+
+/// What tokens add up to in 64 bits: their number and, above 2^32, that of those outside of [0.5, 2];
+/// Σ d, Σ |d|, Σ k3. As few as [`RECENT`] tokens cannot overflow it.
+type Sums = [i64; 4];
+
+#[inline(always)]
+fn add(into: &mut Sums, term: &Sums) {
+    for (sum, term) in into.iter_mut().zip(term) {
+        *sum += term;
+    }
+}
+
+/// What each token of a response adds; reused.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// Zeros where a term is not small.
+    small: Vec<Sums>,
+    /// Tokens whose terms are not.
+    large: Vec<(usize, DifferenceBin)>,
+}
+
+impl Terms {
+    /// Of the differences of a response.
+    pub fn fill(&mut self, differences: &TokenDifferences) {
+        let outside = |r: f64| i64::from((r < 0.5) | (r > 2.0));
+        self.small.clear();
+        self.large.clear();
+        let pairs = differences.value.iter().zip(&differences.k3).zip(&differences.ratio);
+        self.small.extend(pairs.clone().map(|((d, k3), r)| {
+            let fixed = small_to_fixed(*d);
+            [1 + (outside(*r) << 32), fixed, fixed.wrapping_abs(), small_to_fixed(*k3)]
+        }));
+        // In a pass of its own, which most responses need not enter.
+        let is_large = |d: f64, k3: f64| !((d.abs() < SMALL) & (k3 < SMALL));
+        if pairs.clone().fold(false, |any, ((d, k3), _)| any | is_large(*d, *k3)) {
+            for (i, ((d, k3), r)) in pairs.enumerate().filter(|(_, ((d, k3), _))| is_large(**d, **k3)) {
+                let sum = i128::from(to_fixed(*d));
+                let outside = outside(*r).cast_unsigned();
+                let k3 = to_fixed(*k3).into();
+                let one = DifferenceBin { tokens: 1, outside, sum, absolute: sum.abs(), k3 };
+                self.small[i] = [0; 4];
+                self.large.push((i, one));
+            }
+        }
+    }
+
+    /// What the tokens of a stretch add up to.
+    pub fn sum(&self, range: Range<usize>) -> DifferenceBin {
+        let mut all = DifferenceBin::default();
+        for part in self.small[range.clone()].chunks(RECENT) {
+            let mut sums = [0; 4];
+            part.iter().for_each(|term| add(&mut sums, term));
+            all.merge(&sums.into());
+        }
+        self.large.iter().filter(|(i, _)| range.contains(i)).for_each(|(_, one)| all.merge(one));
+        all
+    }
+}
+
+/// The differences of some tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct DifferenceBin {
+    /// Tokens.
+    pub tokens: u64,
+    /// Tokens with a ratio outside of [0.5, 2].
+    pub outside: u64,
+    sum: i128,
+    absolute: i128,
+    k3: i128,
+}
+
+impl DifferenceBin {
+    /// Adds other tokens.
+    pub fn merge(&mut self, other: &Self) {
+        self.tokens += other.tokens;
+        self.outside += other.outside;
+        self.sum += other.sum;
+        self.absolute += other.absolute;
+        self.k3 += other.k3;
+    }
+
+    /// Σ d.
+    pub fn sum(&self) -> f64 {
+        self.sum as f64 / UNITS
+    }
+
+    /// Σ |d|.
+    pub fn absolute(&self) -> f64 {
+        self.absolute as f64 / UNITS
+    }
+
+    /// Σ (e^d − 1 − d).
+    pub fn k3(&self) -> f64 {
+        self.k3 as f64 / UNITS
+    }
+}
+
+impl From<Sums> for DifferenceBin {
+    fn from([counts, sum, absolute, k3]: Sums) -> Self {
+        let (tokens, outside) = (counts & 0xffff_ffff, counts >> 32);
+        Self {
+            tokens: tokens.cast_unsigned(),
+            outside: outside.cast_unsigned(),
+            sum: sum.into(),
+            absolute: absolute.into(),
+            k3: k3.into(),
+        }
+    }
+}
+
+/// Many bins. The last tokens of each are summed in 64 bits: a quarter of the work.
+#[derive(Clone, Debug)]
+pub struct BinTable {
+    recent: Vec<Sums>,
+    bins: Vec<DifferenceBin>,
+}
+
+impl BinTable {
+    /// `bins` empty ones.
+    pub fn new(bins: usize) -> Self {
+        Self { recent: vec![[0; 4]; bins], bins: vec![DifferenceBin::default(); bins] }
+    }
+
+    /// Makes them at least `bins`.
+    pub fn reserve(&mut self, bins: usize) {
+        if bins > self.bins.len() {
+            self.recent.resize(bins, [0; 4]);
+            self.bins.resize(bins, DifferenceBin::default());
+        }
+    }
+
+    /// Adds the tokens of a response, the i-th to the bin `of(i)` if that is one.
+    #[inline(always)]
+    pub fn add(&mut self, terms: &Terms, of: impl Fn(usize) -> Option<usize>) {
+        for (i, term) in terms.small.iter().enumerate() {
+            if let Some(bin) = of(i) {
+                let recent = &mut self.recent[bin];
+                add(recent, term);
+                if recent[0].cast_unsigned() as usize % RECENT == 0 {
+                    self.bins[bin].merge(&std::mem::take(recent).into());
+                }
+            }
+        }
+        for (i, one) in &terms.large {
+            if let Some(bin) = of(*i) {
+                self.bins[bin].merge(one);
+            }
+        }
+    }
+
+    /// All bins.
+    pub fn finish(mut self) -> Vec<DifferenceBin> {
+        self.recent.iter().zip(&mut self.bins).for_each(|(recent, bin)| bin.merge(&(*recent).into()));
+        self.bins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_small_and_a_few_huge_terms_add_up() {
+        let mut table = BinTable::new(1);
+        table.reserve(2);
+        let value: Vec<f64> = (0..20_000)
+            .map(|i| match i % 5_000 {
+                17 => 1e30,
+                n => f64::from(n) / 7.0 - 350.0,
+            })
+            .collect();
+        let k3 = value.iter().map(|d| d.abs() / 3.0).collect();
+        let ratio = value.iter().map(|d| if *d > 300.0 { 3.0 } else { 1.0 }).collect();
+        let mut terms = Terms::default();
+        terms.fill(&TokenDifferences { value: value.clone(), ratio, k3, tokens: None });
+        table.add(&terms, |i| (i != 3).then_some(1));
+        let bins = table.finish();
+        assert_eq!((bins[0].tokens, bins[1].tokens), (0, 19_999));
+        let mut all = terms.sum(0..3);
+        all.merge(&terms.sum(4..20_000));
+        assert_eq!(bins[1], all);
+        let kept: Vec<f64> = value.iter().enumerate().filter(|(i, _)| *i != 3).map(|(_, d)| *d).collect();
+        assert_eq!(all.outside, kept.iter().filter(|d| **d > 300.0).count() as u64);
+        let sum = |of: fn(f64) -> f64| kept.iter().map(|d| of(*d).min(LARGEST)).sum::<f64>();
+        let expected = [sum(|d| d), sum(f64::abs), sum(|d| d.abs() / 3.0)];
+        let found = [all.sum(), all.absolute(), all.k3()];
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-6 * b.abs(), "{found:?} {expected:?}");
+        }
+    }
+}
