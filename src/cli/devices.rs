@@ -11,10 +11,11 @@ use crate::replay::device::{DeviceFacts, devices};
 /// Lists what `--device` can name, one a line.
 pub fn run(out: &mut dyn Write) -> Result<Outcome> {
     let devices = devices();
-    for DeviceFacts { name, card, memory } in &devices {
+    for DeviceFacts { name, card, memory, free } in &devices {
         let card = card.as_deref().unwrap_or("the processor");
         let memory = memory.map_or(String::new(), |m| format!(", {} of memory", bytes(m)));
-        stdout(writeln!(out, "{name:<8} {}{memory}", visible(card)))?;
+        let free = free.map_or(String::new(), |m| format!(", {} free", bytes(m)));
+        stdout(writeln!(out, "{name:<8} {}{memory}{free}", visible(card)))?;
     }
     if devices.len() == 1 {
         let why = if cfg!(feature = "cuda") {

@@ -1,5 +1,8 @@
 //! CUDA devices of this machine: which there are, and how burn's kernels for them are compiled and kept.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use burn::tensor::Device;
 use cubecl::config::cache::CacheConfig;
 use cubecl::config::streaming::StreamPolicy;
@@ -45,9 +48,23 @@ pub fn devices() -> Vec<DeviceFacts> {
             name: format!("cuda:{index}"),
             card: Device::cuda(index).identity().map(|i| i.name),
             memory: properties.memory.max_memory(),
+            free: free(index),
         })
     };
     (0..).map_while(facts).collect()
+}
+
+/// Bytes of a device that no program had taken when it was first looked at: what this program takes
+/// afterwards is its own to plan with.
+fn free(index: usize) -> Option<u64> {
+    static FIRST_SEEN: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
+    let mut seen = FIRST_SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = seen.get(&index) {
+        return Some(*bytes);
+    }
+    let (bytes, _) = cudarc::driver::CudaContext::new(index).ok()?.mem_get_info().ok()?;
+    seen.insert(index, bytes as u64);
+    Some(bytes as u64)
 }
 
 /// Compiled and measured kernels are kept in the user's cache folder: the first replay of a shape

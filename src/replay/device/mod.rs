@@ -32,14 +32,14 @@ pub fn shares_host_memory(device: &Device) -> bool {
     *device == Device::flex()
 }
 
-/// Bytes of memory that a device has, where it says.
+/// Bytes of memory that a device had free, or has, where it says.
 #[cfg(feature = "cuda")]
 pub fn memory_of(device: &Device) -> Option<u64> {
     if shares_host_memory(device) {
         return None;
     }
     let at = |(index, _): &(usize, DeviceFacts)| Device::cuda(*index) == *device;
-    cuda_devices().into_iter().enumerate().find(at).and_then(|(_, facts)| facts.memory)
+    cuda_devices().into_iter().enumerate().find(at).and_then(|(_, facts)| facts.free.or(facts.memory))
 }
 
 /// Bytes of memory that a device has, where it says.
@@ -57,12 +57,14 @@ pub struct DeviceFacts {
     pub card: Option<String>,
     /// Bytes of its own memory, where it has some and says.
     pub memory: Option<u64>,
+    /// Bytes that were free when the program first looked, where it says.
+    pub free: Option<u64>,
 }
 
 /// The devices of this machine that the program was built for, the processor first.
 #[must_use]
 pub fn devices() -> Vec<DeviceFacts> {
-    let processor = DeviceFacts { name: "cpu".into(), card: None, memory: None };
+    let processor = DeviceFacts { name: "cpu".into(), card: None, memory: None, free: None };
     std::iter::once(processor).chain(cuda_devices()).collect()
 }
 

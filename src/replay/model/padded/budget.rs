@@ -36,7 +36,8 @@ impl Standing {
             parameters: 2 * one + if half { one / 2 } else { 0 },
             optimizer: 2 * one,
             gradients: one,
-            workspace: 4 * logits + (1 << 30),
+            // With the output matrix in three parts of bfloat16.
+            workspace: 4 * logits + 6 * (config.vocab_size * config.hidden_size) as u64 + (1 << 30),
         }
     }
 

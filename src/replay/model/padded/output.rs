@@ -1,7 +1,7 @@
 //! The last norm, the output matrix and log-softmax, for the tokens that predict one of a response, in
 //! chunks of rows. Softmax and sums are float32. So is the product, of parts that survive a device's
-//! rounding of factors (see [`Split`]); only where the layers' products are rounded to bfloat16 the
-//! output is the device's plain product of float32 factors.
+//! rounding of factors ([`Head`]); only where the layers' products are rounded to bfloat16, and the device
+//! has no kernels of ours, the output is its plain product of float32 factors.
 
 use std::ops::Range;
 
@@ -29,10 +29,20 @@ pub struct Output<'a> {
     policy: &'a Policy,
     device: &'a Device,
     products: &'a Products,
-    /// The output matrix in parts, unless products are rounded anyway.
-    split: Option<Split>,
+    head: Head,
     /// Logits that may be kept for the way back.
     kept_logits: usize,
+}
+
+/// The output matrix as its forward product takes it.
+enum Head {
+    /// As the device multiplies float32.
+    Plain,
+    /// In parts that rounding to TensorFloat-32 does not touch.
+    Split(Split),
+    /// In parts of bfloat16, side by side.
+    #[cfg(feature = "cuda")]
+    Parts(Tensor<2>),
 }
 
 /// What the way back needs.
@@ -55,9 +65,8 @@ struct Chunk {
 
 impl<'a> Output<'a> {
     pub fn new(policy: &'a Policy, device: &'a Device, products: &'a Products, kept_logits: usize) -> Self {
-        let head = || policy.parameters[policy.layout.head].clone();
-        let split = (!products.rounds()).then(|| Split::new(head()));
-        Self { policy, device, products, split, kept_logits }
+        let head = Head::new(&policy.parameters[policy.layout.head], products);
+        Self { policy, device, products, head, kept_logits }
     }
 
     /// What is measured of every response token, still on the device, as rows of five numbers.
@@ -129,10 +138,18 @@ impl<'a> Output<'a> {
 
     fn logits(&self, normed: &Tensor<2>, rows: &Range<usize>) -> Tensor<2> {
         let normed = cut(normed, rows);
-        match &self.split {
-            Some(head) => Split::new(normed).product_transposed(head),
-            None => normed.matmul(self.policy.parameters[self.policy.layout.head].clone().transpose()),
+        match &self.head {
+            Head::Split(head) => return Split::new(normed).product_transposed(head),
+            #[cfg(feature = "cuda")]
+            Head::Parts(head) => {
+                let product = |normed| fused::product(&normed, &head.clone().transpose());
+                if let Some(logits) = fused::parts(&normed, true).and_then(product) {
+                    return logits;
+                }
+            }
+            Head::Plain => {}
         }
+        normed.matmul(self.policy.parameters[self.policy.layout.head].clone().transpose())
     }
 
     /// c (onehot − π), with 1 − π of the target from the sum of the others.
@@ -189,6 +206,16 @@ impl<'a> Output<'a> {
 
     fn vocabulary(&self) -> usize {
         self.policy.config.vocab_size
+    }
+}
+
+impl Head {
+    fn new(head: &Tensor<2>, products: &Products) -> Self {
+        #[cfg(feature = "cuda")]
+        if let Some(parts) = fused::parts(head, false) {
+            return Self::Parts(parts);
+        }
+        if products.rounds() { Self::Plain } else { Self::Split(Split::new(head.clone())) }
     }
 }
 

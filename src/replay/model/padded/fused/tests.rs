@@ -175,6 +175,15 @@ fn distributions() {
 }
 
 #[test]
+fn products_of_parts() {
+    let Some(card) = card() else { return };
+    let (a, b) = (random([9, 200]), random([11, 200]));
+    let exact = a.clone().matmul(b.clone().transpose());
+    let [a, b] = [(a, true), (b, false)].map(|(t, first)| super::parts(&on(&t, &card), first).unwrap());
+    near("product of parts", &exact, &super::product(&a, &b.transpose()).unwrap(), 2e-4);
+}
+
+#[test]
 fn updates_and_sums() {
     let Some(card) = card() else { return };
     let (w, g, m, v) = (random([3, 210]), random([3, 210]), random([3, 210]), random([3, 210]).square());
