@@ -60,10 +60,16 @@ impl Padded {
         ints(self.ids.clone(), device)
     }
 
-    /// Where the rows of every token are.
+    /// Where the rows of every token are; padding has none.
     #[cfg(feature = "cuda")]
     pub fn rows_of_tokens(&self, device: &Device) -> RowsOfTokens {
-        let mut order: Vec<i32> = (0..self.ids.len() as i32).collect();
+        // The last token that is read predicts the last one of its response.
+        let mut ends: Vec<usize> = (0..self.sequences.len()).map(|row| row * self.width).collect();
+        for pick in &self.picks {
+            ends[pick / self.width] = ends[pick / self.width].max(pick + 1);
+        }
+        let real = |row: &i32| (*row as usize) < ends[*row as usize / self.width];
+        let mut order: Vec<i32> = (0..self.ids.len() as i32).filter(real).collect();
         order.sort_by_key(|row| self.ids[*row as usize]);
         let (mut ids, mut starts) = (vec![], vec![]);
         for (place, row) in order.iter().enumerate() {

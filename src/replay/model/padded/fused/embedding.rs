@@ -1,10 +1,10 @@
-//! Gradient of the embedding: the rows of every token are added in their order.
+//! Gradient of the embedding: the rows of every token are added in their order, 32 columns a plane.
 
 use burn::tensor::{Int, Tensor as Burn};
 use burn_cubecl::kernel::into_contiguous;
 use cubecl::prelude::*;
 
-use super::{LANES, by_row, element, given, given_ints, taken};
+use super::{LANES, PLANES, element, given, given_ints, taken};
 
 /// Where the rows of each token are: those of `ids[n]` are `order[starts[n]..starts[n + 1]]`.
 pub struct RowsOfTokens {
@@ -22,7 +22,8 @@ pub fn add_rows(matrix: &Burn<2>, places: &RowsOfTokens, rows: &Burn<2>) -> Opti
     let rows = given(rows)?;
     // A copy may be laid out with gaps between its rows.
     let sum = into_contiguous(given(matrix)?.copy());
-    let (cubes, dim) = by_row(count);
+    let cubes = CubeCount::Static(count.div_ceil(PLANES) as u32, width.div_ceil(LANES) as u32, 1);
+    let dim = CubeDim::new_2d(LANES as u32, PLANES as u32);
     let integer = element(&ids);
     add_rows_kernel::launch(
         &sum.client,
@@ -58,8 +59,8 @@ fn add_rows_kernel<I: Numeric>(
     let first = u32::cast_from(starts[token]) as usize;
     let end = u32::cast_from(starts[token + 1]) as usize;
     let start = u32::cast_from(ids[token]) as usize * width;
-    let mut i = UNIT_POS_X as usize;
-    while i < width {
+    let i = CUBE_POS_Y as usize * LANES + UNIT_POS_X as usize;
+    if i < width {
         let mut total = sum[start + i];
         let mut next = first;
         while next < end {
@@ -67,6 +68,5 @@ fn add_rows_kernel<I: Numeric>(
             next += 1;
         }
         sum[start + i] = total;
-        i += LANES;
     }
 }
