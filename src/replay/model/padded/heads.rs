@@ -52,10 +52,10 @@ impl<'a> PaddedHeads<'a> {
         self.width
     }
 
-    /// How a row is divided, ε of the norms and what scores are multiplied with.
+    /// The head layout of the model.
     #[cfg(feature = "cuda")]
-    pub fn constants(&self) -> (HeadShape, f64, f64) {
-        (self.heads.shape, self.heads.eps, self.heads.scale())
+    pub fn heads(&self) -> &Heads {
+        self.heads
     }
 
     /// cos, and sin with its sign, of every position for both halves of a head.
@@ -201,6 +201,7 @@ impl<'a> PaddedHeads<'a> {
     }
 }
 
-fn norm_of(norms: HeadNorms<&Tensor<2>>, index: usize) -> Option<&Tensor<2>> {
+/// The norm of one of the three parts, where it has one.
+pub fn norm_of(norms: HeadNorms<&Tensor<2>>, index: usize) -> Option<&Tensor<2>> {
     norms.and_then(|(q, k)| [Some(q), Some(k), None].into_iter().nth(index).flatten())
 }

@@ -4,6 +4,7 @@ use burn::tensor::{Int, Tensor as Burn};
 use burn_cubecl::kernel::into_contiguous;
 use cubecl::prelude::*;
 
+use super::places::row_of_plane;
 use super::{LANES, PLANES, element, given, given_ints, taken};
 
 /// Where the rows of each token are: those of `ids[n]` are `order[starts[n]..starts[n + 1]]`.
@@ -52,7 +53,7 @@ fn add_rows_kernel<I: Numeric>(
     width: usize,
     #[define(I)] _integer: ElemType,
 ) {
-    let token = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let token = row_of_plane();
     if token >= count {
         terminate!();
     }

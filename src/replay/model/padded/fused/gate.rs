@@ -3,6 +3,7 @@
 use burn::tensor::Tensor as Burn;
 use cubecl::prelude::*;
 
+use super::places::row_of_plane;
 use super::{LANES, by_row, element, factor, fresh, given, taken};
 
 /// The activation.
@@ -33,7 +34,7 @@ fn gate_kernel<I: Float, O: Float>(
     inner: usize,
     #[define(I, O)] _elements: [ElemType; 2],
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }
@@ -42,10 +43,14 @@ fn gate_kernel<I: Float, O: Float>(
         let at = 2 * row * inner + i;
         let gate = f32::cast_from(gate_up[at]);
         let up = f32::cast_from(gate_up[at + inner]);
-        let share = f32::new(1.0) / (f32::new(1.0) + (f32::new(0.0) - gate).exp());
-        out[row * inner + i] = O::cast_from(gate * share * up);
+        out[row * inner + i] = O::cast_from(gate * sigmoid(gate) * up);
         i += LANES;
     }
+}
+
+#[cube]
+fn sigmoid(x: f32) -> f32 {
+    f32::new(1.0) / (f32::new(1.0) + (f32::new(0.0) - x).exp())
 }
 
 /// The activation again, and the gradient with respect to gate and up, both as factors.
@@ -81,7 +86,7 @@ fn gate_backward_kernel<I: Float, O: Float>(
     inner: usize,
     #[define(I, O)] _elements: [ElemType; 2],
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }
@@ -91,7 +96,7 @@ fn gate_backward_kernel<I: Float, O: Float>(
         let gate = f32::cast_from(gate_up[at]);
         let up = f32::cast_from(gate_up[at + inner]);
         let d_out = d_act[row * inner + i];
-        let share = f32::new(1.0) / (f32::new(1.0) + (f32::new(0.0) - gate).exp());
+        let share = sigmoid(gate);
         let silu = gate * share;
         act[row * inner + i] = O::cast_from(silu * up);
         d[at] = O::cast_from(d_out * up * (share + share * (gate - silu)));

@@ -4,12 +4,15 @@
 //! operations beside it are then what runs, and what the tests hold these kernels against.
 
 mod adamw;
+mod attended;
 mod embedding;
 mod gate;
+mod head_kernels;
 mod heads;
 mod norm;
 mod output;
 mod parts;
+mod places;
 mod products;
 mod softmax;
 mod squares;
@@ -26,9 +29,10 @@ use burn_cubecl::{CubeBackend, CubeDevice};
 use cubecl::prelude::{CubeCount, CubeDim, ElemType, Scalar};
 
 pub use adamw::adamw;
+pub use attended::{dot_and_split, join};
 pub use embedding::{RowsOfTokens, add_rows};
 pub use gate::{gate, gate_backward};
-pub use heads::{dot_and_split, join, pack, pack_backward};
+pub use heads::{pack, pack_backward};
 pub use norm::{norm, norm_backward};
 pub use output::{logit_gradient, measure};
 pub use parts::parts;

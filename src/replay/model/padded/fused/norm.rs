@@ -3,10 +3,17 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::places::row_of_plane;
 use super::{LANES, by_column, by_row, element, factor, fresh, given, taken};
 
 /// Rows whose share of a weight's gradient one thread sums.
 const STRIP: usize = 64;
+
+/// 1 / √(mean x² + ε) of a sum of squares.
+#[cube]
+pub fn inverse_root_mean_square(squares: f32, width: usize, eps: f32) -> f32 {
+    f32::new(1.0) / (squares / f32::cast_from(width as u32) + eps).sqrt()
+}
 
 /// x / √(mean x² + ε) · w, rounded where it is a factor of rounded products.
 pub fn norm(x: &Burn<2>, weight: &Burn<2>, eps: f64, half: bool) -> Option<Burn<2>> {
@@ -39,7 +46,7 @@ fn norm_kernel<O: Float>(
     eps: f32,
     #[define(O)] _out: ElemType,
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }
@@ -52,8 +59,7 @@ fn norm_kernel<O: Float>(
         squares += v * v;
         i += LANES;
     }
-    let mean = plane_sum(squares) / f32::cast_from(width as u32);
-    let scale = f32::new(1.0) / (mean + eps).sqrt();
+    let scale = inverse_root_mean_square(plane_sum(squares), width, eps);
     let mut i = lane;
     while i < width {
         out[start + i] = O::cast_from(x[start + i] * scale * weight[i]);
@@ -122,7 +128,7 @@ fn norm_backward_kernel(
     eps: f32,
     #[comptime] with_residual: bool,
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }
@@ -137,9 +143,8 @@ fn norm_backward_kernel(
         along += dy[start + i] * weight[i] * v;
         i += LANES;
     }
-    let count = f32::cast_from(width as u32);
-    let scale = f32::new(1.0) / (plane_sum(squares) / count + eps).sqrt();
-    let along = plane_sum(along) * scale / count;
+    let scale = inverse_root_mean_square(plane_sum(squares), width, eps);
+    let along = plane_sum(along) * scale / f32::cast_from(width as u32);
     let mut i = lane;
     while i < width {
         let at = start + i;

@@ -3,6 +3,7 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::places::row_of_plane;
 use super::{LANES, by_row, element, fresh, given, taken};
 
 /// Every row as its rounded numbers h and what rounding left, l: h, l, h for the first factor of a
@@ -36,7 +37,7 @@ fn parts_kernel<O: Float>(
     #[comptime] first: bool,
     #[define(O)] _out: ElemType,
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }

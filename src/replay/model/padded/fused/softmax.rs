@@ -3,6 +3,7 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::places::row_of_plane;
 use super::{LANES, by_row, element, factor, fresh, given, taken};
 
 /// Probabilities of scores [pair, query × head, key], whose first query is at position `first`, as
@@ -42,13 +43,13 @@ fn probabilities_kernel<O: Float>(
     group: usize,
     #[define(O)] _out: ElemType,
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }
     let lane = UNIT_POS_X as usize;
     let start = row * keys;
-    let seen = first + (row % height) / group + 1;
+    let seen = keys_seen(row, height, first, group);
     let mut largest = f32::new(-1.0e30);
     let mut sum = f32::new(0.0);
     let mut i = lane;
@@ -76,6 +77,12 @@ fn probabilities_kernel<O: Float>(
     if lane == 0 {
         log_sums[row] = log_sum;
     }
+}
+
+/// How many keys a row's query sees: those up to its own position.
+#[cube]
+fn keys_seen(row: usize, height: usize, first: usize, group: usize) -> usize {
+    first + row % height / group + 1
 }
 
 /// Probabilities again and the gradient of the scores, p (dP − D), both as factors.
@@ -125,12 +132,12 @@ fn score_gradient_kernel<O: Float>(
     group: usize,
     #[define(O)] _out: ElemType,
 ) {
-    let row = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let row = row_of_plane();
     if row >= rows {
         terminate!();
     }
     let start = row * keys;
-    let seen = first + (row % height) / group + 1;
+    let seen = keys_seen(row, height, first, group);
     let log_sum = log_sums[row];
     let dot = dots[row];
     let mut i = UNIT_POS_X as usize;

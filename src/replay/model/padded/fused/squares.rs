@@ -3,6 +3,7 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::places::row_of_plane;
 use super::{LANES, fresh, given, taken};
 
 /// Planes that share a tensor.
@@ -30,7 +31,7 @@ fn parts(tensor: &Burn<2>) -> Option<Burn<1>> {
 
 #[cube(launch)]
 fn squares_kernel(x: &Tensor<f32>, parts: &mut Tensor<f32>, count: usize) {
-    let plane = (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize;
+    let plane = row_of_plane();
     let mut sum = f32::new(0.0);
     let mut i = plane * LANES + UNIT_POS_X as usize;
     while i < count {

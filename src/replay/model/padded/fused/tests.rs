@@ -47,8 +47,10 @@ fn products(half: bool) -> Products {
     Products::of(vec![], half)
 }
 
-/// With factors that CUDA rounds to TensorFloat-32, and with factors rounded to bfloat16.
-const WAYS: [(bool, f32); 2] = [(false, 5e-3), (true, 3e-2)];
+/// Whether factors are rounded to bfloat16; what a pass without products may be off by then; and what
+/// attention may be, whose factors CUDA rounds to 11 bits otherwise, in scores, in what is attended and in
+/// their gradients.
+const WAYS: [(bool, f32, f32); 2] = [(false, 1e-5, 5e-3), (true, 1e-2, 3e-2)];
 
 fn config() -> ModelConfig {
     let json = serde_json::json!({
@@ -81,7 +83,7 @@ fn gates() {
     let Some(card) = card() else { return };
     let (gate_up, d) = (random([37, 90]) * 4.0, random([37, 45]));
     let (cgate_up, cd) = (on(&gate_up, &card), on(&d, &card));
-    for (half, tolerance) in WAYS {
+    for (half, tolerance, _) in WAYS {
         near("gate", &mlp::forward(&gate_up), &mlp::as_factor(&products(half), &cgate_up), tolerance);
         let (act, gradient) = mlp::backward_with_act(&products(half), &cgate_up, cd.clone());
         near("gate again", &mlp::forward(&gate_up), &act, tolerance);
@@ -101,21 +103,21 @@ fn heads_and_attention() {
     let norms = [random([1, 18]), random([1, 18])];
     let cnorms = [on(&norms[0], &card), on(&norms[1], &card)];
     let plain = products(false);
-    for (half, tolerance) in WAYS {
+    for (half, passed, tolerance) in WAYS {
         let products = products(half);
         for normed in [false, true] {
             let norms = normed.then_some((&norms[0], &norms[1]));
             let cnorms = normed.then_some((&cnorms[0], &cnorms[1]));
             let (packed, cpacked) = (host.pack(&plain, &qkv, norms), gpu.pack(&products, &cqkv, cnorms));
-            near("queries", &packed.q, &cpacked.q, tolerance);
-            near("keys", &packed.k, &cpacked.k, tolerance);
-            near("values", &packed.v, &cpacked.v, tolerance);
+            near("queries", &packed.q, &cpacked.q, passed);
+            near("keys", &packed.k, &cpacked.k, passed);
+            near("values", &packed.v, &cpacked.v, passed);
             let d =
                 Packed { q: random(packed.q.dims()), k: random(packed.k.dims()), v: random(packed.v.dims()) };
             let cd = Packed { q: on(&d.q, &card), k: on(&d.k, &card), v: on(&d.v, &card) };
             let (dx, dn) = host.pack_backward(&plain, d, &qkv, norms);
             let (cdx, cdn) = gpu.pack_backward(&products, cd, &cqkv, cnorms);
-            near("heads' gradient", &dx, &cdx, tolerance);
+            near("heads' gradient", &dx, &cdx, passed);
             if let (Some((q, k)), Some((cq, ck))) = (dn, cdn) {
                 near("query norm's gradient", &q, &cq, 1e-3);
                 near("key norm's gradient", &k, &ck, 1e-3);
