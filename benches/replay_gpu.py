@@ -2,16 +2,19 @@
 
     cargo build --release --features cuda
     python benches/replay_gpu.py --program target/release/stapo-analyze [--shapes 0.6B,1.7B] [--lengths 1024,4096]
-                                 [--dtypes bf16,float32] [--tokens 8192] [--updates 6] [--out DIR]
+                                 [--dtypes bf16,float32] [--tokens 8192] [--updates 6] [--arguments=--gradient-checkpointing]
 
 Makes a checkpoint with random weights (transformers) and a log of responses of one length, then measures whole
 updates (forward, statistics, backward, global clip, AdamW) of `tokens` tokens each. PyTorch runs eagerly, as
-trainers do: SDPA attention, fused AdamW, autocast for bf16, TF32 off and on for float32. The first two updates
-of each are warm-up (kernels are compiled and measured then); the rest is averaged. Tokens are response tokens of
-both. Needs torch, transformers, pyarrow and a CUDA device; prints one row a case.
+trainers do: SDPA attention, fused AdamW, autocast for bf16; beside float32 of this program, whose layers CUDA
+multiplies in TensorFloat-32, PyTorch with TensorFloat-32 and with float32 products. The first two updates of each
+are warm-up (kernels are compiled then); of the rest the median counts. Tokens are response tokens of both. Memory is
+the most that PyTorch's allocator had given out, and the most that nvidia-smi said of this program beyond what was
+taken before. Needs torch, transformers, pyarrow and a CUDA device; prints one row a case.
 """
 
 import argparse
+import gc
 import json
 import shutil
 import statistics
@@ -32,6 +35,7 @@ SHAPES = {
     "4B": dict(hidden_size=2560, intermediate_size=9728, num_hidden_layers=36, num_attention_heads=32),
 }
 VOCABULARY, PROMPT, WARM_UP = 151_936, 16, 2
+BESIDE = {"bf16": ["bf16"], "float32": ["TF32", "float32"]}
 
 
 def checkpoint(shape, folder):
@@ -71,8 +75,18 @@ def write_log(rows, path):
 
 
 def pytorch(folder, rows, batch, dtype):
+    try:
+        return updates_of_pytorch(folder, rows, batch, dtype)
+    except torch.OutOfMemoryError:
+        return None, torch.cuda.max_memory_allocated(), float("nan")
+    finally:
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
+def updates_of_pytorch(folder, rows, batch, dtype):
     torch.cuda.reset_peak_memory_stats()
-    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = dtype == "TF32"
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, device_map="cuda")
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, weight_decay=0.0, fused=True)
@@ -99,11 +113,8 @@ def pytorch(folder, rows, batch, dtype):
         loss.item()
         torch.cuda.synchronize()
         times.append(time.perf_counter() - begun)
-    peak = torch.cuda.max_memory_allocated()
-    del model, optimizer
-    torch.cuda.empty_cache()
     tokens = batch * (len(rows[0]["token_ids"]))
-    return tokens / statistics.median(times[WARM_UP:]), peak, float(loss)
+    return tokens / statistics.median(times[WARM_UP:]), torch.cuda.max_memory_allocated(), float(loss)
 
 
 def used_memory():
@@ -111,17 +122,17 @@ def used_memory():
     return int(subprocess.run(query, capture_output=True, text=True).stdout.split()[0]) << 20
 
 
-def ours(program, folder, log, batch, dtype, limit):
+def ours(program, folder, log, batch, dtype, arguments):
     out = Path(tempfile.mkdtemp())
     command = [
         program, "replay", log, "--model", folder, "--device", "cuda:0", "--objective", "dapo", "--holdout", "0",
         "--no-shuffle", "--minibatch", str(batch), "--lr", "1e-6", "--report", str(out),
     ]
-    command += ["--bf16"] if dtype == "bf16" else []
+    command += (["--bf16"] if dtype == "bf16" else []) + arguments.arguments.split()
     before, peak = used_memory(), 0
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     begun = time.perf_counter()
-    while process.poll() is None and time.perf_counter() - begun < limit:
+    while process.poll() is None and time.perf_counter() - begun < arguments.limit:
         peak = max(peak, used_memory() - before)
         time.sleep(0.5)
     process.kill()
@@ -133,7 +144,8 @@ def ours(program, folder, log, batch, dtype, limit):
     speeds = [u["tokens_per_second"] for u in updates]
     loss = json.loads((out / "replay.json").read_text())["arms"][0]["updates"][-1]["loss"]
     shutil.rmtree(out, ignore_errors=True)
-    return statistics.median(speeds[WARM_UP:]), peak, f"loss {loss:.6f}, updates {[round(s) for s in speeds]}"
+    plan = next((line for line in said.splitlines() if "AdamW" in line), "")
+    return statistics.median(speeds[WARM_UP:]), peak, f"{plan}; loss {loss:.6f}, updates {[round(s) for s in speeds]}"
 
 
 def main():
@@ -144,6 +156,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=8192)
     parser.add_argument("--updates", type=int, default=6)
     parser.add_argument("--limit", type=float, default=300, help="seconds for one case of this program")
+    parser.add_argument("--arguments", default="", help="more arguments of this program")
     parser.add_argument("--skip-pytorch", action="store_true")
     arguments = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; response tokens/s, peak memory")
@@ -158,16 +171,19 @@ def main():
             log = work / "log.parquet"
             write_log(data, log)
             for dtype in arguments.dtypes.split(","):
-                reference = "tf32" if dtype == "float32" else dtype
-                theirs, their_peak, their_loss = (0, 0, 0) if arguments.skip_pytorch else pytorch(folder, data, batch, reference)
-                mine, peak, said = ours(arguments.program, folder, log, batch, dtype, arguments.limit)
-                ratio = f"{mine / theirs:.2f}" if mine and theirs else "-"
-                print(
-                    f"| {shape} | {batch} × {length} | {dtype} | {theirs:,.0f} | {mine or 0:,.0f} | {ratio} "
-                    f"| {their_peak / 1e9:.1f} GB | {peak / 1e9:.1f} GB |",
-                    flush=True,
-                )
-                print(f"<!-- {said} (PyTorch's last loss {their_loss:.6f}) -->", flush=True)
+                mine, peak, said = ours(arguments.program, folder, log, batch, dtype, arguments)
+                print(f"<!-- {said} -->", flush=True)
+                for beside in BESIDE[dtype]:
+                    theirs, their_peak, their_loss = (
+                        (0, 0, 0) if arguments.skip_pytorch else pytorch(folder, data, batch, beside)
+                    )
+                    ratio = f"{mine / theirs:.2f}" if mine and theirs else "-"
+                    print(
+                        f"| {shape} | {batch} × {length} | {dtype}, PyTorch {beside} | {theirs or 0:,.0f} | {mine or 0:,.0f} "
+                        f"| {ratio} | {their_peak / 1e9:.1f} GB | {peak / 1e9:.1f} GB |",
+                        flush=True,
+                    )
+                    print(f"<!-- PyTorch's last loss {their_loss:.6f} -->", flush=True)
         shutil.rmtree(folder)
 
 
