@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::{Device, Tensor};
 
 #[cfg(feature = "cuda")]
 use super::fused;
@@ -92,7 +92,7 @@ impl Blocks {
             let rows = self.rows(queries);
             let scores = self.scores(products, packed, queries);
             let (d, dots) = (cut(d_out, &rows), cut(dots, &rows));
-            let dp = scores_of(products, d.clone(), seen(&packed.v, queries));
+            let dp = products.product(d.clone(), seen(&packed.v, queries).swap_dims(1, 2));
             let mask = || self.mask(queries, mask);
             let (p, ds) = self.score_gradient(products, queries.start, [scores, dp, log_sum, dots], mask);
             dv = Some(add_seen(dv, products.product(p.swap_dims(1, 2), products.factor(d))));
@@ -135,20 +135,12 @@ impl Blocks {
 
     /// Scores of a block, also of keys that a query may not see.
     fn scores(&self, products: &Products, packed: &Packed, queries: &Range<usize>) -> Tensor<3> {
-        scores_of(products, cut(&packed.q, &self.rows(queries)), seen(&packed.k, queries))
+        products.product(cut(&packed.q, &self.rows(queries)), seen(&packed.k, queries).swap_dims(1, 2))
     }
 
     fn rows(&self, queries: &Range<usize>) -> Range<usize> {
         queries.start * self.group..queries.end * self.group
     }
-}
-
-/// a bᵀ: rounded only where both are packed as rounded factors.
-fn scores_of(products: &Products, a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
-    if a.dtype() == DType::BF16 {
-        return products.product(a, b.swap_dims(1, 2));
-    }
-    a.matmul(b.swap_dims(1, 2))
 }
 
 /// 0 where a query sees a key, else −∞ for all that matters: [1, query × head, key].

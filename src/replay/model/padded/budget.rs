@@ -32,12 +32,16 @@ impl Standing {
         let one = 4 * parameters as u64;
         // Logits, probabilities and their gradient; scores, probabilities and their gradients.
         let logits = 4 * (CHUNK as u64).min((CHUNK_ROWS * config.vocab_size) as u64);
+        // The output matrix in three parts of bfloat16: once, and on the way back again where factors are
+        // float32; these and scores take as much again in parts.
+        let parts = if half { 1 } else { 2 };
         Self {
             parameters: 2 * one + if half { one / 2 } else { 0 },
             optimizer: 2 * one,
             gradients: one,
-            // With the output matrix in three parts of bfloat16.
-            workspace: 4 * logits + 6 * (config.vocab_size * config.hidden_size) as u64 + (1 << 30),
+            workspace: 4 * logits
+                + parts * 6 * (config.vocab_size * config.hidden_size) as u64
+                + (parts << 30),
         }
     }
 

@@ -143,7 +143,7 @@ impl<'a> Output<'a> {
             #[cfg(feature = "cuda")]
             Head::Parts(head) => {
                 let product = |normed| fused::product(&normed, &head.clone().transpose());
-                if let Some(logits) = fused::parts(&normed, true).and_then(product) {
+                if let Some(logits) = fused::parts(&normed, true, false).and_then(product) {
                     return logits;
                 }
             }
@@ -212,7 +212,7 @@ impl<'a> Output<'a> {
 impl Head {
     fn new(head: &Tensor<2>, products: &Products) -> Self {
         #[cfg(feature = "cuda")]
-        if let Some(parts) = fused::parts(head, false) {
+        if let Some(parts) = fused::parts(head, false, false) {
             return Self::Parts(parts);
         }
         if products.rounds() { Self::Plain } else { Self::Split(Split::new(head.clone())) }

@@ -13,13 +13,33 @@ use cubek::matmul::routine::BlueprintStrategy;
 use cubek::matmul::strategy::Strategy;
 use cubek::std::InputBinding;
 
+use super::parts::parts;
 use super::{element, taken};
 
 /// Numbers of bfloat16 that the copy engine's alignment of 16 bytes holds.
 const ALIGNED: usize = 8;
 
-/// The product of two bfloat16 factors, summed and written in float32.
+/// The product of two factors, summed and written in float32. Float32 factors are multiplied in parts that
+/// bfloat16 holds ([`parts`]): what the tensor cores make of float32 itself is TensorFloat-32, 2⁻¹¹.
 pub fn product<const D: usize>(a: &Burn<D>, b: &Burn<D>) -> Option<Burn<D>> {
+    if a.dtype() == DType::F32 && b.dtype() == DType::F32 {
+        return product_of_rounded(&in_parts(a, true)?, &in_parts(b, false)?);
+    }
+    product_of_rounded(a, b)
+}
+
+/// The first or the second factor in parts, made as the factor lies in memory.
+fn in_parts<const D: usize>(x: &Burn<D>, first: bool) -> Option<Burn<D>> {
+    let turned = |x: Burn<D>| x.swap_dims(D - 2, D - 1);
+    let lies = x.clone().try_into_primitive::<CubeBackend>().ok()?;
+    let strides = lies.meta.strides();
+    if strides[D - 1] != 1 && strides[D - 2] == 1 {
+        return parts(&turned(x.clone()), first, first).map(turned);
+    }
+    parts(x, first, !first)
+}
+
+fn product_of_rounded<const D: usize>(a: &Burn<D>, b: &Burn<D>) -> Option<Burn<D>> {
     let a = a.clone().try_into_primitive::<CubeBackend>().ok()?;
     let b = b.clone().try_into_primitive::<CubeBackend>().ok()?;
     if !matches!(a.device, CubeDevice::Cuda(_)) || a.dtype != DType::BF16 || b.dtype != DType::BF16 {

@@ -29,14 +29,26 @@ fn on<const D: usize>(tensor: &Tensor<D>, device: &Device) -> Tensor<D> {
 }
 
 fn near<const D: usize>(what: &str, host: &Tensor<D>, card: &Tensor<D>, tolerance: f32) {
+    let (host, card) = on_host(what, host, card);
+    let off = host.iter().zip(&card).map(|(a, b)| (a - b).abs() / (1.0 + a.abs())).fold(0.0, f32::max);
+    assert!(off <= tolerance, "{what}: {off}");
+}
+
+/// ‖a − b‖ / ‖a‖: single numbers of a product may be sums that cancel.
+fn near_as_whole<const D: usize>(what: &str, host: &Tensor<D>, card: &Tensor<D>, tolerance: f32) {
+    let (host, card) = on_host(what, host, card);
+    let norm =
+        |values: &mut dyn Iterator<Item = f32>| values.map(|v| f64::from(v).powi(2)).sum::<f64>().sqrt();
+    let off = norm(&mut host.iter().zip(&card).map(|(a, b)| a - b)) / norm(&mut host.iter().copied());
+    assert!(off <= f64::from(tolerance), "{what}: {off}");
+}
+
+fn on_host<const D: usize>(what: &str, host: &Tensor<D>, card: &Tensor<D>) -> (Vec<f32>, Vec<f32>) {
     assert_eq!(host.dims(), card.dims(), "{what}");
     let card = host_values(&card.clone().cast(burn::tensor::FloatDType::F32));
     let host = host_values(host);
-    let off = host.iter().zip(&card).map(|(a, b)| (a - b).abs() / (1.0 + a.abs())).fold(0.0, f32::max);
-    assert!(
-        card.len() == host.len() && off <= tolerance && card.iter().all(|v| v.is_finite()),
-        "{what}: {off}"
-    );
+    assert!(card.len() == host.len() && card.iter().all(|v| v.is_finite()), "{what}");
+    (host, card)
 }
 
 fn card() -> Option<Device> {
@@ -48,9 +60,9 @@ fn products(half: bool) -> Products {
 }
 
 /// Whether factors are rounded to bfloat16; what a pass without products may be off by then; and what
-/// attention may be, whose factors CUDA rounds to 11 bits otherwise, in scores, in what is attended and in
-/// their gradients.
-const WAYS: [(bool, f32, f32); 2] = [(false, 1e-5, 5e-3), (true, 1e-2, 3e-2)];
+/// attention may be as a whole: three times what rounding to 2⁻¹⁷ (to 2⁻⁹) gives in scores, in what is
+/// attended and in their gradients.
+const WAYS: [(bool, f32, f32); 2] = [(false, 1e-5, 3e-5), (true, 1e-2, 1.5e-2)];
 
 fn config() -> ModelConfig {
     let json = serde_json::json!({
@@ -128,20 +140,20 @@ fn heads_and_attention() {
             let blocks = Blocks::of_size(&Device::flex(), &host, size);
             let cblocks = Blocks::of_size(&card, &gpu, size);
             let (out, cout) = (blocks.forward(&plain, &packed), cblocks.forward(&products, &cpacked));
-            near("attention", &out.out, &cout.out, tolerance);
+            near_as_whole("attention", &out.out, &cout.out, tolerance);
             let (joined, cjoined) =
                 (host.join(out.out.clone()), gpu.join_as_factor(&products, cout.out.clone()));
-            near("joined heads", &joined, &cjoined, tolerance);
+            near_as_whole("joined heads", &joined, &cjoined, tolerance);
             let d = random(joined.dims());
             let (dots, d_heads) = host.dot_and_split(&plain, d.clone(), joined);
             let (cdots, cd_heads) = gpu.dot_and_split(&products, on(&d, &card), cjoined);
-            near("dots", &dots, &cdots, tolerance);
-            near("split gradient", &d_heads, &cd_heads, tolerance);
+            near_as_whole("dots", &dots, &cdots, tolerance);
+            near_as_whole("split gradient", &d_heads, &cd_heads, tolerance);
             let gradient = blocks.backward(&plain, &packed, out.log_sums, &d_heads, &dots);
             let cgradient = cblocks.backward(&products, &cpacked, cout.log_sums, &cd_heads, &cdots);
-            near("queries' gradient", &gradient.q, &cgradient.q, tolerance);
-            near("keys' gradient", &gradient.k, &cgradient.k, tolerance);
-            near("values' gradient", &gradient.v, &cgradient.v, tolerance);
+            near_as_whole("queries' gradient", &gradient.q, &cgradient.q, tolerance);
+            near_as_whole("keys' gradient", &gradient.k, &cgradient.k, tolerance);
+            near_as_whole("values' gradient", &gradient.v, &cgradient.v, tolerance);
         }
     }
 }
@@ -177,12 +189,19 @@ fn distributions() {
 }
 
 #[test]
-fn products_of_parts() {
+fn products_of_float32() {
     let Some(card) = card() else { return };
-    let (a, b) = (random([9, 200]), random([11, 200]));
-    let exact = a.clone().matmul(b.clone().transpose());
-    let [a, b] = [(a, true), (b, false)].map(|(t, first)| super::parts(&on(&t, &card), first).unwrap());
-    near("product of parts", &exact, &super::product(&a, &b.transpose()).unwrap(), 2e-4);
+    // Rows that the copy engine can read and such that it cannot; both factors as they lie and turned.
+    for (m, n, k) in [(9, 11, 200), (72, 40, 64), (5, 3, 7)] {
+        let (a, b) = (random([2, m, k]), random([2, k, n]));
+        let exact = a.clone().matmul(b.clone());
+        let turned = |x: &Tensor<3>| on(&x.clone().swap_dims(1, 2), &card).swap_dims(1, 2);
+        for a in [on(&a, &card), turned(&a)] {
+            for b in [on(&b, &card), turned(&b)] {
+                near_as_whole("product", &exact, &super::product(&a, &b).unwrap(), 3e-5);
+            }
+        }
+    }
 }
 
 #[test]
