@@ -6,11 +6,11 @@
 
 Makes a checkpoint with random weights (transformers) and a log of responses of one length, then measures whole
 updates (forward, statistics, backward, global clip, AdamW) of `tokens` tokens each. PyTorch runs eagerly, as
-trainers do: SDPA attention, fused AdamW, autocast for bf16; beside float32 of this program, whose layers CUDA
-multiplies in TensorFloat-32, PyTorch with TensorFloat-32 and with float32 products. The first two updates of each
-are warm-up (kernels are compiled then); of the rest the median counts. Tokens are response tokens of both. Memory is
-the most that PyTorch's allocator had given out, and the most that nvidia-smi said of this program beyond what was
-taken before. Needs torch, transformers, pyarrow and a CUDA device; prints one row a case.
+trainers do: SDPA attention, fused AdamW, autocast for bf16; float32 of this program stands beside PyTorch with
+TensorFloat-32 and with float32 products. The first two updates of each are warm-up (kernels are compiled then); of
+the rest the median counts. Tokens are response tokens of both. Memory is the most that PyTorch's allocator had given
+out, and the most that nvidia-smi said of this program beyond what was taken before. The losses of the last update
+are printed beside each other. Needs torch, transformers, pyarrow and a CUDA device; prints one row a case.
 """
 
 import argparse
@@ -126,7 +126,7 @@ def ours(program, folder, log, batch, dtype, arguments):
     out = Path(tempfile.mkdtemp())
     command = [
         program, "replay", log, "--model", folder, "--device", "cuda:0", "--objective", "dapo", "--holdout", "0",
-        "--no-shuffle", "--minibatch", str(batch), "--lr", "1e-6", "--report", str(out),
+        "--no-shuffle", "--minibatch", str(batch), "--lr", "1e-6", "--old", "log", "--report", str(out),
     ]
     command += (["--bf16"] if dtype == "bf16" else []) + arguments.arguments.split()
     before, peak = used_memory(), 0

@@ -215,7 +215,9 @@ fn the_gradient_is_the_slope_of_the_sum() {
         sum(&policy)
     };
     let slope = (moved(1e-3) - moved(-1e-3)) / 2e-3;
-    assert!((slope / norm - 1.0).abs() < 2e-3, "{slope} and {norm}");
+    // A difference of sums that are rounded: its noise grows with what rounding leaves.
+    let allowed = 2e-3 * f64::from(coarseness()).sqrt();
+    assert!((slope / norm - 1.0).abs() < allowed, "{slope} and {norm}");
 }
 
 #[test]

@@ -6,13 +6,16 @@ use std::time::Instant;
 
 use super::holdout::Holdout;
 use super::log::{LoggedResponse, Survey, Windows};
-use super::model::{Engine, Policy, Sequence};
+use super::model::{Engine, Policy, Sequence, TokenStats};
 use super::sequences::{logprobs, sequences};
 use super::settings::ReplaySettings;
 use crate::error::Result;
 
 /// Log-probabilities of the starting policy that are kept at most, in tokens.
 const CACHED_TOKENS: usize = 16_000_000;
+
+/// Tokens that tell how fast a forward pass is.
+const TIMED_TOKENS: usize = 1 << 14;
 
 /// A step of the log, ready to be trained on.
 #[derive(Clone)]
@@ -75,10 +78,11 @@ impl<'a> Stage<'a> {
             Some(known) => Arc::clone(known),
             None => {
                 // The same for all arms, and without any gradient: measured once.
-                let begun = Instant::now();
-                let stats = self.engine.measure(self.start, &sequences)?;
-                self.measured.0 += sequences.iter().map(|s| s.tokens.len() as u64).sum::<u64>();
-                self.measured.1 += begun.elapsed().as_secs_f64();
+                let stats = self.timed(&sequences)?;
+                if self.cached.is_empty() && self.engine.compiles() {
+                    self.measured = (0, 0.0);
+                    self.timed(first_tokens(&sequences, TIMED_TOKENS))?;
+                }
                 let start = Arc::new(logprobs(stats));
                 self.cached_tokens += start.iter().map(Vec::len).sum::<usize>();
                 if self.cached_tokens > CACHED_TOKENS {
@@ -90,6 +94,15 @@ impl<'a> Stage<'a> {
             }
         };
         Ok(StepData { responses, sequences, start })
+    }
+
+    /// What the starting policy says, with a look at the clock.
+    fn timed(&mut self, sequences: &[Sequence]) -> Result<Vec<TokenStats>> {
+        let begun = Instant::now();
+        let stats = self.engine.measure(self.start, sequences)?;
+        self.measured.0 += sequences.iter().map(|s| s.tokens.len() as u64).sum::<u64>();
+        self.measured.1 += begun.elapsed().as_secs_f64();
+        Ok(stats)
     }
 
     /// Tokens a second through the forward pass, where some were measured.
@@ -107,5 +120,29 @@ impl<'a> Stage<'a> {
     pub fn largest_minibatch_tokens(&self) -> u64 {
         let steps = self.survey.steps.iter();
         steps.map(|s| s.tokens.div_ceil(s.minibatches.max(1) as u64)).max().unwrap_or(0)
+    }
+}
+
+/// The first sequences that have so many tokens together, or all.
+fn first_tokens(sequences: &[Sequence], tokens: usize) -> &[Sequence] {
+    let mut left = tokens;
+    let enough = sequences.iter().position(|s| {
+        left = left.saturating_sub(s.tokens.len());
+        left == 0
+    });
+    &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sequences_with_enough_tokens_are_timed() {
+        let sequences: Vec<Sequence> =
+            [3, 2, 4].map(|n| Sequence { tokens: vec![0; n], response_start: 1 }).into();
+        let taken = |tokens| first_tokens(&sequences, tokens).len();
+        assert_eq!([1, 3, 4, 5, 6, 9, 10].map(taken), [1, 1, 2, 2, 3, 3, 3]);
+        assert!(first_tokens(&[], 5).is_empty());
     }
 }

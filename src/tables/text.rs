@@ -37,6 +37,8 @@ pub fn write(frame: &DataFrame, right: &[&str], out: &mut dyn Write) -> io::Resu
 fn cells(column: &Column) -> Vec<String> {
     let value = |row: usize| match column.get(row).unwrap_or(AnyValue::Null) {
         AnyValue::String(text) => text.to_owned(),
+        // What a column of one row gives.
+        AnyValue::StringOwned(text) => text.to_string(),
         AnyValue::Int64(value) => value.to_string(),
         AnyValue::UInt64(value) => value.to_string(),
         AnyValue::Float64(value) => number(value),
@@ -61,5 +63,13 @@ mod tests {
         write(&frame, &["right"], &mut out).unwrap();
         let expected = "  name    n  right\n  ab      1      x\n  c     100     yy\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn one_row_has_its_texts() {
+        let frame = Columns::of(&[("ab", 1_i64)]).text("name", |r| r.0).int("n", |r| r.1).frame();
+        let mut out = Vec::new();
+        write(&frame, &[], &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "  name  n\n  ab    1\n");
     }
 }

@@ -95,6 +95,14 @@ impl Engine {
         Ok(Self(Way::Host(HostEngine::new(compute, settings.threads, tokens, keep, tape_bytes)?)))
     }
 
+    /// Whether a first pass compiles kernels, which takes longer than the pass itself.
+    pub fn compiles(&self) -> bool {
+        match &self.0 {
+            Way::Host(_) => false,
+            Way::Padded(engine) => !shares_host_memory(&engine.device),
+        }
+    }
+
     /// What the policy says about every response token. Nothing is kept.
     pub fn measure(&self, policy: &Policy, batch: &[Sequence]) -> Result<Vec<TokenStats>> {
         check(batch, policy.config.vocab_size)?;

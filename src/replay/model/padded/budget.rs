@@ -75,7 +75,10 @@ pub fn budget(
     let token = tape_bytes(config, 1, keep, half).max(1)
         + tape_bytes(config, 1, Keep::Everything, half) / config.layers.max(1);
     let tokens = (left as usize / 2 / token).clamp(FEWEST_TOKENS, MOST_TOKENS);
-    Budget { tokens, tape_bytes: left as usize / 4 * 3, kept_logits: left as usize / 8 / 4 }
+    // Float32 factors come and go in parts of many sizes; the pages that these leave half empty were as
+    // much again as what had been planned.
+    let kept = if half { 3 } else { 2 };
+    Budget { tokens, tape_bytes: left as usize / 4 * kept, kept_logits: left as usize / 8 / 4 }
 }
 
 /// Bytes that the tape of so many tokens takes.
