@@ -1,5 +1,6 @@
-//! Products of the layers' matrices: in float32 as the device multiplies it, or with both factors
-//! rounded to bfloat16, as PyTorch's autocast does. A factor is rounded once, wherever it is used.
+//! Products of the layers' matrices: in float32 as the device multiplies it (on CUDA in parts that keep 17
+//! bits), or with both factors rounded to bfloat16, as PyTorch's autocast does. A factor is rounded once,
+//! wherever it is used.
 
 use burn::tensor::{FloatDType, Tensor};
 
