@@ -39,7 +39,7 @@ enum Head {
     /// As the device multiplies float32.
     Plain,
     /// In parts that rounding to TensorFloat-32 does not touch.
-    Split(Split),
+    Split(Box<Split>),
     /// In parts of bfloat16, side by side.
     #[cfg(feature = "cuda")]
     Parts(Tensor<2>),
@@ -215,7 +215,7 @@ impl Head {
         if let Some(parts) = fused::parts(head, false, false) {
             return Self::Parts(parts);
         }
-        if products.rounds() { Self::Plain } else { Self::Split(Split::new(head.clone())) }
+        if products.rounds() { Self::Plain } else { Self::Split(Box::new(Split::new(head.clone()))) }
     }
 }
 
