@@ -80,10 +80,22 @@ pub struct Whole<'a> {
     pub require_size: &'a dyn Fn(&TokenBatch) -> Result<()>,
 }
 
+/// Units that follow each other.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Stretch {
     last: usize,
+    /// The unit of its first response: units before it have none.
+    head: usize,
     ends: Ends,
+}
+
+impl Stretch {
+    /// Joins it with the one after it; also tells where a response goes on that began in it.
+    fn join(self, after: Self, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<(Self, Option<usize>)> {
+        let head = if matches!(self.ends, Ends::Nothing) { after.head } else { self.head };
+        let (ends, goes_on) = join(self.ends, after.ends, whole, emit)?;
+        Ok((Self { last: after.last, head, ends }, goes_on.then_some(after.head)))
+    }
 }
 
 /// Collects the ends of units as they finish, in any order, and joins neighbours at once, so that
@@ -98,7 +110,7 @@ pub struct Stitcher {
 impl Stitcher {
     /// Adds the ends of a finished unit.
     pub fn add(&mut self, unit: usize, ends: Ends, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<()> {
-        self.add_stretch(unit, Stretch { last: unit, ends }, whole, emit)
+        self.add_stretch(unit, Stretch { last: unit, head: unit, ends }, whole, emit)
     }
 
     /// Adds what another scan has of units that this one has not.
@@ -136,6 +148,7 @@ impl Stitcher {
             .into_iter()
             .map(|(first, mut stretch)| {
                 stretch.last = unit(stretch.last);
+                stretch.head = unit(stretch.head);
                 let batches: Vec<&mut Box<TokenBatch>> = match &mut stretch.ends {
                     Ends::Nothing => Vec::new(),
                     Ends::One(one) => vec![one],
@@ -163,18 +176,18 @@ impl Stitcher {
             && (whole.same_file)(before.last, unit)
             && let Some(before) = self.stretches.remove(&start)
         {
-            let (ends, continued) = join(before.ends, stretch.ends, whole, emit)?;
-            self.continued.extend(continued.then_some(unit));
+            let (joined, continued) = before.join(stretch, whole, emit)?;
+            self.continued.extend(continued);
             first = start;
-            stretch = Stretch { last: stretch.last, ends };
+            stretch = joined;
         }
         let next = stretch.last + 1;
         if (whole.same_file)(stretch.last, next)
             && let Some(after) = self.stretches.remove(&next)
         {
-            let (ends, continued) = join(stretch.ends, after.ends, whole, emit)?;
-            self.continued.extend(continued.then_some(next));
-            stretch = Stretch { last: after.last, ends };
+            let (joined, continued) = stretch.join(after, whole, emit)?;
+            self.continued.extend(continued);
+            stretch = joined;
         }
         self.stretches.insert(first, stretch);
         Ok(())
@@ -184,7 +197,8 @@ impl Stitcher {
     /// joined by its ids and positions, whatever the order of the files.
     pub fn finish(mut self, whole: &Whole<'_>, emit: &mut Emit<'_>) -> Result<Vec<usize>> {
         let mut fragments: BTreeMap<Key, Vec<(usize, TokenBatch)>> = BTreeMap::new();
-        for (first, stretch) in std::mem::take(&mut self.stretches) {
+        for stretch in std::mem::take(&mut self.stretches).into_values() {
+            let head = stretch.head;
             let ends = match stretch.ends {
                 Ends::Nothing => Vec::new(),
                 Ends::One(one) => vec![*one],
@@ -192,7 +206,7 @@ impl Stitcher {
             };
             for batch in ends {
                 match key(&batch) {
-                    Some(key) => fragments.entry(key).or_default().push((first, batch)),
+                    Some(key) => fragments.entry(key).or_default().push((head, batch)),
                     None => emit(batch)?,
                 }
             }
