@@ -142,8 +142,8 @@ pub enum Error {
         line: u64,
         /// Column in the file.
         column: String,
-        /// The column it would be.
-        canonical: &'static str,
+        /// The column it would be, or the part of the reward.
+        canonical: String,
     },
     /// A value that makes its whole row unusable.
     #[error("{}: row {row}: column `{column}`: {message}", path.display())]
@@ -357,9 +357,13 @@ impl Error {
             Self::ColumnType { .. } => {
                 "map another column (--map canonical=column), or drop this one (--map canonical=)".into()
             }
-            Self::LateColumn { column, canonical, .. } => format!(
-                "put a line that has `{column}` first (the order of lines does not matter), or leave it out: --map {canonical}="
-            ),
+            Self::LateColumn { column, canonical, .. } => {
+                let first = format!("put a line that has `{column}` first (the order of lines does not matter)");
+                match canonical.starts_with("reward/") {
+                    true => first,
+                    false => format!("{first}, or leave it out: --map {canonical}="),
+                }
+            }
             Self::BadRow { .. } => "repair or remove that row".into(),
             Self::ConflictingTypes { .. } => {
                 "the files are of different runs or versions: analyse them apart, or convert one".into()

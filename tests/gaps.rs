@@ -132,25 +132,28 @@ fn a_column_that_starts_late_is_refused_with_its_line() {
         log(folder.path(), name, (0..LATE + 3).map(|i| line(i, &more_of(i))))
     };
     let mask = format!(r#","mask":{}"#, list("0", TOKENS));
-    for (name, more, column) in
-        [("mask.jsonl", mask.as_str(), "mask"), ("reward.jsonl", r#","score":1.0"#, "score")]
-    {
+    for (name, more, column) in [
+        ("mask.jsonl", mask.as_str(), "mask"),
+        ("reward.jsonl", r#","score":1.0"#, "score"),
+        ("reason.jsonl", r#","finish_reason":"stop""#, "finish_reason"),
+        ("part.jsonl", r#","reward/format":0.5"#, "reward/format"),
+    ] {
         let path = late(name, more);
         let error =
             counted(std::slice::from_ref(&path), &IngestSettings::default()).map(|c| c.1).unwrap_err();
         let message = error.to_string();
         assert!(message.contains(name) && message.contains(&format!("`{column}`")), "{message}");
         assert!(message.contains(&format!("line {}", LATE + 1)), "{message}");
-        assert!(error.hint().unwrap().contains("--map"), "{:?}", error.hint());
+        // A part of the reward cannot be mapped away.
+        let hint = error.hint().unwrap();
+        assert_eq!(hint.contains("--map"), name != "part.jsonl", "{hint}");
     }
     // What is left out cannot be late, and what nothing calculates with may come when it likes.
     let path = folder.path().join("mask.jsonl");
     let (responses, trained, _) = counted(&[path], &settings(&["mask="])).unwrap();
     assert_eq!((responses, trained), (LATE + 3, (LATE + 3) * TOKENS));
-    for free in [r#","ground_truth":7"#, r#","finish_reason":"stop""#] {
-        let path = late("free.jsonl", free);
-        assert_eq!(counted(&[path], &IngestSettings::default()).unwrap().0, LATE + 3);
-    }
+    let path = late("free.jsonl", r#","ground_truth":7"#);
+    assert_eq!(counted(&[path], &IngestSettings::default()).unwrap().0, LATE + 3);
 }
 
 #[test]
@@ -216,7 +219,8 @@ fn an_empty_row_group_does_not_cut_a_response() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.parquet");
     row_groups(&path, &[&[1, 1, 2, 2], &[], &[2, 2, 3], &[], &[], &[3, 4], &[]]);
-    for threads in [1, 3] {
+    // Which of several workers ends first is never the same.
+    for threads in [1].into_iter().chain([3; 60]) {
         let settings = IngestSettings { threads, unit_tokens: 1, ..Default::default() };
         let run = Run::open(std::slice::from_ref(&path), &settings).unwrap();
         let scanned = scan(&run, Column::ALL, &Silent, || Counted(Vec::new())).unwrap();

@@ -16,7 +16,7 @@ use crate::ingest::normalise::sanitize;
 use crate::ingest::parquet::reader::Projection;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Watch;
-use crate::ingest::schema::columns::{Column, Kind, Level};
+use crate::ingest::schema::columns::{Column, Level};
 use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping};
@@ -190,15 +190,13 @@ impl Selection {
         let Some(mapping) = resolve(fields, self.mapping.dialect, map) else { return Ok(()) };
         let wanted = Wanted { columns: &self.wanted, prompts_by_group: self.prompts_by_group };
         let now = Self::new(&mapping, wanted).mapping;
-        for mapped in now.columns.iter().filter(|m| m.column.kind() != Kind::Text) {
-            let is_late = |field: &&LateField| mapped.sources.iter().any(|s| s.name == field.name);
-            if let Some(field) = late.iter().find(is_late) {
-                return Err(Error::LateColumn {
-                    path: context.path.clone(),
-                    line: field.line,
-                    column: field.name.clone(),
-                    canonical: mapped.column.name(),
-                });
+        for field in late {
+            let is_late = |m: &&Mapped| m.sources.iter().any(|s| s.name == field.name);
+            let column = now.columns.iter().find(is_late).map(|m| m.column.name().to_owned());
+            let part = now.reward_parts.iter().find(|(raw, _)| *raw == field.name);
+            if let Some(canonical) = column.or_else(|| part.map(|(_, name)| format!("reward/{name}"))) {
+                let (path, column) = (context.path.clone(), field.name.clone());
+                return Err(Error::LateColumn { path, line: field.line, column, canonical });
             }
         }
         Ok(())
