@@ -52,9 +52,9 @@ pub struct Clusters {
     grouped: bool,
     /// Tokens of every cell, a row a random group.
     #[serde(with = "plane_rows")]
-    plane: Array2<u32>,
+    plane: Array2<u64>,
     /// Tokens of every id, by random group: each as long as its largest id asks for.
-    ids: [Vec<u32>; REPLICATES],
+    ids: [Vec<u64>; REPLICATES],
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
     open: Option<(Key, ClusterTally)>,
@@ -76,12 +76,12 @@ mod plane_rows {
 
     use super::{REPLICATES, plane};
 
-    pub fn serialize<S: Serializer>(rows: &Array2<u32>, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(rows: &Array2<u64>, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(rows.iter().collect::<Vec<_>>())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Array2<u32>, D::Error> {
-        let cells = Vec::<u32>::deserialize(from)?;
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Array2<u64>, D::Error> {
+        let cells = Vec::<u64>::deserialize(from)?;
         Array2::from_shape_vec((REPLICATES, plane::CELLS), cells).map_err(serde::de::Error::custom)
     }
 }
@@ -220,14 +220,14 @@ impl Clusters {
 
     /// Tokens of every cell.
     pub fn tokens_by_cell(&self) -> Vec<u64> {
-        self.plane.map(|count| u64::from(*count)).sum_axis(Axis(0)).to_vec()
+        self.plane.sum_axis(Axis(0)).to_vec()
     }
 
     /// Tokens of every id.
     pub fn tokens_by_id(&self) -> Vec<u64> {
         let mut sums = vec![0; self.ids.iter().map(Vec::len).max().unwrap_or(0)];
         for table in &self.ids {
-            sums.iter_mut().zip(table).for_each(|(sum, count)| *sum += u64::from(*count));
+            sums.iter_mut().zip(table).for_each(|(sum, count)| *sum += count);
         }
         sums
     }
@@ -299,9 +299,9 @@ impl Clusters {
 /// The places that hold tokens, with their counts in each random group.
 fn occupied(
     places: usize,
-    count: impl Fn(usize, usize) -> u32,
+    count: impl Fn(usize, usize) -> u64,
 ) -> impl Iterator<Item = (usize, [u64; REPLICATES])> {
-    let at = move |place: usize| std::array::from_fn(|r| u64::from(count(r, place)));
+    let at = move |place: usize| std::array::from_fn(|r| count(r, place));
     (0..places).map(move |place| (place, at(place))).filter(|(_, c)| c.iter().any(|c| *c > 0))
 }
 
@@ -346,6 +346,21 @@ mod tests {
 
     fn tally(prompt: u64) -> ClusterTally {
         ClusterTally { prompt: Prompt::One(prompt), counts: [1; 7], sums: [sum_of(0.1); 5] }
+    }
+
+    /// Most tokens of a long run lie in one cell (p near 1) and many have one id.
+    #[test]
+    fn a_cell_counts_as_many_tokens_as_there_are() {
+        let part = || {
+            let mut part = Clusters::default();
+            part.plane[[0, 7]] = u32::MAX.into();
+            part.ids[0] = vec![u32::MAX.into()];
+            part
+        };
+        let mut whole = part();
+        whole.merge(part());
+        let expected = 2 * u64::from(u32::MAX);
+        assert_eq!((whole.tokens_by_cell()[7], whole.tokens_by_id()[0]), (expected, expected));
     }
 
     #[test]
