@@ -44,10 +44,23 @@ pub struct PartHeader {
 pub struct CoveredFile {
     /// Where it is.
     pub path: String,
-    /// Fingerprint of its size, time and all that decided how it was read.
+    /// Fingerprint of its size and time.
+    pub content: String,
+    /// Fingerprint of these and of all that decided how it was read.
     pub state: String,
+    /// Its number among the files of the run that was read.
+    pub number: u32,
+    /// Its first scan unit there.
+    pub first_unit: u32,
     /// Scan units.
     pub units: u32,
+}
+
+impl CoveredFile {
+    /// Whether it is the same file, read in the same way; its number may differ.
+    pub fn is(&self, other: &Self) -> bool {
+        (&self.path, &self.state, self.units) == (&other.path, &other.state, other.units)
+    }
 }
 
 impl Producer {

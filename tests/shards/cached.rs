@@ -17,6 +17,13 @@ fn cached(paths: &[PathBuf], settings: &AnalyzeSettings, folder: &Path) -> (Stri
     (everything(&analysis, &mut flagged), used)
 }
 
+fn entries(cache: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(cache).unwrap().flatten().map(|e| e.path());
+    let mut all: Vec<PathBuf> = all.filter(|p| p.extension().is_some_and(|e| e == "part")).collect();
+    all.sort();
+    all
+}
+
 #[test]
 fn a_run_that_grows_is_read_from_there_on_and_gives_the_same_bytes() {
     for shape in [Shape::Nested, Shape::Long, Shape::Json] {
@@ -63,26 +70,27 @@ fn what_changed_or_is_broken_is_read_again() {
     let cache = folder.path().join("cache");
     let settings = preset(S2tSettings::v5());
     cached(&paths, &settings, &cache);
-    let entry = || {
-        let all = std::fs::read_dir(&cache).unwrap().flatten().map(|e| e.path());
-        all.filter(|p| p.extension().is_some_and(|e| e == "part")).collect::<Vec<_>>()
-    };
-    let whole = std::fs::read(&entry()[0]).unwrap();
     let expected = in_one_process(&paths, &settings);
-    // Cut short at many places, and one bit wrong at many places.
-    let mut broken: Vec<Vec<u8>> = (0..4).map(|i| whole[..whole.len() * i / 4].to_vec()).collect();
-    for i in 0..9 {
-        let mut bytes = whole.clone();
-        let at = (bytes.len() - 1) * i / 8;
-        bytes[at] ^= 1 << (i % 8);
-        broken.push(bytes);
-    }
-    for bytes in broken {
-        std::fs::write(&entry()[0], &bytes).unwrap();
-        let (found, used) = cached(&paths, &settings, &cache);
-        assert_eq!((used.reused, used.read, used.notes.len()), (0, 4, 1), "{:?}", used.notes);
-        assert_same(&expected, &found);
-        assert_eq!(std::fs::read(&entry()[0]).unwrap(), whole, "an entry is the same bytes again");
+    // One of the newest file, one of the others.
+    assert_eq!(entries(&cache).len(), 2);
+    for entry in entries(&cache) {
+        let whole = std::fs::read(&entry).unwrap();
+        // Cut short at many places, and one bit wrong at many places.
+        let mut broken: Vec<Vec<u8>> = (0..4).map(|i| whole[..whole.len() * i / 4].to_vec()).collect();
+        for i in 0..9 {
+            let mut bytes = whole.clone();
+            let at = (bytes.len() - 1) * i / 8;
+            bytes[at] ^= 1 << (i % 8);
+            broken.push(bytes);
+        }
+        for bytes in broken {
+            std::fs::write(&entry, &bytes).unwrap();
+            let (found, used) = cached(&paths, &settings, &cache);
+            assert!([1, 3].contains(&used.read) && used.reused + used.read == 4, "{used:?}");
+            assert_eq!(used.notes.len(), 1, "{:?}", used.notes);
+            assert_same(&expected, &found);
+            assert_eq!(std::fs::read(&entry).unwrap(), whole, "an entry is the same bytes again");
+        }
     }
     // Another mask is another entry; a file that was written anew is read.
     let (_, used) = cached(&paths, &preset(S2tSettings::v1()), &cache);
@@ -91,8 +99,42 @@ fn what_changed_or_is_broken_is_read_again() {
     std::fs::remove_file(&paths[1]).unwrap();
     std::fs::write(&paths[1], bytes).unwrap();
     let (found, used) = cached(&paths, &settings, &cache);
-    assert_eq!((used.reused, used.read), (0, 4));
+    assert_eq!((used.reused, used.read), (1, 3));
     assert_same(&expected, &found);
+    // Two, one to fall back to, and one of the other mask: what it had of the file as it was is gone.
+    assert_eq!(entries(&cache).len(), 4);
+    let (_, used) = cached(&paths, &settings, &cache);
+    assert_eq!((used.reused, used.read), (4, 0));
+}
+
+/// The last of five, or one between others, is still written.
+#[test]
+fn of_a_run_with_a_file_that_grows_only_that_one_is_read_again() {
+    for (grows, settings) in [(4, preset(S2tSettings::v5())), (1, tight(S2tSettings::v5()))] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = write(folder.path(), Content::new(Shape::Json), 5);
+        let cache = folder.path().join("cache");
+        let whole = std::fs::read_to_string(&paths[grows]).unwrap();
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        let mut known = 0;
+        for looks in 1..=6 {
+            // The clock of the file system is coarse, and the file that grows is the newest.
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            std::fs::write(&paths[grows], lines[..lines.len() * looks / 6].concat()).unwrap();
+            let (found, used) = cached(&paths, &settings, &cache);
+            assert_eq!(
+                (used.reused, used.read, &used.notes),
+                (known, 5 - known, &Vec::new()),
+                "look {looks}"
+            );
+            assert_same(&in_one_process(&paths, &settings), &found);
+            assert_eq!(entries(&cache).len(), 2, "look {looks}");
+            known = 4;
+        }
+        let (found, used) = cached(&paths, &settings, &cache);
+        assert_eq!((used.reused, used.read), (5, 0));
+        assert_same(&in_one_process(&paths, &settings), &found);
+    }
 }
 
 #[test]

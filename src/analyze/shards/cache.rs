@@ -4,6 +4,12 @@
 //! An entry holds what was gathered of some whole files. It is named after everything else that
 //! decides what is collected (program, settings, columns, vocabulary), and lists its files as they
 //! were. It is used where all of these are still there as they were, in the same order.
+//!
+//! What was gathered cannot be taken apart again, so files that may still grow (the newest, and those
+//! that an earlier entry knows in another state) are kept in an entry of their own.
+
+mod covered;
+mod entries;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,15 +17,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::covered::{changed_since, header, numbers_of, state_of};
 use super::gathered::Gathered;
-use super::producer::producer;
 use crate::analyze::plan::{Plan, largest_ids};
 use crate::error::{Error, Result};
-use crate::ingest::{Progress, Renumber, Run, UnitTable};
-use crate::parts::{CoveredFile, Fingerprint, PartHeader, PartReader, PartWriter, place};
-use crate::store::Shelf;
+use crate::ingest::{Progress, Run, UnitTable};
+use crate::parts::{Fingerprint, PartHeader, PartReader, PartWriter, place};
+use crate::store::{Shelf, is_url};
 
-const KIND: &str = "cache";
 const ENDING: &str = ".part";
 /// The largest token ids of files.
 const IDS: &str = "token-ids.json";
@@ -64,81 +69,39 @@ impl Cache {
         let (units, _) = UnitTable::new(run, &[]);
         let header = header(run, plan, &units)?;
         let mut used = CacheUse::default();
-        let found = self.best_entry(&header, plan, &units, &mut used);
-        let mut covered = vec![false; run.files.len()];
-        let mut gathered = None;
-        if let Some((files, entry)) = found {
-            for file in &files {
-                covered[*file] = true;
-                progress.advance(0, run.files[*file].bytes);
-            }
-            used.reused = files.len();
-            gathered = Some(entry);
+        let found = entries::find(self.entries(&header), &header, plan, &units, &mut used);
+        let missing: Vec<usize> = (0..run.files.len()).filter(|file| !found.covered[*file]).collect();
+        for file in (0..run.files.len()).filter(|file| found.covered[*file]) {
+            progress.advance(0, run.files[file].bytes);
         }
-        let missing: Vec<Range<usize>> =
-            (0..run.files.len()).filter(|file| !covered[*file]).map(|file| units.of_file(file)).collect();
-        used.read = missing.len();
-        if missing.is_empty()
-            && let Some(gathered) = gathered
+        (used.reused, used.read) = (run.files.len() - missing.len(), missing.len());
+        let grows = growing(run, &found.changed);
+        let (mut rest, mut settled) = (Layer::default(), Layer::default());
+        for entry in found.entries {
+            let layer = if entry.files.iter().all(|file| grows[*file]) { &mut rest } else { &mut settled };
+            layer.known.push(entry.path.clone());
+            layer.join(entry.files, entry.gathered, run, &units, plan)?;
+        }
+        for (layer, is_of) in [(&mut settled, false), (&mut rest, true)] {
+            let files: Vec<usize> = missing.iter().copied().filter(|file| grows[*file] == is_of).collect();
+            if !files.is_empty() {
+                let ranges: Vec<Range<usize>> = files.iter().map(|file| units.of_file(*file)).collect();
+                let fresh = Gathered::scan(run, plan, &ranges, progress)?;
+                layer.fresh = true;
+                layer.join(files, fresh, run, &units, plan)?;
+            }
+        }
+        if !missing.is_empty()
+            && let Err(error) = self.keep(&header, &mut [&mut settled, &mut rest], found.unusable)
         {
-            used.tell(progress);
-            return Ok((gathered, used));
-        }
-        let fresh = Gathered::scan(run, plan, &missing, progress)?;
-        let mut all = match gathered {
-            Some(mut gathered) => {
-                gathered.join(fresh, run, &units, plan)?;
-                gathered
-            }
-            None => fresh,
-        };
-        all.settle();
-        if let Err(error) = self.write(&header, &all) {
             used.notes.push(format!("the cache was not written: {error}"));
         }
         used.tell(progress);
-        Ok((all, used))
-    }
-
-    /// The usable entry that covers most units, with the numbers of its files in this run.
-    fn best_entry(
-        &self,
-        wanted: &PartHeader,
-        plan: &Plan,
-        units: &UnitTable,
-        used: &mut CacheUse,
-    ) -> Option<(Vec<usize>, Gathered)> {
-        let mut entries: Vec<(u32, Vec<usize>, PartReader)> = Vec::new();
-        for path in self.entries(wanted) {
-            let opened = PartReader::open(&path).and_then(|reader| {
-                reader.header.require(&path, wanted)?;
-                Ok(reader)
-            });
-            match opened {
-                Ok(reader) => {
-                    if let Some(files) = numbers_of(&reader.header.files, &wanted.files) {
-                        let covered = reader.header.files.iter().map(|file| file.units).sum();
-                        entries.push((covered, files, reader));
-                    }
-                }
-                Err(error) => used.drop_entry(&path, &error),
-            }
+        if let Some(gathered) = rest.gathered {
+            settled.join(rest.files, gathered, run, &units, plan)?;
         }
-        entries.sort_by_key(|(covered, files, _)| (*covered, files.len()));
-        while let Some((_, files, mut reader)) = entries.pop() {
-            let numbers = Renumber::new(files.iter().copied(), units);
-            let moved = !numbers.is_identity();
-            match Gathered::read(&mut reader, plan, Some(numbers)).and_then(|g| reader.end().map(|()| g)) {
-                Ok(gathered) if gathered.is_of(files.iter().flat_map(|file| units.of_file(*file))) => {
-                    return Some((files, gathered));
-                }
-                // A log without ids, in which files moved: it is good for the run that it was made for.
-                Err(_) if moved && verify(reader.path()).is_ok() => {}
-                Ok(_) => used.drop_entry(reader.path(), &reader.damaged("units")),
-                Err(error) => used.drop_entry(reader.path(), &error),
-            }
-        }
-        None
+        let nothing = || Error::Internal { message: "nothing was gathered".into() };
+        settled.gathered.map(|all| (all, used)).ok_or_else(nothing)
     }
 
     /// The entries of a plan.
@@ -146,22 +109,59 @@ impl Cache {
         place::list(&self.folder, &format!("{}-", header.plan), ENDING).unwrap_or_default()
     }
 
-    fn write(&self, header: &PartHeader, gathered: &Gathered) -> Result<()> {
-        let files = serde_json::to_vec(&header.files).map_err(|e| Error::write(&self.folder, e))?;
-        let name = format!("{}-{:016x}{ENDING}", header.plan, Fingerprint::of(&files).short());
-        let path = self.folder.join(name);
-        let mut out = PartWriter::create(&path, header)?;
-        gathered.write(&mut out)?;
-        out.commit()?;
-        self.prune(header, &path);
+    /// Writes what is new, and drops what that makes useless.
+    fn keep(&self, header: &PartHeader, layers: &mut [&mut Layer], unusable: Vec<PathBuf>) -> Result<()> {
+        let mut kept = Vec::new();
+        for layer in layers {
+            match &mut layer.gathered {
+                Some(gathered) if layer.fresh || layer.known.len() > 1 => {
+                    layer.files.sort_unstable();
+                    gathered.settle();
+                    kept.push(self.write(header, &layer.files, gathered)?);
+                }
+                _ => kept.append(&mut layer.known),
+            }
+        }
+        // Gone or in use elsewhere: then they stay for later.
+        unusable.iter().for_each(|path| drop(place::remove(path)));
+        self.prune(header, &kept);
+        self.drop_outdated(header, &kept);
         Ok(())
     }
 
-    /// Drops entries that newer ones make useless: of those that cover a beginning of the same run, each
-    /// that is left covers at most half of the next. One that a later run may fall back to stays.
-    fn prune(&self, header: &PartHeader, written: &Path) {
+    /// Drops what was gathered with other settings, or by another program, of files of this run that
+    /// have changed since. In a bucket that would take a request for each.
+    fn drop_outdated(&self, header: &PartHeader, kept: &[PathBuf]) {
+        if is_url(&self.folder) {
+            return;
+        }
+        let all = place::list(&self.folder, "", ENDING).unwrap_or_default();
+        for path in all.into_iter().filter(|path| !kept.contains(path)) {
+            if let Ok(reader) = PartReader::open(&path)
+                && !changed_since(&reader.header.files, &header.files).is_empty()
+            {
+                let _ = place::remove(&path);
+            }
+        }
+    }
+
+    fn write(&self, header: &PartHeader, files: &[usize], gathered: &Gathered) -> Result<PathBuf> {
+        let files = files.iter().map(|file| header.files[*file].clone()).collect();
+        let header = PartHeader { files, ..header.clone() };
+        let files = serde_json::to_vec(&header.files).map_err(|e| Error::write(&self.folder, e))?;
+        let name = format!("{}-{:016x}{ENDING}", header.plan, Fingerprint::of(&files).short());
+        let path = self.folder.join(name);
+        let mut out = PartWriter::create(&path, &header)?;
+        gathered.write(&mut out)?;
+        out.commit()?;
+        Ok(path)
+    }
+
+    /// Drops entries that those of this run make useless: of the others that cover files of it, each that
+    /// is left covers at most half of the next. One that a later run may fall back to stays.
+    fn prune(&self, header: &PartHeader, kept: &[PathBuf]) {
         let mut older: Vec<(usize, PathBuf)> = Vec::new();
-        for path in self.entries(header).into_iter().filter(|path| path != written) {
+        for path in self.entries(header).into_iter().filter(|path| !kept.contains(path)) {
             if let Ok(reader) = PartReader::open(&path)
                 && numbers_of(&reader.header.files, &header.files).is_some()
             {
@@ -172,7 +172,6 @@ impl Cache {
         let mut room = header.files.len() / 2;
         while let Some((covered, path)) = older.pop() {
             if covered > room {
-                // Gone or in use elsewhere: then it stays for later.
                 let _ = place::remove(&path);
             } else {
                 room = covered / 2;
@@ -213,8 +212,41 @@ impl Cache {
 #[derive(Default, Serialize, Deserialize)]
 struct LargestIds(BTreeMap<String, u32>);
 
-fn verify(path: &Path) -> Result<()> {
-    PartReader::open(path)?.verify()
+/// What one entry will hold.
+#[derive(Default)]
+struct Layer {
+    files: Vec<usize>,
+    gathered: Option<Gathered>,
+    /// The entries that it was read from.
+    known: Vec<PathBuf>,
+    /// Whether something of it was read from the log.
+    fresh: bool,
+}
+
+impl Layer {
+    fn join(
+        &mut self,
+        files: Vec<usize>,
+        gathered: Gathered,
+        run: &Run,
+        units: &UnitTable,
+        plan: &Plan,
+    ) -> Result<()> {
+        self.files.extend(files);
+        match &mut self.gathered {
+            Some(all) => all.join(gathered, run, units, plan)?,
+            None => self.gathered = Some(gathered),
+        }
+        Ok(())
+    }
+}
+
+/// Which files may still be written: the newest, and those that were another state of themselves before.
+fn growing(run: &Run, changed: &[usize]) -> Vec<bool> {
+    let newest = (0..run.files.len()).max_by_key(|file| run.files[*file].identity.modified());
+    let mut grows = vec![false; run.files.len()];
+    newest.iter().chain(changed).for_each(|file| grows[*file] = true);
+    grows
 }
 
 impl CacheUse {
@@ -226,66 +258,5 @@ impl CacheUse {
     fn drop_entry(&mut self, path: &Path, error: &Error) {
         self.notes.push(format!("{error}: read again"));
         let _ = place::remove(path);
-    }
-}
-
-/// The place of each file of an entry among those of the run; `None` where one is not there as it was
-/// or the order is another.
-fn numbers_of(entry: &[CoveredFile], run: &[CoveredFile]) -> Option<Vec<usize>> {
-    let mut rest = run.iter().enumerate();
-    let numbers: Option<Vec<usize>> =
-        entry.iter().map(|file| rest.find(|(_, known)| *known == file).map(|(number, _)| number)).collect();
-    numbers.filter(|numbers| !numbers.is_empty())
-}
-
-/// What an entry for the whole run says of itself.
-fn header(run: &Run, plan: &Plan, units: &UnitTable) -> Result<PartHeader> {
-    let file = |number: usize| {
-        Ok(CoveredFile {
-            path: absolute(&run.files[number].context.path),
-            state: state_of(run, number)?.to_string(),
-            units: units.of_file(number).len() as u32,
-        })
-    };
-    let mut key = Fingerprint::of(plan.describe().as_bytes());
-    // Ids are only compared where there are several files.
-    key.word(u64::from(run.files.len() > 1 && !run.settings.pool));
-    key.word(run.settings.unit_tokens);
-    // A program that was built anew may collect something else under the same version.
-    if let Some(program) = std::env::current_exe().ok().and_then(|path| std::fs::metadata(path).ok()) {
-        key.word(program.len());
-        let modified = program.modified().ok();
-        let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-        key.word(since.map_or(0, |since| since.as_nanos() as u64));
-    }
-    Ok(PartHeader {
-        kind: KIND.into(),
-        producer: producer(plan),
-        plan: key.to_string(),
-        units: Vec::new(),
-        files: (0..run.files.len()).map(file).collect::<Result<_>>()?,
-        document: None,
-    })
-}
-
-/// Everything of a file that decides what is read of it.
-fn state_of(run: &Run, number: usize) -> Result<Fingerprint> {
-    let file = &run.files[number];
-    let context = &file.context;
-    let identity = serde_json::to_string(&file.identity).map_err(|e| Error::write(&context.path, e))?;
-    let mut state = Fingerprint::of(absolute(&context.path).as_bytes());
-    state.add(identity.as_bytes());
-    let how =
-        (context.step, context.alignment, context.entropy_in_bits, run.mapping_of(file), run.settings.steps);
-    state.add(format!("{how:?}").as_bytes());
-    Ok(state)
-}
-
-/// A path that means the same in every folder; what is in a bucket is left as it is.
-fn absolute(path: &Path) -> String {
-    let text = path.display().to_string();
-    match text.contains("://") {
-        true => text,
-        false => std::path::absolute(path).map_or(text, |path| path.display().to_string()),
     }
 }
