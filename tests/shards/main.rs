@@ -37,7 +37,7 @@ fn tight(s2t: S2tSettings) -> AnalyzeSettings {
         kept_population: 1 << 20,
         candidate_bytes: 8 << 10,
         kept_differences: 700,
-        group_tokens: 2_500,
+        group_tokens: 10_000,
         rare_tokens: 300,
         common_tokens: 200,
         idle_tokens: 200,

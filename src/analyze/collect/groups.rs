@@ -1,6 +1,6 @@
 //! Groups: the responses to one prompt within a step.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::ingest::Id;
 use crate::stats::exact_sum::ExactSum;
@@ -125,11 +125,11 @@ impl GroupTally {
     }
 }
 
-/// All groups by step and id.
+/// All groups by step and id. A run may have millions: a tree has no empty half, needs no second copy when
+/// it grows, and gives its memory back while it is merged into another.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct GroupTable {
-    #[serde(with = "crate::parts::encode::sorted")]
-    groups: HashMap<(i64, Id), GroupTally>,
+    groups: BTreeMap<(i64, Id), GroupTally>,
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
     open: Option<((i64, Id), GroupTally)>,
@@ -171,7 +171,7 @@ impl GroupTable {
         self.groups.get(&(step, group.clone())).copied()
     }
 
-    /// Steps, ids and tallies of all groups whose id is logged, in no order.
+    /// Steps, ids and tallies of all groups whose id is logged, in their order.
     pub fn by_id(&self) -> impl Iterator<Item = (i64, &Id, &GroupTally)> {
         let known = self.groups.iter().filter(|((_, id), _)| *id != Id::Missing);
         known.map(|((step, id), tally)| (*step, id, tally))

@@ -16,6 +16,8 @@ use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
 use crate::ingest::{Column, Id};
 
+/// What a response takes beside its tokens, as so many of them: lists of its own, its place in its group.
+const RESPONSE: u64 = 64;
 /// Pushes beyond this count as this.
 const LARGEST_PUSH: f64 = 1e30;
 
@@ -156,7 +158,7 @@ impl<'a> SiblingStore<'a> {
                 push[asked.token(t)] = (weight * (1.0 - p)).clamp(-LARGEST_PUSH, LARGEST_PUSH) as f32;
             }
         }
-        self.fresh[hash.leading_zeros() as usize] += ids.len() as u64;
+        self.fresh[hash.leading_zeros() as usize] += ids.len() as u64 + RESPONSE;
         let responses = &asked.source.responses;
         let part = |name: &String| {
             let part = responses.reward_parts.iter().find(|(part, _)| **part == **name);
