@@ -276,7 +276,7 @@ fn bytes_that_contradict_each_other_are_refused() {
 
 #[test]
 fn what_would_take_too_much_memory_is_refused_with_the_reason() {
-    for name in ["page_size", "long_row", "long_texts"] {
+    for name in ["page_size", "long_row", "long_texts", "many_texts", "same_texts", "begun_texts"] {
         let message = refused(&data(&format!("{name}.parquet")));
         let told = message.contains("more memory than 500 MB") || message.contains("texts of up to");
         assert!(told, "{name}: {message}");
@@ -389,7 +389,8 @@ fn peak_memory(arguments: &[&str]) -> (u64, i32) {
 #[cfg(target_os = "linux")]
 #[test]
 fn small_hostile_files_take_little_memory() {
-    for name in ["page_size", "long_row", "long_texts", "children", "dictionary_values"] {
+    let texts = ["long_texts", "many_texts", "same_texts", "begun_texts"];
+    for name in ["page_size", "long_row", "children", "dictionary_values"].into_iter().chain(texts) {
         let path = data(&format!("{name}.parquet"));
         let (peak, code) = peak_memory(&[path.to_str().unwrap(), "-q"]);
         assert!(peak < 500 && code == 2, "{name}: {peak} MB, exit {code}");
@@ -412,7 +413,7 @@ fn what_other_readers_refuse_is_refused() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(data("others_refuse")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    assert_eq!(files.len(), 9);
+    assert_eq!(files.len(), 15);
     for path in files {
         let message = refused(&path);
         assert!(message.contains(path.to_str().unwrap()), "{message}");

@@ -1,69 +1,27 @@
 //! The pages of a column chunk, with everything checked that the decoder takes on trust: sizes
 //! before memory is taken for them, levels and lengths before values are made of them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::budget::{Budget, ColumnTexts};
 use super::inflate;
 use super::page_header::PageHeader;
 use super::run_length::{HybridRuns, bad};
+use super::text_bytes::TextPage;
 use super::window::Window;
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::limits::Limits;
 use crate::ingest::turns::wait_for_turn;
-
-/// What the columns of one unit share: the limits, what their pages take, and why one was refused.
-#[derive(Clone, Default)]
-pub struct Budget {
-    limits: Limits,
-    taken: Arc<AtomicU64>,
-    refused: Arc<OnceLock<String>>,
-    batch_rows: u64,
-}
-
-impl Budget {
-    /// For a unit whose batches have at most `batch_rows` rows.
-    pub fn new(limits: Limits, batch_rows: usize) -> Self {
-        Self { limits, batch_rows: batch_rows as u64, ..Self::default() }
-    }
-
-    /// Why something was refused for its size.
-    pub fn refusal(&self) -> Option<String> {
-        self.refused.get().cloned()
-    }
-
-    fn refuse(&self, why: String) -> ParquetError {
-        let error = ParquetError::General(why.clone());
-        let _ = self.refused.set(why);
-        error
-    }
-
-    /// Counts a page in place of the one before it.
-    fn replace(&self, before: u64, now: u64) -> Result<()> {
-        if now > self.limits.piece() {
-            return Err(self.refuse(self.limits.too_much("a page", now)));
-        }
-        self.taken.fetch_sub(before, Ordering::Relaxed);
-        let all = self.taken.fetch_add(now, Ordering::Relaxed) + now;
-        if all > Limits::SHARE {
-            wait_for_turn();
-        }
-        if all > self.limits.pages() {
-            return Err(self.refuse(self.limits.too_much("pages that are needed together", all)));
-        }
-        Ok(())
-    }
-}
 
 /// The pages of a column chunk.
 pub struct CheckedPages {
@@ -77,6 +35,7 @@ pub struct CheckedPages {
     end: u64,
     taken: u64,
     rows: RowLengths,
+    texts: Option<ColumnTexts>,
     left: Left,
     /// Whether a page was there already: a dictionary comes first.
     begun: bool,
@@ -102,7 +61,7 @@ impl CheckedPages {
         let end = start.checked_add(length).ok_or_else(|| bad("no place in the file"))?;
         let window = Arc::new(Window::new(file.clone(), end));
         let inner = SerializedPageReader::new(window.clone(), chunk, rows, None)?;
-        let rows = RowLengths::new(budget.batch_rows);
+        let rows = RowLengths::new(budget.batch_rows());
         let left = Left { values: chunk.num_values(), known: true };
         let (descriptor, codec) = (chunk.column_descr_ptr(), chunk.compression());
         Ok(Self {
@@ -115,9 +74,16 @@ impl CheckedPages {
             end,
             taken: 0,
             rows,
+            texts: None,
             left,
             begun: false,
         })
+    }
+
+    /// Counts the texts of the column, where it has any.
+    pub fn with_texts(mut self, texts: &ColumnTexts) -> Self {
+        self.texts = (self.descriptor.physical_type() == Type::BYTE_ARRAY).then(|| texts.clone());
+        self
     }
 
     /// The header of the next page; `None` behind the last.
@@ -139,7 +105,9 @@ impl CheckedPages {
 
     fn check(&mut self, page: &Page) -> Result<()> {
         match page {
-            Page::DictionaryPage { .. } => Ok(()),
+            Page::DictionaryPage { buf, .. } => self.texts.as_ref().map_or(Ok(()), |texts| {
+                texts.lock().unwrap_or_else(|e| e.into_inner()).0.add_dictionary(buf)
+            }),
             Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, .. } => {
                 let mut rest = buf.clone();
                 let repetition =
@@ -193,16 +161,21 @@ impl CheckedPages {
     ) -> Result<()> {
         let values = values as usize;
         self.left.values -= values as i64;
+        let (mut starts, is_flat) = (values as u64, repetition.is_none());
         if let Some(levels) = repetition {
+            starts = 0;
             let (most, rows) = (self.descriptor.max_rep_level(), &mut self.rows);
-            walk(levels, most, values, &mut |level, count| rows.add(level == 0, count as u64))?;
+            walk(levels, most, values, &mut |level, count| {
+                starts += if level == 0 { count as u64 } else { 0 };
+                rows.add(level == 0, count as u64);
+            })?;
         }
         let tokens = self.rows.largest;
         if tokens > Limits::SHARED_TOKENS {
             wait_for_turn();
         }
-        if tokens > self.budget.limits.tokens() {
-            return Err(self.budget.refuse(self.budget.limits.too_many_tokens(tokens)));
+        if tokens > self.budget.limits().tokens() {
+            return Err(self.budget.refuse(self.budget.limits().too_many_tokens(tokens)));
         }
         let mut present = values;
         if let Some(levels) = definition {
@@ -212,6 +185,7 @@ impl CheckedPages {
                 present += if level == most as u32 { count } else { 0 };
             })?;
         }
+        self.count_texts(&TextPage { rows: starts, is_flat, present, encoding, data: data.clone() })?;
         let width = match self.descriptor.physical_type() {
             Type::INT32 | Type::FLOAT => Some(4),
             Type::INT64 | Type::DOUBLE => Some(8),
@@ -232,6 +206,13 @@ impl CheckedPages {
             }
             _ => Ok(()),
         }
+    }
+
+    fn count_texts(&self, page: &TextPage) -> Result<()> {
+        let Some(texts) = &self.texts else { return Ok(()) };
+        let mut texts = texts.lock().unwrap_or_else(|e| e.into_inner());
+        let now = texts.0.add_page(page)?;
+        self.budget.replace_texts(std::mem::replace(&mut texts.1, now), now)
     }
 }
 
@@ -291,11 +272,11 @@ impl PageReader for CheckedPages {
             let taken = header.uncompressed + header.compressed;
             self.budget.replace(std::mem::replace(&mut self.taken, taken), taken)?;
             header.check_dictionary(&self.descriptor)?;
-            if inflate::is_unlimited(self.codec) {
-                let (part, announced) = header.packed();
+            if let Some((part, announced)) = header.packed() {
                 let length = usize::try_from(part.end - part.start).map_err(|_| bad("no place in memory"))?;
+                let length = inflate::looked_at(self.codec, length);
                 let packed = self.window.get_bytes(self.at - header.compressed + part.start, length)?;
-                inflate::check(self.codec, packed, announced, self.budget.limits.pages())?;
+                inflate::check(self.codec, packed, announced, self.budget.limits().pages())?;
             }
         }
         let failed = || bad("bytes that the decoder fails on");
@@ -339,6 +320,6 @@ impl Iterator for CheckedPages {
 
 impl Drop for CheckedPages {
     fn drop(&mut self) {
-        self.budget.taken.fetch_sub(self.taken, Ordering::Relaxed);
+        self.budget.give_back(self.taken);
     }
 }

@@ -147,6 +147,16 @@ static COLUMN: Definition = Definition {
         may(13, "encoding_stats", List(&Structure(&PAGE_ENCODING_STATS))),
         may(14, "bloom_filter_offset", Long),
         may(15, "bloom_filter_length", Int),
+        may(16, "size_statistics", Structure(&SIZE_STATISTICS)),
+    ],
+};
+
+static SIZE_STATISTICS: Definition = Definition {
+    name: "SizeStatistics",
+    fields: &[
+        may(1, "unencoded_byte_array_data_bytes", Long),
+        may(2, "repetition_level_histogram", List(&Long)),
+        may(3, "definition_level_histogram", List(&Long)),
     ],
 };
 

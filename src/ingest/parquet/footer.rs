@@ -18,13 +18,28 @@ const GUESS: u64 = 64 << 10;
 /// What is looked at in a footer.
 #[derive(Default)]
 struct Footer {
-    /// Parts of each element of the schema, in the order of the file.
-    children: Vec<i64>,
-    /// Physical types of the leaves of the schema.
-    leaves: Vec<i64>,
+    /// The elements of the schema, in the order of the file.
+    elements: Vec<Element>,
     rows: Option<i64>,
     /// Rows of each row group, and its columns.
     groups: Vec<(i64, Vec<Chunk>)>,
+}
+
+/// An element of the schema: a column, or a group of them.
+#[derive(Default)]
+struct Element {
+    children: i64,
+    physical: Option<i64>,
+    repetition: i64,
+    /// Which of the logical types it names.
+    logical: Option<i16>,
+}
+
+/// A leaf of the schema, with its highest levels.
+struct Leaf {
+    physical: i64,
+    /// Of repetition and of definition.
+    levels: [usize; 2],
 }
 
 /// A column of a row group.
@@ -35,7 +50,15 @@ struct Chunk {
     compressed: i64,
     data: i64,
     dictionary: Option<i64>,
+    /// Entries of the histograms of repetition and of definition levels; none where there is no such.
+    histograms: [usize; 2],
 }
+
+/// Repetition types that have levels.
+const OPTIONAL: i64 = 1;
+const REPEATED: i64 = 2;
+/// Logical types of groups: MAP, LIST, and VARIANT, which only a group can be, too.
+const OF_GROUPS: [i16; 3] = [2, 3, 16];
 
 /// The end of a file, which is all that is needed to understand it.
 pub struct End {
@@ -117,19 +140,21 @@ impl Footer {
     }
 
     fn element(&mut self, compact: &mut Compact<'_>) -> Result<()> {
-        let (mut physical, mut children) = (None, 0);
+        let mut element = Element::default();
         compact.structure(&mut |compact, field| {
             match field.id {
-                1 => physical = Some(compact.int()?),
-                5 => children = compact.int()?,
+                1 => element.physical = Some(compact.int()?),
+                3 => element.repetition = compact.int()?,
+                5 => element.children = compact.int()?,
+                10 => compact.structure(&mut |_, field| {
+                    element.logical = Some(field.id);
+                    Ok(false)
+                })?,
                 _ => return Ok(false),
             }
             Ok(true)
         })?;
-        self.children.push(children);
-        if children == 0 {
-            self.leaves.extend(physical);
-        }
+        self.elements.push(element);
         Ok(())
     }
 
@@ -155,12 +180,16 @@ impl Footer {
     /// Whether all of it can be, where the pages end at `end`.
     fn check(&self, end: u64) -> Result<()> {
         self.check_schema()?;
+        let leaves = self.leaves();
         let mut all = 0_i64;
         for (number, (rows, chunks)) in self.groups.iter().enumerate() {
-            if !chunks.iter().zip(&self.leaves).all(|(chunk, leaf)| chunk.physical == *leaf) {
+            if !chunks.iter().zip(&leaves).all(|(chunk, leaf)| chunk.physical == leaf.physical) {
                 return Err(broken(&format!(
                     "row group {number} stores a type that the schema does not name"
                 )));
+            }
+            if !chunks.iter().zip(&leaves).all(|(chunk, leaf)| chunk.counts_levels_of(leaf)) {
+                return Err(broken(&format!("row group {number} counts levels that a column does not have")));
             }
             if !chunks.iter().all(|chunk| chunk.lies_before(end)) {
                 return Err(broken(&format!("row group {number} has a column that is not inside the file")));
@@ -182,16 +211,53 @@ impl Footer {
     /// The elements of the schema are one tree, written from the root down.
     fn check_schema(&self) -> Result<()> {
         let mut open = 1_i64;
-        for children in &self.children {
+        for element in &self.elements {
             if open == 0 {
                 return Err(broken("the schema has parts that belong to no column"));
             }
-            open = Some(*children)
+            if element.logical.is_some_and(|logical| !element.can_be(logical)) {
+                return Err(broken("a column is of a logical type that it cannot be"));
+            }
+            open = Some(element.children)
                 .filter(|children| *children >= 0)
                 .and_then(|children| (open - 1).checked_add(children))
                 .ok_or_else(|| broken("a column has a number of parts that cannot be"))?;
         }
         if open > 0 { Err(broken("a column announces more parts than the schema has")) } else { Ok(()) }
+    }
+
+    /// The leaves of a schema that is a tree.
+    fn leaves(&self) -> Vec<Leaf> {
+        let mut leaves = Vec::new();
+        // What is left of each group that is open, and its levels.
+        let mut open: Vec<(i64, [usize; 2])> = Vec::new();
+        for (number, element) in self.elements.iter().enumerate() {
+            while open.last().is_some_and(|(left, _)| *left == 0) {
+                open.pop();
+            }
+            let mut levels = [0; 2];
+            if let Some((left, around)) = open.last_mut() {
+                *left -= 1;
+                levels = *around;
+            }
+            // The root has none.
+            if number > 0 {
+                levels[0] += usize::from(element.repetition == REPEATED);
+                levels[1] += usize::from([OPTIONAL, REPEATED].contains(&element.repetition));
+            }
+            match element.physical {
+                Some(physical) if element.children == 0 => leaves.push(Leaf { physical, levels }),
+                _ => open.push((element.children, levels)),
+            }
+        }
+        leaves
+    }
+}
+
+impl Element {
+    fn can_be(&self, logical: i16) -> bool {
+        let is_group = self.physical.is_none() || self.children > 0;
+        is_group == OF_GROUPS.contains(&logical)
     }
 }
 
@@ -209,6 +275,17 @@ impl Chunk {
                     7 => chunk.compressed = compact.int()?,
                     9 => chunk.data = compact.int()?,
                     11 => chunk.dictionary = Some(compact.int()?),
+                    16 => compact.structure(&mut |compact, field| {
+                        let Some(which) = [2, 3].iter().position(|id| *id == field.id) else {
+                            return Ok(false);
+                        };
+                        let (_, length) = compact.list()?;
+                        chunk.histograms[which] = length;
+                        for _ in 0..length {
+                            compact.int()?;
+                        }
+                        Ok(true)
+                    })?,
                     _ => return Ok(false),
                 }
                 Ok(true)
@@ -216,6 +293,11 @@ impl Chunk {
             Ok(true)
         })?;
         Ok(chunk)
+    }
+
+    fn counts_levels_of(&self, leaf: &Leaf) -> bool {
+        let fits = |(entries, level): (&usize, usize)| *entries == 0 || *entries == level + 1;
+        self.histograms.iter().zip(leaf.levels).all(fits)
     }
 
     /// Whether its pages, the dictionary first, end before `end`. Where there are no values there may be

@@ -1,8 +1,10 @@
 //! Parquet files: their columns as Arrow arrays, as runs of equal values, as sparse lists.
 
+pub mod budget;
 pub mod checked_pages;
 pub mod column_chunks;
 mod definitions;
+mod delta_lengths;
 mod footer;
 mod inflate;
 mod page_header;
@@ -10,5 +12,6 @@ pub mod reader;
 mod row_groups;
 pub mod run_length;
 pub mod sparse_lists;
+mod text_bytes;
 mod thrift;
 mod window;

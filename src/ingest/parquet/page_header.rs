@@ -6,13 +6,16 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::definitions;
 use super::run_length::bad;
-use super::thrift::Compact;
+use super::thrift::{Compact, kind};
 
 /// Kinds of pages, with the field of the header that describes each.
 const DATA_PAGE: (i64, i16) = (0, 5);
 const INDEX_PAGE: i64 = 1;
 const DICTIONARY_PAGE: (i64, i16) = (2, 7);
 const DATA_PAGE_2: (i64, i16) = (3, 8);
+
+/// Encodings that a dictionary may have: the same one under the name of each version of the format.
+const PLAIN: [i64; 2] = [0, 2];
 
 /// Sizes of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,9 @@ pub struct PageHeader {
     pub compressed: u64,
     /// Values of a dictionary.
     dictionary: Option<i64>,
+    dictionary_encoding: i64,
+    /// Whether it says that it is not packed, whatever its column is.
+    is_bare: bool,
     kind: i64,
     /// Bytes of levels in front that are not packed.
     levels: u64,
@@ -45,12 +51,15 @@ impl PageHeader {
                 2 => header.uncompressed = size(compact.int()?)?,
                 3 => header.compressed = size(compact.int()?)?,
                 7 => compact.structure(&mut |compact, field| {
-                    if field.id == 1 {
-                        header.dictionary = Some(compact.int()?);
+                    match field.id {
+                        1 => header.dictionary = Some(compact.int()?),
+                        2 => header.dictionary_encoding = compact.int()?,
+                        _ => return Ok(false),
                     }
-                    Ok(field.id == 1)
+                    Ok(true)
                 })?,
                 8 => compact.structure(&mut |compact, field| {
+                    header.is_bare |= field.id == 7 && field.kind == kind::FALSE;
                     let is_levels = matches!(field.id, 5 | 6);
                     if is_levels {
                         header.levels = header.levels.saturating_add(size(compact.int()?)?);
@@ -69,10 +78,11 @@ impl PageHeader {
         Ok((header, compact.position()))
     }
 
-    /// Which of the page's bytes are packed, and what they announce to unpack to.
-    pub fn packed(&self) -> (std::ops::Range<u64>, u64) {
+    /// Which of the page's bytes are packed, and what they announce to unpack to; `None` where none are.
+    pub fn packed(&self) -> Option<(std::ops::Range<u64>, u64)> {
         let levels = self.levels.min(self.compressed);
-        (levels..self.compressed, self.uncompressed.saturating_sub(levels))
+        let announced = self.uncompressed.saturating_sub(levels);
+        (!self.is_bare && announced > 0).then(|| (levels..self.compressed, announced))
     }
 
     /// Whether the page is an index, which no reader looks at.
@@ -85,9 +95,12 @@ impl PageHeader {
         self.kind == DICTIONARY_PAGE.0
     }
 
-    /// A dictionary has no more values than its bytes can hold.
+    /// A dictionary has no more values than its bytes can hold, and they are plain.
     pub fn check_dictionary(&self, descriptor: &ColumnDescPtr) -> Result<()> {
         let Some(values) = self.dictionary else { return Ok(()) };
+        if !PLAIN.contains(&self.dictionary_encoding) {
+            return Err(bad("a dictionary of an encoding that no dictionary has"));
+        }
         let smallest = match descriptor.physical_type() {
             Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
             Type::INT64 | Type::DOUBLE => 8,

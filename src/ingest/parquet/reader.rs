@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::ingest::files::stored::Stored;
 use crate::ingest::guard::{decoding, guarded};
 use crate::ingest::limits::Limits;
-use crate::ingest::parquet::checked_pages::Budget;
+use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::footer::End;
 use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
@@ -166,7 +166,7 @@ impl ParquetHead {
             _ => format!("row groups {} to {}", row_groups.start, row_groups.end.saturating_sub(1)),
         };
         let (path, owned) = (stored.path(), stored.path().to_owned());
-        let budget = Budget::new(self.limits, batch_rows);
+        let budget = Budget::new(self.limits, batch_rows, columns.layout == Layout::Long);
         let spent = budget.clone();
         let file = stored.stretches(&self.stretches(row_groups.clone(), &columns.all), window)?;
         let source = file.clone();

@@ -8,7 +8,8 @@ use parquet::column::page::{PageIterator, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::checked_pages::{Budget, CheckedPages};
+use super::budget::{Budget, ColumnTexts};
+use super::checked_pages::CheckedPages;
 use super::column_chunks::{Chunks, chunks_of};
 use crate::ingest::files::ranges::Ranges;
 
@@ -32,7 +33,8 @@ impl RowGroups for CheckedRowGroups {
     fn column_chunks(&self, leaf: usize) -> Result<Box<dyn PageIterator>> {
         let chunks = chunks_of(&self.metadata, self.groups.clone(), leaf);
         let chunks = chunks.ok_or_else(|| ParquetError::General("a row group lacks a column".into()))?;
-        Ok(Box::new(Column { file: self.file.clone(), chunks, budget: self.budget.clone() }))
+        let (budget, texts) = (self.budget.clone(), self.budget.column_texts());
+        Ok(Box::new(Column { file: self.file.clone(), chunks, budget, texts }))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
@@ -48,6 +50,7 @@ struct Column {
     file: Arc<dyn Ranges>,
     chunks: Chunks,
     budget: Budget,
+    texts: ColumnTexts,
 }
 
 impl Iterator for Column {
@@ -56,7 +59,7 @@ impl Iterator for Column {
     fn next(&mut self) -> Option<Self::Item> {
         let (chunk, rows) = self.chunks.pop_front()?;
         let pages = CheckedPages::open(&self.file, &chunk, rows, &self.budget);
-        Some(pages.map(|pages| Box::new(pages) as Box<dyn PageReader>))
+        Some(pages.map(|pages| Box::new(pages.with_texts(&self.texts)) as Box<dyn PageReader>))
     }
 }
 

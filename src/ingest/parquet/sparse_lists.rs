@@ -17,7 +17,8 @@ use parquet::schema::types::ColumnDescPtr;
 
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
-use crate::ingest::parquet::checked_pages::{Budget, CheckedPages};
+use crate::ingest::parquet::budget::Budget;
+use crate::ingest::parquet::checked_pages::CheckedPages;
 use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
 use crate::ingest::parquet::run_length::bad;
 

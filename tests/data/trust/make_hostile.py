@@ -253,5 +253,30 @@ def main():
     pq.write_table(long, sink, compression="zstd", compression_level=19, write_statistics=False, store_schema=False, dictionary_pagesize_limit=200 << 20)
     print("long_texts.parquet", sink.stat().st_size)
 
+    # Texts of 40 MB, one a row group: each page is harmless, a batch of rows is not.
+    sink = HERE / "many_texts.parquet"
+    writer = None
+    for row in range(24):
+        one = pa.table(dict(
+            step=np.zeros(1, np.int64), group_id=np.zeros(1, np.int64), sample_id=np.full(1, row // 4),
+            position=np.full(1, row % 4, np.int32), token_id=np.full(1, row, np.int32),
+            token_text=[chr(97 + row) * 40_000_000], logprob=np.full(1, -0.5, np.float32),
+            entropy=np.full(1, 0.7, np.float32), advantage=np.ones(1, np.float32)))
+        writer = writer or pq.ParquetWriter(sink, one.schema, compression="zstd", compression_level=19,
+                                            write_statistics=False, store_schema=False)
+        writer.write_table(one)
+    writer.close()
+    print("many_texts.parquet", sink.stat().st_size)
+
+    # The same text of 1 MB on 1,000 rows: once in a dictionary, once as "begins like the one before".
+    rows = 1000
+    ids = pa.array(["g" * 1_000_000] * rows)
+    for name, options in [("same_texts", {}),
+                          ("begun_texts", dict(use_dictionary=False, column_encoding={"group_id": "DELTA_BYTE_ARRAY"}))]:
+        sink = HERE / f"{name}.parquet"
+        pq.write_table(table(rows, 2, group_id=ids), sink, compression="zstd", compression_level=19,
+                       write_statistics=False, store_schema=False, dictionary_pagesize_limit=2 << 20, **options)
+        print(sink.name, sink.stat().st_size)
+
 
 main()

@@ -17,7 +17,8 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use super::hybrid::{Repeated, bad};
 use super::page::{Bits, PageRuns, dictionary};
 use crate::ingest::files::ranges::Ranges;
-use crate::ingest::parquet::checked_pages::{Budget, CheckedPages};
+use crate::ingest::parquet::budget::Budget;
+use crate::ingest::parquet::checked_pages::CheckedPages;
 use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
 
 /// A column that is read as runs.
