@@ -283,6 +283,25 @@ fn what_would_take_too_much_memory_is_refused_with_the_reason() {
     }
 }
 
+/// 150 MB of prompts, each with an answer of two tokens.
+#[test]
+fn long_prompts_of_short_answers_are_read_a_few_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("prompts.parquet");
+    let rows = 1500;
+    let prompts: Vec<String> = (0..rows).map(|i| format!("{i:05}").repeat(20_000)).collect();
+    let columns = vec![
+        ("step", ints(&vec![0; rows])),
+        ("prompt_text", Arc::new(StringArray::from(prompts)) as ArrayRef),
+        ("token_ids", int_lists(&vec![&[1, 2][..]; rows])),
+        ("logprob", float_lists(&vec![&[-0.5, -1.0][..]; rows])),
+    ];
+    write_parquet(&path, columns, rows);
+    let batches = read(&path).unwrap();
+    assert_eq!(lengths(&batches), vec![2; rows]);
+    assert!(batches.iter().all(|batch| batch.len() < 500), "{} batches", batches.len());
+}
+
 #[test]
 fn different_runs_are_not_pooled_unless_asked_for() {
     let folder = tempfile::tempdir().unwrap();

@@ -66,6 +66,8 @@ pub struct RowGroup {
     pub tokens: u64,
     /// Compressed size.
     pub bytes: u64,
+    /// Size in memory, about.
+    pub unpacked: u64,
 }
 
 impl ParquetHead {
@@ -108,6 +110,7 @@ impl ParquetHead {
             rows: size(g.num_rows()),
             tokens: size(values(g).unwrap_or(0)),
             bytes: size(g.compressed_size()),
+            unpacked: size(g.total_byte_size()),
         })
     }
 

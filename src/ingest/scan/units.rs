@@ -13,7 +13,7 @@ use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::sanitize;
-use crate::ingest::parquet::reader::Projection;
+use crate::ingest::parquet::reader::{Projection, RowGroup};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Watch;
 use crate::ingest::schema::columns::{Column, Level};
@@ -75,29 +75,29 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
         Source::Elsewhere { .. } => return Vec::new(),
     };
     let mut units: Vec<Unit> = Vec::new();
-    let (mut row, mut tokens, mut rows) = (0, 0, 0);
+    let (mut row, mut content) = (0, Content::default());
     for (at, group) in head.row_groups().enumerate() {
-        let open = units.last_mut().filter(|_| tokens > 0 && tokens < least);
+        let open = units.last_mut().filter(|_| content.tokens > 0 && content.tokens < least);
         match open {
             Some(unit) => {
+                content.add(&group);
                 unit.row_groups.end = at + 1;
                 unit.bytes += group.bytes;
-                tokens += group.tokens;
-                rows += group.rows;
-                unit.batch_rows = batch_rows(mapping.layout, tokens, rows);
-                unit.tokens = tokens;
-                unit.large = is_large(mapping.layout, tokens, rows);
+                unit.batch_rows = content.batch_rows(mapping.layout);
+                unit.tokens = content.tokens;
+                unit.large = content.is_large(mapping.layout);
             }
             None => {
-                (tokens, rows) = (group.tokens, group.rows);
+                content = Content::default();
+                content.add(&group);
                 units.push(Unit {
                     file: index,
                     row_groups: at..at + 1,
                     first_row: row,
-                    batch_rows: batch_rows(mapping.layout, tokens, rows),
+                    batch_rows: content.batch_rows(mapping.layout),
                     bytes: group.bytes,
-                    tokens,
-                    large: is_large(mapping.layout, tokens, rows),
+                    tokens: content.tokens,
+                    large: content.is_large(mapping.layout),
                 });
             }
         }
@@ -106,20 +106,38 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
     units
 }
 
-/// Rows that hold about [`BATCH_TOKENS`] tokens.
-fn batch_rows(layout: Layout, tokens: u64, rows: u64) -> usize {
-    match layout {
-        Layout::Long => BATCH_TOKENS,
-        Layout::Nested => {
-            let mean = (tokens / rows.max(1)).max(1);
-            ((BATCH_TOKENS as u64 / mean) as usize).clamp(1, MAX_BATCH_ROWS)
-        }
-    }
+/// What some row groups hold.
+#[derive(Default)]
+struct Content {
+    tokens: u64,
+    rows: u64,
+    unpacked: u64,
 }
 
-/// Whether responses have more tokens than a worker's share of memory holds, on the whole.
-fn is_large(layout: Layout, tokens: u64, rows: u64) -> bool {
-    layout == Layout::Nested && tokens / rows.max(1) > Limits::SHARED_TOKENS
+impl Content {
+    fn add(&mut self, group: &RowGroup) {
+        self.tokens += group.tokens;
+        self.rows += group.rows;
+        self.unpacked = self.unpacked.saturating_add(group.unpacked);
+    }
+
+    /// Rows that hold about [`BATCH_TOKENS`] tokens, and no more than a worker's share of memory: an
+    /// answer of one word may have a prompt of many pages.
+    fn batch_rows(&self, layout: Layout) -> usize {
+        match layout {
+            Layout::Long => BATCH_TOKENS,
+            Layout::Nested => {
+                let mean = |all: u64| (all / self.rows.max(1)).max(1);
+                let rows = (BATCH_TOKENS as u64 / mean(self.tokens)).min(Limits::SHARE / mean(self.unpacked));
+                (rows as usize).clamp(1, MAX_BATCH_ROWS)
+            }
+        }
+    }
+
+    /// Whether responses have more tokens than a worker's share of memory holds, on the whole.
+    fn is_large(&self, layout: Layout) -> bool {
+        layout == Layout::Nested && self.tokens / self.rows.max(1) > Limits::SHARED_TOKENS
+    }
 }
 
 /// Columns that are needed to tell responses apart and align their values.
