@@ -82,7 +82,7 @@ impl PageHeader {
     pub fn packed(&self) -> Option<(std::ops::Range<u64>, u64)> {
         let levels = self.levels.min(self.compressed);
         let announced = self.uncompressed.saturating_sub(levels);
-        (!self.is_bare && announced > 0).then(|| (levels..self.compressed, announced))
+        (!self.is_bare && announced > 0).then_some((levels..self.compressed, announced))
     }
 
     /// Whether the page is an index, which no reader looks at.
