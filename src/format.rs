@@ -67,7 +67,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 /// `0.027 %`, `4.8 %`, `62 %`: two significant digits below 10 %, at least.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    let value = share * 100.0;
+    // Without the sign of a zero.
+    let value = share * 100.0 + 0.0;
     if !value.is_finite() {
         none()
     } else if value >= 99.95 || value == 0.0 {
@@ -75,6 +76,13 @@ pub fn percent(share: f64) -> String {
     } else {
         format!("{} %", significant(value, if value >= 10.0 { 3 } else { 2 }))
     }
+}
+
+/// So many decimals of a percentage, or [`percent`] where these would be zeros: `0.0274 %`.
+#[must_use]
+pub fn fixed_percent(share: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$} %", 100.0 * share + 0.0);
+    if text.bytes().any(|b| (b'1'..=b'9').contains(&b)) { text } else { percent(share) }
 }
 
 /// [`percent`], or a dash.

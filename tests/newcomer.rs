@@ -142,7 +142,7 @@ fn a_log_without_entropy() {
         "{said}"
     );
     assert!(said.contains("not checked: ") && said.contains("spurious_tokens"), "{said}");
-    for gone in ["silenced", "gradient energy   ", "candidates   ", "healthy"] {
+    for gone in ["silenced", "their energy", "candidates   ", "healthy"] {
         assert!(!said.contains(gone), "{gone}: {said}");
     }
     // Two logs are held against each other as a whole or not at all.
@@ -161,8 +161,9 @@ fn a_report_without_entropy() {
     let (log, report) = (folder.path().join("part.parquet"), folder.path().join("report"));
     let whole = sample("async.parquet");
     program().arg("convert").arg(&whole).arg("-o").arg(&log).args(["--map", "entropy="]).assert().success();
-    // A folder that held the report of the whole log.
+    // A folder that held the report of the whole log, and a table of somebody else.
     program().arg(&whole).arg("--report").arg(&report).assert().success();
+    std::fs::write(report.join("tables/mine.parquet"), "mine").unwrap();
     let printed =
         program().arg(&log).arg("--report").arg(&report).args(["--format", "json"]).assert().success();
     let read = |name: &str| std::fs::read_to_string(report.join(name)).unwrap();
@@ -181,9 +182,10 @@ fn a_report_without_entropy() {
     let mut tables: Vec<String> = std::fs::read_dir(report.join("tables"))
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with('.'))
         .collect();
     tables.sort();
-    let expected = ["cancellation", "corrections", "forks", "offpolicy", "slices", "steps"];
+    let expected = ["cancellation", "corrections", "forks", "mine", "offpolicy", "slices", "steps"];
     assert_eq!(tables, expected.map(|name| format!("{name}.parquet")));
     assert!(!report.join("charts/plane.svg").exists() && report.join("charts/signals.svg").exists());
 }
@@ -206,4 +208,54 @@ fn a_device_that_is_not_built_in() {
     let (error, hint) = failure(&mut command);
     assert!(error.contains("cuda:0"), "{error}");
     assert!(hint.contains("--features cuda"), "{hint}");
+}
+
+/// A folder keeps nothing of another run's report that the new one does not have, and all that is not ours.
+#[test]
+fn a_folder_that_held_another_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str| program().arg(sample(name)).arg("--report").arg(folder.path()).assert().success();
+    run("async.parquet");
+    let own = folder.path().join("charts/mine.svg");
+    std::fs::write(&own, "mine").unwrap();
+    let of_sampler =
+        [folder.path().join("tables/offpolicy.parquet"), folder.path().join("charts/mismatch_by_lag.svg")];
+    assert!(of_sampler.iter().all(|path| path.exists()));
+    // This log has no log-probabilities of the sampler's.
+    run("grpo.parquet");
+    assert!(of_sampler.iter().all(|path| !path.exists()), "{of_sampler:?}");
+    assert!(own.exists() && folder.path().join("tables/flagged.parquet").exists());
+}
+
+#[test]
+fn a_gate_with_a_misspelt_warning_is_refused_before_anything_is_read() {
+    let nothing = Path::new("/nowhere/run.parquet");
+    for command in [vec![], vec!["compare"]] {
+        let (error, hint) = failure(
+            program().args(command).arg(nothing).arg(nothing).args(["--fail-on", "warnings.infeasable>0"]),
+        );
+        assert!(error.contains("there is no warning `infeasable`"), "{error}");
+        assert!(hint.contains("its code is one of"), "{hint}");
+    }
+}
+
+#[test]
+fn a_log_is_not_replaced_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.parquet");
+    std::fs::copy(sample("grpo.parquet"), &log).unwrap();
+    let before = std::fs::metadata(&log).unwrap().len();
+    // The same file by another name.
+    let same = folder.path().join("./log.parquet");
+    let (error, hint) = failure(program().arg("convert").arg(&log).arg("-o").arg(&same));
+    assert!(error.contains("log.parquet") && error.contains("would be replaced"), "{error}");
+    assert!(hint.contains("another file"), "{hint}");
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), before);
+}
+
+#[test]
+fn an_option_that_is_none_has_one_tip() {
+    let output = program().args(["run.parquet", "--out", "x"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--report DIR") && !said.contains("--population"), "{said}");
 }

@@ -195,6 +195,20 @@ fn alerts_are_told_once_and_reach_the_command_as_data() {
     assert!(String::from_utf8_lossy(&broken.stderr).contains("--on-alert: ended with"), "{broken:?}");
 }
 
+/// Dead groups cost samples and change no verdict: nobody is woken for them.
+#[test]
+fn a_healthy_run_has_no_alert() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let healthy = Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data/grpo.parquet");
+    std::fs::create_dir_all(root.join("run")).unwrap();
+    std::fs::copy(&healthy, root.join("run/run.parquet")).unwrap();
+    let gate = watch_until_idle(root, &["--fail-on-alert"]);
+    assert!(gate.status.success(), "{}", String::from_utf8_lossy(&gate.stdout));
+    let summary = std::fs::read_to_string(root.join("out/summary.json")).unwrap();
+    assert!(summary.contains("\"dead_groups\""), "it is still in the report");
+}
+
 #[test]
 fn a_signal_ends_it_with_everything_in_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -44,7 +44,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
     };
     diagnosis.sentence = verdict::sentence(analysis, &diagnosis, plan);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
-    found.extend(answers::warnings(&analysis.answers, &changes));
+    found.extend(answers::warnings(&analysis.answers, &changes, &series));
     found.extend(losses::dead_batches(collected));
     if !plan.stand_in {
         found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
@@ -52,7 +52,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
         found.extend(mask::width(analysis));
         found.extend(log::of_entropy(run, analysis));
     }
-    found.extend(log::warnings(run, analysis));
+    found.extend(log::warnings(run, analysis, &diagnosis.causes));
     found.sort_by_key(|warning| warning.code);
     analysis.warnings = found;
     analysis.verdict = verdict::verdict(analysis, &diagnosis);

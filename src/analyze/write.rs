@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::result::{PartialAnalysis, RunAnalysis};
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
-use crate::tables::{self, parquet};
+use crate::tables::parquet;
 
-/// Tables that a run without entropy has not.
-const NEED_ENTROPY: [&str; 7] = ["taxonomy", "vocabulary", "sweep", "rules", "plane", "drivers", "flagged"];
+/// The kind of report that both results belong to: they replace each other in a folder.
+const KIND: &str = "report";
 
 impl RunAnalysis {
     /// The summary as a JSON value.
@@ -33,7 +33,7 @@ impl RunAnalysis {
     /// Writes `tables/*.parquet` into `folder`; all but the flagged tokens, which
     /// [`FlaggedTokens`](super::FlaggedTokens) writes.
     pub fn write_tables(&self, folder: &Path) -> Result<()> {
-        parquet::write_all(&self.frames(), folder)
+        parquet::write_all(KIND, &self.frames(), &["flagged"], folder)
     }
 }
 
@@ -53,16 +53,9 @@ impl PartialAnalysis {
         write_json(self, folder)
     }
 
-    /// Writes `tables/*.parquet` into `folder`, and removes those of an earlier run with entropies.
+    /// Writes `tables/*.parquet` into `folder`.
     pub fn write_tables(&self, folder: &Path) -> Result<()> {
-        for name in NEED_ENTROPY {
-            let path = folder.join(tables::FOLDER).join(format!("{name}.parquet"));
-            match std::fs::remove_file(&path) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Error::write(&path, e)),
-                _ => {}
-            }
-        }
-        parquet::write_all(&self.frames(), folder)
+        parquet::write_all(KIND, &self.frames(), &[], folder)
     }
 }
 

@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::args::{CompareArgs, Format};
-use super::outcome::{Outcome, stdout};
+use serde_json::Value;
+
+use super::args::CompareArgs;
+use super::outcome::Outcome;
+use super::present::{self, Shown, Wanted};
 use super::progress::Bar;
+use super::settings;
 use super::terminal::{self, visible};
-use super::{open, settings};
-use crate::analyze::Gate;
 use crate::compare::result::{CompareCode, Family, MetricRow};
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p, shown_value};
 use crate::compare::{Comparison, compare};
@@ -21,40 +23,45 @@ use crate::tables::{Columns, text};
 /// Columns of numbers, some with words: aligned to the right.
 const NUMBERS: [&str; 7] = ["baseline", "other", "difference", "interval", "p", "p corrected", "effect"];
 
+/// What is left out first where the terminal is narrow; the page and the files have all.
+const SPARE: [&str; 6] = ["test", "effect", "p", "other", "baseline", "interval"];
+
 /// Runs the command.
 pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
+    let codes: Vec<&str> = CompareCode::ALL.iter().map(|code| code.name()).collect();
+    let gates = present::gates(&arguments.fail_on, &codes)?;
     let arms = settings::arms(arguments)?;
     // Fails now rather than after the scan.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let quiet = arguments.reading.quiet;
     let ingest = settings::ingest_part(&arguments.reading, &arguments.part)?;
     let comparison = compare(&arms, &ingest, &settings::compare(arguments), |run| Bar::new(run, quiet))?;
-    claimed.as_ref().map_or(Ok(()), |folder| folder.retire("compare.html"))?;
-    let report = arguments.report.as_deref().map(|folder| write_all(&comparison, folder)).transpose()?;
-    stdout(match arguments.format {
-        Format::Json => out.write_all(comparison.to_json()?.as_bytes()),
-        Format::Text => summary(&comparison, out),
-    })?;
-    if let Some(report) = report {
-        if !quiet {
-            stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
-        }
-        if arguments.open {
-            open::in_browser(&report.html, talk)?;
-        }
+    let wanted = Wanted {
+        report: arguments.report.as_deref(),
+        open: arguments.open,
+        format: arguments.format,
+        quiet,
+        gates: &gates,
+        claimed: claimed.as_ref(),
+    };
+    wanted.present(&comparison, |folder| write_all(&comparison, folder), out, talk)
+}
+
+impl Shown for Comparison {
+    const PAGE: &'static str = "compare.html";
+    const FILE: &'static str = "compare.json";
+
+    fn json(&self) -> Result<String> {
+        self.to_json()
     }
-    let mut outcome = Outcome::Fine;
-    let value = comparison.to_value()?;
-    let codes: Vec<&str> = CompareCode::ALL.iter().map(|code| code.name()).collect();
-    for gate in gates {
-        gate.require_code_of(&codes)?;
-        if let Some(failed) = gate.check_value(&value, "compare.json")? {
-            stdout(writeln!(talk, "failed: {failed}"))?;
-            outcome = Outcome::GateFailed;
-        }
+
+    fn value(&self) -> Result<Value> {
+        self.to_value()
     }
-    Ok(outcome)
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        summary(self, out)
+    }
 }
 
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
@@ -92,11 +99,11 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             .frame();
         let (baseline, other) = (&comparison.arms[0].name, &arm.name);
         writeln!(out, "{} against {} (* differs)", visible(other), visible(baseline))?;
-        text::write(&table, &NUMBERS, out)?;
+        text::write_within(&table, &NUMBERS, &SPARE, terminal::columns(), out)?;
         writeln!(out)?;
     }
     for row in &comparison.causes {
-        writeln!(out, "cause {}", visible(&row.sentence))?;
+        writeln!(out, "{}", terminal::paragraph("cause ", &visible(&row.sentence), 6, terminal::columns()))?;
     }
     if !comparison.answers.is_empty() {
         let arms: Vec<&str> = comparison.arms.iter().map(|arm| arm.name.as_str()).collect();

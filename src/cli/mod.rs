@@ -11,6 +11,7 @@ mod diagnosed;
 mod open;
 mod outcome;
 mod partial;
+mod present;
 mod progress;
 mod replay;
 mod replay_progress;
@@ -41,9 +42,14 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and versions come this way, too.
-            let _ = error.print();
-            if let Some(hint) = typos::meant_option(&error) {
-                let _ = writeln!(io::stderr(), "hint: {hint}");
+            match typos::meant_option(&error) {
+                // The parser's own tip names an option that only looks alike.
+                Some(hint) => {
+                    let said = error.to_string();
+                    let first = said.lines().next().unwrap_or_default();
+                    let _ = writeln!(io::stderr(), "{first}\nhint: {hint}");
+                }
+                None => drop(error.print()),
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

@@ -1,46 +1,40 @@
 //! The main job on a log without entropy: as far as it goes.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use super::analyze::Wanted;
-use super::args::Format;
+use serde_json::Value;
+
 use super::diagnosed::{self, Colours};
-use super::open;
-use super::outcome::{Outcome, stdout};
+use super::present::Shown;
 use super::terminal;
 use crate::analyze::PartialAnalysis;
 use crate::error::Result;
 use crate::format::grouped;
-use crate::report::write_partial_report;
+use crate::report::{ReportFiles, write_partial_report};
 
-/// Writes, prints and judges a result.
-pub fn present(
-    analysis: &PartialAnalysis,
-    wanted: &Wanted<'_>,
-    out: &mut dyn Write,
-    talk: &mut dyn Write,
-) -> Result<Outcome> {
-    wanted.claimed.map_or(Ok(()), |folder| folder.retire("report.html"))?;
-    let written = wanted.report.map(|folder| {
-        analysis.write_tables(folder)?;
-        analysis.write_summary(folder)?;
-        write_partial_report(analysis, folder)
-    });
-    let report = written.transpose()?;
-    stdout(match wanted.format {
-        Format::Json => out.write_all(analysis.to_json()?.as_bytes()),
-        Format::Text => text(analysis, out),
-    })?;
-    if let Some(report) = report {
-        if !wanted.quiet {
-            stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
-        }
-        if wanted.open {
-            open::in_browser(&report.html, talk)?;
-        }
+impl Shown for PartialAnalysis {
+    const PAGE: &'static str = "report.html";
+    const FILE: &'static str = "summary.json";
+
+    fn json(&self) -> Result<String> {
+        self.to_json()
     }
-    let summary = analysis.to_value()?;
-    wanted.judge(&summary, talk)
+
+    fn value(&self) -> Result<Value> {
+        self.to_value()
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        text(self, out)
+    }
+}
+
+/// Everything `--report` asks for; the page comes last.
+pub fn write_all(analysis: &PartialAnalysis, folder: &Path) -> Result<ReportFiles> {
+    analysis.write_tables(folder)?;
+    analysis.write_summary(folder)?;
+    write_partial_report(analysis, folder)
 }
 
 fn text(analysis: &PartialAnalysis, out: &mut dyn Write) -> io::Result<()> {

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use super::analyze::{Wanted, present};
+use super::analyze::write_all;
 use super::args::{CollectArgs, MergeArgs, PlanArgs};
 use super::outcome::{Outcome, stdout};
+use super::present::{Wanted, analysis_gates};
 use super::progress::Bar;
 use super::settings;
-use crate::analyze::{Gate, LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
+use crate::analyze::{LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
 use crate::error::Result;
 use crate::ingest::Run;
 use crate::output::OutputFolder;
@@ -46,7 +47,7 @@ pub fn collect(arguments: &CollectArgs, talk: &mut dyn Write) -> Result<Outcome>
 
 /// Runs `merge`.
 pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let gates = arguments.fail_on.iter().map(|g| Gate::parse(g)).collect::<Result<Vec<_>>>()?;
+    let gates = analysis_gates(&arguments.fail_on)?;
     // Fails now rather than after the merge.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let plan = ShardPlan::read(&arguments.plan)?;
@@ -58,7 +59,7 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         }
         return Ok(Outcome::Fine);
     }
-    let (analysis, flagged) = merged.analysis()?;
+    let (analysis, mut flagged) = merged.analysis()?;
     let wanted = Wanted {
         report: arguments.report.as_deref(),
         open: arguments.open,
@@ -67,5 +68,5 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         gates: &gates,
         claimed: claimed.as_ref(),
     };
-    present(&analysis, flagged, &wanted, out, talk)
+    wanted.present(&analysis, |folder| write_all(&analysis, &mut flagged, folder), out, talk)
 }

@@ -1,6 +1,7 @@
 //! The correction of p-values over everything that a comparison tests, and what can be said then.
 
 use super::result::{Drawn, Family, Finding, MetricRow};
+use super::testing::tells_nothing;
 use crate::stats::holm;
 
 /// The part of the level that the metrics named in advance share; the other families share the
@@ -18,7 +19,8 @@ pub fn correct(rows: &mut [MetricRow], confidence: f64) {
     let level = 1.0 - confidence + 1e-12;
     for (row, adjusted) in rows.iter_mut().zip(holm::weighted(&p, &weights)) {
         row.p_adjusted = Some(adjusted).filter(|p| !p.is_nan());
-        row.significant = adjusted <= level;
+        // What is called different and the interval that is shown say the same, always.
+        row.significant = adjusted <= level && !includes_zero(row);
     }
     for (i, row) in rows.iter_mut().enumerate() {
         row.smallest_p_adjusted = row.smallest_p.map(|smallest| {
@@ -48,18 +50,29 @@ fn weights(rows: &[MetricRow]) -> Vec<f64> {
     rows.iter().map(weight).collect()
 }
 
+/// Whether 0 lies in the interval of the difference. Steps count alike in the test, while large ones
+/// weigh more in the mean and its interval: the two can disagree.
+pub fn includes_zero(row: &MetricRow) -> bool {
+    row.ci_low.zip(row.ci_high).is_some_and(|(low, high)| low <= 0.0 && high >= 0.0)
+}
+
 fn finding(row: &MetricRow, level: f64) -> Finding {
-    let excludes_zero = row.ci_low.zip(row.ci_high).is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    let called = row.p_adjusted.is_some_and(|p| p <= level);
+    let excludes_zero = row.ci_low.is_some() && row.ci_high.is_some() && !includes_zero(row);
     if row.p_value.is_none() {
         Finding::NotTested
     } else if row.significant {
         Finding::Differs
+    } else if called {
+        Finding::Unclear
     } else if row.at_most.is_some() || (row.baseline == 0.0 && row.other == 0.0) {
         Finding::NoneSeen
     } else if row.smallest_p_adjusted.is_some_and(|p| p > level) {
         Finding::TooFew
     } else if excludes_zero {
         Finding::Unclear
+    } else if tells_nothing(row) {
+        Finding::TooWide
     } else {
         Finding::NoDifference
     }
@@ -109,6 +122,17 @@ mod tests {
         rows[0].p_value = Some(0.02);
         correct(&mut rows, 0.95);
         assert!(!rows[0].significant && rows[3].p_adjusted.is_some_and(|p| (p - 0.05).abs() < 1e-12));
+    }
+
+    /// A sign in every step, and a mean that one large step decides.
+    #[test]
+    fn what_is_called_different_has_an_interval_without_0() {
+        let mut rows = vec![row("length", Family::Framework, true, 1e-6); 2];
+        (rows[0].ci_low, rows[0].ci_high) = (Some(-0.4), Some(10.5));
+        (rows[1].ci_low, rows[1].ci_high) = (Some(0.4), Some(10.5));
+        correct(&mut rows, 0.95);
+        assert_eq!((rows[0].significant, rows[0].finding), (false, Finding::Unclear));
+        assert_eq!((rows[1].significant, rows[1].finding), (true, Finding::Differs));
     }
 
     #[test]

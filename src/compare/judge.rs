@@ -12,7 +12,7 @@ use super::quantities::Metric;
 use super::result::{Drawn, MetricRow};
 use super::settings::CompareSettings;
 use super::sides::{Side, Sides, run_values};
-use super::testing;
+use super::testing::{self, set_interval};
 use crate::analyze::result::ClusterSum;
 use crate::stats::serial::{FEWEST_STEPS, Serial, serial};
 
@@ -124,13 +124,6 @@ fn with_interval(intervals: &mut Intervals<'_>, metric: &Metric, tested: Tested)
     };
     set_interval(found, &mut row);
     row
-}
-
-fn set_interval(found: Option<([f64; 2], Drawn)>, row: &mut MetricRow) {
-    if let Some((bounds, unit)) = found {
-        [row.ci_low, row.ci_high] = bounds.map(Some);
-        row.interval = unit;
-    }
 }
 
 /// Trainer scalars: one value a step.

@@ -145,7 +145,10 @@ fn check(arms: &[ArmInput], settings: &CompareSettings) -> Result<()> {
         );
     }
     if !(100..=100_000).contains(&settings.draws) {
-        return refuse(format!("{} draws", settings.draws), "give a number from 100 to 100000");
+        return refuse(
+            format!("the bootstrap cannot take {} draws", settings.draws),
+            "give --draws a number from 100 to 100000",
+        );
     }
     Ok(())
 }

@@ -235,7 +235,8 @@ pub struct MetricRow {
     pub effect: Option<f64>,
     /// Shift of Hodges and Lehmann, in the metric's unit.
     pub shift: Option<f64>,
-    /// Whether the adjusted p-value is at most 1 minus the confidence.
+    /// Whether the adjusted p-value is at most 1 minus the confidence, and the interval, where there is one,
+    /// excludes 0.
     pub significant: bool,
     /// What can be said of it.
     pub finding: Finding,

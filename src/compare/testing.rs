@@ -1,6 +1,6 @@
 //! The tests of a metric, and the most that each could have found.
 
-use super::result::{Drawn, MetricRow, Test};
+use super::result::{Drawn, MetricRow, Test, Unit};
 use crate::stats::effect;
 use crate::stats::mann_whitney::rank_sum;
 use crate::stats::welch::Welch;
@@ -41,11 +41,39 @@ pub fn seeds(left: &[f64], right: &[f64], confidence: f64, row: &mut MetricRow) 
     };
     row.test = Test::WelchT;
     row.p_value = welch.p_value();
-    if let Some(bounds) = welch.interval(confidence) {
-        [row.ci_low, row.ci_high] = bounds.map(Some);
-        row.interval = Drawn::Seeds;
-    }
+    set_interval(welch.interval(confidence).map(|bounds| (bounds, Drawn::Seeds)), row);
     samples(left, right, Drawn::Seeds, row);
+}
+
+/// Sets the interval of a difference, within what the baseline leaves possible: a share lies between 0 and
+/// all, and a number of tokens or an entropy is never below 0.
+pub fn set_interval(found: Option<([f64; 2], Drawn)>, row: &mut MetricRow) {
+    if let Some((bounds, unit)) = found {
+        let [least, most] = possible(row);
+        [row.ci_low, row.ci_high] = bounds.map(|bound| Some(bound.max(least).min(most)));
+        row.interval = unit;
+    }
+}
+
+/// Metrics in nats or without a unit that have no values below 0.
+const NEVER_NEGATIVE: [&str; 2] = ["entropy", "energy_per_token"];
+
+/// The smallest and the largest difference that the metric's range leaves.
+fn possible(row: &MetricRow) -> [f64; 2] {
+    match row.unit {
+        Unit::Share => [0.0 - row.baseline, 1.0 - row.baseline],
+        Unit::Tokens => [0.0 - row.baseline, f64::INFINITY],
+        _ if NEVER_NEGATIVE.contains(&row.name.as_str()) => [0.0 - row.baseline, f64::INFINITY],
+        Unit::Nats | Unit::Number => [f64::NEG_INFINITY, f64::INFINITY],
+    }
+}
+
+/// Whether an interval around 0 does not even exclude that the metric vanished, or that a share is all: of
+/// such a one nobody can say that nothing differs.
+pub fn tells_nothing(row: &MetricRow) -> bool {
+    let [least, most] = possible(row);
+    let vanished = least < 0.0 && row.ci_low.is_some_and(|low| low <= least);
+    vanished || most > 0.0 && row.ci_high.is_some_and(|high| high >= most)
 }
 
 fn samples(left: &[f64], right: &[f64], unit: Drawn, row: &mut MetricRow) {
@@ -72,6 +100,26 @@ mod tests {
         assert_eq!(row.smallest_p, Some(2.0 / 32.0));
         unpaired(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5], Drawn::Groups, &mut row);
         assert_eq!(row.smallest_p, Some(0.1));
+    }
+
+    #[test]
+    fn intervals_stay_within_what_is_possible() {
+        let mut row = MetricRow { unit: Unit::Share, baseline: 0.25, ..MetricRow::default() };
+        set_interval(Some(([-0.7, 1.03], Drawn::Steps)), &mut row);
+        assert_eq!((row.ci_low, row.ci_high), (Some(-0.25), Some(0.75)));
+        assert!(tells_nothing(&row));
+        set_interval(Some(([-0.2, 0.1], Drawn::Steps)), &mut row);
+        assert!(!tells_nothing(&row));
+        let mut row = MetricRow { unit: Unit::Share, ..MetricRow::default() };
+        set_interval(Some(([-0.6, 1.4], Drawn::Steps)), &mut row);
+        assert!((row.ci_low, row.ci_high) == (Some(0.0), Some(1.0)) && tells_nothing(&row));
+        let mut row =
+            MetricRow { unit: Unit::Nats, name: "entropy".into(), baseline: 0.4, ..MetricRow::default() };
+        set_interval(Some(([-0.7, 1.03], Drawn::Steps)), &mut row);
+        assert_eq!((row.ci_low, row.ci_high), (Some(-0.4), Some(1.03)));
+        let mut row = MetricRow { unit: Unit::Number, baseline: 0.4, ..MetricRow::default() };
+        set_interval(Some(([-2.0, 1.03], Drawn::Steps)), &mut row);
+        assert_eq!((row.ci_low, row.ci_high), (Some(-2.0), Some(1.03)));
     }
 
     #[test]

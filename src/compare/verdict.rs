@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::correction::includes_zero;
 use super::result::{Arm, ComparisonVerdict, Drawn, Family, Finding, MetricRow, Unit};
 use crate::format::{number, percent};
 
@@ -179,8 +180,10 @@ fn unit(row: &MetricRow) -> &'static str {
 
 /// What is not called different, one sentence for each reason.
 fn undecided(rows: &[MetricRow], run: &str, confidence: f64) -> Vec<String> {
-    let mut known: Vec<&MetricRow> =
-        rows.iter().filter(|row| row.run == run && row.family == Family::Framework).collect();
+    let is_said = |row: &&MetricRow| {
+        row.family == Family::Framework || row.finding == Finding::Unclear && includes_zero(row)
+    };
+    let mut known: Vec<&MetricRow> = rows.iter().filter(|row| row.run == run).filter(is_said).collect();
     known.sort_by_key(|row| place(row));
     let of = |finding: Finding| known.iter().copied().filter(move |row| row.finding == finding);
     let with_interval = |row: &MetricRow| match shown_interval(row) {
@@ -199,12 +202,32 @@ fn undecided(rows: &[MetricRow], run: &str, confidence: f64) -> Vec<String> {
             list(none)
         ));
     }
-    let unclear: Vec<&MetricRow> = of(Finding::Unclear).collect();
+    let (wide, unclear): (Vec<&MetricRow>, Vec<&MetricRow>) =
+        of(Finding::Unclear).partition(|row| includes_zero(row));
+    if !wide.is_empty() {
+        let item = |row: &MetricRow| {
+            let (label, p) = (&row.label, row.p_adjusted.map_or(String::new(), p_phrase));
+            let interval = shown_interval(row).unwrap_or_default();
+            format!("{label} (the {} differ, {p} after correction; {interval}{})", row.test_unit, unit(row))
+        };
+        sentences.push(format!(
+            "Not called different for {run}, since the {} % interval of the mean, in which large steps weigh more, includes 0: {}.",
+            level(confidence),
+            wide.into_iter().map(item).collect::<Vec<_>>().join(", ")
+        ));
+    }
     if !unclear.is_empty() {
         sentences.push(format!(
             "Not significant after correction for {run}, but the {} % interval excludes 0: {}.",
             level(confidence),
             list(unclear)
+        ));
+    }
+    let wide: Vec<&MetricRow> = of(Finding::TooWide).collect();
+    if !wide.is_empty() {
+        sentences.push(format!(
+            "Cannot be told for {run}: {}. In brackets: what the difference may be: anything from nothing left to far more.",
+            list(wide)
         ));
     }
     // Those that are too few in the same way are said together.

@@ -12,10 +12,19 @@ use crate::analyze::ComparedRun;
 use crate::analyze::result::{ClusterUnit, RunState};
 use crate::stats::serial::FEWEST_STEPS;
 
-fn warning(code: CompareCode, message: String, hint: &str, evidence: &[(&str, f64)]) -> CompareWarning {
-    let evidence: BTreeMap<String, f64> = evidence.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
+fn warning(
+    code: CompareCode,
+    message: String,
+    hint: &str,
+    evidence: &[(impl AsRef<str>, f64)],
+) -> CompareWarning {
+    let evidence: BTreeMap<String, f64> =
+        evidence.iter().map(|(what, value)| (what.as_ref().to_owned(), *value)).collect();
     CompareWarning { code, message, hint: hint.into(), evidence }
 }
+
+/// Where a sentence has no numbers.
+const NONE: [(&str, f64); 0] = [];
 
 /// Warnings about the runs themselves and how they were logged.
 pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWarning> {
@@ -26,7 +35,7 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
                 CompareCode::RunInTrouble,
                 format!("{name}: {trouble}"),
                 "means over a run that broke down describe neither part of it: look at its own report first",
-                &[],
+                &trouble_evidence(run),
             ));
         }
     }
@@ -45,7 +54,7 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
             CompareCode::EstimatedGradients,
             format!("gradient norms of {} are estimates", estimated.join(", ")),
             "differences of energies rest on them: log `sum_pi_sq` or `grad_norm`",
-            &[],
+            &NONE,
         ));
     }
     for (name, run) in runs {
@@ -54,14 +63,14 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
                 CompareCode::CoarseClusters,
                 format!("{name}: so many groups that several of a step share a cluster"),
                 "intervals hold; prompts cannot be paired at this size",
-                &[],
+                &NONE,
             ));
         } else if run.clusters.unit == ClusterUnit::Response {
             found.push(warning(
                 CompareCode::CoarseClusters,
                 format!("{name}: groups are not logged, so every response counts as independent"),
                 "map the column of the prompt or group (--map group_id=COLUMN); intervals by groups are too narrow without it",
-                &[],
+                &NONE,
             ));
         }
     }
@@ -70,7 +79,7 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
             CompareCode::RenamedRun,
             format!("two runs are called {wanted}: one of them is {given} here"),
             "name runs yourself (NAME=PATH); seeds of one method belong together only by saying so (--arm NAME=A,B)",
-            &[],
+            &NONE,
         ));
     }
     found
@@ -82,6 +91,21 @@ fn troubles(run: &ComparedRun) -> Vec<&str> {
         return vec![&run.diagnosis.sentence];
     }
     run.warnings.iter().filter(|w| w.code.is_serious()).map(|w| w.message.as_str()).collect()
+}
+
+/// The numbers behind what broke.
+fn trouble_evidence(run: &ComparedRun) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    for damage in &run.diagnosis.damage {
+        let values =
+            [("from step", damage.from_step as f64), ("before", damage.before), ("after", damage.after)];
+        found.extend(values.map(|(what, value)| (format!("{}, {what}", damage.signal), value)));
+    }
+    let serious = run.warnings.iter().filter(|w| w.code.is_serious()).flat_map(|w| &w.evidence);
+    let named = run.diagnosis.causes.iter().filter(|cause| run.diagnosis.sentence.contains(&cause.message));
+    let evidence = serious.chain(named.flat_map(|cause| &cause.evidence));
+    found.extend(evidence.map(|evidence| (evidence.what.clone(), evidence.value)));
+    found
 }
 
 fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Option<CompareWarning> {
@@ -105,7 +129,7 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
             CompareCode::NotAlike,
             format!("{first} and {name} differ in {}", differing.join(", ")),
             "part of what differs may be how it was logged: log both runs alike, or analyse both with the same options",
-            &[],
+            &NONE,
         )
     })
 }
@@ -147,7 +171,7 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
             CompareCode::UnpairedPrompts,
             format!("prompts of {first} and {name} are not logged in both: groups are not paired"),
             "log `prompt_ids` or `prompt_text`: pairs of the same prompt make intervals narrower",
-            &[],
+            &NONE,
         ));
     } else if prompts.unpaired != [0, 0] {
         found.push(warning(
@@ -209,7 +233,7 @@ pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<Compa
             CompareCode::MissingMetric,
             format!("{} is not compared for {run}: one side has no data for it", metric.label),
             &format!("it needs {} in both logs", metric.needs()),
-            &[],
+            &NONE,
         ));
     }
     found
@@ -256,6 +280,6 @@ pub fn of_trainer(trainer: &Trainer, arms: &[Arm]) -> Vec<CompareWarning> {
         CompareCode::TrainerRows,
         format!("{}: {}", trainer.files.join(", "), parts.join("; ")),
         "names of runs in the file are held against those here (NAME=PATH); a file of one run is given as --metrics NAME=FILE",
-        &[],
+        &NONE,
     )]
 }

@@ -25,7 +25,7 @@ impl Comparison {
 
     /// Writes `compare.json` and `tables/compare_*.parquet` into `folder`.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        parquet::write_all(&self.frames(), folder)?;
+        parquet::write_all("compare", &self.frames(), &[], folder)?;
         let path = folder.join(FILE);
         write_file(&path, self.to_json()?.as_bytes())
     }

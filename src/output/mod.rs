@@ -4,7 +4,9 @@
 mod atomic_file;
 mod cleanup;
 mod folder;
+mod stale;
 
 pub use atomic_file::{AtomicFile, write_file};
 pub use cleanup::{Scratch, clean_up_on_signals};
 pub use folder::OutputFolder;
+pub use stale::remove_stale;

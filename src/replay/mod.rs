@@ -44,3 +44,4 @@ pub use result::ReplayResult;
 pub use run::{Workspace, replay};
 pub use settings::{OldPolicy, OptimizerSettings, ReplaySettings};
 pub use update::UpdateSpeed;
+pub use verdict::FEWEST_SEEDS;

@@ -9,6 +9,7 @@ use super::result::ReplayResult;
 use super::state::{State, write};
 use super::update::UpdateSpeed;
 use crate::error::{Error, Result};
+use crate::output::remove_stale;
 
 /// What a replay leaves.
 #[derive(Debug)]
@@ -42,9 +43,12 @@ impl Replayed {
         Self { result, timing, state }
     }
 
-    /// Writes `replay.json` and `timing.json` into a folder.
+    /// Writes `replay.json` and `timing.json` into a folder, and removes token logs of arms that an earlier
+    /// replay left there and this one does not have.
     pub fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        let logs = self.result.arms.iter().map(|arm| arm.token_log.clone());
+        remove_stale(folder, "replay", &logs.collect())?;
         write_json(&folder.join("replay.json"), &self.result)?;
         write_json(&folder.join("timing.json"), &json!({ "arms": self.timing }))
     }

@@ -4,6 +4,9 @@ use super::result::{Difference, ReplayResult, ReplayVerdict};
 use crate::format::{grouped, number};
 use crate::replay::settings::OldPolicy;
 
+/// Seeds from which on differences can be told from chance.
+pub const FEWEST_SEEDS: u64 = 3;
+
 /// The sentences that a report begins with.
 pub fn verdict(result: &ReplayResult) -> ReplayVerdict {
     let policy = if result.model.surrogate { "a surrogate policy fitted to the log" } else { "the policy" };
@@ -31,7 +34,7 @@ fn headline(result: &ReplayResult) -> String {
     if result.training.seeds < 2 {
         return format!("One seed: differences between {} cannot be told from chance", list(&finished));
     }
-    if result.training.seeds < 3 {
+    if result.training.seeds < FEWEST_SEEDS {
         return format!("Two seeds: differences between {} cannot be told from chance", list(&finished));
     }
     if !tested {

@@ -14,7 +14,6 @@ pub mod numbers;
 mod page;
 #[cfg(feature = "replay")]
 mod replay;
-mod stale;
 mod tables;
 pub mod text;
 

@@ -18,11 +18,14 @@ use polars::prelude::{Column, DataFrame, DataType, PolarsResult};
 
 use super::FOLDER;
 use crate::error::{Error, Result};
-use crate::output::AtomicFile;
+use crate::output::{AtomicFile, remove_stale};
 
-/// Writes every frame to `tables/NAME.parquet` inside `folder`.
-pub fn write_all(frames: &[(&str, DataFrame)], folder: &Path) -> Result<()> {
+/// Writes every frame to `tables/NAME.parquet` inside `folder`. Tables that an earlier report of this kind
+/// had there and this one has not are removed; `besides` names those that are written elsewhere.
+pub fn write_all(kind: &str, frames: &[(&str, DataFrame)], besides: &[&str], folder: &Path) -> Result<()> {
     let folder = folder.join(FOLDER);
+    let names = frames.iter().map(|(name, _)| name).chain(besides).map(|name| format!("{name}.parquet"));
+    remove_stale(&folder, kind, &names.collect())?;
     frames.iter().try_for_each(|(name, frame)| write(frame, &folder.join(format!("{name}.parquet"))))
 }
 

@@ -17,6 +17,8 @@ mod synthetic;
 mod trust;
 mod ward;
 
+#[path = "../sentences/apart.rs"]
+mod apart;
 #[path = "../schema_support/mod.rs"]
 mod schema_support;
 #[path = "../support/mod.rs"]

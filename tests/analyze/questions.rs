@@ -3,8 +3,10 @@
 use serde_json::Value;
 use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
 
-use super::support::{float_lists, floats, int_lists, ints, sample, write_parquet};
+use super::support::{float_lists, floats, int_lists, ints, read, sample, write_parquet};
 use super::{analyzed, json};
+use stapo_analyze::ingest::Column;
+use std::collections::BTreeMap;
 
 /// Numbers of `reference` and ours agree to 1e-6, counts exactly; fields we do not have fail.
 pub fn agree(ours: &Value, reference: &Value, place: &str) {
@@ -223,4 +225,33 @@ fn clipping_is_told_by_update_and_corrections_by_token() {
         top.iter().map(|id| (id["token_id"].as_i64().unwrap(), id["tokens"].as_u64().unwrap())).collect();
     assert_eq!(ids, [(5, 1), (8, 1)]);
     assert!(row("sequence_tis_2").get("top").is_none(), "a correction of responses hits all their tokens");
+}
+
+/// What the cases call right is what the user calls right; where nothing says it, nothing is said.
+#[test]
+fn cases_count_right_answers_not_rewards_above_0() {
+    let path = sample("async.parquet");
+    let analysis = analyzed(&[path.clone()], &AnalyzeSettings::default());
+    assert!(!analysis.cases.top.is_empty());
+    assert!(
+        analysis.cases.top.iter().all(|case| case.group_passes.is_none()),
+        "its rewards take many values"
+    );
+    let pass = Condition::parse("reward>0.9").unwrap();
+    let analysis =
+        analyzed(&[path.clone()], &AnalyzeSettings { pass: Some(pass), ..AnalyzeSettings::default() });
+    let mut right: BTreeMap<(i64, String), u32> = BTreeMap::new();
+    for batch in read(&path) {
+        let groups = batch.responses.ids.get(Column::GroupId).unwrap();
+        let rewards = batch.responses.floats.get(Column::Reward).unwrap();
+        for (index, step) in batch.responses.step.iter().enumerate() {
+            let passed = u32::from(rewards[index] > 0.9);
+            *right.entry((*step, groups[index].to_string())).or_default() += passed;
+        }
+    }
+    for case in &analysis.cases.top {
+        let group = (case.step, case.group_id.clone().unwrap());
+        assert_eq!(case.group_passes, Some(right[&group]), "{group:?}");
+    }
+    assert!(right.values().any(|count| *count > 0), "some are right");
 }

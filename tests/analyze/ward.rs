@@ -160,3 +160,16 @@ fn dead_batches_say_what_their_rewards_are() {
     let best = message(&repro("rewards_minus1_0"));
     assert!(!best.contains("lowest") && !best.contains("wrong"), "{best}");
 }
+
+/// A warning does not send the reader elsewhere than the diagnosis does.
+#[test]
+fn hints_and_causes_agree() {
+    let run = ward;
+    let hot_sampler = run("temperature");
+    let warning = hot_sampler.warnings.iter().find(|w| w.code == WarningCode::PolicyMismatch).unwrap();
+    assert!(warning.hint.contains("sampler_temperature"), "{}", warning.hint);
+    let chance = run("noise");
+    let causes: Vec<CauseCode> = chance.diagnosis.causes.iter().map(|cause| cause.code).collect();
+    assert!(causes.contains(&CauseCode::UninformativeReward), "{causes:?}");
+    assert!(!causes.contains(&CauseCode::PhantomAdvantage), "{causes:?}");
+}

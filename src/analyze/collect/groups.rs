@@ -10,8 +10,6 @@ use crate::stats::exact_sum::ExactSum;
 pub struct GroupTally {
     /// Responses.
     pub responses: u32,
-    /// Responses with a reward above 0.
-    pub passes: u32,
     /// The largest |A| of a token.
     pub largest: f32,
     /// Responses whose outcome is known, where a rule was given.
@@ -115,7 +113,6 @@ impl GroupTally {
     /// Adds responses.
     pub fn merge(&mut self, other: &Self) {
         self.responses += other.responses;
-        self.passes += other.passes;
         self.largest = self.largest.max(other.largest);
         self.judged += other.judged;
         self.right += other.right;

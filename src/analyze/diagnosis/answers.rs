@@ -3,7 +3,7 @@
 
 use super::damage::Changes;
 use super::series::evidence;
-use super::signals::share_of;
+use super::signals::{Series, share_of};
 use crate::analyze::result::groups::StepGroupOutcomes;
 use crate::analyze::result::{Answers, Warning, WarningCode};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
@@ -12,8 +12,8 @@ use crate::stats::sustained::{Change, Direction, Point, sustained};
 const LOW_SHARE: f64 = 0.5;
 
 /// All of them.
-pub fn warnings(answers: &Answers, changes: &Changes) -> Vec<Warning> {
-    [effective_share(answers), diversity(answers), parts(changes)].into_iter().flatten().collect()
+pub fn warnings(answers: &Answers, changes: &Changes, series: &[Series]) -> Vec<Warning> {
+    [effective_share(answers), diversity(answers), parts(changes, series)].into_iter().flatten().collect()
 }
 
 /// Steps whose importance weights leave less than half of the tokens effective.
@@ -79,13 +79,21 @@ fn diversity(answers: &Answers) -> Option<Warning> {
 }
 
 /// A part of the reward that rises for good while another falls.
-fn parts(changes: &Changes) -> Option<Warning> {
+fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
     let parts = || changes.found.iter().filter(|(name, _)| name.starts_with("reward/"));
-    // A part that went both ways diverges from nothing but itself.
+    // A part that went both ways diverges from nothing but itself; one that only came back to where the
+    // run began has gained nothing.
+    let began = |name: &str| series.iter().find(|s| s.name == name)?.points.first().map(|point| point.value);
+    let beyond_start = |name: &str, change: &Change| {
+        began(name).is_none_or(|first| match change.direction {
+            Direction::Up => change.after - first > 0.5 * (change.after - change.before),
+            Direction::Down => first - change.after > 0.5 * (change.before - change.after),
+        })
+    };
     let of = |direction: Direction| {
-        parts().find(move |(name, change)| {
+        parts().find(|(name, change)| {
             let turned = parts().any(|(other, turn)| other == name && turn.direction != direction);
-            change.direction == direction && !turned
+            change.direction == direction && !turned && beyond_start(name, change)
         })
     };
     let ((up, rise), (down, fall)) = (of(Direction::Up)?, of(Direction::Down)?);
@@ -103,4 +111,31 @@ fn parts(changes: &Changes) -> Option<Warning> {
             evidence(Some(fall.onset), down, fall.after),
         ],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::signals::Role;
+    use super::*;
+
+    fn part(name: &str, levels: [f64; 3]) -> (Series, (String, Change)) {
+        let [first, before, after] = levels;
+        let point = |(step, value): (i64, f64)| Point { step, value, error: None };
+        let points = [(0, first), (4, before), (8, before), (12, after)].map(point).to_vec();
+        let direction = if after > before { Direction::Up } else { Direction::Down };
+        let series = Series { name: name.into(), role: Role::Sign, points, log: false, range: None };
+        (series, (name.into(), Change { direction, onset: 8, before, after, z: 9.0 }))
+    }
+
+    /// A run that lost its format and found it again has not been hacked.
+    #[test]
+    fn a_part_that_only_came_back_does_not_diverge() {
+        let warned = |format: [f64; 3]| {
+            let (series, found): (Vec<Series>, Vec<(String, Change)>) =
+                [part("reward/format", format), part("reward/answer", [0.7, 0.7, 0.1])].into_iter().unzip();
+            parts(&Changes { damage: Vec::new(), onsets: Vec::new(), found }, &series).is_some()
+        };
+        assert!(!warned([0.97, 0.0, 1.0]));
+        assert!(warned([0.1, 0.0, 1.0]));
+    }
 }

@@ -2,7 +2,8 @@
 
 use super::patient::measured;
 use super::series::evidence;
-use crate::analyze::result::{RunCore, VocabularySource, Warning, WarningCode};
+use crate::analyze::result::{Cause, CauseCode, Confidence, RunCore, VocabularySource, Warning, WarningCode};
+use crate::format::grouped;
 use crate::ingest::{Run, WARN_SHARE};
 
 /// Shares and differences above these are worth a warning.
@@ -10,9 +11,9 @@ const INFEASIBLE_SHARE: f64 = 0.01;
 const MISMATCH_KL: f64 = 0.01;
 
 /// Warnings about the log.
-pub fn warnings(run: &Run, analysis: &RunCore) -> Vec<Warning> {
+pub fn warnings(run: &Run, analysis: &RunCore, causes: &[Cause]) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
-    warnings.extend(mismatch(analysis));
+    warnings.extend(mismatch(analysis, causes));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
         message: note.clone(),
@@ -43,7 +44,7 @@ fn missing_values(analysis: &RunCore) -> Vec<Warning> {
                 "column `{}`: {:.1} % of {} values are missing or bad; such tokens are left out",
                 column.column,
                 100.0 * column.missing_share,
-                column.values
+                grouped(column.values)
             ),
             hint: "see `stapo-analyze check` for where they are".into(),
             evidence: vec![evidence(None, &column.column, column.missing_share)],
@@ -66,7 +67,7 @@ fn infeasible(analysis: &RunCore) -> Option<Warning> {
     })
 }
 
-fn mismatch(analysis: &RunCore) -> Option<Warning> {
+fn mismatch(analysis: &RunCore, causes: &[Cause]) -> Option<Warning> {
     let worst = analysis
         .steps
         .iter()
@@ -80,9 +81,18 @@ fn mismatch(analysis: &RunCore) -> Option<Warning> {
             measured(worst.1, 4),
             worst.0
         ),
-        hint: "correct with importance weights, or bring precision and kernels of both together".into(),
+        hint: causes.iter().find(|cause| explains_gap(cause)).map_or_else(
+            || "correct with importance weights, or bring precision and kernels of both together".into(),
+            |cause| format!("the diagnosis names its cause ({}): {}", cause.code.name(), cause.hint),
+        ),
         evidence: vec![evidence(Some(worst.0), "kl", worst.1)],
     })
+}
+
+/// Whether a cause says why trainer and sampler disagree.
+fn explains_gap(cause: &Cause) -> bool {
+    let gap = [CauseCode::SamplerTemperature, CauseCode::SamplerTruncation, CauseCode::StaleSampler];
+    cause.confidence == Confidence::Likely && gap.contains(&cause.code)
 }
 
 fn estimated(analysis: &RunCore) -> Option<Warning> {
@@ -92,7 +102,7 @@ fn estimated(analysis: &RunCore) -> Option<Warning> {
         code: WarningCode::EstimatedGradients,
         message: format!(
             "gradient norms are estimated for {} tokens; the energy is known to {:.0} %",
-            totals.estimated_norms,
+            grouped(totals.estimated_norms),
             100.0 * width
         ),
         hint: "log sum_pi_sq (the sum of squared probabilities) or grad_norm to have them exact".into(),

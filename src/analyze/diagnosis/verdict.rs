@@ -1,12 +1,12 @@
 //! The answer in plain words.
 
 use super::patient::measured;
-use super::series::{ends, series};
+use super::series::series;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
 };
-use crate::format::grouped;
+use crate::format::{fixed_percent, grouped};
 use crate::stats::sustained::FEWEST_STEPS;
 
 /// Strings that the verdict names.
@@ -87,8 +87,9 @@ fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
     let entropy = series(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in));
     let reward = series(&analysis.steps, |row| row.mean_reward);
     let course = |name: &str, series: &super::series::Series, unit: &str| {
-        let (first, last) = (series.first()?, ends(series).1);
-        Some(format!("{name} {} → {}{unit}", measured(first.1, 3), measured(last, 3)))
+        let ((first, began), (last, ended)) = (series.first()?, series.last()?);
+        let [began, ended] = [*began, *ended].map(|value| measured(value, 3));
+        Some(format!("{name} {began} at step {first} → {ended}{unit} at step {last}"))
     };
     let courses = [course("entropy", &entropy, " nats"), course("reward", &reward, "")];
     let courses: Vec<String> = courses.into_iter().flatten().collect();
@@ -115,13 +116,14 @@ fn spurious(analysis: &RunCore) -> String {
         e if e >= NOTICEABLE => "silencing them is a small but noticeable change",
         _ => "silencing them hardly changes the gradient",
     };
+    let (verb, subject) = if s2t.silenced == 1 { ("is", "it carries") } else { ("are", "they carry") };
     format!(
-        "{} of {} tokens are spurious ({:.4} %); they carry {:.2} % of the gradient energy{estimated}, \
-         {:.1} times the mean norm: {worth}.",
+        "{} of {} tokens {verb} spurious ({}); {subject} {} of the gradient energy{estimated}, {:.1} times the \
+         mean norm: {worth}.",
         grouped(s2t.silenced),
         grouped(totals.tokens),
-        100.0 * s2t.fraction,
-        100.0 * energy,
+        fixed_percent(s2t.fraction, 4),
+        fixed_percent(energy, 2),
         s2t.mean_norm_ratio.unwrap_or(0.0),
     )
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
+use super::questions::groups::Rule;
 use super::token_text::TokenTexts;
 use crate::analyze::collect::candidates::{Candidate, CandidateStore};
 use crate::analyze::collect::groups::GroupTable;
@@ -87,6 +88,8 @@ pub struct FlaggedSource {
     pub rows: RowIndex,
     /// Groups.
     pub groups: GroupTable,
+    /// What is right, where something says it.
+    pub right: Option<Rule>,
     /// Texts.
     pub texts: TokenTexts,
 }
@@ -137,7 +140,7 @@ impl FlaggedSource {
             change_high: c.change[1],
             measured_change: logged(c.measured_change),
             reward: logged(c.reward),
-            group_passes: group.filter(|_| c.reward.is_finite()).map(|g| g.passes),
+            group_passes: group.as_ref().and_then(|g| self.right.as_ref()?.right_of(g)),
             group_size: group.map(|g| g.responses),
             before: shown.get(..centre).unwrap_or_default().to_vec(),
             after: shown.get(centre + 1..).unwrap_or_default().to_vec(),

@@ -27,6 +27,7 @@ use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
 use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
+use self::questions::groups::Rule;
 use self::second_look::LookAgain;
 use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
@@ -153,6 +154,7 @@ impl<'a> Judged<'a> {
             tau_h: thresholds.tau_h.clone(),
             rows,
             groups: std::mem::take(&mut collected.groups),
+            right: Rule::of(&collected.rewards, &plan.questions),
             texts,
         };
         let answers = questions::answers(&collected, &plan, &source, knows_clipping)?;

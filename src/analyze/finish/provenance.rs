@@ -8,6 +8,7 @@ use crate::analyze::collect::Collected;
 use crate::analyze::collect::entropy_histogram::relative_width;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{ColumnReport, FileReport, MappedColumn, Provenance, Totals};
+use crate::format::grouped;
 use crate::ingest::{Layout, Quality, Run, source_names};
 
 /// Where the numbers come from.
@@ -106,7 +107,7 @@ pub fn statements(
             statements.push(format!(
                 "rules and correlations use 1 of {} {what} tokens with an advantage ({} kept)",
                 sample.weight(),
-                sample.tokens.len()
+                grouped(sample.tokens.len() as u64)
             ));
         }
     }

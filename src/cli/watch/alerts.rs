@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::Confidence;
+use crate::analyze::result::{Cause, CauseCode, Confidence};
 use crate::format::number;
 
 /// Something that is wrong with the run.
@@ -28,7 +28,8 @@ impl Alert {
     }
 }
 
-/// What is wrong. Causes that are only possible are left to the report: healthy runs show them too.
+/// What is wrong. Causes that are only possible, and dead groups, which cost samples and harm nothing, are
+/// left to the report: healthy runs show them too.
 pub fn all(analysis: &RunAnalysis) -> Vec<Alert> {
     let step = analysis.steps.last().map(|row| row.step);
     let damage = analysis.diagnosis.damage.iter().map(|damage| Alert {
@@ -44,7 +45,9 @@ pub fn all(analysis: &RunAnalysis) -> Vec<Alert> {
         hint: None,
         step,
     });
-    let likely = analysis.diagnosis.causes.iter().filter(|cause| cause.confidence == Confidence::Likely);
+    let harms =
+        |cause: &&Cause| cause.confidence == Confidence::Likely && cause.code != CauseCode::DeadGroups;
+    let likely = analysis.diagnosis.causes.iter().filter(harms);
     let causes = likely.map(|cause| Alert {
         kind: "cause",
         code: cause.code.name().to_owned(),

@@ -77,10 +77,13 @@ named! {
     pub enum Finding {
         /// It differs.
         Differs = "differs",
-        /// It is not significant after correction, but its interval excludes 0.
+        /// Test and interval disagree: only one of the two says that it differs.
         Unclear = "unclear",
         /// No difference beyond noise; one could have been found.
         NoDifference = "no_difference",
+        /// No difference was found, but the interval does not even exclude that the metric vanished, or that a
+        /// share is all.
+        TooWide = "too_wide",
         /// Not even the clearest result would have been significant.
         TooFew = "too_few",
         /// It is 0 on both sides.

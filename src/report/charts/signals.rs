@@ -67,9 +67,16 @@ fn ink(signals: &[&Signal], diagnosis: &Diagnosis, width: u32) -> Scene {
     canvas.finish()
 }
 
+/// Every so many points, and the last one: it stands beside the drawing as a number.
+fn thinned(points: &[(i64, f64, Option<f64>)], stride: usize) -> Vec<(f64, f64)> {
+    let last = points.len().saturating_sub(1);
+    let kept = points.iter().enumerate().filter(|(at, _)| at % stride == 0 || *at == last);
+    kept.map(|(_, point)| (point.0 as f64, point.1)).collect()
+}
+
 fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4], line: Pen, harm: Pen) {
     let stride = signal.points.len().div_ceil(POINTS).max(1);
-    let points: Vec<(f64, f64)> = signal.points.iter().step_by(stride).map(|p| (p.0 as f64, p.1)).collect();
+    let points = thinned(&signal.points, stride);
     let finite = || points.iter().map(|p| p.1).filter(|v| v.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let margin = ((high - low) * 0.08).max(1e-9 + 0.02 * high.abs());
@@ -89,5 +96,18 @@ fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4]
     for onset in diagnosis.onsets.iter().filter(|o| o.signal == signal.name) {
         let mark = if onset.direction == Direction::Up { Mark::Up } else { Mark::Down };
         plot.mark(onset.step as f64, low - margin, mark, 3.5, Pen::new(Ink::Text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_point_is_drawn_however_many_there_are() {
+        let points: Vec<(i64, f64, Option<f64>)> = (0..1_000).map(|i| (i, i as f64, None)).collect();
+        let drawn = thinned(&points, 5);
+        assert_eq!((drawn[0], drawn[drawn.len() - 1], drawn.len()), ((0.0, 0.0), (999.0, 999.0), 201));
+        assert_eq!(thinned(&points[..3], 1).len(), 3);
     }
 }

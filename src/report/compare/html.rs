@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{causes, metrics, tables};
 use crate::compare::Comparison;
-use crate::compare::result::{AlignmentSummary, CompareWarning, MetricRow};
+use crate::compare::result::{AlignmentSummary, Arm, CompareWarning, MetricRow};
 use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p, word};
 use crate::report::charts::Drawn;
 use crate::report::numbers::{count, none};
@@ -96,6 +96,7 @@ fn alike(sentences: &[String]) -> Markup {
     html! {
         @if sentences.is_empty() { "nothing that was compared" }
         @for sentence in sentences.iter().take(ALIKE) { p { (prose(sentence)) } }
+        (left_out(sentences.len()))
     }
 }
 
@@ -103,7 +104,14 @@ fn known_causes(comparison: &Comparison) -> Markup {
     html! {
         @if comparison.causes.is_empty() { "none in any run" }
         @for row in comparison.causes.iter().take(ALIKE) { p { (prose(&row.sentence.replace('_', " "))) } }
+        (left_out(comparison.causes.len()))
     }
+}
+
+/// What the first screen has no room for.
+fn left_out(all: usize) -> Markup {
+    let more = all.saturating_sub(ALIKE);
+    html! { @if more > 0 { p { "and " (more) " more, below" } } }
 }
 
 fn aligned(a: &AlignmentSummary) -> String {
@@ -120,9 +128,12 @@ fn aligned(a: &AlignmentSummary) -> String {
     )
 }
 
-/// The numbers of the first screen: the first arm against the baseline.
+/// The numbers of the first screen: the arm that the headline speaks of against the baseline, else the first.
 fn facts(comparison: &Comparison) -> Vec<Fact> {
-    let [base, arm, ..] = comparison.arms.as_slice() else { return Vec::new() };
+    let [base, first, ..] = comparison.arms.as_slice() else { return Vec::new() };
+    let arms = || comparison.arms.iter().skip(1);
+    let is_named = |arm: &&Arm| comparison.verdict.headline.starts_with(&format!("{} has a ", arm.name));
+    let arm = arms().find(is_named).unwrap_or(first);
     let row = |name: &&str| comparison.metrics.iter().find(|r| r.name == **name && r.run == arm.name);
     let fact = |r: &MetricRow| Fact {
         value: shown_difference(r, r.difference),

@@ -33,7 +33,7 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
             (rules.folded(
                 "Rules on the same tokens",
                 Some("rules"),
-                "Against the base objective of the log; energy kept is a share of its gradient energy.",
+                "Against the base objective of the log; energy kept is a share of its gradient energy. Counts are of tokens with a gradient: what clipping cuts is in none of them.",
             ))
         }
         @if !correlations.is_empty() {

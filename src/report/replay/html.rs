@@ -5,7 +5,7 @@ use maud::html;
 use super::words::{name, policy, statements};
 use super::{cases, objectives, tables};
 use crate::replay::result::{Warning, WarningCode};
-use crate::replay::{ArmTiming, ReplayResult};
+use crate::replay::{ArmTiming, FEWEST_SEEDS, ReplayResult};
 use crate::report::charts::Drawn;
 use crate::report::numbers::{amount, count, none, number, percent};
 use crate::report::page::warnings::{self, Notice};
@@ -61,8 +61,10 @@ fn notice(warning: &Warning) -> Notice {
 fn verdict(result: &ReplayResult) -> FirstScreen {
     let supported = result.differences.iter().filter(|d| d.supported).count();
     let tested = result.differences.iter().filter(|d| d.p_value.is_some()).count();
+    // Two seeds cannot tell a difference from chance: the headline says so, and nothing else may.
     let (tone, sign, word) = match (tested, supported) {
         (0, _) => (Tone::Unknown, "?", "Cannot say"),
+        _ if result.training.seeds < FEWEST_SEEDS => (Tone::Unknown, "?", "Cannot say"),
         (_, 0) => (Tone::Unknown, "=", "No difference"),
         _ => (Tone::Differs, "≠", "A difference"),
     };

@@ -26,7 +26,7 @@ pub fn statements(result: &ReplayResult) -> Vec<String> {
     let mut found = vec![
         "A replay is off-policy: every arm learns from responses that the logged policy drew. A live run would have drawn others, and its effects can add up or die out where a replay shows nothing.".to_owned(),
         "All arms see the same responses in the same order, from the same start; between them only the objective differs, so a supported difference is an effect of the objective on this data, at this learning rate.".into(),
-        "Correct means a reward above 0. Log-probabilities and entropies on the hold-out are of logged responses; they say how the policy rates them, not what it would answer.".into(),
+        format!("Correct means {}. Log-probabilities and entropies on the hold-out are of logged responses; they say how the policy rates them, not what it would answer.", result.data.correct),
         "Divergences are k3 estimates over logged tokens, not over the policy’s own.".into(),
     ];
     if result.model.surrogate {

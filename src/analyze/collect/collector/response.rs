@@ -223,12 +223,10 @@ impl Collector<'_> {
             tally.kept.add(trained.entropy, trained.advantage);
         }
         if let Some(groups) = response.source.ids(Column::GroupId) {
-            let passes = u32::from(response.reward > 0.0);
             let right = self.plan.questions.pass.as_ref();
             let right = right.and_then(|rule| rule.judge(&response.source.responses, response.index));
             let one = GroupTally {
                 responses: 1,
-                passes,
                 largest,
                 judged: u32::from(right.is_some()),
                 right: u32::from(right == Some(true)),

@@ -19,9 +19,9 @@ const LIKELY: f64 = 0.05;
 const POSSIBLE: f64 = 0.01;
 const MOST: f64 = 0.5;
 
-const HINT: &str = "compare the order of rewards and advantages in the groups named here; look for a sign, a \
-                    shuffled join of rewards and responses, or another reward than the logged one in the \
-                    advantage";
+const HINT: &str = "compare the order of rewards and advantages in a few groups (stapo-analyze show RUN --group \
+                    G); look for a sign, a shuffled join of rewards and responses, or another reward than \
+                    the logged one in the advantage";
 
 enum Kind {
     /// Nothing to compare.

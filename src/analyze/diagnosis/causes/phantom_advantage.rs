@@ -5,9 +5,10 @@
 //! Threshold: likely where they are most of the groups that teach (lower end, 99.9 %) over the run, or
 //! before anything was damaged (a run that lost its right answers has such groups afterwards, as a
 //! consequence), and right answers do not become more all the same; possible from a quarter on, which
-//! hard prompts give at the start of healthy runs.
+//! hard prompts give at the start of healthy runs. Where the reward is chance, that is the cause.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::uninformative_reward;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -44,6 +45,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let [low, _] = share_bounds(phantom, teach);
     if low <= MANY {
+        return Finding::Absent;
+    }
+    // A reward that is chance comes from none of its parts.
+    if matches!(uninformative_reward::examine(patient), Finding::Found(_)) {
         return Finding::Absent;
     }
     let most = share_bounds(phantom_before, teach_before)[0] > MOST;

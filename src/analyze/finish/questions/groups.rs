@@ -15,18 +15,19 @@ use crate::analyze::result::groups::{
 use crate::stats::exact_sum::ExactSum;
 
 /// What a response must do to be right.
-pub enum Rule<'a> {
+#[derive(Clone, Debug)]
+pub enum Rule {
     /// The user's condition.
-    Given(&'a str),
+    Given(String),
     /// The reward takes two values: the higher one is right.
     TwoRewards([f32; 2]),
 }
 
-impl<'a> Rule<'a> {
+impl Rule {
     /// The rule of a run; `None` where nothing says what is right.
-    pub fn of(rewards: &RewardValues, asked: &'a Questions) -> Option<Self> {
+    pub fn of(rewards: &RewardValues, asked: &Questions) -> Option<Self> {
         match &asked.pass {
-            Some(rule) => Some(Self::Given(rule.text())),
+            Some(rule) => Some(Self::Given(rule.text().into())),
             None => rewards.two().map(Self::TwoRewards),
         }
     }
@@ -34,7 +35,7 @@ impl<'a> Rule<'a> {
     /// In words of the option.
     fn text(&self) -> String {
         match self {
-            Self::Given(text) => (*text).into(),
+            Self::Given(text) => text.clone(),
             Self::TwoRewards([low, _]) => format!("reward>{low}"),
         }
     }
@@ -45,6 +46,14 @@ impl<'a> Rule<'a> {
             Self::Given(_) => (group.right, group.judged),
             Self::TwoRewards([_, high]) => (group.highest.at(*high), group.highest.rewarded),
         }
+    }
+}
+
+impl Rule {
+    /// How many responses of a group are right, where the outcome of each is known.
+    pub fn right_of(&self, group: &GroupTally) -> Option<u32> {
+        let (right, judged) = self.judge(group);
+        (judged == group.responses).then_some(right)
     }
 }
 
@@ -184,7 +193,7 @@ fn rate_rows(rates: &[RateTally], all: &Tally) -> Vec<PassRateRow> {
 }
 
 /// Length by outcome, over the groups that were kept whole; `None` where none was.
-fn length(rule: &Rule<'_>, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
+fn length(rule: &Rule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
     let mut sums = [(0_u64, 0_u64); 2];
     for sibling in kept.groups.values().flat_map(|group| &group.siblings) {
         let right = match rule {

@@ -6,7 +6,7 @@ mod corrections;
 mod facts;
 mod flags;
 mod forks;
-mod groups;
+pub(super) mod groups;
 mod ledger;
 mod mirror;
 mod notes;

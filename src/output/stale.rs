@@ -1,0 +1,61 @@
+//! Files of an earlier report in the same folder, which this one does not have. What is ours to remove
+//! is known from a list beside the files: others are never touched.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::write_file;
+use crate::error::{Error, Result};
+
+/// Removes from `folder` what a report of this kind (`report`, `compare`, `replay`) left there before
+/// and does not have now; `now` are the names of its files.
+pub fn remove_stale(folder: &Path, kind: &str, now: &BTreeSet<String>) -> Result<()> {
+    let list = folder.join(format!(".{kind}-files"));
+    let before = std::fs::read_to_string(&list).unwrap_or_default();
+    for name in before.lines().filter(|name| is_plain(name) && !now.contains(*name)) {
+        let path = folder.join(name);
+        // A link or a folder of that name is not what was written.
+        if std::fs::symlink_metadata(&path).is_ok_and(|there| there.is_file()) {
+            std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
+        }
+    }
+    let names: Vec<&str> = now.iter().map(String::as_str).collect();
+    write_file(&list, names.join("\n").as_bytes())
+}
+
+/// Whether a line of the list is the name of a file inside of the folder.
+fn is_plain(name: &str) -> bool {
+    !name.starts_with('.') && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn names(of: &[&str]) -> BTreeSet<String> {
+        of.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn files_of_an_earlier_report_go_and_files_of_others_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let charts = root.path().join("charts");
+        std::fs::create_dir_all(charts.join("folder.svg")).unwrap();
+        for name in ["plane.svg", "plane.csv", "sweep.svg", "mine.svg", "../outside.svg"] {
+            std::fs::write(charts.join(name), "x").unwrap();
+        }
+        remove_stale(&charts, "report", &names(&["plane.svg", "plane.csv", "sweep.svg"])).unwrap();
+        assert!(charts.join("plane.svg").exists());
+        // Another kind of report in the same folder has a list of its own.
+        remove_stale(&charts, "compare", &names(&[])).unwrap();
+        assert!(charts.join("plane.svg").exists());
+        let list = "plane.svg\nplane.csv\nsweep.svg\nfolder.svg\n../outside.svg\n";
+        std::fs::write(charts.join(".report-files"), list).unwrap();
+        remove_stale(&charts, "report", &names(&["sweep.svg"])).unwrap();
+        assert!(!charts.join("plane.svg").exists() && !charts.join("plane.csv").exists());
+        for kept in ["sweep.svg", "mine.svg", "folder.svg", "../outside.svg"] {
+            assert!(charts.join(kept).exists(), "{kept}");
+        }
+    }
+}
