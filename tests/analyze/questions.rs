@@ -231,15 +231,17 @@ fn clipping_is_told_by_update_and_corrections_by_token() {
 #[test]
 fn cases_count_right_answers_not_rewards_above_0() {
     let path = sample("async.parquet");
-    let analysis = analyzed(&[path.clone()], &AnalyzeSettings::default());
+    let analysis = analyzed(std::slice::from_ref(&path), &AnalyzeSettings::default());
     assert!(!analysis.cases.top.is_empty());
     assert!(
         analysis.cases.top.iter().all(|case| case.group_passes.is_none()),
         "its rewards take many values"
     );
     let pass = Condition::parse("reward>0.9").unwrap();
-    let analysis =
-        analyzed(&[path.clone()], &AnalyzeSettings { pass: Some(pass), ..AnalyzeSettings::default() });
+    let analysis = analyzed(
+        std::slice::from_ref(&path),
+        &AnalyzeSettings { pass: Some(pass), ..AnalyzeSettings::default() },
+    );
     let mut right: BTreeMap<(i64, String), u32> = BTreeMap::new();
     for batch in read(&path) {
         let groups = batch.responses.ids.get(Column::GroupId).unwrap();

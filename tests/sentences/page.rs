@@ -75,5 +75,5 @@ pub fn blocks(page: &str) -> Vec<String> {
 /// The texts of a drawing.
 pub fn drawn(svg: &str) -> Vec<String> {
     let texts = svg.split("<text").skip(1).chain(svg.split("<title").skip(1));
-    texts.filter_map(|part| Some(plain(&part.split_once('>')?.1.split("</").next()?))).collect()
+    texts.filter_map(|part| Some(plain(part.split_once('>')?.1.split("</").next()?))).collect()
 }
