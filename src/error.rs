@@ -267,7 +267,7 @@ pub enum Error {
         /// What the failing code said.
         message: String,
     },
-    /// A state file that cannot be used.
+    /// A part that cannot be used.
     #[error("{}: {fault}", path.display())]
     Part {
         /// The file, or the folder where one is missing.
@@ -392,7 +392,7 @@ impl Error {
                 "check what was logged (stapo-analyze check); to go on all the same: --allow-missing".into()
             }
             Self::ModelConfig { .. } => {
-                "give a Hugging Face checkpoint of qwen3, qwen2 or llama: config.json with model.safetensors or its shards".into()
+                "give a Hugging Face checkpoint of qwen3, qwen2 or llama: a folder with config.json, model.safetensors (or its shards) and tokenizer.json".into()
             }
             Self::ModelTensor { .. } => {
                 "config.json and weights have to be of the same model; download or save it again".into()

@@ -242,3 +242,89 @@ fn errors_of_newcomers_say_what_to_do() {
     assert_eq!(output.status.code(), Some(2));
     assert!(talk.contains("`advantage`") && talk.contains("--map advantage="), "{talk}");
 }
+
+#[test]
+fn an_output_never_replaces_an_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.parquet");
+    std::fs::copy(sample("ward/easy.parquet"), &log).unwrap();
+    let before = std::fs::read(&log).unwrap();
+    let roundabout = folder.path().join("deep/../log.parquet");
+    std::fs::create_dir(folder.path().join("deep")).unwrap();
+    let refused = |command: &mut Command, word: &str| {
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && said.contains(word), "{said}");
+        assert!(said.contains("hint: "), "{said}");
+        assert!(std::fs::read(&log).unwrap() == before);
+    };
+    refused(program().args(["convert"]).arg(&log).arg("-o").arg(&log), "one of the inputs");
+    refused(program().args(["convert"]).arg(folder.path()).arg("-o").arg(&roundabout), "one of the inputs");
+    refused(program().args(["plan"]).arg(&log).arg("-o").arg(&log), "one of the inputs");
+    refused(program().arg(&log).arg("--report").arg(&log), "not a folder");
+    refused(
+        program().args(["convert"]).arg(&log).arg("-o").arg(folder.path()),
+        "a folder, not a regular file",
+    );
+    // What is read-only is left alone, whoever asks.
+    let kept = folder.path().join("kept.parquet");
+    std::fs::write(&kept, "kept").unwrap();
+    let mut permissions = std::fs::metadata(&kept).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&kept, permissions).unwrap();
+    refused(program().args(["convert"]).arg(&log).arg("-o").arg(&kept), "read-only");
+    assert_eq!(std::fs::read(&kept).unwrap(), b"kept");
+    // A part that is merged into itself, and the plan.
+    let (plan, parts) = (folder.path().join("plan.json"), folder.path().join("parts"));
+    program().arg("plan").arg(&log).arg("-o").arg(&plan).assert().success();
+    program().args(["collect", "--shard", "0", "--plan"]).arg(&plan).arg("-o").arg(&parts).assert().success();
+    for target in [&parts.join("part-00000.part"), &plan] {
+        let before = std::fs::read(target).unwrap();
+        refused(
+            program().args(["merge", "--plan"]).arg(&plan).arg(&parts).arg("-o").arg(target),
+            "one of the inputs",
+        );
+        assert!(std::fs::read(target).unwrap() == before);
+    }
+}
+
+#[test]
+fn check_leaves_rounding_out_and_lists_the_parts_of_the_reward() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trl.parquet");
+    // Equal rewards minus their float mean, over a small ε: the same residue for all of a group.
+    let groups: Vec<i64> = (0..40).map(|i| i / 2).collect();
+    let even = |i: usize| i / 2 % 2 == 0;
+    let rewards: Vec<f32> = (0..40).map(|i| if even(i) || i % 2 == 0 { 1.2 } else { 0.2 }).collect();
+    let advantages: Vec<f32> = (0..40)
+        .map(|i| match (even(i), i % 2) {
+            (true, _) => 1.19e-3,
+            (_, 0) => 0.7,
+            _ => -0.7,
+        })
+        .collect();
+    let columns = vec![
+        ("step", ints(&[1; 40])),
+        ("group_id", ints(&groups)),
+        ("token_ids", int_lists(&[&[1, 2][..]; 40])),
+        ("logprob", float_lists(&[&[-1.0, -2.0][..]; 40])),
+        ("entropy", float_lists(&[&[1.0, 2.0][..]; 40])),
+        ("advantage", floats(&advantages)),
+        ("reward", floats(&rewards)),
+        ("reward/answer", floats(&rewards)),
+        ("rewards/format", floats(&[0.2; 40])),
+    ];
+    write_parquet(&path, columns, 8);
+    let report = json(program().args(["check", "--format", "json"]).arg(&path));
+    let checks = report["checks"].as_array().unwrap();
+    let means = checks.iter().find(|c| c["code"] == "group_means").unwrap();
+    assert_eq!(means["verdict"], "pass", "{means}");
+    let columns = report["columns"].as_array().unwrap();
+    for (name, raw) in [("reward/answer", "reward/answer"), ("reward/format", "rewards/format")] {
+        let column = columns.iter().find(|c| c["canonical"] == name).unwrap();
+        assert_eq!(
+            (column["sources"][0]["name"].as_str(), column["missing_share"].as_f64()),
+            (Some(raw), Some(0.0))
+        );
+    }
+}

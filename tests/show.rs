@@ -103,3 +103,15 @@ fn the_page_is_opened_and_failing_to_is_a_note() {
     let opened = std::fs::read_to_string(folder.path().join("opened")).unwrap();
     assert_eq!(Path::new(opened.trim()), report.join("report.html"));
 }
+
+#[test]
+fn what_is_not_there_is_answered_with_what_is() {
+    let settings = IngestSettings::default();
+    let run = Run::open(&[data("grpo.parquet")], &settings).unwrap();
+    let wanted = Selection { group: Some("nosuch".into()), limit: 1, ..Selection::default() };
+    let hint = show(&run, &wanted, None, &Silent).unwrap_err().hint().unwrap();
+    assert!(hint.contains("the log has groups ") && hint.contains(" … "), "{hint}");
+    let wanted = Selection { step: Some(9_999), limit: 1, ..Selection::default() };
+    let hint = show(&run, &wanted, None, &Silent).unwrap_err().hint().unwrap();
+    assert!(hint.contains("the log has steps 0 … 119"), "{hint}");
+}

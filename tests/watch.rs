@@ -232,3 +232,23 @@ fn a_signal_ends_it_with_everything_in_place() {
         assert!(root.join("out/report.html").exists() && root.join("out/live.html").exists());
     }
 }
+
+#[test]
+fn a_healthy_run_rings_no_bell_and_its_report_may_lie_inside_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let healthy = Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data/ward/easy.parquet");
+    std::fs::create_dir_all(root.join("run")).unwrap();
+    std::fs::copy(&healthy, root.join("run/run.parquet")).unwrap();
+    let inside = ["watch", "run", "--report", "run/report", "--every", "50ms", "--until-idle", "300ms"];
+    let watched = program(root).args(inside).arg("--fail-on-alert").output().unwrap();
+    let said = String::from_utf8_lossy(&watched.stdout).into_owned();
+    assert!(watched.status.success(), "{said}{}", String::from_utf8_lossy(&watched.stderr));
+    assert!(!said.contains("alert "), "{said}");
+    // Its cost is in the report all the same.
+    let summary = std::fs::read_to_string(root.join("run/report/summary.json")).unwrap();
+    assert!(summary.contains("dead_groups"));
+    // Looked at again, the tables of the report are no logs of the run.
+    let again = program(root).args(inside).output().unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+}

@@ -8,10 +8,15 @@ mod verdicts;
 
 pub use report::{Check, CheckOutcome, CheckReport, ColumnReport, Steps, Vocabulary};
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use self::tally::Tally;
 use crate::error::Result;
 use crate::framework::vocab::vocabulary_containing;
-use crate::ingest::{AlignmentRule, Column, Dialect, Mapping, Progress, Quality, Run, scan};
+use crate::ingest::{
+    AlignmentRule, Column, Dialect, Mapping, Progress, Quality, RawSource, Reason, Run, Transform, scan,
+};
 
 /// With no vocabulary known, the largest one in use bounds what is feasible.
 const LARGEST_VOCABULARY: u32 = 262_144;
@@ -85,7 +90,7 @@ pub fn check(run: &Run, vocab_size: Option<u32>, progress: &dyn Progress) -> Res
         tokens: tally.tokens,
         trained_tokens: tally.trained,
         groups: (!tally.groups.is_empty()).then_some(tally.groups.len() as u64),
-        columns: columns(run, &scanned.quality),
+        columns: columns(run, &scanned.quality, &tally.parts, scanned.rows.responses),
         unused: unique(run.mappings.iter().flat_map(|m| m.unused.clone()).collect()),
         metadata: run.metadata.clone(),
         notes: run.notes.clone(),
@@ -111,14 +116,19 @@ fn alignment_name(rule: AlignmentRule) -> String {
     }
 }
 
-fn columns(run: &Run, quality: &Quality) -> Vec<ColumnReport> {
+fn columns(
+    run: &Run,
+    quality: &Quality,
+    parts: &BTreeMap<Arc<str>, u64>,
+    responses: u64,
+) -> Vec<ColumnReport> {
     let mut reports = Vec::new();
     for &column in Column::ALL {
         let Some(mapped) = run.mappings.iter().find_map(|m| m.get(column)) else { continue };
         let counts = quality.get(column);
         let first = counts.and_then(|q| q.first_bad.as_ref());
         reports.push(ColumnReport {
-            canonical: column.name(),
+            canonical: column.name().into(),
             sources: mapped.sources.clone(),
             reason: mapped.reason,
             values: counts.map(|q| q.values),
@@ -130,5 +140,25 @@ fn columns(run: &Run, quality: &Quality) -> Vec<ColumnReport> {
                 .map(|p| format!("{} row {} position {}", run.file_name(p.file), p.row, p.position)),
         });
     }
+    let raw: BTreeMap<&str, &str> = run
+        .mappings
+        .iter()
+        .flat_map(|m| m.reward_parts.iter().map(|(raw, part)| (part.as_str(), raw.as_str())))
+        .collect();
+    reports.extend(raw.into_iter().map(|(part, raw)| {
+        let there = parts.get(part).copied().unwrap_or(0);
+        let canonical = format!("reward/{part}");
+        ColumnReport {
+            reason: if raw == canonical { Reason::Name } else { Reason::Alias },
+            canonical,
+            sources: vec![RawSource { name: raw.into(), transform: Transform::Keep, text: false }],
+            values: Some(responses),
+            missing_share: Some(1.0 - there as f64 / responses.max(1) as f64),
+            not_finite: 0,
+            out_of_range: 0,
+            sentinel: 0,
+            first_bad: None,
+        }
+    }));
     reports
 }

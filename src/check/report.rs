@@ -74,8 +74,8 @@ pub struct Vocabulary {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ColumnReport {
-    /// Canonical name.
-    pub canonical: &'static str,
+    /// Canonical name; `reward/<name>` for a part of the reward.
+    pub canonical: String,
     /// Where it comes from.
     pub sources: Vec<RawSource>,
     /// Why it was taken.

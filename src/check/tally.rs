@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use super::duplicates::Duplicates;
 use crate::error::Result;
@@ -22,6 +23,20 @@ pub struct Group {
     pub advantage: ExactSum,
     /// Largest absolute advantage.
     pub largest: f32,
+    /// Smallest and largest reward, where any is logged.
+    pub rewards: Option<(f32, f32)>,
+}
+
+impl Group {
+    /// Whether its rewards are all alike: its advantages are then what rounding leaves of 0.
+    pub fn is_even(&self) -> bool {
+        self.rewards.is_some_and(|(low, high)| high - low <= 1e-6 * low.abs().max(high.abs()))
+    }
+
+    fn add_reward(&mut self, reward: f32) {
+        let (low, high) = self.rewards.unwrap_or((reward, reward));
+        self.rewards = Some((low.min(reward), high.max(reward)));
+    }
 }
 
 /// Counts of one worker.
@@ -62,6 +77,8 @@ pub struct Tally {
     pub advantages: (u64, u64),
     /// Responses with an advantage, and those where it differs between tokens.
     pub varying_advantage: (u64, u64),
+    /// Responses that have a value of a part of the reward, by its name.
+    pub parts: BTreeMap<Arc<str>, u64>,
 }
 
 impl Tally {
@@ -86,6 +103,7 @@ impl Tally {
             logprob_shift: [PearsonSums::new(-0.5, -0.5); 3],
             advantages: (0, 0),
             varying_advantage: (0, 0),
+            parts: BTreeMap::new(),
         }
     }
 
@@ -101,6 +119,9 @@ impl Tally {
             sum.responses += group.responses;
             sum.advantage.merge(&group.advantage);
             sum.largest = sum.largest.max(group.largest);
+            for reward in group.rewards.into_iter().flat_map(|(low, high)| [low, high]) {
+                sum.add_reward(reward);
+            }
         }
         self.duplicates.merge(other.duplicates);
         self.tokens += other.tokens;
@@ -123,6 +144,9 @@ impl Tally {
         self.advantages.1 += other.advantages.1;
         self.varying_advantage.0 += other.varying_advantage.0;
         self.varying_advantage.1 += other.varying_advantage.1;
+        for (part, values) in other.parts {
+            *self.parts.entry(part).or_default() += values;
+        }
     }
 
     fn response(&mut self, batch: &TokenBatch, i: usize, columns: &Columns<'_>) {
@@ -158,6 +182,10 @@ impl Tally {
             groups[i].hash(&mut hasher);
             let group = self.groups.entry((batch.responses.step[i], hasher.finish())).or_default();
             group.responses += 1;
+            let reward = batch.responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[i]);
+            if reward.is_finite() {
+                group.add_reward(reward);
+            }
             if let Some(first) = advantages().next() {
                 group.advantage.add(f64::from(first));
                 group.largest = group.largest.max(first.abs());
@@ -227,6 +255,10 @@ impl Sink for Tally {
         };
         for i in 0..batch.len() {
             self.response(batch, i, &columns);
+        }
+        for (part, values) in &batch.responses.reward_parts {
+            *self.parts.entry(part.clone()).or_default() +=
+                values.iter().filter(|value| value.is_finite()).count() as u64;
         }
         self.duplicates.add(batch);
         Ok(())

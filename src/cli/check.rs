@@ -6,7 +6,7 @@ use super::args::{CheckArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
-use super::terminal::{colours, paint, visible};
+use super::terminal::{self, colours, paint, paragraph, visible};
 use crate::check::{CheckOutcome, CheckReport, check};
 use crate::error::Result;
 use crate::format::grouped;
@@ -59,9 +59,11 @@ fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
             CheckOutcome::Skip => 2,
         };
         let verdict = paint(check.verdict.name(), code, colours);
-        writeln!(out, "  {verdict}  {:<20} {}", check.code, visible(&check.message))?;
+        let line = |lead: &str, text: &str| paragraph(lead, text, 29, terminal::columns());
+        let lead = format!("  {verdict}  {:<20} ", check.code);
+        writeln!(out, "{}", line(&lead, &visible(&check.message)))?;
         if let Some(hint) = check.hint {
-            writeln!(out, "        {:<20} hint: {hint}", "")?;
+            writeln!(out, "{}", line(&format!("        {:<20} ", ""), &format!("hint: {hint}")))?;
         }
     }
     let count = |v: CheckOutcome| report.checks.iter().filter(|c| c.verdict == v).count();
@@ -108,7 +110,7 @@ fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
 fn columns(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
     let names = |sources: &[RawSource]| -> Vec<String> { sources.iter().map(|s| visible(&s.name)).collect() };
     let table = Columns::of(&report.columns)
-        .text("canonical", |c| c.canonical)
+        .text("canonical", |c| visible(&c.canonical))
         .text("column", |c| names(&c.sources).join(" + "))
         .text("found by", |c| match c.reason {
             Reason::Option => "--map".to_owned(),

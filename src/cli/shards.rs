@@ -1,6 +1,7 @@
 //! `plan`, `collect` and `merge`: an analysis in shards.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use super::analyze::write_all;
 use super::args::{CollectArgs, MergeArgs, PlanArgs};
@@ -11,12 +12,13 @@ use super::settings;
 use crate::analyze::{LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
 use crate::error::Result;
 use crate::ingest::Run;
-use crate::output::OutputFolder;
+use crate::output::{OutputFolder, refuse_replacing};
 
 /// Runs `plan`.
 pub fn plan(arguments: &PlanArgs, out: &mut dyn Write) -> Result<Outcome> {
     let ingest = settings::ingest_part(&arguments.input.reading, &arguments.part)?;
     let run = Run::open(&arguments.input.inputs, &ingest)?;
+    refuse_replacing(&arguments.output, run.files.iter().map(|file| file.path()))?;
     let purpose = if arguments.for_compare { Purpose::Comparison } else { Purpose::Report };
     let plan = ShardPlan::new(&run, &settings::analyze(&arguments.options), purpose, arguments.shard_tokens)?;
     plan.write(&arguments.output)?;
@@ -51,6 +53,9 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     // Fails now rather than after the merge.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let plan = ShardPlan::read(&arguments.plan)?;
+    if let Some(path) = &arguments.output {
+        refuse_replacing(path, read_by(arguments).iter().map(|path| path.as_path()))?;
+    }
     let merged = MergedParts::read(&plan, &arguments.inputs)?;
     if let Some(path) = &arguments.output {
         merged.write(path)?;
@@ -69,4 +74,15 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         claimed: claimed.as_ref(),
     };
     wanted.present(&analysis, |folder| write_all(&analysis, &mut flagged, folder), out, talk)
+}
+
+/// The files that a merge reads, those of folders one by one.
+fn read_by(arguments: &MergeArgs) -> Vec<PathBuf> {
+    let inside = |input: &PathBuf| match std::fs::read_dir(input) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![input.clone()],
+    };
+    let mut all: Vec<PathBuf> = arguments.inputs.iter().flat_map(inside).collect();
+    all.push(arguments.plan.clone());
+    all
 }

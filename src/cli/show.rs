@@ -6,7 +6,7 @@ use super::args::{Format, ShowArgs};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
-use super::terminal::visible;
+use super::terminal::{self, visible};
 use crate::error::Result;
 use crate::format::{grouped, none, number};
 use crate::ingest::Run;
@@ -76,7 +76,9 @@ fn heading(r: &ShownResponse) -> String {
 
 /// Lines stay lines; everything else that is not text is shown.
 fn passage(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(|line| format!("  {}", visible(line))).collect();
+    let columns = terminal::columns();
+    let lines: Vec<String> =
+        text.lines().map(|line| terminal::paragraph("  ", &visible(line), 2, columns)).collect();
     lines.join("\n")
 }
 

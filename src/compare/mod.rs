@@ -33,11 +33,15 @@ pub use result::Comparison;
 pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
 pub use trainer::Trainer;
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use crate::analyze::{
     Cache, ComparedRun, MergedParts, analyze_for_comparison, analyze_for_comparison_cached,
 };
 use crate::error::{Error, Result};
 use crate::ingest::{IngestSettings, Progress, Run};
+use crate::store::is_url;
 use names::Names;
 use pairs::Pairs;
 use quantities::metrics;
@@ -104,10 +108,15 @@ pub fn compare<P: Progress>(
     let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
     let trainer = trainer::read(&settings.trainer, &known)?;
     let cache = settings.cache.as_deref().map(Cache::open).transpose()?;
+    // Before the scans, too: a path that is wrong is not found out hours later.
+    let files: Vec<BTreeSet<PathBuf>> =
+        named.iter().map(|(.., input)| files_of(input)).collect::<Result<_>>()?;
+    let files: Vec<(&str, BTreeSet<PathBuf>)> = known.iter().copied().zip(files).collect();
+    let shared = warnings::of_files(&files);
     let mut runs = Vec::with_capacity(named.len());
-    for (name, arm, input) in named {
+    for (name, arm, input) in &named {
         let analysis = match &input.paths[..] {
-            [part] if part.extension().is_some_and(|ending| ending == "part") => {
+            [part] if is_part(part) => {
                 let merged = MergedParts::open(part)?;
                 merged.require_settings(&settings.analyze)?;
                 merged.comparison()?
@@ -121,13 +130,30 @@ pub fn compare<P: Progress>(
                 }
             }
         };
-        runs.push(NamedRun { name, arm, analysis });
+        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis });
     }
     let mut comparison = compare_runs(&runs, trainer.as_ref(), settings);
     let renamed = arm_names.changed.into_iter().chain(run_names.changed).collect();
+    comparison.warnings.extend(shared);
     comparison.warnings.extend(warnings::of_runs(&[], &Names::renamed(renamed)));
     comparison.warnings.sort_by_key(|w| w.code);
     Ok(comparison)
+}
+
+/// The files behind an input, each by the one name that all its names have in common.
+fn files_of(input: &RunInput) -> Result<BTreeSet<PathBuf>> {
+    let own = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    match &input.paths[..] {
+        [part] if is_part(part) => match is_url(part) || part.exists() {
+            true => Ok([own(part.clone())].into()),
+            false => Err(Error::NotFound { path: part.clone() }),
+        },
+        paths => Ok(Run::glance(paths)?.into_iter().map(|(path, _)| own(path)).collect()),
+    }
+}
+
+fn is_part(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "part")
 }
 
 fn check(arms: &[ArmInput], settings: &CompareSettings) -> Result<()> {

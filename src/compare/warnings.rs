@@ -1,6 +1,7 @@
 //! What the user should know about a comparison.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use super::names::Names;
 use super::quantities::Metric;
@@ -83,6 +84,34 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
         ));
     }
     found
+}
+
+/// Runs that are read from the same files: each with its name and what tells its files from others.
+pub fn of_files(runs: &[(&str, BTreeSet<PathBuf>)]) -> Vec<CompareWarning> {
+    let mut found = Vec::new();
+    for (at, (name, files)) in runs.iter().enumerate() {
+        for (first, others) in &runs[..at] {
+            let shared = files.intersection(others).count();
+            if shared == 0 {
+                continue;
+            }
+            let message = match files == others {
+                true => format!("{first} and {name} are the same log"),
+                false => format!("{first} and {name} have {shared} {} in common", files_word(shared)),
+            };
+            found.push(warning(
+                CompareCode::SameLog,
+                format!("{message}: nothing can be told from comparing a log with itself"),
+                "check the paths: give each run its own log",
+                &[("files", shared as f64)],
+            ));
+        }
+    }
+    found
+}
+
+fn files_word(count: usize) -> &'static str {
+    if count == 1 { "file" } else { "files" }
 }
 
 /// What broke in a run: its own diagnosis says it where there is damage, else its serious warnings.

@@ -11,7 +11,7 @@ pub use writer::{BatchWriter, ROW_GROUP_TOKENS, SCHEMA_VERSION};
 
 use crate::error::Result;
 use crate::ingest::{Column, Layout, Progress, Quality, Run, Silent, Sink, TokenBatch, scan, scan_in_order};
-use crate::output::AtomicFile;
+use crate::output::{AtomicFile, refuse_replacing};
 
 /// What a conversion did.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub struct Converted {
 
 /// Writes the whole run to `target`, which appears only when it is complete.
 pub fn convert(run: &Run, target: &Path, layout: Layout, progress: &dyn Progress) -> Result<Converted> {
+    refuse_replacing(target, run.files.iter().map(|file| file.path()))?;
     let mut file = AtomicFile::create(target)?;
     let with_positions = layout == Layout::Long || has_gaps(run)?;
     let output = OutputSchema::of(run, layout, with_positions);

@@ -1,4 +1,4 @@
-//! Why a state file is refused.
+//! Why a part is refused.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum PartFault {
     /// Another file.
-    #[error("not a state file of stapo-analyze")]
+    #[error("not a part that stapo-analyze wrote")]
     NotAPart,
     /// Another file in place of a plan.
     #[error("not a plan of stapo-analyze")]
@@ -16,13 +16,13 @@ pub enum PartFault {
     #[error("not a look that `merge` asked for")]
     NotALook,
     /// A part of `collect` where a merged one is needed.
-    #[error("the state file has no plan inside")]
+    #[error("the part has no plan inside")]
     NotMerged,
     /// It ends too early.
-    #[error("the state file is cut short")]
+    #[error("the part is cut short")]
     Truncated,
     /// A checksum does not fit, or what is inside does not fit together.
-    #[error("the state file is damaged ({place})")]
+    #[error("the part is damaged ({place})")]
     Damaged {
         /// Where.
         place: String,
@@ -55,7 +55,7 @@ pub enum PartFault {
     #[error("it was written by a machine whose exponentials and logarithms round otherwise")]
     OtherKernel,
     /// Another plan.
-    #[error("the state file belongs to plan {found}, not to {expected}")]
+    #[error("the part belongs to plan {found}, not to {expected}")]
     OtherPlan {
         /// Its plan.
         found: String,
@@ -63,7 +63,7 @@ pub enum PartFault {
         expected: String,
     },
     /// A look where a state is expected, or the other way round.
-    #[error("the state file holds `{found}`, not `{expected}`")]
+    #[error("the part holds `{found}`, not `{expected}`")]
     OtherKind {
         /// What it holds.
         found: String,
@@ -71,13 +71,13 @@ pub enum PartFault {
         expected: String,
     },
     /// Two parts cover the same.
-    #[error("the state file covers what {} covers, too", other.display())]
+    #[error("the part covers what {} covers, too", other.display())]
     Duplicate {
         /// The other one.
         other: PathBuf,
     },
     /// Shards that no part covers.
-    #[error("no state file for {missing}")]
+    #[error("there is no part of {missing}")]
     Missing {
         /// Which shards.
         missing: String,
@@ -88,7 +88,7 @@ impl PartFault {
     /// What to do next.
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            Self::NotAPart => "give state files (*.part) that `collect` or `merge` wrote",
+            Self::NotAPart => "give parts (*.part) that `collect` or `merge` wrote",
             Self::NotAPlan => "give the plan.json that `plan` wrote",
             Self::NotALook => "give the look-1.json (or 2, 3, …) that `merge` wrote",
             Self::NotMerged => "write it with `merge --plan plan.json PARTS -o run.part`",
@@ -99,7 +99,7 @@ impl PartFault {
             Self::OtherTarget { .. } | Self::OtherKernel => {
                 "collect and merge on machines of one kind, with the same program"
             }
-            Self::OtherPlan { .. } => "the plan was made anew: delete the old state files and collect again",
+            Self::OtherPlan { .. } => "the plan was made anew: delete the old parts and collect again",
             Self::OtherKind { .. } => "look at the file's name: was it given in place of another one?",
             Self::Duplicate { .. } => "merge each shard once: leave one of the two out",
             Self::Missing { .. } => "run `collect` for these shards, then merge again: nothing was written",

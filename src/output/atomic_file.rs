@@ -69,14 +69,19 @@ pub fn write_file(target: &Path, bytes: &[u8]) -> Result<()> {
 
 /// A name that is free, or that of a regular file: a rename would replace a device, a pipe or a link.
 fn require_regular(target: &Path) -> Result<()> {
-    let Ok(there) = std::fs::symlink_metadata(target).map(|m| m.file_type()) else { return Ok(()) };
-    let is = match there {
+    let Ok(there) = std::fs::symlink_metadata(target) else { return Ok(()) };
+    let (is, hint) = match there.file_type() {
+        // A rename asks for the folder's permission only: the file's own counts, too.
+        kind if kind.is_file() && there.permissions().readonly() => {
+            ("read-only", "give another name, or allow writing to it")
+        }
         kind if kind.is_file() => return Ok(()),
-        kind if kind.is_dir() => "a folder",
-        kind if kind.is_symlink() => "a link (give the file that it points to)",
-        _ => "a device, a pipe or a socket",
+        kind if kind.is_dir() => ("a folder, not a regular file", "give the name of a file inside of it"),
+        kind if kind.is_symlink() => ("a link, not a regular file", "give the file that it points to"),
+        _ => ("a device, a pipe or a socket, not a regular file", "give the name of a file"),
     };
-    Err(Error::write(target, format!("it is {is}, not a regular file")))
+    let message = format!("{}: cannot write: it is {is}", target.display());
+    Err(Error::Usage { message, hint: hint.into() })
 }
 
 impl Write for AtomicFile {
@@ -123,6 +128,11 @@ mod tests {
             assert!(error.to_string().contains("not a regular file"), "{error}");
         }
         assert_eq!(std::fs::read(&real).unwrap(), b"kept");
+        let mut permissions = std::fs::metadata(&real).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&real, permissions).unwrap();
+        let error = AtomicFile::create(&real).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains("read-only"), "{error}");
         // A link that takes the place while the file is made is not replaced either.
         let late = folder.path().join("late.txt");
         let file = AtomicFile::create(&late).unwrap();

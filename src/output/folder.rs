@@ -17,6 +17,12 @@ impl OutputFolder {
     /// Makes the folder where needed and keeps other writers out; clears what a writer that was
     /// killed left half-done.
     pub fn claim(path: &Path) -> Result<Self> {
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_dir()) {
+            return Err(Error::Usage {
+                message: format!("{}: there is a file of this name, not a folder", path.display()),
+                hint: "results are many files: give a folder, which is made where it is not there".into(),
+            });
+        }
         std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
         let claim = lock(path)?;
         let folder = Self { path: path.to_owned(), _claim: claim };
@@ -86,6 +92,11 @@ mod tests {
         folder.retire("report.html").unwrap();
         assert!(!path.join("report.html").exists() && path.join("notes.txt").exists());
         drop(folder);
+        let file = OutputFolder::claim(&path.join("notes.txt")).map(|_| ()).unwrap_err();
+        assert!(
+            file.to_string().contains("not a folder") && file.hint().unwrap().contains("folder"),
+            "{file}"
+        );
         assert!(OutputFolder::claim(&path).is_ok());
     }
 }

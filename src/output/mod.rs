@@ -4,9 +4,11 @@
 mod atomic_file;
 mod cleanup;
 mod folder;
+mod inputs;
 mod stale;
 
 pub use atomic_file::{AtomicFile, write_file};
 pub use cleanup::{Scratch, clean_up_on_signals};
 pub use folder::OutputFolder;
+pub use inputs::refuse_replacing;
 pub use stale::remove_stale;

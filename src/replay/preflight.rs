@@ -1,5 +1,8 @@
 //! Checks before a replay starts: what cannot work is refused before anything is computed.
 
+use std::path::Path;
+
+use super::arm::file_stem;
 use super::log::Survey;
 use super::model::{Engine, ModelConfig, Policy};
 use super::objective::{NAMES, build, can_dual_clip};
@@ -8,6 +11,7 @@ use crate::analyze::PassRule;
 use crate::error::{Error, Result};
 use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run};
+use crate::output::refuse_replacing;
 
 /// Refuses settings that do not go together or with this log.
 pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
@@ -52,6 +56,22 @@ pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
             "--seeds, --epochs and --minibatch have to be at least 1".into(),
             "leave them out for the defaults".into(),
         );
+    }
+    Ok(())
+}
+
+/// Refuses arms whose token logs or policies would replace the log or the model they start from.
+pub fn refuse_own_inputs(run: &Run, settings: &ReplaySettings, folder: Option<&Path>) -> Result<()> {
+    let seeds = || 1..=settings.seeds;
+    let stems = || settings.objectives.iter().flat_map(|name| seeds().map(move |seed| file_stem(name, seed)));
+    for stem in stems() {
+        if let Some(folder) = folder {
+            let log = folder.join(format!("{stem}.parquet"));
+            refuse_replacing(&log, run.files.iter().map(|file| file.path()))?;
+        }
+        if let Some((save, model)) = settings.save.as_ref().zip(settings.model.as_ref()) {
+            refuse_replacing(&save.join(stem), [model.as_path()])?;
+        }
     }
     Ok(())
 }

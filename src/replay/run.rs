@@ -11,7 +11,9 @@ use super::holdout::Holdout;
 use super::log::{Needs, Survey, Windows, survey};
 use super::model::{Engine, EngineSettings, Policy, read_shape};
 use super::outcome::Replayed;
-use super::preflight::{check, refuse_identical_seeds, require_memory, require_vocabulary};
+use super::preflight::{
+    check, refuse_identical_seeds, refuse_own_inputs, require_memory, require_vocabulary,
+};
 use super::progress::ReplayProgress;
 use super::provenance::{copy_tokenizer, learning_rate, metadata, tokenizer, training};
 use super::result::{ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
@@ -44,6 +46,7 @@ pub fn replay(
     let limit = settings.max_minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     check(run, settings)?;
+    refuse_own_inputs(run, settings, workspace.map(|w| w.folder.as_path()))?;
     let mut survey = survey(run, settings, &Silent)?;
     let (settings, rate_source) = resolved(run, settings, &survey);
     let settings = &settings;

@@ -96,17 +96,17 @@ pub fn show(
         limit,
         tokenizer: tokenizer.as_ref(),
         matched: 0,
-        seen: 0,
+        seen: Seen::default(),
         found: BTreeMap::new(),
     })?;
-    let (mut matched, mut seen, mut found) = (0, 0, BTreeMap::new());
+    let (mut matched, mut seen, mut found) = (0, Seen::default(), BTreeMap::new());
     for finder in scanned.sinks {
         matched += finder.matched;
-        seen += finder.seen;
+        seen.merge(finder.seen);
         found.extend(finder.found);
     }
     if matched == 0 {
-        return Err(nothing(run, selection, seen));
+        return Err(nothing(run, selection, &seen));
     }
     let in_order = found.into_iter().take(limit);
     let responses = in_order.map(|((unit, ordinal), response)| ShownResponse {
@@ -116,7 +116,53 @@ pub fn show(
     Ok(Shown { matched, responses: responses.collect() })
 }
 
-fn nothing(run: &Run, selection: &Selection, seen: u64) -> Error {
+/// What there is in the log, for who asked for something else.
+#[derive(Default)]
+struct Seen {
+    responses: u64,
+    /// The first and the last.
+    steps: Option<(i64, i64)>,
+    groups: Option<(Id, Id)>,
+    samples: Option<(Id, Id)>,
+}
+
+impl Seen {
+    fn add(&mut self, batch: &TokenBatch) {
+        self.responses += batch.len() as u64;
+        batch.responses.step.iter().for_each(|step| widen(&mut self.steps, step));
+        for (ends, column) in [(&mut self.groups, Column::GroupId), (&mut self.samples, Column::SampleId)] {
+            let logged = batch.ids(column).into_iter().flatten().filter(|id| **id != Id::Missing);
+            logged.for_each(|id| widen(ends, id));
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.responses += other.responses;
+        both(other.steps).iter().for_each(|step| widen(&mut self.steps, step));
+        both(other.groups).iter().for_each(|id| widen(&mut self.groups, id));
+        both(other.samples).iter().for_each(|id| widen(&mut self.samples, id));
+    }
+}
+
+fn both<T>(ends: Option<(T, T)>) -> Vec<T> {
+    ends.map_or_else(Vec::new, |(first, last)| vec![first, last])
+}
+
+fn widen<T: Ord + Clone>(ends: &mut Option<(T, T)>, value: &T) {
+    match ends {
+        None => *ends = Some((value.clone(), value.clone())),
+        Some((first, _)) if value < first => *first = value.clone(),
+        Some((_, last)) if value > last => *last = value.clone(),
+        Some(_) => {}
+    }
+}
+
+/// `what` from the first to the last, where it was asked for.
+fn range<T: std::fmt::Display>(what: &str, asked: bool, ends: Option<&(T, T)>) -> Option<String> {
+    ends.filter(|_| asked).map(|(first, last)| format!("{what} {first} … {last}"))
+}
+
+fn nothing(run: &Run, selection: &Selection, seen: &Seen) -> Error {
     let absent = [(&selection.group, Column::GroupId), (&selection.sample, Column::SampleId)]
         .into_iter()
         .find(|(wanted, column)| wanted.is_some() && !run.has(*column));
@@ -124,9 +170,22 @@ fn nothing(run: &Run, selection: &Selection, seen: u64) -> Error {
         Some((_, column)) => {
             format!("the log has no column `{column}`: name one with --map {column}=COLUMN, or leave it out")
         }
-        None => "without --step, --group and --sample the first responses are shown, with their ids".into(),
+        None => {
+            let there: Vec<String> = [
+                range("steps", selection.step.is_some(), seen.steps.as_ref()),
+                range("groups", selection.group.is_some(), seen.groups.as_ref()),
+                range("samples", selection.sample.is_some(), seen.samples.as_ref()),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            format!(
+                "the log has {}; without --step, --group and --sample the first responses are shown, with their ids",
+                there.join(", ")
+            )
+        }
     };
-    Error::Usage { message: format!("none of the {seen} responses is like that"), hint }
+    Error::Usage { message: format!("none of the {} responses is like that", seen.responses), hint }
 }
 
 /// Keeps the first matching responses that a worker sees.
@@ -135,13 +194,13 @@ struct Finder<'a> {
     limit: usize,
     tokenizer: Option<&'a Tokenizer>,
     matched: u64,
-    seen: u64,
+    seen: Seen,
     found: BTreeMap<(u32, u64), ShownResponse>,
 }
 
 impl Sink for Finder<'_> {
     fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
-        self.seen += batch.len() as u64;
+        self.seen.add(batch);
         for i in (0..batch.len()).filter(|i| self.selection.matches(batch, *i)) {
             self.matched += 1;
             let place = (batch.origin.unit, batch.origin.first_response + i as u64);

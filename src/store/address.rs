@@ -75,8 +75,8 @@ impl Address {
                 "reports name their inputs: give credentials in the environment instead",
             ));
         }
-        // A `?` of a bucket's key may be that of a glob; with a `=` after it, it begins a query.
-        let signed = key.split_once('?').is_some_and(|(_, query)| query.contains('='));
+        // A `?` of a bucket's key may be that of a glob; a name and a `=` after it begin a query.
+        let signed = key.split('?').skip(1).any(begins_query);
         if signed || (scheme == Scheme::Web && key.contains(['?', '#'])) {
             return Err(wrong(
                 "addresses with a query (signed links) are not taken",
@@ -95,6 +95,15 @@ impl Address {
     pub fn of_key(&self, key: &str) -> PathBuf {
         PathBuf::from(format!("{}/{key}", self.root))
     }
+}
+
+/// Whether a query begins so: `name=`. After the `?` of a glob come folders such as `/step=1`.
+#[cfg(feature = "cloud")]
+fn begins_query(text: &str) -> bool {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '%');
+    text.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(in_name)
+    })
 }
 
 /// The error of an address where the program cannot follow any.
@@ -143,6 +152,7 @@ mod tests {
             "https://me:a@topsecret@host/a.parquet",
             "az://logs/a.parquet?sv=1&sig=topsecret",
             "s3://logs/run/*.parquet?X-Amz-Signature=topsecret",
+            "s3://logs/run_?/step=1/a.parquet?versionId=3&X-Amz-Signature=topsecret",
         ] {
             let error = Address::parse(Path::new(text)).unwrap_err();
             assert!(!format!("{error} {:?}", error.hint()).contains("topsecret"), "{error}");
@@ -150,5 +160,9 @@ mod tests {
         assert!(Address::parse(Path::new("s3:///key")).is_err());
         let glob = Address::parse(Path::new("s3://logs/step=1/rank_?.parquet")).unwrap();
         assert_eq!(glob.key, "step=1/rank_?.parquet");
+        for fine in ["run_?/step=1/a.parquet", "run_?/step=?/rank_?.parquet", "run_?_lr=1/a.parquet"] {
+            let glob = Address::parse(Path::new(&format!("s3://logs/{fine}"))).unwrap();
+            assert_eq!(glob.key, fine);
+        }
     }
 }

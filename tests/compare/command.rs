@@ -303,3 +303,27 @@ fn logs_without_the_columns_have_no_such_rows() {
     assert!(answers.iter().any(|row| row["name"] == "effective_number"));
     assert!(answers.iter().all(|row| row["name"] != "unbounded_tokens"));
 }
+
+#[test]
+fn all_paths_are_looked_for_first_and_the_same_log_twice_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = Made { seed: 1, ..Made::default() }.write(folder.path(), "a");
+    let b = Made { seed: 2, ..Made::default() }.write(folder.path(), "b");
+    // Broken, but found: the missing one is told of before anything is read.
+    let broken = folder.path().join("broken.parquet");
+    std::fs::write(&broken, "x").unwrap();
+    for gone in ["gone.parquet", "gone.part"] {
+        let output = program().arg(&broken).arg(folder.path().join(gone)).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(gone) && said.contains("no such file"), "{said}");
+    }
+    assert!(!codes(&json(program().arg(&a).arg(&b))).contains(&"same_log"));
+    let roundabout = folder.path().join(".").join("a.parquet");
+    let twice = json(program().arg(&a).arg(&roundabout));
+    assert_eq!(codes(&twice)[0], "same_log");
+    let message = twice["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("a and a-2 are the same log"), "{message}");
+    let arm = format!("seeds={},{}", b.display(), b.display());
+    let seeds = json(program().arg(&a).arg("--arm").arg(arm));
+    assert_eq!(codes(&seeds)[0], "same_log");
+}

@@ -10,6 +10,8 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CompareCode {
+    /// Two runs are read from the same files.
+    SameLog,
     /// A run is damaged or has collapsed, by its own diagnosis.
     RunInTrouble,
     /// The runs were not logged or analysed alike.
@@ -39,6 +41,7 @@ pub enum CompareCode {
 impl CompareCode {
     /// All, the most serious first.
     pub const ALL: &'static [Self] = &[
+        Self::SameLog,
         Self::RunInTrouble,
         Self::NotAlike,
         Self::FewSteps,
@@ -57,6 +60,7 @@ impl CompareCode {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::SameLog => "same_log",
             Self::RunInTrouble => "run_in_trouble",
             Self::NotAlike => "not_alike",
             Self::FewSteps => "few_steps",

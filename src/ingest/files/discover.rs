@@ -58,6 +58,12 @@ pub struct Skipped {
 }
 
 const MARKER: &str = "STABLE";
+/// The folder of Parquet tables in a report, …
+const TABLES: &str = "tables";
+/// … what stands beside it, whichever comes first, …
+const BESIDE_TABLES: [&str; 4] = ["summary.json", "compare.json", "live.html", "report.html"];
+/// … and what stands beside the token logs of a replay.
+const REPLAY: &str = "replay.json";
 const PICKLES: &[&str] = &["pt", "pth", "pkl", "pickle", "dp"];
 
 /// Finds all log files behind the arguments.
@@ -174,10 +180,16 @@ fn walk(
     files: &mut Vec<PathBuf>,
     skipped: &mut Vec<Skipped>,
 ) -> Result<()> {
+    let given = entered.is_empty();
     if !entered.insert(tree.identity(folder)?) {
         skip(skipped, folder, "a link to a folder that is read already");
         return Ok(());
     }
+    if !given && tree.exists(&folder.join(REPLAY)) {
+        skip(skipped, folder, "a replay's own logs, not the run's");
+        return Ok(());
+    }
+    let reported = BESIDE_TABLES.iter().any(|name| tree.exists(&folder.join(name)));
     let mut folders = Vec::new();
     for path in tree.entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -205,6 +217,8 @@ fn walk(
             skip(skipped, &inner, "not complete yet (no STABLE marker)");
         } else if is_eval(&inner) {
             skip(skipped, &inner, "evaluation, not training");
+        } else if reported && inner.ends_with(TABLES) {
+            skip(skipped, &inner, "tables of a report");
         } else if effective && inner.ends_with("all") {
             // prime-rl writes the trained subset beside the whole: both would count tokens twice.
             skip(skipped, &inner, "the trained part is in `effective` beside it");
@@ -287,6 +301,29 @@ mod tests {
         let found = discover(&[root.path().to_owned()]).unwrap();
         assert_eq!(names(&found, root.path()), ["step_1/rank_0.jsonl"]);
         assert!(found.skipped[0].reason.contains("STABLE"));
+    }
+
+    #[test]
+    fn reports_and_replays_inside_of_a_run_are_no_logs() {
+        let root = tempfile::tempdir().unwrap();
+        let inside = ["a.parquet", "report/summary.json", "report/tables/flagged.parquet"];
+        touch(root.path(), &inside);
+        touch(
+            root.path(),
+            &["live/live.html", "live/tables/x.parquet", "again/replay.json", "again/grpo.parquet"],
+        );
+        let found = discover(&[root.path().to_owned()]).unwrap();
+        assert_eq!(names(&found, root.path()), ["a.parquet"]);
+        assert_eq!(found.skipped.len(), 3, "{:?}", found.skipped);
+        // The run's own folder may hold the report itself, and a replay is read where it is asked for.
+        touch(root.path(), &["summary.json", "tables/steps.parquet"]);
+        assert_eq!(names(&discover(&[root.path().to_owned()]).unwrap(), root.path()), ["a.parquet"]);
+        let replayed = discover(&[root.path().join("again")]).unwrap();
+        assert_eq!(names(&replayed, root.path()), ["again/grpo.parquet"]);
+        // Tables of someone else are logs as any.
+        let other = tempfile::tempdir().unwrap();
+        touch(other.path(), &["tables/a.parquet"]);
+        assert_eq!(discover(&[other.path().to_owned()]).unwrap().files.len(), 1);
     }
 
     #[test]

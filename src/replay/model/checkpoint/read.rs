@@ -24,6 +24,13 @@ pub fn read_config(folder: &Path) -> Result<(ModelConfig, Value)> {
         return Err(Error::NotFound { path: folder.to_owned() });
     }
     let path = folder.join("config.json");
+    if !path.exists() {
+        return Err(Error::ModelConfig {
+            path: folder.to_owned(),
+            key: "config.json".into(),
+            message: "not in this folder".into(),
+        });
+    }
     let json = read_json(&path)?;
     Ok((ModelConfig::parse(&path, &json)?, json))
 }
