@@ -47,7 +47,7 @@ pub struct Terms {
 impl Terms {
     /// Of the differences of a response.
     pub fn fill(&mut self, differences: &TokenDifferences) {
-        let outside = |r: f64| i64::from((r < 0.5) | (r > 2.0));
+        let outside = |r: f64| i64::from(!(0.5..=2.0).contains(&r));
         self.small.clear();
         self.large.clear();
         let pairs = differences.value.iter().zip(&differences.k3).zip(&differences.ratio);
@@ -161,7 +161,7 @@ impl BinTable {
             if let Some(bin) = of(i) {
                 let recent = &mut self.recent[bin];
                 add(recent, term);
-                if recent[0].cast_unsigned() as usize % RECENT == 0 {
+                if (recent[0].cast_unsigned() as usize).is_multiple_of(RECENT) {
                     self.bins[bin].merge(&std::mem::take(recent).into());
                 }
             }

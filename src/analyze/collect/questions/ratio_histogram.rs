@@ -42,9 +42,10 @@ impl RatioHistogram {
             self.tokens[bin] += 1;
             sums[bin] += energy;
         }
-        for bin in first..BINS.min(last + 1) {
-            if sums[bin] != 0.0 {
-                self.energy[bin].add(sums[bin]);
+        let touched = first..BINS.min(last + 1).max(first);
+        for (energy, sum) in self.energy[touched.clone()].iter_mut().zip(&sums[touched]) {
+            if *sum != 0.0 {
+                energy.add(*sum);
             }
         }
     }
