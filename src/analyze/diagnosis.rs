@@ -4,6 +4,7 @@
 mod answers;
 mod causes;
 mod damage;
+mod idle;
 mod log;
 mod losses;
 mod mask;
@@ -17,6 +18,7 @@ mod state;
 mod verdict;
 
 use self::damage::changes;
+use self::idle::IdleSteps;
 use self::patient::Patient;
 use super::collect::Collected;
 use super::finish::token_text::TokenTexts;
@@ -27,11 +29,13 @@ use crate::ingest::Run;
 /// Fills diagnosis, warnings and verdict of an analysis.
 pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
     let signs = &collected.signs;
-    let series = signals::signals(collected, &analysis.steps, &analysis.answers, plan);
+    let idle = IdleSteps::of(&analysis.steps, &signs.facts);
+    let series = signals::signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
     let changes = changes(&series, f64::from(plan.vocab_size).ln());
     let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
     let examined = causes::examine_all(&patient);
-    let state = state::state(&patient, &examined);
+    let untrained = idle.are_all(&analysis.steps);
+    let state = state::state(&patient, &examined, untrained);
     let mut diagnosis = Diagnosis {
         state,
         sentence: String::new(),
@@ -42,12 +46,13 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
         statement: state::statement(analysis.steps.len(), signs),
         signals: series.iter().map(signals::Series::shown).collect(),
     };
-    diagnosis.sentence = verdict::sentence(analysis, &diagnosis, plan);
+    diagnosis.sentence = verdict::sentence(analysis, &diagnosis, plan, untrained);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes, &series));
-    found.extend(losses::dead_batches(collected));
+    found.extend(losses::nothing_trained(analysis));
+    found.extend(losses::dead_batches(collected, &idle));
     if !plan.stand_in {
-        found.extend(spikes::energy(collected, &analysis.steps, &|id| texts.shown(id)));
+        found.extend(spikes::energy(collected, (&analysis.steps, &idle), &|id| texts.shown(id)));
         found.extend(mask::concentration(analysis));
         found.extend(mask::width(analysis));
         found.extend(log::of_entropy(run, analysis));

@@ -2,8 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::hash::Mixer;
+use super::signs::facts::Rounding;
 use crate::ingest::Id;
 use crate::stats::exact_sum::ExactSum;
+
+/// What a group of a step is told by where its id is not kept.
+pub fn group_hash(step: i64, id: &Id) -> Mixer {
+    Mixer::new(step.cast_unsigned()).with_id(Some(id))
+}
 
 /// One group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -106,8 +113,9 @@ impl RewardValues {
 
 impl GroupTally {
     /// Whether a token has an advantage beyond what rounding leaves.
-    pub fn learns(&self, negligible: f32) -> bool {
-        self.largest > negligible
+    pub fn learns(&self, rounding: Rounding) -> bool {
+        let equal = self.responses > 1 && self.highest.responses == self.responses;
+        !rounding.is_none(self.largest, equal)
     }
 
     /// Adds responses.

@@ -123,7 +123,8 @@ mod tests {
         let point = |(step, value): (i64, f64)| Point { step, value, error: None };
         let points = [(0, first), (4, before), (8, before), (12, after)].map(point).to_vec();
         let direction = if after > before { Direction::Up } else { Direction::Down };
-        let series = Series { name: name.into(), role: Role::Sign, points, log: false, range: None };
+        let series =
+            Series { name: name.into(), role: Role::Sign, points, log: false, rounding: 0.0, range: None };
         (series, (name.into(), Change { direction, onset: 8, before, after, z: 9.0 }))
     }
 

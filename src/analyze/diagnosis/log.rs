@@ -4,7 +4,7 @@ use super::patient::measured;
 use super::series::evidence;
 use crate::analyze::result::{Cause, CauseCode, Confidence, RunCore, VocabularySource, Warning, WarningCode};
 use crate::format::grouped;
-use crate::ingest::{Run, WARN_SHARE};
+use crate::ingest::{Column, Run, WARN_SHARE};
 
 /// Shares and differences above these are worth a warning.
 const INFEASIBLE_SHARE: f64 = 0.01;
@@ -35,16 +35,24 @@ pub fn of_entropy(run: &Run, analysis: &RunCore) -> Vec<Warning> {
     found.into_iter().flatten().chain(sampling(run)).collect()
 }
 
+/// Columns without which a token is left out of everything.
+const NEEDED: [Column; 3] = [Column::Logprob, Column::Entropy, Column::Advantage];
+
 fn missing_values(analysis: &RunCore) -> Vec<Warning> {
+    let is_needed = |name: &str| NEEDED.iter().any(|column| column.name() == name);
     let missing = analysis.quality.iter().filter(|column| column.missing_share > WARN_SHARE);
     missing
         .map(|column| Warning {
             code: WarningCode::MissingValues,
             message: format!(
-                "column `{}`: {:.1} % of {} values are missing or bad; such tokens are left out",
+                "column `{}`: {:.1} % of {} values are missing or bad; {}",
                 column.column,
                 100.0 * column.missing_share,
-                grouped(column.values)
+                grouped(column.values),
+                match is_needed(&column.column) {
+                    true => "such tokens are left out",
+                    false => "what needs them is of the others alone",
+                }
             ),
             hint: "see `stapo-analyze check` for where they are".into(),
             evidence: vec![evidence(None, &column.column, column.missing_share)],

@@ -1,11 +1,13 @@
 //! Warnings about what was lost, and about batches that teach nothing.
 
+use super::idle::IdleSteps;
 use super::patient::measured;
 use super::series::evidence;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
-use crate::analyze::collect::tally::BatchTally;
-use crate::analyze::result::{Damage, Warning, WarningCode};
+use crate::analyze::collect::tally::{BatchKey, BatchTally};
+use crate::analyze::result::{Damage, RunCore, Warning, WarningCode};
+use crate::format::grouped;
 
 /// Entropy or reward that was lost for good.
 pub fn warnings(damage: &[Damage]) -> Vec<Warning> {
@@ -51,15 +53,31 @@ fn warning(damage: &Damage) -> Option<Warning> {
     })
 }
 
+/// A run in which no token is trained.
+pub fn nothing_trained(analysis: &RunCore) -> Option<Warning> {
+    let totals = &analysis.totals;
+    (totals.tokens == 0).then(|| Warning {
+        code: WarningCode::NothingTrained,
+        message: format!("no token is trained: the mask leaves out all {}", grouped(totals.masked_out)),
+        hint:
+            "look at the mask: 1 (or true) is a token of the policy that is trained on; name another column \
+               with --map mask=…"
+                .into(),
+        evidence: vec![evidence(None, "masked out", totals.masked_out as f64)],
+    })
+}
+
 /// Batches in which no token has an advantage.
-pub fn dead_batches(collected: &Collected) -> Option<Warning> {
-    let is_dead =
-        |tally: &BatchTally| tally.counts.tokens > 0 && tally.counts.positive + tally.counts.negative == 0;
+pub fn dead_batches(collected: &Collected, idle: &IdleSteps) -> Option<Warning> {
+    let is_dead = |(key, tally): &&(BatchKey, BatchTally)| {
+        let counts = &tally.counts;
+        counts.tokens > 0 && (counts.positive + counts.negative == 0 || idle.contains(key.step))
+    };
     let batches = collected.batches.iter();
-    let dead: Vec<i64> = batches.filter(|(_, tally)| is_dead(tally)).map(|(key, _)| key.step).collect();
+    let dead: Vec<i64> = batches.filter(is_dead).map(|(key, _)| key.step).collect();
     let first = *dead.first()?;
     let all = collected.batches.len();
-    let at_end = collected.batches.last().is_some_and(|(_, tally)| is_dead(tally));
+    let at_end = collected.batches.last().is_some_and(|last| is_dead(&last));
     Some(Warning {
         code: WarningCode::DeadBatches,
         message: format!(

@@ -1,5 +1,6 @@
 //! The signals over the steps, with the sampling error of each step where it is known.
 
+use super::idle::IdleSteps;
 use super::response_series::{Quantity, StepMean, response_series};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::questions::step_facts::StepFacts;
@@ -10,6 +11,9 @@ use crate::stats::sustained::{Change, Direction, Point, sustained};
 
 /// The share of responses that meet the user's condition for right ones.
 pub const PASS_RATE: &str = "pass_rate";
+
+/// Two policies whose k3 is below this differ by rounding alone: by 1e-4 in ln p.
+const SAME_POLICY: f64 = 1e-8;
 
 /// What it means when a signal moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,8 @@ pub struct Series {
     pub points: Vec<Point>,
     /// Whether changes are looked for in its logarithm.
     pub log: bool,
+    /// Below this, values are what rounding leaves: changes among them are none.
+    pub rounding: f64,
     /// The ends of the values of single responses (all but the extreme hundredths), and the standard
     /// deviation of these.
     pub range: Option<[f64; 3]>,
@@ -43,7 +49,7 @@ pub struct Series {
 impl Series {
     /// A signal without values.
     pub fn new(name: String, role: Role) -> Self {
-        Self { name, role, points: Vec::new(), log: false, range: None }
+        Self { name, role, points: Vec::new(), log: false, rounding: 0.0, range: None }
     }
 
     /// The change in one direction that lasts to the end.
@@ -53,7 +59,8 @@ impl Series {
         }
         let positive = self.points.iter().filter(|p| p.value > 0.0);
         let points: Vec<Point> = positive.map(|p| Point { value: p.value.ln(), ..*p }).collect();
-        let change = sustained(&points, direction)?;
+        let is_rounding = |change: &Change| change.before.max(change.after) < self.rounding.ln();
+        let change = sustained(&points, direction).filter(|change| !is_rounding(change))?;
         Some(Change { before: change.before.exp(), after: change.after.exp(), ..change })
     }
 
@@ -71,7 +78,12 @@ impl Series {
 }
 
 /// All signals that the log has.
-pub fn signals(collected: &Collected, steps: &[StepRow], answers: &Answers, plan: &Plan) -> Vec<Series> {
+pub fn signals(
+    collected: &Collected,
+    (steps, idle): (&[StepRow], &IdleSteps),
+    answers: &Answers,
+    plan: &Plan,
+) -> Vec<Series> {
     let entropy_is_logged = !plan.stand_in;
     let facts = &collected.signs.facts;
     let mut all = Vec::new();
@@ -105,11 +117,13 @@ pub fn signals(collected: &Collected, steps: &[StepRow], answers: &Answers, plan
     let cut =
         asked(&|facts| Some((facts.cut.responses as f64, facts.cut.responses + facts.finished.responses)));
     of("truncated".into(), Role::Harm, &|f| f.truncated.map(|t| f64::from(u8::from(t))), cut);
+    // The energy of a step without an advantage is what rounding leaves.
+    let teaches = |row: &StepRow| !idle.contains(row.step);
     let mut sign = |name: &str, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {
         all.extend(of_steps(steps, name, log, of));
     };
     if entropy_is_logged {
-        sign("effective_number", true, &|row| row.concentration.effective_number);
+        sign("effective_number", true, &|row| row.concentration.effective_number.filter(|_| teaches(row)));
     }
     sign("update_k3", true, &|row| row.update_k3);
     sign("engine_k3", true, &|row| row.mismatch.as_ref().map(|m| m.kl));
@@ -117,7 +131,7 @@ pub fn signals(collected: &Collected, steps: &[StepRow], answers: &Answers, plan
     sign("largest_ratio", true, &|row| row.largest_ratio);
     sign("clipped_share", false, &|row| row.clipped_share);
     if entropy_is_logged {
-        sign("spurious_energy_share", false, &|row| row.spurious_energy_share);
+        sign("spurious_energy_share", false, &|row| row.spurious_energy_share.filter(|_| teaches(row)));
     }
     all.extend(dead_groups(facts, steps));
     all.extend(repetition(answers, steps));
@@ -137,7 +151,8 @@ fn of_steps(
 ) -> Option<Series> {
     let point = |row: &StepRow| Some(Point { step: row.step, value: of(row)?, error: None });
     let points: Vec<Point> = steps.iter().filter_map(point).collect();
-    (!points.is_empty()).then(|| Series { points, log, ..Series::new(name.into(), Role::Sign) })
+    let rounding = if name.ends_with("_k3") { SAME_POLICY } else { 0.0 };
+    (!points.is_empty()).then(|| Series { points, log, rounding, ..Series::new(name.into(), Role::Sign) })
 }
 
 /// A share with the error of a share of so many.
@@ -168,4 +183,26 @@ fn dead_groups(facts: &ResponseFacts, steps: &[StepRow]) -> Option<Series> {
     let points: Vec<Point> = steps.iter().filter_map(share).collect();
     let grouped = !points.is_empty() && facts.groups().any(|group| group.len() > 1);
     grouped.then(|| Series { points, ..Series::new("dead_groups".into(), Role::Sign) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A series that is halved in the middle.
+    fn halved(level: f64, rounding: f64) -> Series {
+        let value = |step: i64| if step < 10 { level } else { 0.5 * level };
+        let scattered = |step: i64| value(step) * (1.0 + 0.01 * (step % 3) as f64);
+        let point = |step: i64| Point { step, value: scattered(step), error: None };
+        let points = (0..20).map(point).collect();
+        Series { points, log: true, rounding, ..Series::new("engine_k3".into(), Role::Sign) }
+    }
+
+    #[test]
+    fn rounding_that_changes_is_no_sign() {
+        let change = halved(1e-3, SAME_POLICY).change(Direction::Down);
+        assert!(change.is_some_and(|change| (change.after / change.before - 0.5).abs() < 0.01));
+        assert_eq!(halved(9e-14, SAME_POLICY).change(Direction::Down), None);
+        assert!(halved(9e-14, 0.0).change(Direction::Down).is_some());
+    }
 }

@@ -1,5 +1,6 @@
 //! Steps whose gradient energy stands far above the run's, and the tokens that caused it.
 
+use super::idle::IdleSteps;
 use super::series::{evidence, median, series};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::peaks::{PEAKS, PeakToken};
@@ -13,11 +14,15 @@ const DEVIATIONS: f64 = 6.0;
 /// Spikes that are reported.
 const MOST: usize = 5;
 
-/// Spikes of energy a token.
-pub fn energy(collected: &Collected, steps: &[StepRow], text: &dyn Fn(i32) -> String) -> Vec<Warning> {
+/// Spikes of energy a token among the steps that teach something.
+pub fn energy(
+    collected: &Collected,
+    (steps, idle): (&[StepRow], &IdleSteps),
+    text: &dyn Fn(i32) -> String,
+) -> Vec<Warning> {
     let energy = series(steps, |row| {
         let per_token = row.gradient_energy / row.tokens.max(1) as f64;
-        (per_token > 0.0).then_some(per_token)
+        (per_token > 0.0 && !idle.contains(row.step)).then_some(per_token)
     });
     if energy.len() < FEWEST_STEPS {
         return Vec::new();

@@ -8,8 +8,8 @@ use crate::analyze::result::{Cause, CauseCode, Confidence, RunState};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
 /// The state of a run in which this was found. Healthy is only what was looked at: everything whose
-/// columns are logged.
-pub fn state(patient: &Patient<'_>, examined: &Examined) -> RunState {
+/// columns are logged. A run that never had an advantage was not trained: nothing could be damaged.
+pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {
         let right = patient.right().map(|right| right.signal());
@@ -21,7 +21,11 @@ pub fn state(patient: &Patient<'_>, examined: &Examined) -> RunState {
     let is_likely = |c: &Cause| c.confidence == Confidence::Likely && c.code != CauseCode::DeadGroups;
     if examined.causes.iter().any(is_likely) {
         RunState::Suspicious
-    } else if patient.analysis.steps.len() < FEWEST_STEPS || patient.plan.stand_in || examined.too_few {
+    } else if patient.analysis.steps.len() < FEWEST_STEPS
+        || patient.plan.stand_in
+        || examined.too_few
+        || untrained
+    {
         RunState::Unknown
     } else {
         RunState::Healthy

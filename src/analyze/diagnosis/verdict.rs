@@ -46,7 +46,7 @@ fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
 /// nothing is damaged yet: who reads “no damage” reads no further.
-pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan) -> String {
+pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan, untrained: bool) -> String {
     let damaged = match diagnosis.state {
         RunState::Damaged => Some(format!("This run is damaged: {}.", damage(&diagnosis.damage))),
         RunState::Collapsed => Some(format!("This run collapsed: {}.", damage(&diagnosis.damage))),
@@ -61,9 +61,13 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan) -> Strin
     let dead = diagnosis.causes.iter().find(|cause| cause.code == CauseCode::DeadGroups);
     let cost = dead.filter(|_| cause.is_none()).map(|dead| format!("A cost: {}.", dead.message));
     let unexplained = || "No cause was found in what is logged: see what could not be checked.".to_owned();
+    let trend = || match untrained {
+        true => nothing_learned(analysis),
+        false => trend(analysis, cause.is_some(), plan),
+    };
     let said = match damaged {
         Some(damaged) => [Some(damaged), Some(named.unwrap_or_else(unexplained)), next, cost],
-        None => [named, Some(trend(analysis, cause.is_some(), plan)), next, cost],
+        None => [named, Some(trend()), next, cost],
     };
     said.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
@@ -80,6 +84,14 @@ fn damage(damage: &[Damage]) -> String {
         more => format!(", and {more} more"),
     };
     format!("{}{more}", named.join(", "))
+}
+
+/// Why nothing was learned in a run without any advantage.
+fn nothing_learned(analysis: &RunCore) -> String {
+    match analysis.totals.tokens {
+        0 => "No token is trained: the mask leaves none, so nothing can be told.".into(),
+        _ => "No step has an advantage: nothing is learned, and nothing can be told of damage.".into(),
+    }
 }
 
 /// How the run went without damage; where a cause is there, damage may still come.

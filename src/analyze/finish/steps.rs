@@ -50,12 +50,12 @@ pub struct StepGroups {
 
 /// Counts groups by step; empty where groups are not logged.
 pub fn groups_by_step(collected: &Collected) -> BTreeMap<i64, StepGroups> {
-    let negligible = collected.signs.facts.negligible;
+    let rounding = collected.signs.facts.rounding;
     let mut steps: BTreeMap<i64, StepGroups> = BTreeMap::new();
     for (step, group) in collected.groups.iter() {
         let tally = steps.entry(step).or_default();
         tally.groups += 1;
-        tally.idle += u64::from(!group.learns(negligible));
+        tally.idle += u64::from(!group.learns(rounding));
     }
     steps
 }

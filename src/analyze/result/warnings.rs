@@ -20,6 +20,8 @@ pub enum WarningCode {
     DiversityLost,
     /// Importance weights leave less than half of a step's tokens effective.
     LowEffectiveShare,
+    /// No token is trained.
+    NothingTrained,
     /// Batches in which no token has an advantage.
     DeadBatches,
     /// Steps whose energy a token stands far above the run's.
@@ -57,6 +59,7 @@ impl WarningCode {
         Self::RewardPartsDiverge,
         Self::DiversityLost,
         Self::LowEffectiveShare,
+        Self::NothingTrained,
         Self::DeadBatches,
         Self::EnergySpike,
         Self::MaskConcentration,
@@ -82,6 +85,7 @@ impl WarningCode {
             Self::RewardPartsDiverge => "reward_parts_diverge",
             Self::DiversityLost => "diversity_lost",
             Self::LowEffectiveShare => "low_effective_share",
+            Self::NothingTrained => "nothing_trained",
             Self::DeadBatches => "dead_batches",
             Self::EnergySpike => "energy_spike",
             Self::MaskConcentration => "mask_concentration",

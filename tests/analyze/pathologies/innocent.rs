@@ -2,7 +2,7 @@
 //! in another way, must not be blamed.
 
 use stapo_analyze::analyze::RunAnalysis;
-use stapo_analyze::analyze::result::{CauseCode, Confidence};
+use stapo_analyze::analyze::result::{CauseCode, Confidence, RunState, WarningCode};
 
 use super::log::{Log, NO_GROUP};
 use super::maker::Maker;
@@ -116,7 +116,11 @@ fn dead_groups_are_the_same_wherever_they_are_counted() {
     let exact = changed(Fault::Solved, SHAPE, |_| {});
     let dead = exact.totals.zero_advantage_groups;
     assert!(dead.is_some_and(|dead| dead > 20));
-    for change in [dust as fn(&mut Log), far_out] {
+    // (r − mean)/(σ + 1e-6) of seven equal rewards in single precision.
+    let residue = |log: &mut Log| {
+        log.advantages.iter_mut().filter(|a| **a == 0.0).for_each(|a| *a = 0.056);
+    };
+    for change in [dust as fn(&mut Log), far_out, residue] {
         let found = changed(Fault::Solved, SHAPE, change);
         assert_eq!(found.totals.zero_advantage_groups, dead);
         let cause = |analysis: &RunAnalysis| {
@@ -131,4 +135,132 @@ fn dead_groups_are_the_same_wherever_they_are_counted() {
     }
     let taught = changed(Fault::Nothing, Shape { kind: Kind::OneTurn, ..SHAPE }, far_out);
     assert!(!has(&taught, CauseCode::AdvantageContradictsReward), "{}", told(&taught));
+}
+
+fn warning(analysis: &RunAnalysis, code: WarningCode) -> Option<&str> {
+    analysis.warnings.iter().find(|warning| warning.code == code).map(|warning| warning.message.as_str())
+}
+
+/// One token of 24,000, six nats off, in the last or in the first step.
+#[test]
+fn one_token_that_is_far_out_is_no_gap_between_engines() {
+    for step in [0, 11] {
+        let one = changed(Fault::Nothing, SHAPE, |log| {
+            let row = log.steps.iter().position(|of| *of == step).unwrap();
+            log.values[1][row][2] = log.values[0][row][2] - 6.0;
+        });
+        is_innocent(&one);
+        assert!(!has(&one, CauseCode::PrecisionGap), "{}", told(&one));
+    }
+}
+
+/// An engine that gives no value here and there, and a logger that has none for the first token.
+#[test]
+fn single_missing_values_are_no_observations() {
+    let scattered = |log: &mut Log| {
+        let tokens = log.values[1].iter_mut().flatten();
+        tokens.enumerate().filter(|(t, _)| t % 97 == 0).for_each(|(_, value)| *value = f32::NAN);
+    };
+    let first = |log: &mut Log| log.values[1].iter_mut().for_each(|row| row[0] = f32::NAN);
+    for change in [scattered as fn(&mut Log), first] {
+        is_innocent(&changed(Fault::Nothing, SHAPE, change));
+    }
+    let in_a_row = |log: &mut Log| log.values[1].iter_mut().for_each(|row| row[1..4].fill(f32::NAN));
+    let in_a_row = changed(Fault::Nothing, SHAPE, in_a_row);
+    assert!(among_first_two(&in_a_row, CauseCode::ObservationTrained), "{}", told(&in_a_row));
+}
+
+/// A response alone, or siblings that are all wrong, of a run with a baseline over the batch.
+#[test]
+fn a_baseline_over_the_batch_gives_no_phantom_advantages() {
+    let hard = Shape { kind: Kind::Hard, group: 2, groups: 64, ..SHAPE };
+    let by_batch = |log: &mut Log| {
+        log.rewards.clone_from(&log.parts[0].1);
+        log.advantages = log.rewards.iter().map(|reward| reward - 0.1).collect();
+        log.parts.truncate(1);
+    };
+    let pairs = changed(Fault::Nothing, hard, by_batch);
+    is_innocent(&pairs);
+    assert!(!has(&pairs, CauseCode::PhantomAdvantage), "{}", told(&pairs));
+    let alone = changed(Fault::Nothing, hard, |log| {
+        by_batch(log);
+        log.groups.iter_mut().enumerate().for_each(|(row, group)| *group = row as i64);
+    });
+    is_innocent(&alone);
+    let unchecked = alone.diagnosis.not_checked.iter().find(|n| n.code == CauseCode::PhantomAdvantage);
+    assert!(unchecked.is_some_and(|n| n.needs.contains("two responses")), "{}", told(&alone));
+}
+
+/// A part that has nothing to do with the reward: by its name it may be what is right, or not at all.
+#[test]
+fn what_is_not_plainly_right_does_not_make_a_reward_chance() {
+    let named = |name: &'static str| {
+        changed(Fault::Nothing, SHAPE, |log| {
+            let unrelated = (0..log.rewards.len()).map(|row| (row * 37 % 101) as f32 / 101.0).collect();
+            log.parts = vec![(name, unrelated)];
+        })
+    };
+    let overlap = named("reward/passage_overlap");
+    is_innocent(&overlap);
+    assert!(!has(&overlap, CauseCode::UninformativeReward), "{}", told(&overlap));
+    let graded = named("reward/answer");
+    is_innocent(&graded);
+    assert!(has(&graded, CauseCode::UninformativeReward), "{}", told(&graded));
+}
+
+#[test]
+fn a_mask_that_leaves_no_token_is_what_is_told() {
+    let none = changed(Fault::Nothing, SHAPE, |log| {
+        log.masks = log.ids.iter().map(|ids| vec![0; ids.len()]).collect();
+    });
+    is_innocent(&none);
+    assert!(!has(&none, CauseCode::AdvantageContradictsReward), "{}", told(&none));
+    assert_eq!(none.diagnosis.state, RunState::Unknown);
+    assert!(none.verdict.health.starts_with("No token is trained"), "{}", none.verdict.health);
+    let message = warning(&none, WarningCode::NothingTrained).unwrap();
+    assert!(message.starts_with("no token is trained: the mask leaves out all "), "{message}");
+}
+
+/// Rewards that are all the same: nothing is learned, so nothing can be called healthy.
+#[test]
+fn a_run_that_learns_nothing_is_not_healthy() {
+    let silent = changed(Fault::Nothing, SHAPE, |log| {
+        log.rewards.fill(0.0);
+        log.advantages.fill(0.0);
+        log.parts.clear();
+    });
+    assert_eq!(silent.diagnosis.state, RunState::Unknown, "{}", told(&silent));
+    assert!(silent.verdict.health.starts_with("No step has an advantage"), "{}", silent.verdict.health);
+}
+
+/// Late rewards are all 0.2, and rounding leaves a hundred-thousandth of them.
+#[test]
+fn what_rounding_leaves_is_no_gradient() {
+    let late = changed(Fault::Nothing, SHAPE, |log| {
+        let rows = log.rewards.iter_mut().zip(&mut log.advantages).zip(&log.steps);
+        rows.filter(|(_, step)| **step >= 5).for_each(|((reward, advantage), _)| {
+            (*reward, *advantage) = (0.2, 1e-5);
+        });
+    });
+    let message = warning(&late, WarningCode::DeadBatches).unwrap();
+    assert!(message.starts_with("7 of 12 batches have no advantage at all, the last one too"), "{message}");
+    assert_eq!(warning(&late, WarningCode::EnergySpike), None);
+    let onsets: Vec<&str> = late.diagnosis.onsets.iter().map(|onset| onset.signal.as_str()).collect();
+    assert!(!onsets.contains(&"effective_number"), "{onsets:?}");
+}
+
+#[test]
+fn tokens_are_only_said_to_be_left_out_where_they_are() {
+    let missing = |change: fn(&mut Log)| {
+        let found = changed(Fault::Nothing, SHAPE, change);
+        (warning(&found, WarningCode::MissingValues).unwrap().to_owned(), found.totals.missing)
+    };
+    let (of_rewards, missing_tokens) = missing(|log| {
+        log.rewards.iter_mut().skip(1).step_by(2).for_each(|reward| *reward = f32::NAN);
+    });
+    assert!(of_rewards.ends_with("what needs them is of the others alone"), "{of_rewards}");
+    assert_eq!(missing_tokens, 0);
+    let (of_tokens, missing_tokens) =
+        missing(|log| log.values[0].iter_mut().for_each(|row| row[1] = f32::NAN));
+    assert!(of_tokens.ends_with("such tokens are left out") && missing_tokens > 0, "{of_tokens}");
 }

@@ -40,6 +40,22 @@ fn a_fault_of_the_last_quarter_is_named_and_dated() {
     }
 }
 
+/// A sign that was wrong at first, and then mended: it is told when it ended, and of how many groups.
+#[test]
+fn a_fault_that_was_mended_is_told_as_such() {
+    let healthy = Maker::run(Fault::Nothing, SHAPE, 5);
+    for (fault, code) in [
+        (Fault::Flipped(1.0), CauseCode::AdvantageContradictsReward),
+        (Fault::PositiveOnly, CauseCode::NoNegativeSignal),
+        (Fault::Imprecise, CauseCode::PrecisionGap),
+    ] {
+        let found = analysis_of(&Maker::run(fault, SHAPE, 6).then(healthy.clone(), 4), SHAPE);
+        let cause = likely(&found, code);
+        assert_eq!(cause.from_step, Some(0), "{cause:?}");
+        assert!(cause.message.contains(" before step 4"), "{}", cause.message);
+    }
+}
+
 #[test]
 fn a_temperature_that_changes_is_the_one_of_the_steps_it_was_used_in() {
     let found = from_step(Fault::Temperature(0.6), SHAPE, 6);
@@ -73,6 +89,8 @@ fn a_run_is_the_measure_of_its_own_updates() {
     let cause = likely(&found, CauseCode::LargeUpdates);
     assert!(cause.from_step.is_some_and(|step| (11..=13).contains(&step)), "{cause:?}");
     assert!(cause.message.contains("times as far as before"), "{}", cause.message);
+    let times = cause.evidence.iter().find(|e| e.what == "times as far as before").unwrap().value;
+    assert!((times - 5.0).abs() < 0.5, "0.15 nats are 5 times 0.03: {}", cause.message);
 }
 
 /// Most steps beyond the edge of the clip, none of them far: not what a fresh optimizer does once.

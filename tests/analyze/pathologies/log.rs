@@ -11,7 +11,7 @@ use crate::support::{float_lists, floats, int_lists, ints, write_parquet};
 pub const NO_GROUP: i64 = -1;
 
 /// The columns of a log; those that are empty are not written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Log {
     pub steps: Vec<i64>,
     pub updates: Vec<i64>,
@@ -26,6 +26,7 @@ pub struct Log {
     pub truncated: Vec<bool>,
     pub ids: Vec<Vec<i32>>,
     pub turns: Vec<Vec<i32>>,
+    pub masks: Vec<Vec<i32>>,
     /// ln π_old, ln μ, ln π_θ, H, Σπ².
     pub values: [Vec<Vec<f32>>; 5],
 }
@@ -53,6 +54,7 @@ impl Log {
         self.truncated.append(&mut other.truncated);
         self.ids.append(&mut other.ids);
         self.turns.append(&mut other.turns);
+        self.masks.append(&mut other.masks);
         self.values.iter_mut().zip(&mut other.values).for_each(|(all, more)| all.append(more));
         self
     }
@@ -72,6 +74,7 @@ impl Log {
         keep(&mut self.truncated, &kept);
         keep(&mut self.ids, &kept);
         keep(&mut self.turns, &kept);
+        keep(&mut self.masks, &kept);
         self.values.iter_mut().for_each(|rows| keep(rows, &kept));
     }
 
@@ -100,8 +103,10 @@ impl Log {
                 columns.push((name, ints(values)));
             }
         }
-        if !self.turns.is_empty() {
-            columns.push(("turn", int_rows(&self.turns)));
+        for (name, rows) in [("turn", &self.turns), ("mask", &self.masks)] {
+            if !rows.is_empty() {
+                columns.push((name, int_rows(rows)));
+            }
         }
         let names = ["logprob", "logprob_rollout", "logprob_new", "entropy", "sum_pi_sq"];
         for (name, rows) in names.into_iter().zip(&self.values).filter(|(_, rows)| !rows.is_empty()) {

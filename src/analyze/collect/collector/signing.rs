@@ -5,6 +5,7 @@ use super::response::Response;
 use crate::analyze::collect::block::BlockSign;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
+use crate::analyze::collect::groups::group_hash;
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::collect::signs::drivers::Driver;
@@ -110,7 +111,7 @@ impl Collector<'_> {
         // A response without a group is one of its own: it has no siblings.
         let group = match response.id(Column::GroupId) {
             Id::Missing => Mixer::new(response.key.step.cast_unsigned()).with(order),
-            id => Mixer::new(response.key.step.cast_unsigned()).with_id(Some(id)),
+            id => group_hash(response.key.step, id),
         };
         if group.finish() <= self.signs.facts.cut() {
             let fact = self.fact(response, (trained, whole), (sums, largest), (signs, group, order));

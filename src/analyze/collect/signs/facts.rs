@@ -12,6 +12,16 @@ use crate::stats::quantile::select_quantile;
 /// left of rounding change it.
 const ROUNDING: f64 = 1e-4;
 const USUAL: f64 = 0.99;
+/// Advantages of a group that add up to less than this part of their sizes are relative to the group, …
+const BALANCED: f64 = 2e-3;
+/// … and this share of the groups must be such for the run to be so.
+const MOSTLY: f64 = 0.9;
+/// Groups that a statement about the run needs.
+const FEWEST: usize = 5;
+/// From this part of the usual size on, an advantage teaches, whatever it comes from.
+const TEACHES: f64 = 0.1;
+/// Advantages that differ by less than this part of their size are equal.
+const EQUAL: f32 = 1e-3;
 
 /// One response.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -80,6 +90,23 @@ impl Sampled for ResponseFact {
     }
 }
 
+/// Which advantages are what rounding leaves: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rounding {
+    /// |A| up to this.
+    negligible: f32,
+    /// |A| up to this in groups whose rewards are equal. The reward minus the mean of equal ones is a few
+    /// units of its last place, which a division by their own deviation makes large.
+    of_equal: f32,
+}
+
+impl Rounding {
+    /// Whether the largest |A| of a group is none.
+    pub fn is_none(self, largest: f32, equal_rewards: bool) -> bool {
+        largest <= if equal_rewards { self.of_equal } else { self.negligible }
+    }
+}
+
 /// The responses of the run, or of a sample of its groups.
 #[derive(Debug, Default)]
 pub struct ResponseFacts {
@@ -87,8 +114,8 @@ pub struct ResponseFacts {
     pub responses: Vec<ResponseFact>,
     /// One of 2^level groups was kept.
     pub level: u32,
-    /// An |A| up to this is none.
-    pub negligible: f32,
+    /// Which advantages are none.
+    pub rounding: Rounding,
     /// Whether versions are step numbers; else ages are versions behind the youngest of the step.
     pub ages_are_steps: bool,
 }
@@ -97,14 +124,14 @@ impl ResponseFacts {
     /// What was kept of the whole run, settled.
     pub fn new(kept: Kept<ResponseFact>) -> Self {
         let (mut responses, level) = (kept.tokens, kept.census.level());
-        let negligible = forget_rounding(&mut responses);
+        let rounding = forget_rounding(&mut responses);
         let ages_are_steps = count_ages(&mut responses);
-        Self { responses, level, negligible, ages_are_steps }
+        Self { responses, level, rounding, ages_are_steps }
     }
 
     /// The groups, each with its responses.
     pub fn groups(&self) -> impl Iterator<Item = &[ResponseFact]> {
-        self.responses.chunk_by(|a, b| (a.step, a.group) == (b.step, b.group))
+        self.responses.chunk_by(are_siblings)
     }
 }
 
@@ -123,17 +150,58 @@ fn count_ages(responses: &mut [ResponseFact]) -> bool {
     false
 }
 
-/// Equal rewards minus their mean leave advantages of a ten-millionth: these are none. Up to which size.
+fn are_siblings(a: &ResponseFact, b: &ResponseFact) -> bool {
+    (a.step, a.group) == (b.step, b.group)
+}
+
+/// Forgets advantages that rounding leaves: see [`Rounding`].
 #[allow(clippy::cast_possible_truncation)]
-fn forget_rounding(responses: &mut [ResponseFact]) -> f32 {
+fn forget_rounding(responses: &mut [ResponseFact]) -> Rounding {
     let known = responses.iter().map(|r| r.largest).filter(|a| a.is_finite() && *a > 0.0);
     let usual = select_quantile(&mut known.collect::<Vec<f32>>(), USUAL).unwrap_or(0.0);
     let negligible = (ROUNDING * usual) as f32;
-    for response in responses.iter_mut().filter(|r| r.largest <= negligible) {
-        response.advantage = 0.0;
-        response.signs = [false; 2];
+    let rounding = Rounding { negligible, of_equal: left_of_equal(responses, usual).max(negligible) };
+    for group in responses.chunk_by_mut(are_siblings) {
+        let equal = have_equal_rewards(group);
+        // A response without a trained token has no advantage, not one of 0.
+        for response in group.iter_mut().filter(|r| r.length > 0 && rounding.is_none(r.largest, equal)) {
+            response.advantage = 0.0;
+            response.signs = [false; 2];
+        }
     }
-    negligible
+    rounding
+}
+
+/// Whether all siblings have one reward.
+fn have_equal_rewards(group: &[ResponseFact]) -> bool {
+    group.len() > 1 && group.iter().all(|r| r.reward.is_finite() && r.reward == group[0].reward)
+}
+
+/// The largest |A| that rounding leaves of equal rewards: 0 where advantages are not relative to the group.
+///
+/// Rewards minus their mean add up to 0, so where they differ, advantages do. Equal rewards are all the same
+/// distance from a mean that was rounded: their advantages are equal, and add up to something. Advantages
+/// that differ come from something else than the logged reward.
+fn left_of_equal(responses: &[ResponseFact], usual: f64) -> f32 {
+    let (mut judged, mut balanced, mut left) = (0, 0, 0.0_f32);
+    for group in responses.chunk_by(are_siblings) {
+        let sizes: f64 = group.iter().map(|r| f64::from(r.advantage).abs()).sum();
+        if group.len() < 2 || !sizes.is_finite() || sizes <= 0.0 {
+            continue;
+        }
+        if have_equal_rewards(group) {
+            let largest = group.iter().map(|r| r.largest).fold(0.0, f32::max);
+            let is_equal = |r: &ResponseFact| (r.advantage - group[0].advantage).abs() <= EQUAL * largest;
+            let is_left = f64::from(largest) < TEACHES * usual && group.iter().all(is_equal);
+            left = if is_left { left.max(largest) } else { left };
+        } else if group.iter().all(|r| r.reward.is_finite()) {
+            let sum: f64 = group.iter().map(|r| f64::from(r.advantage)).sum();
+            judged += 1;
+            balanced += usize::from(sum.abs() <= BALANCED * sizes);
+        }
+    }
+    let relative = judged >= FEWEST && balanced as f64 >= MOSTLY * judged as f64;
+    if relative { left } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -155,6 +223,7 @@ mod tests {
             largest: *a,
             advantage: *a,
             signs: [true, false],
+            length: 1,
             ..ResponseFact::default()
         };
         let mut facts: Vec<ResponseFact> = largest.iter().map(fact).collect();
@@ -176,5 +245,38 @@ mod tests {
         assert_eq!(ages(&[(0, 0), (1, 1), (1, 0)]), (true, vec![Some(0), Some(1), Some(0)]));
         assert_eq!(ages(&[(0, -1), (1, 0), (1, -1)]), (false, vec![Some(0), Some(1), Some(0)]));
         assert_eq!(ages(&[(8, -40), (8, -32), (9, -43)]), (false, vec![Some(0), Some(8), Some(0)]));
+    }
+
+    /// Groups of seven with these advantages for a reward of 0.3 throughout, among groups that learn.
+    fn left_over(of_equal: [f32; 7], baseline: f32) -> usize {
+        let fact = |group: u64, reward: f32, advantage: f32| ResponseFact {
+            group,
+            reward,
+            advantage,
+            largest: advantage.abs(),
+            signs: [advantage > 0.0, advantage < 0.0],
+            length: 1,
+            ..ResponseFact::default()
+        };
+        let live = |group: u64| {
+            (0..7).map(move |i| match i {
+                0 => fact(group, 1.0, 6.0 + baseline),
+                _ => fact(group, 0.0, -1.0 + baseline),
+            })
+        };
+        let even = |group: u64| of_equal.map(|advantage| fact(group, 0.3, advantage));
+        let mut facts: Vec<ResponseFact> = (0..20).flat_map(live).collect();
+        facts.extend((20..30).flat_map(even));
+        forget_rounding(&mut facts);
+        facts.iter().filter(|fact| fact.group >= 20 && fact.signs != [false; 2]).count()
+    }
+
+    #[test]
+    fn equal_rewards_relative_to_their_group_have_no_advantage() {
+        assert_eq!(left_over([0.056; 7], 0.0), 0, "what single precision leaves, over itself and 1e-6");
+        assert_eq!(left_over([0.3; 7], 0.3), 70, "of a baseline over the batch");
+        assert_eq!(left_over([0.9; 7], 0.0), 70, "large enough to teach");
+        let other = [0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.0];
+        assert_eq!(left_over(other, 0.0), 60, "of a reward that is not logged");
     }
 }

@@ -5,12 +5,12 @@
 //! advantages are 0.
 //! Threshold: any baseline and any scale leave the sign positive, so healthy runs have none. Likely
 //! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %, over the run or
-//! from the step on at which the share changed (`lasting`); for advantages of 0, which filters give on
+//! on one side of the step at which the share changed (`lasting`); for advantages of 0, which filters give on
 //! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
-use super::lasting::Counts;
+use super::lasting::{Counts, Side};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -22,6 +22,9 @@ const MOST: f64 = 0.5;
 const HINT: &str = "compare the order of rewards and advantages in a few groups (stapo-analyze show RUN --group \
                     G); look for a sign, a shuffled join of rewards and responses, or another reward than \
                     the logged one in the advantage";
+const HINT_UNGROUPED: &str = "compare the order of rewards and advantages in such a step; look for a sign, a \
+                              shuffled join of rewards and responses, or another reward than the logged one \
+                              in the advantage";
 
 enum Kind {
     /// Nothing to compare.
@@ -85,29 +88,34 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if judged + zeroed == 0 {
         return Finding::Absent;
     }
-    let unit = if patient.has(Column::GroupId) { "groups" } else { "steps" };
+    let grouped = patient.has(Column::GroupId);
+    let unit = if grouped { "groups" } else { "steps" };
     let enough = if 2 * by_token > judged { MOST } else { LIKELY };
     let share = against.share(enough);
     if let Some(share) = share.filter(|share| share.lower() > POSSIBLE) {
         let low = share.lower();
+        let mut evidence = vec![
+            number(&format!("share of {unit} whose advantage falls with the reward"), share.value()),
+            number("its lower end (99.9 %)", low),
+            number(&format!("{unit} in which both differ"), share.tries as f64),
+        ];
+        if share.side != Side::Whole {
+            evidence.push(number("the share over the run", share.value_of_run()));
+        }
         return found(
             CauseCode::AdvantageContradictsReward,
             if low > enough { Confidence::Likely } else { Confidence::Possible },
             Some(share.from_step),
             format!(
-                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage: the update \
-                 pushes against the reward",
+                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage: the \
+                 update pushes against the reward",
                 percent(share.value()),
-                share.since(),
+                share.side.told(),
                 share.hits,
                 share.tries
             ),
-            HINT,
-            vec![
-                number(&format!("share of {unit} whose advantage falls with the reward"), share.value()),
-                number("its lower end (99.9 %)", low),
-                number(&format!("{unit} in which both differ"), share.tries as f64),
-            ],
+            if grouped { HINT } else { HINT_UNGROUPED },
+            evidence,
         );
     }
     let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);

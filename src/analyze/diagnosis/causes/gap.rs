@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::diagnosis::patient::Patient;
+use crate::stats::quantile::select_quantile;
 use crate::stats::random::Random;
 
 /// Tokens that a lag needs.
@@ -19,8 +21,9 @@ const RANGE: [f64; 2] = [-0.8, 4.0];
 pub const NOTICEABLE: f64 = 1e-3;
 /// A gap beyond which importance weights are asked for.
 pub const LARGE: f64 = 1e-2;
-/// Steps are judged apart where the squares of the gap differ by this factor: a fault that begins in
-/// the middle of a run lifts them from what rounding leaves to what is worth naming.
+/// Steps are judged apart where the squares of the gap differ by this factor, those of the median response,
+/// too: a fault that begins in the middle of a run lifts all of them from what rounding leaves to what is
+/// worth naming, a token that is far out lifts one.
 const APART: f64 = 10.0;
 /// A sampler that leaves out the tail raises what it keeps: less of the squares than this lies below 0.
 const BELOW: f64 = 0.05;
@@ -35,9 +38,38 @@ pub struct Gap {
     pub fit: (f64, f64),
     /// The oldest weights that it is of, in steps; `None` where that is not known.
     pub lag: Option<i64>,
-    /// The first of the steps it is of: all, or those with the larger gap where it changed at once.
+    /// The first of the steps it is of.
     pub from_step: Option<i64>,
+    /// All steps, or those with the larger gap where it changed at once.
+    pub side: Side,
+    /// k3 and tokens of the response with the largest gap.
+    farthest: [f64; 2],
     clusters: Vec<GapSums>,
+}
+
+/// Sampler against trainer in one group.
+#[derive(Default)]
+struct OfGroup {
+    step: i64,
+    sums: GapSums,
+    /// The mean square of each response.
+    squares: Vec<f64>,
+    /// k3 and tokens of the response with the largest k3.
+    farthest: [f64; 2],
+}
+
+impl OfGroup {
+    fn add(&mut self, gap: &GapSums) {
+        self.sums.add(gap);
+        self.squares.push(gap.yy / gap.tokens);
+        self.farthest = farther(self.farthest, [gap.k3, gap.tokens]);
+    }
+}
+
+/// The response with the larger k3, the shorter one of equals.
+fn farther(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    let is_farther = b[0].total_cmp(&a[0]).then(a[1].total_cmp(&b[1])).is_gt();
+    if is_farther { b } else { a }
 }
 
 /// The smallest age up to which there are enough tokens, the largest where there are never enough; `None`
@@ -64,26 +96,27 @@ impl Gap {
     pub fn fresh(patient: &Patient<'_>) -> Option<Self> {
         let age = youngest(patient);
         let fresh = |fact: &ResponseFact| age.is_none_or(|age| fact.lag.is_some_and(|lag| lag <= age));
-        let mut groups: Vec<(i64, GapSums)> = Vec::new();
+        let mut groups: Vec<OfGroup> = Vec::new();
         for group in patient.groups() {
-            let mut sums = GapSums::default();
-            group.iter().filter(|fact| fresh(fact)).filter_map(|f| f.gap.as_ref()).for_each(|g| sums.add(g));
-            if sums.tokens > 0.0 {
-                groups.push((group[0].step, sums));
+            let mut own = OfGroup { step: group[0].step, ..OfGroup::default() };
+            group.iter().filter(|fact| fresh(fact)).filter_map(|f| f.gap.as_ref()).for_each(|g| own.add(g));
+            if own.sums.tokens > 0.0 {
+                groups.push(own);
             }
         }
-        let groups = phase(&groups);
+        let (groups, side) = phase(&groups);
         let each = groups.len().div_ceil(CLUSTERS).max(1);
-        let total = |of: &[(i64, GapSums)]| {
+        let total = |of: &[OfGroup]| {
             let mut sums = GapSums::default();
-            of.iter().for_each(|(_, more)| sums.add(more));
+            of.iter().for_each(|group| sums.add(&group.sums));
             sums
         };
         let clusters: Vec<GapSums> = groups.chunks(each).map(total).collect();
         let all = total(groups);
-        let from_step = groups.first().map(|(step, _)| *step);
+        let from_step = groups.first().map(|group| group.step);
+        let farthest = groups.iter().map(|group| group.farthest).fold([0.0; 2], farther);
         let lag = age.filter(|_| patient.signs.facts.ages_are_steps);
-        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag, from_step, clusters })
+        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag, from_step, side, farthest, clusters })
     }
 
     /// Whose weights trainer and sampler were held against each other with, for messages.
@@ -124,6 +157,13 @@ impl Gap {
     /// Mean k3.
     pub fn k3(&self) -> f64 {
         self.all.k3 / self.all.tokens
+    }
+
+    /// Mean k3 without the response with the largest: one token that is far out makes a mean of any size.
+    pub fn k3_of_most(&self) -> f64 {
+        let [k3, tokens] = self.farthest;
+        let left = self.all.tokens - tokens;
+        if left > 0.0 { (self.all.k3 - k3).max(0.0) / left } else { 0.0 }
     }
 
     /// The interval of b by drawing groups.
@@ -174,18 +214,16 @@ fn fit(sums: &GapSums) -> (f64, f64) {
 
 /// The steps whose gap is judged: all, or one side of the step at which its squares change most (by the
 /// likelihood of two variances), where they differ by a factor of ten; the side with the larger ones.
-fn phase(groups: &[(i64, GapSums)]) -> &[(i64, GapSums)] {
-    let sum = |side: &[(i64, GapSums)]| {
-        side.iter().fold((0.0, 0.0), |all, (_, sums)| (all.0 + sums.tokens, all.1 + sums.yy))
-    };
-    let (tokens, squares) = sum(groups);
+fn phase(groups: &[OfGroup]) -> (&[OfGroup], Side) {
+    let total = |of: fn(&GapSums) -> f64| groups.iter().map(|group| of(&group.sums)).sum::<f64>();
+    let (tokens, squares) = (total(|sums| sums.tokens), total(|sums| sums.yy));
     let (mut best, mut split) = (0.0, None);
     let (mut n, mut yy) = (0.0, 0.0);
     let cost = |n: f64, yy: f64| n * (yy / n).max(f64::MIN_POSITIVE).ln();
     for (at, pair) in groups.windows(2).enumerate() {
-        n += pair[0].1.tokens;
-        yy += pair[0].1.yy;
-        if pair[0].0 == pair[1].0 || n < FEWEST || tokens - n < FEWEST {
+        n += pair[0].sums.tokens;
+        yy += pair[0].sums.yy;
+        if pair[0].step == pair[1].step || n < FEWEST || tokens - n < FEWEST {
             continue;
         }
         let rest = (squares - yy).max(0.0);
@@ -195,9 +233,57 @@ fn phase(groups: &[(i64, GapSums)]) -> &[(i64, GapSums)] {
             split = Some((at + 1, [yy / n, rest / (tokens - n)]));
         }
     }
-    match split {
-        Some((at, [before, after])) if after > APART * before => &groups[at..],
-        Some((at, [before, after])) if before > APART * after => &groups[..at],
-        _ => groups,
+    let Some((at, [before, after])) = split else { return (groups, Side::Whole) };
+    let (early, late) = groups.split_at(at);
+    let [usual_before, usual_after] = [early, late].map(usual_square);
+    let changed = late.first().map_or(i64::MAX, |group| group.step);
+    if after > APART * before && usual_after > APART * usual_before {
+        (late, Side::From(changed))
+    } else if before > APART * after && usual_before > APART * usual_after {
+        (early, Side::Before(changed))
+    } else {
+        (groups, Side::Whole)
+    }
+}
+
+/// The mean square of the median response.
+fn usual_square(groups: &[OfGroup]) -> f64 {
+    let mut squares: Vec<f64> = groups.iter().flat_map(|group| group.squares.iter().copied()).collect();
+    select_quantile(&mut squares, 0.5).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twelve steps of sixteen groups of one response; `square` is the mean square of one.
+    fn groups(square: impl Fn(i64, usize) -> f64) -> Vec<OfGroup> {
+        let mut groups = Vec::new();
+        for step in 0..12 {
+            for number in 0..16 {
+                let mut group = OfGroup { step, ..OfGroup::default() };
+                let yy = 100.0 * square(step, number);
+                group.add(&GapSums { tokens: 100.0, yy, k3: yy / 2.0, ..GapSums::default() });
+                groups.push(group);
+            }
+        }
+        groups
+    }
+
+    #[test]
+    fn steps_are_judged_apart_where_all_responses_change() {
+        let late = groups(|step, _| if step < 9 { 1e-5 } else { 1e-2 });
+        assert_eq!(phase(&late).1, Side::From(9));
+        let early = groups(|step, _| if step < 3 { 1e-2 } else { 1e-5 });
+        assert_eq!(phase(&early).1, Side::Before(3));
+    }
+
+    /// One token of six nats in the last, or in the first step.
+    #[test]
+    fn one_token_that_is_far_out_is_no_phase() {
+        for at in [0, 11] {
+            let one = groups(|step, number| if (step, number) == (at, 3) { 0.36 } else { 1e-5 });
+            assert_eq!(phase(&one).1, Side::Whole);
+        }
     }
 }

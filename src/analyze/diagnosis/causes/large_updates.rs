@@ -99,19 +99,20 @@ fn rise_before_damage<'a>(patient: &Patient<'a>, edge: f64) -> Option<&'a Change
 }
 
 fn risen(rise: &Change, edge: f64) -> Finding {
+    // For small steps k3 goes with the square of how far the policy moves.
+    let times = (rise.after / rise.before.max(f64::MIN_POSITIVE)).sqrt();
     found(
         CauseCode::LargeUpdates,
         Confidence::Likely,
         Some(rise.onset),
         format!(
-            "within a step the policy moves {:.0} times as far as before (update k3 {:.1e} → {:.1e}), and \
-             the damage follows",
-            rise.after / rise.before.max(f64::MIN_POSITIVE),
-            rise.before,
-            rise.after
+            "within a step the policy moves {:.1} times as far as before (update k3, which goes with the \
+             square, {:.1e} → {:.1e}), and the damage follows",
+            times, rise.before, rise.after
         ),
         HINT,
         vec![
+            number("times as far as before", times),
             number("update k3 before", rise.before),
             at(rise.onset, "update k3 after", rise.after),
             number("k3 at the edge of the clip", edge),

@@ -12,6 +12,28 @@ use super::super::patient::share_bounds;
 
 const FALSE_ALARMS: f64 = 1e-3;
 
+/// The steps that something is said of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// All.
+    Whole,
+    /// Those from a step on.
+    From(i64),
+    /// Those before a step.
+    Before(i64),
+}
+
+impl Side {
+    /// " from step 12 on", " before step 4", or nothing for the whole run.
+    pub fn told(self) -> String {
+        match self {
+            Self::Whole => String::new(),
+            Self::From(step) => format!(" from step {step} on"),
+            Self::Before(step) => format!(" before step {step}"),
+        }
+    }
+}
+
 /// Groups, and those in which it is so, over some steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
@@ -21,8 +43,10 @@ pub struct Share {
     pub hits: u64,
     /// All groups.
     pub tries: u64,
-    /// Whether steps before these were left out.
-    pub late: bool,
+    /// Which steps of the run these are.
+    pub side: Side,
+    /// Groups in which it is so, and all groups, over the whole run.
+    pub of_run: [u64; 2],
 }
 
 impl Share {
@@ -36,9 +60,9 @@ impl Share {
         share_bounds(self.hits, self.tries)[0]
     }
 
-    /// " from step 12 on", where earlier steps are left out.
-    pub fn since(&self) -> String {
-        if self.late { format!(" from step {} on", self.from_step) } else { String::new() }
+    /// The share over the whole run.
+    pub fn value_of_run(&self) -> f64 {
+        self.of_run[0] as f64 / self.of_run[1].max(1) as f64
     }
 }
 
@@ -60,11 +84,12 @@ impl Counts {
         let steps: Vec<(i64, [u64; 2])> = self.0.iter().map(|(step, counts)| (*step, *counts)).collect();
         let sum =
             |of: &[(i64, [u64; 2])]| of.iter().fold([0, 0], |all, (_, c)| [all[0] + c[0], all[1] + c[1]]);
-        let share = |of: &[(i64, [u64; 2])], late| {
+        let of_run = sum(&steps);
+        let share = |of: &[(i64, [u64; 2])], side| {
             let [hits, tries] = sum(of);
-            of.first().map(|(from_step, _)| Share { from_step: *from_step, hits, tries, late })
+            of.first().map(|(from_step, _)| Share { from_step: *from_step, hits, tries, side, of_run })
         };
-        let whole = share(&steps, false)?;
+        let whole = share(&steps, Side::Whole)?;
         let all = surprise([whole.hits, whole.tries]);
         let mut before = [0, 0];
         let mut best: (f64, usize) = (0.0, 0);
@@ -80,7 +105,9 @@ impl Counts {
         if best.0 <= 0.5 * z * z {
             return Some(whole);
         }
-        let (early, late) = (share(&steps[..best.1], false)?, share(&steps[best.1..], true)?);
+        let changed = steps[best.1].0;
+        let early = share(&steps[..best.1], Side::Before(changed))?;
+        let late = share(&steps[best.1..], Side::From(changed))?;
         let (more, less) = if late.value() > early.value() { (late, early) } else { (early, late) };
         Some(if less.lower() > enough { whole } else { more })
     }
@@ -109,16 +136,20 @@ mod tests {
     #[test]
     fn a_share_that_stays_is_that_of_the_run() {
         let share = counts(&[(3, 8), (2, 8), (4, 8), (3, 8), (2, 8)]).share(0.05).unwrap();
-        assert_eq!(share, Share { from_step: 0, hits: 14, tries: 40, late: false });
+        let of_run = [14, 40];
+        assert_eq!(share, Share { from_step: 0, hits: 14, tries: 40, side: Side::Whole, of_run });
     }
 
     #[test]
     fn what_began_late_is_judged_from_there_on() {
         let share = counts(&[(0, 8), (0, 8), (0, 8), (8, 8), (8, 8)]).share(0.5).unwrap();
-        assert_eq!(share, Share { from_step: 30, hits: 16, tries: 16, late: true });
+        let of_run = [16, 40];
+        assert_eq!(share, Share { from_step: 30, hits: 16, tries: 16, side: Side::From(30), of_run });
         assert!(share.lower() > 0.5);
+        assert_eq!(share.side.told(), " from step 30 on");
         let mended = counts(&[(8, 8), (8, 8), (0, 8), (0, 8), (0, 8)]).share(0.5).unwrap();
-        assert_eq!(mended, Share { from_step: 0, hits: 16, tries: 16, late: false });
+        assert_eq!(mended, Share { from_step: 0, hits: 16, tries: 16, side: Side::Before(20), of_run });
+        assert_eq!(mended.side.told(), " before step 20");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Statistic: the mean of −ln p − H over trained tokens that begin a later turn. For tokens drawn
 //! from the policy it is 0, whatever the state; an observation was drawn by nobody. Beside it: trained
-//! tokens that the sampler gave no probability for, in responses that have some.
+//! tokens that the sampler gave no probability for, two or more in a row, in responses that have some.
 //! Threshold: likely where the mean's lower end (five standard errors over responses) is above half a
 //! nat, or where more than 1 in 1,000 trained tokens have no probability of the sampler's while most do.
 
@@ -48,7 +48,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     if without {
         said.push(format!(
-            "{} of the trained tokens have no log-probability of the sampler's",
+            "{} of the trained tokens have no log-probability of the sampler's, several in a row",
             percent(unsampled)
         ));
     }

@@ -4,19 +4,16 @@
 //! advantage, where rewards are not logged), those without A < 0, and those without A > 0.
 //! Threshold: a baseline inside of a group gives both signs to every such group; likely where the lower
 //! end of the share without one (Wilson, 99.9 %) is above one half, which takes a dozen groups, over the
-//! run or from the step on at which the share changed (`lasting`).
+//! run or on one side of the step at which the share changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, found, number};
-use super::lasting::{Counts, Share};
+use super::lasting::{Counts, Share, Side};
+use super::siblings::rewards_differ;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
 const MOST: f64 = 0.5;
-
-fn differs(group: &[ResponseFact]) -> bool {
-    group.windows(2).any(|pair| pair[0].reward != pair[1].reward)
-}
 
 /// Groups (steps, where groups are not logged) with a signal that lack a sign, where most do.
 struct OneSided {
@@ -40,7 +37,7 @@ impl OneSided {
             (false, false) => "steps with an advantage",
         };
         let mut without = Counts::default();
-        for group in units.filter(learns).filter(|group| !rewarded || differs(group)) {
+        for group in units.filter(learns).filter(|group| !rewarded || rewards_differ(group)) {
             without.add(group[0].step, !group.iter().any(|f| f.signs[sign]));
         }
         let share = without.share(MOST).filter(|share| share.lower() > MOST)?;
@@ -49,17 +46,21 @@ impl OneSided {
 
     fn told(&self, code: CauseCode, [pushed, missing]: [&str; 2], hint: &str) -> Finding {
         let (Share { hits, tries, from_step, .. }, unit) = (&self.share, self.unit);
-        let since = self.share.since();
+        let since = self.share.side.told();
+        let mut evidence = vec![
+            number(&format!("{unit}, without {missing}"), *hits as f64),
+            number(&format!("{unit}, with a signal"), *tries as f64),
+        ];
+        if self.share.side != Side::Whole {
+            evidence.push(number("the share over the run", self.share.value_of_run()));
+        }
         found(
             code,
             Confidence::Likely,
             Some(*from_step),
             format!("in {hits} of {tries} {unit}{since} no response is pushed {pushed} (none has {missing})"),
             hint,
-            vec![
-                number(&format!("{unit}, without {missing}"), *hits as f64),
-                number(&format!("{unit}, with a signal"), *tries as f64),
-            ],
+            evidence,
         )
     }
 }

@@ -1,13 +1,16 @@
 //! Groups without a right answer have advantages.
 //!
-//! Statistic: among the groups that teach and whose outcomes are all known, those without a right answer,
-//! by the part of the reward that says what is right.
+//! Statistic: among the groups that teach, whose outcomes are all known and whose rewards differ, those
+//! without a right answer, by the part of the reward that says what is right. Where the rewards of a group
+//! are equal, nothing else in the reward can be the reason: its advantages come from a baseline over more
+//! than the group. Where the reward is chance, that is the cause.
 //! Threshold: likely where they are most of the groups that teach (lower end, 99.9 %) over the run, or
 //! before anything was damaged (a run that lost its right answers has such groups afterwards, as a
 //! consequence), and right answers do not become more all the same; possible from a quarter on, which
 //! hard prompts give at the start of healthy runs. Where the reward is chance, that is the cause.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::siblings::rewards_differ;
 use super::uninformative_reward;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -18,6 +21,8 @@ const MOST: f64 = 0.5;
 const MANY: f64 = 0.25;
 const NEEDS: &str =
     "group_id and what is right: a part of the reward that says so (reward/answer), or --pass";
+const NEEDS_SIBLINGS: &str =
+    "groups of two responses or more: one response has no siblings to be held against";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -33,7 +38,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.groups().any(|group| is_known(&group)) {
         return Finding::NotChecked(NEEDS);
     }
-    for group in patient.groups().filter(is_known).filter(teaches) {
+    if !patient.groups().any(|group| group.len() > 1) {
+        return Finding::NotChecked(NEEDS_SIBLINGS);
+    }
+    let rewarded = patient.has(Column::Reward);
+    let tells_apart = |group: &&[ResponseFact]| group.len() > 1 && (!rewarded || rewards_differ(group));
+    for group in patient.groups().filter(is_known).filter(teaches).filter(tells_apart) {
         let before = u64::from(patient.damaged_from().is_none_or(|damaged| group[0].step < damaged));
         teach += 1;
         teach_before += before;

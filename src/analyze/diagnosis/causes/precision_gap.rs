@@ -1,7 +1,8 @@
 //! Trainer and sampler compute different probabilities with the same weights.
 //!
 //! Statistic: k3 of the engine gap of the youngest weights that neither a temperature nor truncation
-//! explains; only possible where these are not known to be the trainer's own.
+//! explains, without the response with the largest: a single token that is far out is no gap of two engines.
+//! Only possible where these weights are not known to be the trainer's own.
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
 //! importance weights are asked for.
 
@@ -15,11 +16,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
         return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
     };
-    if gap.k3() < NOTICEABLE || gap.is_temperature() || gap.is_truncation() {
+    if gap.k3_of_most() < NOTICEABLE || gap.is_temperature() || gap.is_truncation() {
         return Finding::Absent;
     }
     let lags = patient.has(Column::PolicyVersion);
-    let likely = gap.k3() > LARGE && gap.lag == Some(0);
+    let likely = gap.k3_of_most() > LARGE && gap.lag == Some(0);
     let unknown = match gap.lag {
         None if !lags => "; how old the sampler's weights are is not logged (policy_version)".to_owned(),
         None => {
@@ -33,14 +34,16 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         if likely { Confidence::Likely } else { Confidence::Possible },
         gap.from_step,
         format!(
-            "trainer and sampler disagree{}: engine k3 {}, which no temperature and no truncation \
+            "trainer and sampler disagree{}{}: engine k3 {}, which no temperature and no truncation \
              explains{unknown}",
             gap.weights(),
+            gap.side.told(),
             measured(gap.k3(), 4)
         ),
         "bring precision and kernels of both together, or correct with importance weights (TIS, MIS)",
         vec![
             number("engine k3 at the smallest lag", gap.k3()),
+            number("the same without the response with the largest", gap.k3_of_most()),
             number("mean of |ln μ − ln π_old|", gap.all.absolute / gap.all.tokens),
         ],
     )

@@ -42,9 +42,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         gap.from_step,
         format!(
-            "the sampler is {kind} than the trainer{}: a temperature of {t:.2} (estimated) explains {} of the \
-             gap, engine k3 {}",
+            "the sampler is {kind} than the trainer{}{}: a temperature of {t:.2} (estimated) explains {} of \
+             the gap, engine k3 {}",
             gap.weights(),
+            gap.side.told(),
             percent(explained),
             measured(gap.k3(), 4)
         ),

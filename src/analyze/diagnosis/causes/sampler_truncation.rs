@@ -23,8 +23,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         gap.from_step,
         format!(
-            "the sampler's log-probabilities lie above the trainer's, never below: on average by {mean:.4} \
+            "the sampler's log-probabilities lie above the trainer's{}, never below: on average by {mean:.4} \
              nats, as if it kept {} of the mass (estimated)",
+            gap.side.told(),
             percent((-mean).exp())
         ),
         "sample without top-p and top-k, or score with the same truncation",

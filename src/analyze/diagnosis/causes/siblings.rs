@@ -117,6 +117,13 @@ fn ratio(groups: &[[f64; 2]]) -> Option<[f64; 2]> {
     Some([ratio, (scatter * n / (n - 1.0)).sqrt() / below])
 }
 
+/// Whether the known rewards of a group differ.
+pub fn rewards_differ(group: &[ResponseFact]) -> bool {
+    let mut known = group.iter().map(|fact| fact.reward).filter(|reward| reward.is_finite());
+    let first = known.next();
+    known.any(|reward| Some(reward) != first)
+}
+
 /// Whether a group has right and wrong answers.
 pub fn is_mixed(group: &[ResponseFact], of: impl Fn(&ResponseFact) -> Option<bool>) -> bool {
     let has = |right: bool| group.iter().any(|fact| of(fact) == Some(right));

@@ -5,16 +5,17 @@
 //! and how much less rewards differ between siblings with equal endings.
 //! A part that the reward is made of explains it whatever it measures: the others must explain the reward.
 //! Threshold: an upper bound, not a p-value: likely where what is right is logged, is no part of the
-//! reward, and at most 5 % can be explained (15 %, which few responses can tell, is possible); or where
+//! reward and a verdict of two values, and at most 5 % can be explained (15 %, which few responses can
+//! tell, or a graded witness, which need not be what is right, is possible); or where
 //! the rewards of equal siblings differ at least half as much as those of any (in squares, three standard
-//! errors over groups; a reward that reads the response leaves 0, and a noisy judge little). Where nothing apart from the reward says what is right, at most 2 % is possible, and only where
-//! equal endings are rewarded as differently as any: length and entropy need not tell a right answer.
+//! errors over groups; a reward that reads the response leaves 0, and a noisy judge little). Where nothing
+//! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded as differently as any: length and entropy need not tell a right answer.
 //! A reward that broke in the middle of a run is looked for from the step on at which the share of groups
 //! whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::composition::{self, MAX_PARTS, OwnedFeature, components};
-use super::lasting::Counts;
+use super::lasting::{Counts, Side};
 use super::siblings::{Endings, Pairs, is_mixed};
 use super::within_groups::{Explained, Feature, explained};
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -60,7 +61,10 @@ fn broke_at(patient: &Patient<'_>) -> Option<i64> {
             unrelated.add(group[0].step, more <= 0.0);
         }
     }
-    unrelated.share(NEGLIGIBLE).filter(|share| share.late).map(|share| share.from_step)
+    match unrelated.share(NEGLIGIBLE)?.side {
+        Side::From(step) => Some(step),
+        Side::Whole | Side::Before(_) => None,
+    }
 }
 
 /// Looks for it from a step on.
@@ -71,7 +75,8 @@ fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
     };
     let made_of = components(patient, from);
     let says_right = patient.right().and_then(|right| right.part).is_some_and(|part| made_of.contains(&part));
-    let witnessed = patient.right().is_some_and(|right| is_witness(patient, from, &right, &made_of));
+    let witness = patient.right().filter(|right| is_witness(patient, from, right, &made_of));
+    let (witnessed, is_verdict) = (witness.is_some(), witness.is_some_and(|right| right.is_verdict));
     let is_apart = |part: &usize| !made_of.contains(part) && !says_right;
     let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
     let explained = explained_by(patient, from, &parts.filter(is_apart).collect::<Vec<_>>());
@@ -82,7 +87,7 @@ fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
     let Some(explained) = explained else { return Finding::Absent };
     let told = |confidence| chance((patient, from), confidence, &explained, &pairs, &made_of);
     match pairs.endings() {
-        _ if witnessed && is_chance(NEGLIGIBLE) => told(Confidence::Likely),
+        _ if is_verdict && is_chance(NEGLIGIBLE) => told(Confidence::Likely),
         _ if witnessed && is_chance(SMALL) => told(Confidence::Possible),
         _ if witnessed => Finding::Absent,
         Endings::Silent if is_chance(NEGLIGIBLE_WITHOUT_PARTS) => told(Confidence::Possible),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Add;
 
 use super::pass_at::{self, Sizes};
-use crate::analyze::collect::groups::{GroupTable, GroupTally, RewardValues};
-use crate::analyze::collect::hash::Mixer;
+use crate::analyze::collect::groups::{GroupTable, GroupTally, RewardValues, group_hash};
 use crate::analyze::collect::questions::siblings::Siblings;
+use crate::analyze::collect::signs::facts::Rounding;
 use crate::analyze::finish::steps::{mean, share};
 use crate::analyze::plan::Questions;
 use crate::analyze::result::groups::{
@@ -217,7 +217,7 @@ pub fn groups(
     rewards: &RewardValues,
     asked: &Questions,
     kept: &Siblings,
-    negligible: f32,
+    rounding: Rounding,
 ) -> Option<Groups> {
     let rule = Rule::of(rewards, asked)?;
     let mut steps: BTreeMap<i64, Tally> = BTreeMap::new();
@@ -226,8 +226,8 @@ pub fn groups(
     for (step, id, group) in groups.by_id() {
         let (right, judged) = rule.judge(group);
         if judged > 0 {
-            steps.entry(step).or_default().add(group, (right, judged), group.learns(negligible));
-            let hash = Mixer::new(step.cast_unsigned()).with_id(Some(id)).word();
+            steps.entry(step).or_default().add(group, (right, judged), group.learns(rounding));
+            let hash = group_hash(step, id).word();
             judged_groups.entry(step).or_default().push((hash, (judged, right)));
             by_rate[rate(right, judged)].add(group);
         }

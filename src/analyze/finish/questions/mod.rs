@@ -70,7 +70,7 @@ pub fn answers(
             &collected.rewards,
             asked,
             &questions.siblings,
-            collected.signs.facts.negligible,
+            collected.signs.facts.rounding,
         ),
         truncated: facts::truncated(steps, asked),
         clipping: facts::clipping(steps, asked, &questions.clipped, texts),
