@@ -294,7 +294,7 @@ fn check_leaves_rounding_out_and_lists_the_parts_of_the_reward() {
     let path = folder.path().join("trl.parquet");
     // Equal rewards minus their float mean, over a small ε: the same residue for all of a group.
     let groups: Vec<i64> = (0..40).map(|i| i / 2).collect();
-    let even = |i: usize| i / 2 % 2 == 0;
+    let even = |i: usize| (i / 2).is_multiple_of(2);
     let rewards: Vec<f32> = (0..40).map(|i| if even(i) || i % 2 == 0 { 1.2 } else { 0.2 }).collect();
     let advantages: Vec<f32> = (0..40)
         .map(|i| match (even(i), i % 2) {

@@ -248,8 +248,8 @@ fn a_log_is_not_replaced_by_what_is_made_of_it() {
     // The same file by another name.
     let same = folder.path().join("./log.parquet");
     let (error, hint) = failure(program().arg("convert").arg(&log).arg("-o").arg(&same));
-    assert!(error.contains("log.parquet") && error.contains("would be replaced"), "{error}");
-    assert!(hint.contains("another file"), "{hint}");
+    assert!(error.contains("log.parquet") && error.contains("would replace one of the inputs"), "{error}");
+    assert!(hint.contains("another name"), "{hint}");
     assert_eq!(std::fs::metadata(&log).unwrap().len(), before);
 }
 

@@ -11,7 +11,7 @@ use super::terminal::visible;
 use crate::convert::convert;
 use crate::error::{Error, Result};
 use crate::format::grouped;
-use crate::ingest::{Layout, Run, RunFile, WARN_SHARE};
+use crate::ingest::{Layout, Run, WARN_SHARE};
 
 /// The output is Parquet: a name that promises another format would mislead whoever opens it.
 fn require_parquet(target: &Path) -> Result<()> {
@@ -27,19 +27,6 @@ fn require_parquet(target: &Path) -> Result<()> {
     }
 }
 
-/// A log that is read is not replaced by what is made of it.
-fn require_other_file(target: &Path, run: &Run) -> Result<()> {
-    let Ok(there) = target.canonicalize() else { return Ok(()) };
-    let same = |file: &&RunFile| file.path().canonicalize().is_ok_and(|path| path == there);
-    match run.files.iter().find(same) {
-        None => Ok(()),
-        Some(file) => Err(Error::Usage {
-            message: format!("{}: is read here and would be replaced", file.path().display()),
-            hint: "give -o another file".into(),
-        }),
-    }
-}
-
 /// Runs the command.
 pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
     require_parquet(&arguments.output)?;
@@ -47,7 +34,6 @@ pub fn run(arguments: &ConvertArgs, talk: &mut dyn Write) -> Result<Outcome> {
         &arguments.input.inputs,
         &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
     )?;
-    require_other_file(&arguments.output, &run)?;
     let layout = if arguments.long { Layout::Long } else { Layout::Nested };
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let converted = convert(&run, &arguments.output, layout, &bar);
