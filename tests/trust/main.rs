@@ -2,6 +2,8 @@
 //! never a result.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bounds;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
@@ -275,34 +277,6 @@ fn bytes_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn what_would_take_too_much_memory_is_refused_with_the_reason() {
-    for name in ["page_size", "long_row", "long_texts", "many_texts", "same_texts", "begun_texts"] {
-        let message = refused(&data(&format!("{name}.parquet")));
-        let told = message.contains("more memory than 500 MB") || message.contains("texts of up to");
-        assert!(told, "{name}: {message}");
-    }
-}
-
-/// 150 MB of prompts, each with an answer of two tokens.
-#[test]
-fn long_prompts_of_short_answers_are_read_a_few_at_a_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("prompts.parquet");
-    let rows = 1500;
-    let prompts: Vec<String> = (0..rows).map(|i| format!("{i:05}").repeat(20_000)).collect();
-    let columns = vec![
-        ("step", ints(&vec![0; rows])),
-        ("prompt_text", Arc::new(StringArray::from(prompts)) as ArrayRef),
-        ("token_ids", int_lists(&vec![&[1, 2][..]; rows])),
-        ("logprob", float_lists(&vec![&[-0.5, -1.0][..]; rows])),
-    ];
-    write_parquet(&path, columns, rows);
-    let batches = read(&path).unwrap();
-    assert_eq!(lengths(&batches), vec![2; rows]);
-    assert!(batches.iter().all(|batch| batch.len() < 500), "{} batches", batches.len());
-}
-
-#[test]
 fn different_runs_are_not_pooled_unless_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let log = |name: &str, logprob: f32| {
@@ -333,23 +307,6 @@ fn different_runs_are_not_pooled_unless_asked_for() {
     assert!(error.to_string().contains("`algorithm` is `grpo` and `stapo`"), "{error}");
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_tight_limit_of_the_shell_is_kept() {
-    let log = sample("grpo.parquet");
-    let program = assert_cmd::cargo::cargo_bin("stapo-analyze");
-    let script = format!("ulimit -v 700000; exec {} {} -q", program.display(), log.display());
-    let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code().is_some_and(|c| c == 0 || c == 2), "{:?} {said}", output.status);
-    let hostile = data("long_row.parquet");
-    let script = format!("ulimit -v 700000; exec {} check {} -q", program.display(), hostile.display());
-    let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("more memory than"), "{said}");
-}
-
 #[test]
 fn versions_by_token_are_read_and_tell_how_old_a_response_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -368,66 +325,6 @@ fn versions_by_token_are_read_and_tell_how_old_a_response_is() {
 }
 
 #[test]
-fn a_trace_whose_paths_repeat_each_other_endlessly_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("traces.jsonl");
-    let chain = 20_000;
-    let mut nodes = vec![r#"{"token_ids":[1],"mask":[0]}"#.to_owned()];
-    nodes.extend((0..chain).map(|n| format!(r#"{{"parent":{n},"token_ids":[1],"mask":[1]}}"#)));
-    // A leaf at each message of the chain.
-    nodes.extend((0..chain).map(|n| format!(r#"{{"parent":{n},"token_ids":[2],"mask":[1]}}"#)));
-    fs::write(&path, format!(r#"{{"id":"e","task":{{"key":"t"}},"nodes":[{}]}}"#, nodes.join(","))).unwrap();
-    let started = std::time::Instant::now();
-    let message = refused(&path);
-    assert!(message.contains("paths repeat"), "{message}");
-    assert!(started.elapsed().as_secs() < 20);
-}
-
-/// The most memory that a command held, in megabytes.
-#[cfg(target_os = "linux")]
-fn peak_memory(arguments: &[&str]) -> (u64, i32) {
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("stapo-analyze"))
-        .args(arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut most = 0;
-    loop {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let peak = peak.and_then(|v| v.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0);
-        most = most.max(peak / 1024);
-        if let Some(status) = child.try_wait().unwrap() {
-            return (most, status.code().unwrap());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn small_hostile_files_take_little_memory() {
-    let texts = ["long_texts", "many_texts", "same_texts", "begun_texts"];
-    for name in ["page_size", "long_row", "children", "dictionary_values"].into_iter().chain(texts) {
-        let path = data(&format!("{name}.parquet"));
-        let (peak, code) = peak_memory(&[path.to_str().unwrap(), "-q"]);
-        assert!(peak < 500 && code == 2, "{name}: {peak} MB, exit {code}");
-    }
-}
-
-#[test]
-fn a_tokenizer_that_no_one_could_use_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let tokenizer = folder.path().join("tokenizer.json");
-    // Three sparse gigabytes that take no room on the disk.
-    fs::File::create(&tokenizer).unwrap().set_len(3 << 30).unwrap();
-    let log = sample("grpo.parquet");
-    let (code, said) = program(&[log.to_str().unwrap(), "--tokenizer", tokenizer.to_str().unwrap(), "-q"]);
-    assert!(code == 2 && said.contains("tokenizer of 3221 MB"), "{said}");
-}
-
-#[test]
 fn what_other_readers_refuse_is_refused() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(data("others_refuse")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -438,74 +335,4 @@ fn what_other_readers_refuse_is_refused() {
         assert!(message.contains(path.to_str().unwrap()), "{message}");
         assert!(message.contains("cannot be right") || message.contains("a page has"), "{message}");
     }
-}
-
-/// Rows of zeros, one a row group: little to store, much to hold.
-#[cfg(target_os = "linux")]
-fn large_rows(path: &Path, rows: usize, tokens: usize) {
-    use arrow_array::{
-        RecordBatch,
-        builder::{Float32Builder, Int32Builder, ListBuilder},
-    };
-    let floats_of = |value: f32| -> ArrayRef {
-        let mut builder = ListBuilder::new(Float32Builder::new());
-        for _ in 0..rows {
-            builder.values().append_slice(&vec![value; tokens]);
-            builder.append(true);
-        }
-        Arc::new(builder.finish())
-    };
-    let mut ids = ListBuilder::new(Int32Builder::new());
-    for _ in 0..rows {
-        ids.values().append_slice(&vec![7; tokens]);
-        ids.append(true);
-    }
-    let batch = RecordBatch::try_from_iter([
-        ("step", ints(&vec![0; rows])),
-        ("group_id", ints(&(0..rows as i64).collect::<Vec<_>>())),
-        ("advantage", floats(&vec![1.0; rows])),
-        ("token_ids", Arc::new(ids.finish()) as ArrayRef),
-        ("logprob", floats_of(-1.0)),
-        ("entropy", floats_of(1.0)),
-    ]);
-    support::write_batch(path, &batch.unwrap(), 1);
-}
-
-/// Every worker that had read a large response kept what that took: 1.5 million tokens in each of 16
-/// rows were 3.3 GB with 16 workers, and 0.4 GB with one.
-#[cfg(target_os = "linux")]
-#[test]
-fn many_workers_hold_no_more_of_large_rows_than_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.parquet");
-    large_rows(&path, 8, 400_000);
-    let peak = |threads: &str| {
-        let (peak, code) = peak_memory(&[path.to_str().unwrap(), "-q", "--threads", threads]);
-        assert_eq!(code, 0);
-        peak
-    };
-    let (one, many) = (peak("1"), peak("12"));
-    assert!(many < 500 && many < one + 150, "{many} MB with twelve workers, {one} MB with one");
-}
-
-/// Every step has a place in the result: a small file with very many would take gigabytes.
-#[test]
-fn more_steps_than_memory_is_for_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.parquet");
-    let steps: Vec<i64> = (0..1500).collect();
-    let rows = vec![&[-0.5_f32, -1.5][..]; steps.len()];
-    let columns = vec![
-        ("step", ints(&steps)),
-        ("logprob", float_lists(&rows)),
-        ("entropy", float_lists(&vec![&[0.5_f32, 1.5][..]; steps.len()])),
-        ("advantage", floats(&vec![1.0; steps.len()])),
-    ];
-    write_parquet(&path, columns, 400);
-    let run =
-        |memory: &str| program(&[path.to_str().unwrap(), "-q", "--threads", "2", "--max-memory", memory]);
-    let (code, said) = run("20M");
-    assert!(code == 2 && said.contains("run.parquet: 1,001 steps or more would take"), "{said}");
-    assert!(said.contains("--max-memory"), "{said}");
-    assert_eq!(run("100M").0, 0);
 }
