@@ -102,7 +102,7 @@ fn paired_t(differences: &[f64]) -> Option<f64> {
     if differences.len() < 2 || variance <= 0.0 {
         return None;
     }
-    let t = mean / (variance / n).sqrt();
+    let t = Some(mean / (variance / n).sqrt()).filter(|t| t.is_finite())?;
     Some(2.0 * StudentsT::new(0.0, 1.0, n - 1.0).ok()?.sf(t.abs()))
 }
 

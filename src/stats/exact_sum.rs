@@ -55,18 +55,14 @@ impl ExactSum {
             }
             self.raise(band);
         }
-        // `band` holds the high part, the one below it the low part.
-        match self.top - band {
-            0 => {
-                self.bands[0] += high;
-                self.bands[1] += low;
+        // `band` holds the high part, the one below it the low part. By index, since terms near the edge
+        // of a band take turns, and a branch on that is guessed wrong half of the time.
+        let below = (self.top - band) as usize;
+        if below < KEPT {
+            self.bands[below] += high;
+            if below + 1 < KEPT {
+                self.bands[below + 1] += low;
             }
-            1 => {
-                self.bands[1] += high;
-                self.bands[2] += low;
-            }
-            2 => self.bands[2] += high,
-            _ => {}
         }
     }
 

@@ -52,8 +52,9 @@ pub fn serial(values: &[f64]) -> Serial {
     }
     let residuals = about_line(values);
     let square = residuals.iter().map(|r| r * r).sum::<f64>();
-    // What rounding leaves of a straight line is no scatter.
-    if square <= 1e-24 * values.iter().map(|v| v * v).sum::<f64>() {
+    // What rounding leaves of a straight line is no scatter, and of values that squares cannot hold
+    // nothing can be said.
+    if !square.is_finite() || square <= 1e-24 * values.iter().map(|v| v * v).sum::<f64>() {
         return unknown;
     }
     let at_lag = |lag: usize| {
@@ -93,7 +94,7 @@ impl Serial {
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
         let student = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
-        Some((2.0 * student.sf(self.t?.abs())).min(1.0))
+        Some((2.0 * student.sf(self.t.filter(|t| t.is_finite())?.abs())).min(1.0))
     }
 
     /// By how much an interval of independent values has to be wider at a level of confidence: for
@@ -154,6 +155,16 @@ mod tests {
     use super::*;
     use crate::stats::random::Random;
     use crate::stats::wilcoxon::signed_rank;
+
+    #[test]
+    fn nothing_is_said_of_what_squares_cannot_hold() {
+        for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e308, f64::MAX] {
+            let mut values: Vec<f64> = (0..40).map(|i| f64::from(i % 7)).collect();
+            values[20] = odd;
+            assert!(serial(&values).p_value().is_none(), "{odd}");
+            assert_eq!(serial(&values).widening(0.95), 1.0);
+        }
+    }
 
     /// A series that is partly noise and partly a first-order process.
     fn wandering(random: &mut Random, n: usize, rho: f64, share: f64) -> Vec<f64> {

@@ -16,7 +16,7 @@ pub struct Welch {
 
 impl Welch {
     /// `None` where a sample has fewer than two values, or neither scatters: without scatter the
-    /// samples say nothing of what another value would be.
+    /// samples say nothing of what another value would be. Nor where squares overflow.
     #[must_use]
     pub fn of(left: &[f64], right: &[f64]) -> Option<Self> {
         if left.len() < 2 || right.len() < 2 {
@@ -31,8 +31,9 @@ impl Welch {
             (mean, if variance > noise { variance / n } else { 0.0 }, n - 1.0)
         });
         let variance = parts[0].1 + parts[1].1;
-        (variance > 0.0).then(|| Self {
-            difference: parts[1].0 - parts[0].0,
+        let difference = parts[1].0 - parts[0].0;
+        (variance > 0.0 && variance.is_finite() && difference.is_finite()).then(|| Self {
+            difference,
             error: variance.sqrt(),
             freedom: variance * variance / parts.iter().map(|p| p.1 * p.1 / p.2).sum::<f64>(),
         })
@@ -41,8 +42,9 @@ impl Welch {
     /// The two-sided p-value.
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
-        let t = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
-        Some((2.0 * t.sf((self.difference / self.error).abs())).min(1.0))
+        let student = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
+        let t = self.difference / self.error;
+        t.is_finite().then(|| (2.0 * student.sf(t.abs())).min(1.0))
     }
 
     /// The interval of the difference.
@@ -64,7 +66,10 @@ pub fn welch_interval(left: &[f64], right: &[f64], confidence: f64) -> Option<[f
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     match Welch::of(left, right) {
         Some(welch) => welch.interval(confidence),
-        None => Some([mean(right) - mean(left); 2]),
+        None => {
+            let fits = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().is_finite();
+            (fits(left) && fits(right)).then(|| [mean(right) - mean(left); 2])
+        }
     }
 }
 
@@ -73,6 +78,16 @@ pub fn welch_interval(left: &[f64], right: &[f64], confidence: f64) -> Option<[f
 mod tests {
     use super::*;
     use crate::stats::random::Random;
+
+    #[test]
+    fn nothing_is_said_of_what_squares_cannot_hold() {
+        let usual = [1.0, 2.0, 3.0];
+        for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e308, f64::MAX] {
+            let values = [1.0, odd, 2.0];
+            assert!(Welch::of(&usual, &values).and_then(|welch| welch.p_value()).is_none(), "{odd}");
+            assert!(welch_interval(&values, &usual, 0.95).is_none(), "{odd}");
+        }
+    }
 
     /// Values of SciPy's `ttest_ind(x, y, equal_var=False)`.
     #[test]

@@ -257,3 +257,39 @@ fn cases_count_right_answers_not_rewards_above_0() {
     }
     assert!(right.values().any(|count| *count > 0), "some are right");
 }
+
+/// Each way to tell differences apart counts every token, the first tokens of responses one by one.
+#[test]
+fn every_token_has_its_place_in_the_breakdowns() {
+    let path = sample("async.parquet");
+    let summary = run().to_value().unwrap();
+    let (breakdown, run) = (&summary["offpolicy"]["breakdown"], &summary["offpolicy"]["run"]["engine"]);
+    let tokens = |rows: &Value| -> u64 {
+        rows.as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).sum()
+    };
+    for rows in ["by_probability", "by_entropy", "by_position"] {
+        assert_eq!(tokens(&breakdown[rows]), run["tokens"].as_u64().unwrap(), "{rows}");
+    }
+    // By place among all tokens of the response: (tokens, Σ |d|).
+    let mut expected = [(0_u64, 0.0_f64); 32];
+    for batch in read(&path) {
+        let logprob = batch.tokens.floats.get(Column::Logprob).unwrap();
+        let rollout = batch.tokens.floats.get(Column::LogprobRollout).unwrap();
+        for index in 0..batch.responses.step.len() {
+            for (place, t) in batch.range(index).take(32).enumerate() {
+                let difference = f64::from(logprob[t]) - f64::from(rollout[t]);
+                if batch.mask().is_none_or(|mask| mask[t] == 1) && difference.is_finite() {
+                    expected[place].0 += 1;
+                    expected[place].1 += difference.abs();
+                }
+            }
+        }
+    }
+    let first = breakdown["first_tokens"].as_array().unwrap();
+    assert_eq!(first.len(), expected.iter().filter(|(tokens, _)| *tokens > 0).count());
+    for (row, (tokens, absolute)) in first.iter().zip(expected.iter().filter(|(tokens, _)| *tokens > 0)) {
+        assert_eq!(row["tokens"].as_u64(), Some(*tokens), "{row}");
+        let mean_abs = row["mean_abs"].as_f64().unwrap();
+        assert!((mean_abs - absolute / *tokens as f64).abs() < 1e-9 + 1e-6 * mean_abs, "{row}");
+    }
+}

@@ -174,6 +174,15 @@ impl BandedBins {
         }
     }
 
+    /// Tokens of every place.
+    pub fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.places];
+        for bins in self.tables.iter().map(|(_, bins)| bins).chain([&self.rest]) {
+            counts.iter_mut().zip(bins).for_each(|(all, bin)| *all += bin.count());
+        }
+        counts
+    }
+
     /// Tokens of a place.
     pub fn count(&self, place: usize) -> u64 {
         let bin = |bins: &Vec<Bin>| bins.get(place).map_or(0, Bin::count);

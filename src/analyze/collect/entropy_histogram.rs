@@ -132,27 +132,28 @@ impl EntropyHistogram {
         }
     }
 
-    /// Tokens and energy of one sign in `bin`.
-    pub fn bin(&self, sign: Sign, bin: usize) -> Counted {
-        match sign {
-            Sign::Positive => self.bins[0].at(bin),
-            Sign::Negative => self.bins[1].at(bin),
-            Sign::Zero => Counted { count: self.count(sign, bin), energy: 0.0 },
-        }
-    }
-
-    fn count(&self, sign: Sign, bin: usize) -> u64 {
-        match sign {
-            Sign::Positive => self.bins[0].count(bin),
-            Sign::Negative => self.bins[1].count(bin),
-            Sign::Zero => self.zero.get(bin).copied().unwrap_or(0),
-        }
+    /// The bins that hold tokens of one sign, and what they hold.
+    pub fn occupied(&self, sign: Sign) -> impl Iterator<Item = (usize, Counted)> {
+        let occupied = self.counts(&[sign]).into_iter().enumerate().filter(|(_, count)| *count > 0);
+        occupied.map(move |(bin, count)| match sign {
+            Sign::Positive => (bin, self.bins[0].at(bin)),
+            Sign::Negative => (bin, self.bins[1].at(bin)),
+            Sign::Zero => (bin, Counted { count, energy: 0.0 }),
+        })
     }
 
     /// Tokens of some signs in every bin.
     pub fn counts(&self, signs: &[Sign]) -> Vec<u64> {
-        let count = |bin| signs.iter().map(|sign| self.count(*sign, bin)).sum();
-        (0..FINEST_BINS >> self.level).map(count).collect()
+        let mut all = vec![0; FINEST_BINS >> self.level];
+        let mut add = |counts: &[u64]| all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
+        for sign in signs {
+            match sign {
+                Sign::Positive => add(&self.bins[0].counts()),
+                Sign::Negative => add(&self.bins[1].counts()),
+                Sign::Zero => add(&self.zero),
+            }
+        }
+        all
     }
 }
 

@@ -3,7 +3,7 @@
 use super::flagged::BatchVerdict;
 use super::quantiles::share_below;
 use crate::analyze::collect::energy::Sign;
-use crate::analyze::collect::entropy_histogram::{EntropyHistogram, FINEST_BINS};
+use crate::analyze::collect::entropy_histogram::EntropyHistogram;
 use crate::analyze::collect::sample::Sample;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::framework::s2t::{CandidateRule, is_low_entropy};
@@ -73,8 +73,7 @@ impl Split {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn of(histogram: &EntropyHistogram, sign: Sign, cut: f64, energy: f64) -> Self {
         let (mut low, mut all, mut uncertain) = (ClassTally::default(), 0.0, 0);
-        for bin in 0..FINEST_BINS >> histogram.level() {
-            let tally = histogram.bin(sign, bin);
+        for (bin, tally) in histogram.occupied(sign) {
             all += tally.energy;
             let share = share_below(bin, histogram.level(), cut);
             low.tokens += (tally.count as f64 * share).round() as u64;

@@ -29,10 +29,9 @@ impl EntropiesByStep {
             let batches = &collected.batches[range.clone()];
             let mut bins = vec![[ClassSums::default(); 2]; FINEST_BINS >> level];
             for (_, tally) in batches {
-                for bin in 0..FINEST_BINS >> fine {
-                    let into = &mut bins[bin >> (level - fine)];
-                    for (sign, sums) in [Sign::Positive, Sign::Negative].into_iter().zip(into) {
-                        let counted = tally.histogram.bin(sign, bin);
+                for (at, sign) in [Sign::Positive, Sign::Negative].into_iter().enumerate() {
+                    for (bin, counted) in tally.histogram.occupied(sign) {
+                        let sums = &mut bins[bin >> (level - fine)][at];
                         sums.tokens += counted.count as f64;
                         sums.energy += counted.energy;
                     }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Asked;
 use super::difference::TokenDifferences;
-use super::difference_bins::{BinTable, DifferenceBin, Terms};
+use super::difference_bins::{BinTable, DifferenceBin, NO_BIN, Terms};
 use super::slice_keys::DECILES;
+use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::vocabulary::DENSE_IDS;
 use crate::ingest::MISSING_ID;
+use crate::simd::{Work, widest};
 
 /// Bins of ln p, of one nat each; the last takes all below.
 pub const PROBABILITY_BINS: usize = 16;
@@ -82,6 +84,52 @@ fn partition(range: std::ops::Range<usize>, is: impl Fn(usize) -> bool) -> usize
     low - range.start
 }
 
+/// The bins of a response's trained tokens by ln p, H and id; reused.
+#[derive(Clone, Debug, Default)]
+pub struct TokenBins {
+    of: Vec<[u32; 3]>,
+    /// Ids that bins are needed for.
+    ids: usize,
+}
+
+impl TokenBins {
+    /// Finds them.
+    pub fn fill(&mut self, trained: &Columns<'_>) {
+        self.of.resize(trained.len(), [0; 3]);
+        let largest = widest(Finding { bins: &mut self.of, trained });
+        self.ids = if trained.token_id.is_empty() { 0 } else { largest as usize + 1 };
+    }
+}
+
+struct Finding<'a> {
+    bins: &'a mut [[u32; 3]],
+    trained: &'a Columns<'a>,
+}
+
+impl Work for Finding<'_> {
+    /// The largest id that has a bin; 0 without any.
+    type Output = u32;
+
+    #[inline(always)]
+    fn call(self) -> u32 {
+        let Columns { logprob, entropy, token_id, .. } = *self.trained;
+        for ((bins, logprob), entropy) in self.bins.iter_mut().zip(logprob).zip(entropy) {
+            let by_entropy = (ENTROPY_FROM + entropy_bin(*entropy)) as u32;
+            *bins = [probability_bin(*logprob) as u32, by_entropy, NO_BIN];
+        }
+        let mut largest = 0;
+        for (bins, id) in self.bins.iter_mut().zip(token_id) {
+            // A missing id is negative, and so beyond all others.
+            let id = id.cast_unsigned();
+            if id < DENSE_IDS as u32 {
+                largest = largest.max(id);
+                bins[2] = IDS_FROM as u32 + id;
+            }
+        }
+        largest
+    }
+}
+
 /// What one worker collects for a [`Breakdown`].
 #[derive(Clone, Debug)]
 pub struct BreakdownCollector {
@@ -97,31 +145,25 @@ impl Default for BreakdownCollector {
 }
 
 impl BreakdownCollector {
-    /// Adds the tokens of a response.
-    pub fn add(&mut self, asked: &Asked<'_>, differences: &TokenDifferences) {
-        let (trained, terms) = (asked.trained, &mut self.terms);
-        terms.fill(differences);
-        let token = |i: usize| differences.token(i);
-        self.bins.add(terms, |i| Some(probability_bin(trained.logprob[token(i)])));
-        self.bins.add(terms, |i| Some(ENTROPY_FROM + entropy_bin(trained.entropy[token(i)])));
-        if !trained.token_id.is_empty() {
-            let dense = |id: i32| (0..DENSE_IDS as i32).contains(&id).then_some(id as usize);
-            let ids = trained.token_id.iter().fold(0, |most, id| most.max(dense(*id).map_or(0, |id| id + 1)));
-            self.bins.reserve(IDS_FROM + ids);
-            self.bins.add(terms, |i| dense(trained.token_id[token(i)]).map(|id| IDS_FROM + id));
+    /// Adds the tokens of a response that have a difference; `bins` are those of its trained tokens.
+    pub fn add(&mut self, asked: &Asked<'_>, differences: &TokenDifferences, bins: &TokenBins) {
+        let n = differences.value.len();
+        self.terms.fill(differences);
+        self.bins.reserve(IDS_FROM + bins.ids);
+        match &differences.tokens {
+            None => self.bins.add(&self.terms, n, |i| bins.of[i]),
+            Some(known) => self.bins.add(&self.terms, n, |i| bins.of[known[i] as usize]),
         }
         self.add_places(asked, differences);
-        self.add_turns(trained.turn, differences);
+        self.add_turns(asked.trained.turn, differences);
     }
 
     /// Adds the tokens of a response by their place in it.
     fn add_places(&mut self, asked: &Asked<'_>, differences: &TokenDifferences) {
         let place = |i: usize| asked.token(differences.token(i));
         let n = differences.value.len();
-        let early = |i: &usize| place(*i) < FIRST_TOKENS;
-        for i in (0..n.min(FIRST_TOKENS)).take_while(early) {
-            self.places.first[place(i)].merge(&self.terms.sum(i..i + 1));
-        }
+        let early = partition(0..n.min(FIRST_TOKENS), |i| place(i) < FIRST_TOKENS);
+        self.bins.add(&self.terms, early, |i| [(FIRST_FROM + place(i)) as u32]);
         let length = asked.source.range(asked.index).len();
         let mut first = 0;
         for (decile, bin) in self.places.deciles.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::breakdown::{Breakdown, BreakdownCollector};
+use super::breakdown::{Breakdown, BreakdownCollector, TokenBins};
 use super::clipped_tokens::{ClippedTokens, Corners, TokensById};
 use super::corrections::{CorrectedResponse, CorrectionTally};
 use super::deciles::Deciles;
@@ -51,6 +51,7 @@ pub struct QuestionCollector<'a> {
     update: TokenDifferences,
     other: TokenDifferences,
     spread: Vec<f64>,
+    bins: TokenBins,
     loops: Loops,
 }
 
@@ -81,6 +82,7 @@ impl<'a> QuestionCollector<'a> {
             update: TokenDifferences::default(),
             other: TokenDifferences::default(),
             spread: Vec::new(),
+            bins: TokenBins::default(),
             loops: Loops::default(),
         }
     }
@@ -91,6 +93,9 @@ impl<'a> QuestionCollector<'a> {
         self.candidates.clear();
         self.replicate = replicate_of(asked.cluster);
         let Columns { logprob, logprob_rollout, .. } = *asked.trained;
+        if logprob_rollout.is_empty() && self.engine.value.is_empty() {
+            return;
+        }
         self.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
         self.engine_total = ResponseDifference::of(&self.engine);
         self.response = self.engine_total.ratios(&self.engine);
@@ -105,7 +110,9 @@ impl<'a> QuestionCollector<'a> {
         self.update = TokenDifferences::default();
         self.other = TokenDifferences::default();
         self.spread = Vec::new();
+        self.bins = TokenBins::default();
         self.loops = Loops::default();
+        self.deciles.let_go();
     }
 
     /// The engine difference of the response.
@@ -161,6 +168,10 @@ impl<'a> QuestionCollector<'a> {
             facts.loops.tokens += known;
             facts.loops.responses += u64::from(known > 0);
         }
+        let compares = [asked.trained.logprob_rollout, asked.trained.logprob_ref];
+        if plan.reports && compares.iter().any(|column| !column.is_empty()) {
+            self.bins.fill(asked.trained);
+        }
         if plan.engine || plan.update {
             self.add_differences(asked);
         }
@@ -169,7 +180,7 @@ impl<'a> QuestionCollector<'a> {
             let facts = self.steps.entry(asked.step).or_default();
             facts.reference.add(&ResponseDifference::of(&self.other));
             if plan.reports {
-                self.reference_breakdown.add(asked, &self.other);
+                self.reference_breakdown.add(asked, &self.other, &self.bins);
             }
         }
         if plan.reports {
@@ -246,7 +257,7 @@ impl<'a> QuestionCollector<'a> {
         }
         facts.compared_energy.add(corrected.total_energy);
         self.ratios.add(&self.engine.value, &self.compared_energy);
-        self.engine_breakdown.add(asked, &self.engine);
+        self.engine_breakdown.add(asked, &self.engine, &self.bins);
     }
 
     fn add_slices(&mut self, asked: &Asked<'_>) {

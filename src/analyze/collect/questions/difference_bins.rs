@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::difference::TokenDifferences;
+use crate::simd::{Work, widest};
 
 const UNITS: f64 = 1_099_511_627_776.0; // 2^40
 /// A token's term is at most this.
@@ -10,6 +11,8 @@ const LARGEST: f64 = 4_194_304.0; // 2^22: below 2^62 units
 /// Terms below this are below 2^50 units: [`RECENT`] of them fit 64 bits.
 const SMALL: f64 = 1_024.0;
 const RECENT: usize = 1 << 12;
+/// Where a token is not counted.
+pub const NO_BIN: u32 = u32::MAX;
 /// Adding it rounds a number below 2^51 to an integer kept in its low mantissa bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
 
@@ -47,17 +50,11 @@ pub struct Terms {
 impl Terms {
     /// Of the differences of a response.
     pub fn fill(&mut self, differences: &TokenDifferences) {
-        let outside = |r: f64| i64::from(!(0.5..=2.0).contains(&r));
-        self.small.clear();
         self.large.clear();
-        let pairs = differences.value.iter().zip(&differences.k3).zip(&differences.ratio);
-        self.small.extend(pairs.clone().map(|((d, k3), r)| {
-            let fixed = small_to_fixed(*d);
-            [1 + (outside(*r) << 32), fixed, fixed.wrapping_abs(), small_to_fixed(*k3)]
-        }));
+        self.small.resize(differences.value.len(), [0; 4]);
         // In a pass of its own, which most responses need not enter.
-        let is_large = |d: f64, k3: f64| !((d.abs() < SMALL) & (k3 < SMALL));
-        if pairs.clone().fold(false, |any, ((d, k3), _)| any | is_large(*d, *k3)) {
+        if widest(Filling { terms: &mut self.small, differences }) {
+            let pairs = differences.value.iter().zip(&differences.k3).zip(&differences.ratio);
             for (i, ((d, k3), r)) in pairs.enumerate().filter(|(_, ((d, k3), _))| is_large(**d, **k3)) {
                 let sum = i128::from(to_fixed(*d));
                 let outside = outside(*r).cast_unsigned();
@@ -79,6 +76,39 @@ impl Terms {
         }
         self.large.iter().filter(|(i, _)| range.contains(i)).for_each(|(_, one)| all.merge(one));
         all
+    }
+}
+
+/// Whether the ratio is outside of [0.5, 2].
+#[inline(always)]
+fn outside(ratio: f64) -> i64 {
+    i64::from(!((ratio >= 0.5) & (ratio <= 2.0)))
+}
+
+#[inline(always)]
+fn is_large(d: f64, k3: f64) -> bool {
+    !((d.abs() < SMALL) & (k3 < SMALL))
+}
+
+/// Writes the terms of all tokens as if they were small; whether any is not.
+struct Filling<'a> {
+    terms: &'a mut [Sums],
+    differences: &'a TokenDifferences,
+}
+
+impl Work for Filling<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let TokenDifferences { value, k3, ratio, .. } = self.differences;
+        let mut any_large = false;
+        for (((term, d), k3), r) in self.terms.iter_mut().zip(value).zip(k3).zip(ratio) {
+            let fixed = small_to_fixed(*d);
+            *term = [1 + (outside(*r) << 32), fixed, fixed.wrapping_abs(), small_to_fixed(*k3)];
+            any_large |= is_large(*d, *k3);
+        }
+        any_large
     }
 }
 
@@ -154,21 +184,14 @@ impl BinTable {
         }
     }
 
-    /// Adds the tokens of a response, the i-th to the bin `of(i)` if that is one.
-    #[inline(always)]
-    pub fn add(&mut self, terms: &Terms, of: impl Fn(usize) -> Option<usize>) {
-        for (i, term) in terms.small.iter().enumerate() {
-            if let Some(bin) = of(i) {
-                let recent = &mut self.recent[bin];
-                add(recent, term);
-                if (recent[0].cast_unsigned() as usize).is_multiple_of(RECENT) {
-                    self.bins[bin].merge(&std::mem::take(recent).into());
+    /// Adds the first tokens of a response, the i-th to the bins `of(i)`; those that are none take nothing.
+    pub fn add<const N: usize>(&mut self, terms: &Terms, tokens: usize, of: impl Fn(usize) -> [u32; N]) {
+        widest(Adding { table: self, terms: &terms.small[..tokens], of: &of });
+        for (i, one) in terms.large.iter().filter(|(i, _)| *i < tokens) {
+            for bin in of(*i) {
+                if let Some(bin) = self.bins.get_mut(bin as usize) {
+                    bin.merge(one);
                 }
-            }
-        }
-        for (i, one) in &terms.large {
-            if let Some(bin) = of(*i) {
-                self.bins[bin].merge(one);
             }
         }
     }
@@ -177,6 +200,31 @@ impl BinTable {
     pub fn finish(mut self) -> Vec<DifferenceBin> {
         self.recent.iter().zip(&mut self.bins).for_each(|(recent, bin)| bin.merge(&(*recent).into()));
         self.bins
+    }
+}
+
+struct Adding<'a, F> {
+    table: &'a mut BinTable,
+    terms: &'a [Sums],
+    of: &'a F,
+}
+
+impl<const N: usize, F: Fn(usize) -> [u32; N]> Work for Adding<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let BinTable { recent, bins } = self.table;
+        for (i, term) in self.terms.iter().enumerate() {
+            for bin in (self.of)(i) {
+                if let Some(recent) = recent.get_mut(bin as usize) {
+                    add(recent, term);
+                    if (recent[0].cast_unsigned() as usize).is_multiple_of(RECENT) {
+                        bins[bin as usize].merge(&std::mem::take(recent).into());
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -198,7 +246,7 @@ mod tests {
         let ratio = value.iter().map(|d| if *d > 300.0 { 3.0 } else { 1.0 }).collect();
         let mut terms = Terms::default();
         terms.fill(&TokenDifferences { value: value.clone(), ratio, k3, tokens: None });
-        table.add(&terms, |i| (i != 3).then_some(1));
+        table.add(&terms, 20_000, |i| [if i == 3 { NO_BIN } else { 1 }]);
         let bins = table.finish();
         assert_eq!((bins[0].tokens, bins[1].tokens), (0, 19_999));
         let mut all = terms.sum(0..3);

@@ -1,9 +1,10 @@
 //! Loops: an n-gram that follows itself at least twice.
 //!
 //! A run of period P with three copies or more has 2P tokens in a row that equal the one P before
-//! them. So of places that are at most 2P − 1 apart, one and the token after it are among them. At such
-//! places the tokens of many periods before are looked at in one wide comparison; where a pair of
-//! tokens comes back, the run is followed.
+//! them. So of places that are at most 2P − N + 1 apart, one and the N − 1 tokens after it are among
+//! them. At such places the tokens of many periods before are looked at in wide comparisons; where N
+//! tokens come back, the run is followed. N is as large as it can be without many places, since pairs
+//! come back everywhere in text.
 
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
@@ -48,25 +49,27 @@ impl Loops {
         self.join();
     }
 
-    /// Looks at every `stride`-th token for periods from `SHORTEST` on, `PERIODS` of them.
+    /// Looks for periods from `shortest` on, `PERIODS` of them, that `N` tokens come back after.
     #[inline(always)]
-    fn look<const PERIODS: usize>(&mut self, ids: &[i32], shortest: usize) {
-        let stride = (COPIES - 1) * shortest - 1;
+    fn look<const PERIODS: usize, const N: usize>(&mut self, ids: &[i32], shortest: usize) {
+        let stride = (COPIES - 1) * shortest - N + 1;
         let longest = shortest + PERIODS - 1;
-        for at in (0..ids.len() - 1).step_by(stride) {
-            let (token, next) = (ids[at], ids[at + 1]);
-            let before = &self.padded[LONGEST_PERIOD + at - longest..];
-            let (Some(first), Some(second)) =
-                (before.first_chunk::<PERIODS>(), before[1..].first_chunk::<PERIODS>())
+        for at in (0..(ids.len() + 1).saturating_sub(N)).step_by(stride) {
+            let before = LONGEST_PERIOD + at - longest;
+            let (Some(tokens), Some(before)) =
+                (ids[at..].first_chunk::<N>(), self.padded.get(before..before + PERIODS + N - 1))
             else {
                 break;
             };
-            let mut found = [false; PERIODS];
-            for i in 0..PERIODS {
-                found[i] = (first[i] == token) & (second[i] == next);
+            let mut other = [0; PERIODS];
+            for n in 0..N {
+                let before = &before[n..n + PERIODS];
+                for i in 0..PERIODS {
+                    other[i] |= before[i] ^ tokens[n];
+                }
             }
-            if found.iter().fold(false, |any, found| any | found) && token != MISSING_ID {
-                let periods = found.iter().enumerate().filter(|(_, found)| **found);
+            if other.iter().fold(false, |any, other| any | (*other == 0)) && tokens[0] != MISSING_ID {
+                let periods = other.iter().enumerate().filter(|(_, other)| **other == 0);
                 periods.for_each(|(i, _)| self.follow(ids, at, longest - i));
             }
         }
@@ -124,15 +127,17 @@ impl Work for Finding<'_> {
     #[inline(always)]
     fn call(self) {
         let Self { loops, ids } = self;
-        // Three equal tokens, and four that equal those two before, are looked for in one go each.
+        // Whether there is any run of the shortest periods is seen in one go each.
         if has_run::<2>(&ids[1..], ids) {
-            loops.look::<1>(ids, 1);
+            loops.look::<1, 2>(ids, 1);
         }
         if has_run::<4>(&ids[2..], ids) {
-            loops.look::<1>(ids, 2);
+            loops.look::<1, 3>(ids, 2);
         }
-        loops.look::<9>(ids, 3);
-        loops.look::<{ LONGEST_PERIOD - 11 }>(ids, 12);
+        // Periods 3 to 10, 9 to 16 and 17 to 64: registers are filled.
+        loops.look::<8, 3>(ids, 3);
+        loops.look::<8, 4>(ids, 9);
+        loops.look::<{ LONGEST_PERIOD - 16 }, 6>(ids, 17);
     }
 }
 

@@ -57,7 +57,15 @@ impl Default for SliceTally {
 }
 
 impl SliceTally {
-    pub(super) fn add(&mut self, stretch: &Stretch, replicate: usize) {
+    fn add(&mut self, stretch: &Stretch, replicate: usize) {
+        self.add_states(stretch);
+        let (tokens, energy) = &mut self.replicates[replicate];
+        *tokens += stretch.tokens;
+        energy.add(stretch.energy);
+    }
+
+    /// Adds all but what is kept by random group.
+    pub(super) fn add_states(&mut self, stretch: &Stretch) {
         self.tokens += stretch.tokens;
         self.clipped += stretch.clipped;
         self.entropy.add(stretch.entropy);
@@ -66,9 +74,6 @@ impl SliceTally {
             self.compared += stretch.compared;
             self.k3.add(stretch.k3);
         }
-        let (tokens, energy) = &mut self.replicates[replicate];
-        *tokens += stretch.tokens;
-        energy.add(stretch.energy);
     }
 
     /// ‖g‖² of all its random groups.
@@ -197,7 +202,7 @@ pub struct LoggedK3<'a> {
 
 impl LoggedK3<'_> {
     /// The sum over tokens, and of how many.
-    fn sum(&self, range: std::ops::Range<usize>) -> (f64, u64) {
+    pub fn sum(&self, range: std::ops::Range<usize>) -> (f64, u64) {
         let values = self.values.get(range).unwrap_or_default();
         if self.complete {
             return (values.iter().sum(), values.len() as u64);
@@ -210,13 +215,20 @@ impl LoggedK3<'_> {
 /// What a stretch of a response's tokens adds up to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stretch {
-    tokens: u64,
-    clipped: u64,
-    compared: u64,
-    entropy: f64,
-    probability: f64,
-    energy: f64,
-    k3: f64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Of these, clipped ones.
+    pub clipped: u64,
+    /// Of these, with an engine difference.
+    pub compared: u64,
+    /// H.
+    pub entropy: f64,
+    /// p.
+    pub probability: f64,
+    /// ‖g‖².
+    pub energy: f64,
+    /// k3 of the engine difference.
+    pub k3: f64,
 }
 
 impl SlicedResponse<'_> {
@@ -233,11 +245,18 @@ impl SlicedResponse<'_> {
             all.probability += probability;
             all.energy += energy;
         }
-        if facts.clips {
-            all.clipped = facts.clipped[range.clone()].iter().map(|clipped| u64::from(*clipped)).sum();
-        }
+        all.clipped = self.clipped(range.clone());
         (all.k3, all.compared) = self.k3.sum(range);
         all
+    }
+
+    /// How many tokens of `range` are clipped.
+    pub fn clipped(&self, range: std::ops::Range<usize>) -> u64 {
+        if self.facts.clips {
+            self.facts.clipped[range].iter().map(|clipped| u64::from(*clipped)).sum()
+        } else {
+            0
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::stats::bootstrap::{Stratum, Units, interval, normal_interval, resample};
+use crate::stats::bootstrap::{Stratum, Units, interval, normal_interval, resample, widened};
 
 /// Draws of the bootstrap.
 const DRAWS: usize = 1000;
@@ -10,6 +10,8 @@ const SEED: u64 = 14;
 /// Groups that are drawn. The mean of more is normal, and its interval needs no draws.
 const DRAWN: usize = 2048;
 const CONFIDENCE: f64 = 0.95;
+/// Groups that are drawn from together at least.
+const POOL: usize = 16;
 
 /// Groups of one size and number of right responses: (n, c) and how many.
 pub type Sizes = BTreeMap<(u32, u32), u64>;
@@ -45,15 +47,37 @@ pub fn mean(sizes: &Sizes, k: u32) -> Option<f64> {
     (groups > 0.0).then(|| sum / groups)
 }
 
-/// The interval of pass@k over a run: the groups of every step are drawn anew. `steps` holds the groups
-/// of each step in an order that depends on their ids alone.
+/// The interval of pass@k over a run: the groups of every step are drawn anew, those of small steps
+/// together with their neighbours'. `steps` holds the groups of each step in an order that depends on
+/// their ids alone.
 pub fn run_interval(steps: &[Vec<(u32, u32)>], k: u32) -> Option<[f64; 2]> {
     let of_step = |groups: &Vec<(u32, u32)>| -> Vec<f64> {
         groups.iter().filter(|(n, _)| *n >= k).map(|(n, c)| pass_at_k(*n, *c, k)).collect()
     };
-    let steps: Vec<Vec<f64>> = steps.iter().map(of_step).collect();
-    let groups = steps.iter().map(Vec::len).sum();
-    if groups > DRAWN { normal_interval(&steps, CONFIDENCE) } else { drawn_interval(&steps, groups) }
+    let pools = pooled(steps.iter().map(of_step));
+    let groups = pools.iter().map(Vec::len).sum();
+    let found =
+        if groups > DRAWN { normal_interval(&pools, CONFIDENCE) } else { drawn_interval(&pools, groups) };
+    found.map(|ends| ends.map(|end| end.clamp(0.0, 1.0)))
+}
+
+/// Neighbouring steps put together until they have [`POOL`] groups: one group alone does not scatter,
+/// and a few scatter less about their own mean than about the true one.
+fn pooled(steps: impl Iterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
+    let mut pools: Vec<Vec<f64>> = Vec::new();
+    for values in steps {
+        match pools.last_mut().filter(|last| last.len() < POOL) {
+            Some(last) => last.extend(values),
+            None => pools.push(values),
+        }
+    }
+    if let Some(small) = pools.pop_if(|last| last.len() < POOL) {
+        match pools.last_mut() {
+            Some(last) => last.extend(small),
+            None => pools.push(small),
+        }
+    }
+    pools
 }
 
 fn drawn_interval(steps: &[Vec<f64>], groups: usize) -> Option<[f64; 2]> {
@@ -64,12 +88,26 @@ fn drawn_interval(steps: &[Vec<f64>], groups: usize) -> Option<[f64; 2]> {
     let strata: Vec<Stratum<2>> = steps.iter().map(stratum).collect();
     let drawn = resample(&strata, Units::Groups, DRAWS, SEED);
     let means: Vec<f64> = drawn.iter().map(|[[sum, groups], _]| sum / groups).collect();
-    interval(&means, CONFIDENCE, groups)
+    // Drawn values scatter about their stratum's mean as if that were the true one.
+    let scatter = |n_over: fn(f64) -> f64| -> f64 {
+        let of_step = |values: &Vec<f64>| {
+            let n = values.len() as f64;
+            let mean = values.iter().sum::<f64>() / n;
+            let squares = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+            if values.len() > 1 { n_over(n) * squares } else { 0.0 }
+        };
+        steps.iter().map(of_step).sum()
+    };
+    let (drawn, true_one) = (scatter(|_| 1.0), scatter(|n| n / (n - 1.0)));
+    let factor = if drawn > 0.0 { (true_one / drawn).sqrt() } else { 1.0 };
+    let mean = steps.iter().flatten().sum::<f64>() / groups as f64;
+    interval(&means, CONFIDENCE, groups).map(|ends| widened(ends, mean, factor))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::random::Random;
     use proptest::prelude::*;
 
     /// Over all ways to draw k of n responses.
@@ -90,6 +128,25 @@ mod tests {
             let (c, k) = (c.min(n), k.min(n));
             prop_assert!((pass_at_k(n, c, k) - naive(n, c, k)).abs() < 1e-12);
         }
+    }
+
+    /// Groups that come one, two or three a step scatter as those of large steps do, and no end leaves
+    /// what a share can be.
+    #[test]
+    fn small_steps_are_no_surer() {
+        let mut random = Random::new(3, 0);
+        for (steps, size) in [(100, 1), (100, 2), (60, 3), (1_000, 2), (1_050, 2), (2_100, 1)] {
+            let groups: Vec<Vec<(u32, u32)>> = (0..steps)
+                .map(|_| (0..size).map(|_| (1, u32::from(random.unit() < 0.5))).collect())
+                .collect();
+            let [low, high] = run_interval(&groups, 1).unwrap_or_default();
+            let expected = 1.96 * 0.5 / f64::from(steps * size).sqrt();
+            let found = (high - low) / 2.0;
+            assert!((found / expected - 1.0).abs() < 0.15, "{steps} × {size}: {found} for {expected}");
+        }
+        let mut one_wrong = vec![vec![(1, 1); 2]; 1_050];
+        one_wrong[7][1] = (1, 0);
+        assert!(run_interval(&one_wrong, 1).is_some_and(|[low, high]| low > 0.99 && high <= 1.0));
     }
 
     #[test]
