@@ -5,6 +5,8 @@ use crate::ingest::Limits;
 
 /// A thread of work takes this much of the address space: its stack and its part of the heap.
 const THREAD_BYTES: u64 = 96 << 20;
+/// Threads beyond any machine's cores wait for each other: 2,000 on two cores do not end.
+const MOST_THREADS: usize = 256;
 
 /// Keeps to `--threads` and to `ulimit -v`, everywhere in the program.
 pub fn keep_to_limits(cli: &mut Cli) {
@@ -30,7 +32,7 @@ pub fn keep_to_limits(cli: &mut Cli) {
 pub fn bind_threads(threads: usize) {
     if threads > 0 {
         // Fails only where the pool is in use already, which it is not before the command starts.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.min(MOST_THREADS)).build_global();
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::types::Float32Type;
-use arrow_array::{Array, ArrayRef, Float32Array, ListArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, RecordBatch, UInt64Array};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
 
-use super::analyzed;
-use super::support::small_log;
+use super::support::{float_lists, floats, ints, small_log, write_parquet};
+use super::{Silent, analyze, analyzed, open};
 
 fn repro(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/repro").join(name)
@@ -98,4 +98,29 @@ fn shares_of_energy_hold_at_any_scale() {
         let ratio = (found.s2t.energy_share, usual.s2t.energy_share);
         assert!((ratio.0.unwrap() / ratio.1.unwrap() - 1.0).abs() < 1e-6, "{ratio:?}");
     }
+}
+
+/// Hashes of prompts use all 64 bits; floats do not hold them.
+#[test]
+fn ids_of_64_bits_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let hashes: Vec<u64> = (0..8).map(|i| (u64::MAX - i / 2).rotate_left(7 * (i / 2) as u32)).collect();
+    let columns = |ids: ArrayRef| {
+        vec![
+            ("step", ints(&[0; 8])),
+            ("group_id", ids),
+            ("reward", floats(&[1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])),
+            ("advantage", floats(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])),
+            ("logprob", float_lists(&[&[-0.5, -0.7][..]; 8])),
+            ("entropy", float_lists(&[&[0.5, 0.6][..]; 8])),
+        ]
+    };
+    let path = folder.path().join("hashes.parquet");
+    write_parquet(&path, columns(Arc::new(UInt64Array::from(hashes.clone()))), 3);
+    assert_eq!(analyzed(&[path], &AnalyzeSettings::default()).totals.groups, Some(4));
+    let path = folder.path().join("floats.parquet");
+    let rounded: Vec<f64> = hashes.iter().map(|hash| *hash as f64).collect();
+    write_parquet(&path, columns(Arc::new(Float64Array::from(rounded))), 3);
+    let error = analyze(&open(&[path], 0), &AnalyzeSettings::default(), &Silent).unwrap_err();
+    assert!(error.to_string().contains("group_id") && error.to_string().contains("digits"), "{error}");
 }

@@ -100,6 +100,9 @@ macro_rules! real {
 }
 real!(half::f16, f32, f64);
 
+/// Above 2^53 not every whole number is a float.
+const LARGEST_FLOAT_ID: f64 = 9_007_199_254_740_992.0;
+
 fn whole_of(x: f64) -> Option<i64> {
     (x.fract() == 0.0 && x.abs() < 9e18).then_some(x as i64)
 }
@@ -289,11 +292,20 @@ pub fn to_ids(array: &dyn Array) -> Result<Vec<Id>, WrongType> {
         }
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
             let id = |v: &f64| match whole_of(*v) {
-                Some(whole) => Id::Int(whole),
-                None if v.is_nan() => Id::Missing,
-                None => Id::Text(Arc::from(v.to_string())),
+                // Neighbouring ids are one number there, and their groups would be one.
+                _ if v.abs() > LARGEST_FLOAT_ID => {
+                    Err(WrongType(format!("floats as large as {v:e}, whose last digits are lost")))
+                }
+                Some(whole) => Ok(Id::Int(whole)),
+                None if v.is_nan() => Ok(Id::Missing),
+                None => Ok(Id::Text(Arc::from(v.to_string()))),
             };
-            Ok(to_f64(array)?.iter().map(id).collect())
+            to_f64(array)?.iter().map(id).collect()
+        }
+        // Hashes use all 64 bits: those beyond the largest signed number keep their bits.
+        DataType::UInt64 => {
+            let id = |v: Option<u64>| v.map_or(Id::Missing, |v| Id::Int(v.cast_signed()));
+            Ok(array.as_primitive::<UInt64Type>().iter().map(id).collect())
         }
         _ => Ok(to_i64(array)?.into_iter().map(|v| v.map_or(Id::Missing, Id::Int)).collect()),
     }
