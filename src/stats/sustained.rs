@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::quantile::select_quantile;
@@ -96,7 +97,9 @@ pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
             let scanned = scan.best().filter(|best| real(best, scan.windows()));
             scanned.or_else(|| scan.since_the_start().filter(|best| real(best, 1)))
         }
-        None => scan.best().filter(|best| (0..ORDERS).all(|order| shuffled(&values, order, best.z()))),
+        None => scan
+            .best()
+            .filter(|best| (0..ORDERS).into_par_iter().all(|order| shuffled(&values, order, best.z()))),
     }?;
     let sampling = known.as_ref().unwrap_or(&variances);
     Some(Change {
