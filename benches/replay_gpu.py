@@ -3,12 +3,14 @@
     cargo build --release --features cuda
     python benches/replay_gpu.py --program target/release/stapo-analyze [--shapes 0.6B,1.7B] [--lengths 1024,4096]
                                  [--dtypes bf16,float32] [--tokens 8192] [--updates 6] [--arguments=--gradient-checkpointing]
+                                 [--lora 16]
 
 Makes a checkpoint with random weights (transformers) and a log of responses of one length, then measures whole
 updates (forward, statistics, backward, global clip, AdamW) of `tokens` tokens each. PyTorch runs eagerly, as
 trainers do: SDPA attention, fused AdamW, autocast for bf16; float32 of this program stands beside PyTorch with
 TensorFloat-32 and with float32 products. The first two updates of each are warm-up (kernels are compiled then); of
-the rest the median counts. Tokens are response tokens of both. Memory is the most that PyTorch's allocator had given
+the rest the median counts. With --lora both train an adapter of that rank: PyTorch by PEFT, where it is installed, on a
+model in bfloat16 (float32 for float32). Tokens are response tokens of both. Memory is the most that PyTorch's allocator had given
 out, and the most that nvidia-smi said of this program beyond what was taken before. The losses of the last update
 are printed beside each other. Needs torch, transformers, pyarrow and a CUDA device; prints one row a case.
 """
@@ -33,19 +35,25 @@ SHAPES = {
     "0.6B": dict(hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16),
     "1.7B": dict(hidden_size=2048, intermediate_size=6144, num_hidden_layers=28, num_attention_heads=16),
     "4B": dict(hidden_size=2560, intermediate_size=9728, num_hidden_layers=36, num_attention_heads=32),
+    "8B": dict(
+        hidden_size=4096, intermediate_size=12288, num_hidden_layers=36, num_attention_heads=32,
+        tie_word_embeddings=False,
+    ),
 }
 VOCABULARY, PROMPT, WARM_UP = 151_936, 16, 2
 BESIDE = {"bf16": ["bf16"], "float32": ["TF32", "float32"]}
 
 
 def checkpoint(shape, folder):
-    config = Qwen3Config(
+    common = dict(
         vocab_size=VOCABULARY, num_key_value_heads=8, head_dim=128, tie_word_embeddings=True,
-        rope_theta=1_000_000.0, max_position_embeddings=40_960, **SHAPES[shape],
+        rope_theta=1_000_000.0, max_position_embeddings=40_960, dtype=torch.bfloat16,
     )
     torch.manual_seed(0)
+    torch.set_default_dtype(torch.bfloat16)
     with torch.device("cuda"):
-        model = Qwen3ForCausalLM(config).to(torch.bfloat16)
+        model = Qwen3ForCausalLM(Qwen3Config(**common | SHAPES[shape]))
+    torch.set_default_dtype(torch.float32)
     model.save_pretrained(folder, max_shard_size="1GB")
     del model
     torch.cuda.empty_cache()
@@ -74,9 +82,9 @@ def write_log(rows, path):
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
 
 
-def pytorch(folder, rows, batch, dtype):
+def pytorch(folder, rows, batch, dtype, lora=None):
     try:
-        return updates_of_pytorch(folder, rows, batch, dtype)
+        return updates_of_pytorch(folder, rows, batch, dtype, lora)
     except torch.OutOfMemoryError:
         return None, torch.cuda.max_memory_allocated(), float("nan")
     finally:
@@ -84,12 +92,24 @@ def pytorch(folder, rows, batch, dtype):
         torch.cuda.empty_cache()
 
 
-def updates_of_pytorch(folder, rows, batch, dtype):
+def trained_by_pytorch(folder, dtype, lora):
+    kept = torch.bfloat16 if lora and dtype == "bf16" else torch.float32
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=kept, device_map="cuda")
+    if lora:
+        from peft import LoraConfig, get_peft_model
+
+        layers = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+        model = get_peft_model(model, LoraConfig(r=lora, lora_alpha=2 * lora, target_modules=layers))
+    return model
+
+
+def updates_of_pytorch(folder, rows, batch, dtype, lora):
     torch.cuda.reset_peak_memory_stats()
     torch.backends.cuda.matmul.allow_tf32 = dtype == "TF32"
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, device_map="cuda")
+    model = trained_by_pytorch(folder, dtype, lora)
     model.train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, weight_decay=0.0, fused=True)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=1e-6, weight_decay=0.0, fused=True)
     times = []
     for first in range(0, len(rows), batch):
         part = rows[first : first + batch]
@@ -108,7 +128,7 @@ def updates_of_pytorch(folder, rows, batch, dtype):
         loss = -torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.28) * advantage).mean()
         del logits
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         loss.item()
         torch.cuda.synchronize()
@@ -129,6 +149,7 @@ def ours(program, folder, log, batch, dtype, arguments):
         "--no-shuffle", "--minibatch", str(batch), "--lr", "1e-6", "--old", "log", "--report", str(out),
     ]
     command += (["--bf16"] if dtype == "bf16" else []) + arguments.arguments.split()
+    command += ["--lora", str(arguments.lora)] if arguments.lora else []
     before, peak = used_memory(), 0
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     begun = time.perf_counter()
@@ -157,6 +178,7 @@ def main():
     parser.add_argument("--updates", type=int, default=6)
     parser.add_argument("--limit", type=float, default=300, help="seconds for one case of this program")
     parser.add_argument("--arguments", default="", help="more arguments of this program")
+    parser.add_argument("--lora", type=int, help="train an adapter of this rank")
     parser.add_argument("--skip-pytorch", action="store_true")
     arguments = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; response tokens/s, peak memory")
@@ -175,7 +197,7 @@ def main():
                 print(f"<!-- {said} -->", flush=True)
                 for beside in BESIDE[dtype]:
                     theirs, their_peak, their_loss = (
-                        (0, 0, 0) if arguments.skip_pytorch else pytorch(folder, data, batch, beside)
+                        (0, 0, 0) if arguments.skip_pytorch else pytorch(folder, data, batch, beside, arguments.lora)
                     )
                     ratio = f"{mine / theirs:.2f}" if mine and theirs else "-"
                     print(

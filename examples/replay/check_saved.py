@@ -1,12 +1,15 @@
 """Does Hugging Face transformers load what `replay --save DIR` wrote, and how far is it from the start?
 
-    pip install torch transformers
+    pip install torch transformers          # and peft for an adapter
     python examples/replay/check_saved.py DIR [FOLDER_IT_WAS_LOADED_FROM]
+
+An adapter needs the folder of its model; its weights are merged into the model's for the comparison.
 
 Fails where a tensor is missing, not expected or misshapen, or where the model does not give finite logits.
 """
 
 import sys
+from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -19,8 +22,15 @@ def load(folder):
     return model.eval()
 
 
+def load_adapter(folder, model):
+    from peft import PeftModel
+
+    return PeftModel.from_pretrained(load(model), folder).merge_and_unload().eval()
+
+
 def main():
-    saved = load(sys.argv[1])
+    is_adapter = (Path(sys.argv[1]) / "adapter_config.json").exists()
+    saved = load_adapter(sys.argv[1], sys.argv[2]) if is_adapter else load(sys.argv[1])
     ids = torch.arange(12)[None] % saved.config.vocab_size
     with torch.no_grad():
         logits = saved(ids).logits

@@ -14,7 +14,7 @@ use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::ingest::{IngestSettings, Limits, UserMap};
 use crate::replay::objective::{ObjectiveSettings, RandomFrom};
-use crate::replay::{OldPolicy, OptimizerSettings, ReplaySettings};
+use crate::replay::{AdapterSettings, OldPolicy, OptimizerSettings, ReplaySettings};
 
 /// Resolves how to read a log.
 pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
@@ -106,10 +106,12 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
             constant_length: arguments.constant_length.map_or(0, size),
         },
         model: arguments.model.clone(),
+        adapter: adapter(arguments),
         device: arguments.device.clone(),
         tokens_per_microbatch: arguments.tokens_per_microbatch.map(size),
         gradient_checkpointing: arguments.gradient_checkpointing,
         half_products: arguments.bf16,
+        device_memory: arguments.device_memory,
         threads: arguments.input.reading.threads,
         responses: arguments.responses,
         steps: arguments.steps,
@@ -200,4 +202,14 @@ fn named_path(text: &str) -> (Option<String>, PathBuf) {
         Some((name, path)) => (Some(name.to_owned()), PathBuf::from(path)),
         None => (None, PathBuf::from(text)),
     }
+}
+
+/// The adapter that is asked for: twice the rank is the alpha that TRL and most recipes take, and keeps its
+/// part's size whatever the rank.
+fn adapter(arguments: &ReplayArgs) -> Option<AdapterSettings> {
+    let new = |rank: u64| AdapterSettings::New {
+        rank: usize::try_from(rank).unwrap_or(usize::MAX),
+        alpha: arguments.lora_alpha.unwrap_or(2.0 * rank as f64),
+    };
+    arguments.lora.map(new).or_else(|| arguments.adapter.clone().map(AdapterSettings::Saved))
 }

@@ -39,7 +39,7 @@ pub fn estimate(stage: &mut Stage<'_>, keeps_files: bool) -> Result<String> {
         settings.device,
         stage
             .engine
-            .memory_plan(stage.start.config(), stage.largest_minibatch_tokens())
+            .memory_plan(stage.start.config(), stage.start.lora(), stage.largest_minibatch_tokens())
             .told(log_bytes(stage)),
     ))
 }
@@ -67,7 +67,7 @@ fn log_bytes(stage: &Stage<'_>) -> u64 {
 
 /// Token logs of all arms with the parts of the last one, two checkpoints side by side, kept policies.
 fn disk_bytes(stage: &Stage<'_>, arms: u64) -> u64 {
-    let parameters = stage.start.parameter_count() as u64;
+    let parameters = stage.start.trained_count() as u64;
     let kept = if stage.settings.save.is_some() { arms * parameters * 4 } else { 0 };
     let tokens: u64 = stage.survey.steps.iter().map(|s| s.tokens).sum();
     (arms + 1) * tokens * LOGGED_BYTES + 2 * parameters * CHECKPOINT_BYTES + kept

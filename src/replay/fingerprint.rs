@@ -9,6 +9,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::log::Survey;
+use super::model::AdapterSettings;
 use super::settings::ReplaySettings;
 use crate::error::{Error, Result};
 use crate::ingest::Run;
@@ -17,6 +18,10 @@ use crate::ingest::Run;
 /// contents of log and model. Where files lie and when they were written does not matter to it.
 pub fn fingerprint(run: &Run, survey: &Survey, settings: &ReplaySettings) -> Result<String> {
     let reading = &run.settings;
+    let adapter = match &settings.adapter {
+        Some(AdapterSettings::Saved(folder)) => Some(folder.as_path()),
+        _ => None,
+    };
     let facts = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "log": { "files": run.files.len(), "content": format!("{:016x}", survey.content) },
@@ -26,6 +31,7 @@ pub fn fingerprint(run: &Run, survey: &Survey, settings: &ReplaySettings) -> Res
             "entropy_in_bits": reading.entropy_in_bits,
         },
         "model": settings.model.as_deref().map(contents).transpose()?,
+        "adapter": adapter.map(contents).transpose()?,
         "settings": settings,
     });
     serde_json::to_string_pretty(&facts).map_err(|e| Error::write(Path::new("fingerprint"), e))
@@ -36,7 +42,8 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).map_err(|e| Error::read(folder, e))?.flatten() {
         let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-        let counts = name == "config.json" || name == "tokenizer.json" || name.ends_with(".safetensors");
+        let counts = ["config.json", "tokenizer.json", "adapter_config.json"].contains(&name.as_str())
+            || name.ends_with(".safetensors");
         if counts && path.is_file() {
             found.insert(name, hash(&path)?);
         }

@@ -38,6 +38,7 @@ mod update;
 mod verdict;
 mod warnings;
 
+pub use model::AdapterSettings;
 pub use outcome::{ArmTiming, Replayed};
 pub use progress::{NoProgress, ReplayProgress};
 pub use result::ReplayResult;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::arm::file_stem;
 use super::log::Survey;
-use super::model::{Engine, ModelConfig, Policy};
+use super::model::{AdapterSettings, Engine, Lora, MemoryPlan, ModelConfig, Policy};
 use super::objective::{NAMES, build, can_dual_clip};
 use super::settings::{OldPolicy, ReplaySettings};
 use crate::analyze::PassRule;
@@ -41,9 +41,22 @@ pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
         if settings.objectives[..place].contains(name) {
             return refuse(format!("--objective {name} is given twice"), "name each objective once".into());
         }
+        if objective.gate().is_some() && settings.adapter.is_some() {
+            return refuse(
+                format!("--objective {name} needs the gradient of lm_head, which an adapter leaves as it is"),
+                "leave it out, or train the whole model (without --lora and --adapter)".into(),
+            );
+        }
         if objective.needs_teacher() {
             run.require(Column::LogprobRef)?;
         }
+    }
+    if settings.adapter.is_some() && settings.model.is_none() {
+        return refuse(
+            "--lora and --adapter need a checkpoint: a surrogate is small enough to be trained as it is"
+                .into(),
+            "give the checkpoint that the run started from (--model DIR)".into(),
+        );
     }
     if let Some(condition) = &settings.pass {
         PassRule::new(run, condition)?;
@@ -69,8 +82,12 @@ pub fn refuse_own_inputs(run: &Run, settings: &ReplaySettings, folder: Option<&P
             let log = folder.join(format!("{stem}.parquet"));
             refuse_replacing(&log, run.files.iter().map(|file| file.path()))?;
         }
-        if let Some((save, model)) = settings.save.as_ref().zip(settings.model.as_ref()) {
-            refuse_replacing(&save.join(stem), [model.as_path()])?;
+        if let Some(save) = &settings.save {
+            let adapter = match &settings.adapter {
+                Some(AdapterSettings::Saved(adapter)) => Some(adapter),
+                _ => None,
+            };
+            refuse_replacing(&save.join(stem), settings.model.iter().chain(adapter).map(|p| p.as_path()))?;
         }
     }
     Ok(())
@@ -98,25 +115,40 @@ pub fn require_vocabulary(survey: &Survey, policy: &Policy) -> Result<()> {
 /// Share of a device's memory that can be planned with; the rest is the driver's and the allocator's.
 const USABLE: f64 = 0.9;
 
+/// Rank that is recommended where a model does not fit.
+const SMALL_RANK: usize = 16;
+
 /// Refuses a model that cannot be trained in the device's memory, before any of it is loaded.
-pub fn require_memory(engine: &Engine, config: &ModelConfig, device: &str) -> Result<()> {
+pub fn require_memory(
+    engine: &Engine,
+    config: &ModelConfig,
+    lora: Option<&Lora>,
+    device: &str,
+) -> Result<()> {
     // Whatever the log is, one response has to go through.
-    let plan = engine.memory_plan(config, 0);
+    let plan = engine.memory_plan(config, lora, 0);
     let Some(memory) = plan.device else { return Ok(()) };
     let usable = (memory as f64 * USABLE) as u64;
-    if plan.total() <= usable {
+    let fits = |plan: &MemoryPlan| plan.total() <= usable;
+    if fits(&plan) {
         return Ok(());
     }
-    let each = plan.standing() as f64 / plan.trained as f64;
+    let each = plan.standing() as f64 / plan.model as f64;
+    let small = Lora::on_all(SMALL_RANK, 2.0 * SMALL_RANK as f64);
+    let adapter = match lora.is_none() && fits(&engine.memory_plan(config, Some(&small), 0)) {
+        true => format!("train an adapter of it (--lora {SMALL_RANK}); "),
+        false => String::new(),
+    };
     let fitting = usable.saturating_sub(plan.activations) as f64 / each / 1e9;
     Err(Error::Usage {
         message: format!(
-            "the model does not fit: it takes {} to train {:.1} billion parameters on {device}",
+            "the model does not fit: it takes {} to train {}{:.1} billion parameters on {device}",
             plan.told(0),
-            plan.trained as f64 / 1e9,
+            if lora.is_some() { "an adapter of " } else { "" },
+            plan.model as f64 / 1e9,
         ),
         hint: format!(
-            "up to {fitting:.1} billion parameters fit there (`stapo-analyze devices` lists others), or use --device cpu"
+            "{adapter}up to {fitting:.1} billion parameters fit there (`stapo-analyze devices` lists others), or use --device cpu"
         ),
     })
 }

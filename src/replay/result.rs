@@ -114,8 +114,29 @@ pub struct Model {
     pub parameters: u64,
     /// Size of the vocabulary.
     pub vocab_size: u64,
+    /// The low-rank adapter that was trained instead of the model, where one was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub adapter: Option<Adapter>,
     /// How the surrogate was fitted.
     pub fit: Option<SurrogateFit>,
+}
+
+/// A low-rank adapter: W + scale · B A in the place of W.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Adapter {
+    /// Folder that it was read from; `None` for a new one.
+    pub path: Option<String>,
+    /// Rows of A.
+    pub rank: u64,
+    /// PEFT's `lora_alpha`.
+    pub alpha: f64,
+    /// What B A is multiplied by: alpha over the rank, or over its root.
+    pub scale: f64,
+    /// Linear layers that have one.
+    pub modules: Vec<String>,
+    /// Numbers that are trained.
+    pub parameters: u64,
 }
 
 /// How well a surrogate follows the log.

@@ -9,14 +9,14 @@ use super::estimate::estimate;
 use super::fingerprint::fingerprint;
 use super::holdout::Holdout;
 use super::log::{Needs, Survey, Windows, survey};
-use super::model::{Engine, EngineSettings, Policy, read_shape};
+use super::model::{AdapterSettings, Engine, EngineSettings, Policy, read_shape};
 use super::outcome::Replayed;
 use super::preflight::{
     check, refuse_identical_seeds, refuse_own_inputs, require_memory, require_vocabulary,
 };
 use super::progress::ReplayProgress;
 use super::provenance::{copy_tokenizer, learning_rate, metadata, tokenizer, training};
-use super::result::{ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
+use super::result::{Adapter, ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
 use super::settings::{OldPolicy, ReplaySettings};
 use super::stage::Stage;
 use super::state::State;
@@ -132,6 +132,7 @@ fn engine(settings: &ReplaySettings) -> Result<Engine> {
     engine.gradient_checkpointing = settings.gradient_checkpointing;
     engine.half_products = settings.half_products;
     engine.tokens_per_microbatch = settings.tokens_per_microbatch;
+    engine.memory = settings.device_memory;
     if settings.threads > 0 {
         engine.threads = settings.threads;
     }
@@ -148,8 +149,14 @@ fn starting_policy(
     let device = parse_device(&settings.device)?;
     let (start, fit) = match &settings.model {
         Some(folder) => {
-            require_memory(fitting.engine, &read_shape(folder)?, &settings.device)?;
-            (Policy::load(folder, &device)?, None)
+            let shape = read_shape(folder)?;
+            let lora = settings.adapter.as_ref().map(|adapter| adapter.lora(&shape)).transpose()?;
+            require_memory(fitting.engine, &shape, lora.as_ref(), &settings.device)?;
+            let policy = match &settings.adapter {
+                Some(adapter) => Policy::load_with_adapter(folder, adapter, settings.half_products, &device)?,
+                None => Policy::load(folder, &device)?,
+            };
+            (policy, None)
         }
         None => {
             let blank = Policy::random(surrogate::shape(survey.largest_id), 1, &device);
@@ -161,8 +168,25 @@ fn starting_policy(
         path: settings.model.as_ref().map(|m| m.display().to_string()),
         surrogate: fit.is_some(),
         parameters: start.parameter_count() as u64,
+        adapter: adapter(settings, &start),
         vocab_size: start.config().vocab_size as u64,
         fit,
     };
     Ok((start, model))
+}
+
+/// What the result says of the adapter, where one is trained.
+fn adapter(settings: &ReplaySettings, start: &Policy) -> Option<Adapter> {
+    let path = match &settings.adapter {
+        Some(AdapterSettings::Saved(folder)) => Some(folder.display().to_string()),
+        _ => None,
+    };
+    start.lora().map(|lora| Adapter {
+        path,
+        rank: lora.rank as u64,
+        alpha: lora.alpha,
+        scale: lora.scale(),
+        modules: lora.targets.iter().map(|target| target.name().to_owned()).collect(),
+        parameters: start.trained_count() as u64,
+    })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
+use super::model::AdapterSettings;
 use super::objective::ObjectiveSettings;
 use crate::analyze::Condition;
 use crate::framework::rules::Rule;
@@ -79,6 +80,8 @@ pub struct ReplaySettings {
     pub objective: ObjectiveSettings,
     /// Checkpoint; `None` fits a surrogate.
     pub model: Option<PathBuf>,
+    /// Train a low-rank adapter of the checkpoint instead of all of it.
+    pub adapter: Option<AdapterSettings>,
     /// Device, as the user named it.
     pub device: String,
     /// Tokens of a micro-batch.
@@ -87,6 +90,8 @@ pub struct ReplaySettings {
     pub gradient_checkpointing: bool,
     /// Matrix products in bfloat16, where the device can.
     pub half_products: bool,
+    /// Bytes of the device's memory to plan with; `None` takes what is free.
+    pub device_memory: Option<u64>,
     /// Worker threads of the engine; 0 is one a core. The result does not depend on them.
     #[serde(skip)]
     pub threads: usize,
@@ -149,10 +154,12 @@ impl Default for ReplaySettings {
             objectives: Vec::new(),
             objective: ObjectiveSettings::default(),
             model: None,
+            adapter: None,
             device: "cpu".into(),
             tokens_per_microbatch: None,
             gradient_checkpointing: false,
             half_products: false,
+            device_memory: None,
             threads: 0,
             responses: None,
             steps: None,

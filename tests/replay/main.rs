@@ -1,6 +1,7 @@
 //! The replay through its command line, on the sample model.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod adapter;
 mod bad_input;
 mod beforehand;
 mod changed_logs;

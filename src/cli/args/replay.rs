@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
 use super::questions::condition;
-use super::values::{Format, non_negative, on_disk, positive, probability};
+use super::values::{Format, memory, non_negative, on_disk, positive, probability};
 use crate::analyze::Condition;
 use crate::framework::corrections::TIS_CAP;
 use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule};
@@ -46,7 +46,7 @@ pub struct ReplayArgs {
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,
 
-    /// Keep the final policy of every arm in DIR, as Hugging Face checkpoints
+    /// Keep the final policy of every arm in DIR, as Hugging Face checkpoints (adapters as PEFT's)
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub save: Option<PathBuf>,
 
@@ -134,6 +134,19 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "DIR", help_heading = "Policy")]
     pub model: Option<PathBuf>,
 
+    /// Train a low-rank adapter of this rank on all linear layers of attention and feed-forward part; the
+    /// model stays as it is and takes a fraction of the memory
+    #[arg(long, value_name = "RANK", value_parser = clap::value_parser!(u64).range(1..), requires = "model", help_heading = "Policy")]
+    pub lora: Option<u64>,
+
+    /// The adapter's part is multiplied by ALPHA over its rank [default: twice the rank]
+    #[arg(long, value_name = "ALPHA", value_parser = positive, requires = "lora", help_heading = "Policy")]
+    pub lora_alpha: Option<f64>,
+
+    /// Go on with a LoRA adapter of PEFT's: a folder with adapter_config.json and adapter_model.safetensors
+    #[arg(long, value_name = "DIR", conflicts_with = "lora", requires = "model", help_heading = "Policy")]
+    pub adapter: Option<PathBuf>,
+
     /// Where the policy runs: cpu, wgpu or cuda:N (the latter where built in)
     #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Policy")]
     pub device: String,
@@ -149,6 +162,10 @@ pub struct ReplayArgs {
     /// Matrix products in bfloat16 where the device can; weights stay in single precision
     #[arg(long, help_heading = "Policy")]
     pub bf16: bool,
+
+    /// Memory of the device to plan with, such as 24G [default: what is free when the replay begins]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = "Policy")]
+    pub device_memory: Option<u64>,
 
     /// Updates of the surrogate's fit at most; it ends where its log-probabilities correlate with the
     /// logged ones by 0.9

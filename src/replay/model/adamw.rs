@@ -31,7 +31,7 @@ impl Default for AdamWSettings {
 pub struct AdamW {
     pub(super) settings: AdamWSettings,
     pub(super) steps: u64,
-    /// First and second moment of every parameter, from the first step on.
+    /// First and second moment of every parameter that is trained, from the first step on.
     pub(super) moments: Vec<[Tensor<2>; 2]>,
 }
 
@@ -46,17 +46,20 @@ impl AdamW {
         self.steps
     }
 
-    /// One update with a learning rate. A parameter without gradient counts as one of zero.
+    /// One update of what is trained, with a learning rate. A parameter without gradient counts as one of
+    /// zero.
     pub fn step(&mut self, policy: Policy, gradients: Gradients, lr: f64) -> Policy {
         let device = policy.device();
         self.steps += 1;
         let rule = self.rule(lr);
         if self.moments.is_empty() {
-            self.moments = policy.parameters.iter().map(|p| [p.zeros_like(), p.zeros_like()]).collect();
+            self.moments = policy.trained().iter().map(|p| [p.zeros_like(), p.zeros_like()]).collect();
         }
-        let Policy { config, layout, parameters, origin } = policy;
+        let Policy { config, layout, mut parameters, origin } = policy;
+        let trained = parameters.split_off(layout.frozen);
+        let gradients = gradients.tensors.into_iter().skip(layout.frozen);
         let moments = std::mem::take(&mut self.moments);
-        let work: Vec<_> = parameters.into_iter().zip(gradients.tensors).zip(moments).collect();
+        let work: Vec<_> = trained.into_iter().zip(gradients).zip(moments).collect();
         type Work = ((Tensor<2>, Option<Tensor<2>>), [Tensor<2>; 2]);
         type Step<'a> = &'a (dyn Fn(Tensor<2>, Tensor<2>, Tensor<2>, Tensor<2>) -> [Tensor<2>; 3] + Sync);
         let update = |((w, g), [m, v]): Work, step: Step<'_>| {
@@ -64,7 +67,7 @@ impl AdamW {
             let [w, m, v] = step(w, g, m, v);
             (w, [m, v])
         };
-        let (parameters, moments) = if shares_host_memory(&device) {
+        let (trained, moments): (Vec<_>, Vec<_>) = if shares_host_memory(&device) {
             let kernels = Compute::new(&device).kernels;
             work.into_par_iter().map(|w| update(w, &|w, g, m, v| kernels.adamw(w, g, m, v, rule))).unzip()
         } else {
@@ -73,6 +76,7 @@ impl AdamW {
             work.into_iter().map(|w| update(w, &|w, g, m, v| padded::adamw(w, g, m, v, rule))).unzip()
         };
         self.moments = moments;
+        parameters.extend(trained);
         Policy { config, layout, parameters, origin }
     }
 

@@ -76,6 +76,9 @@ impl<'a> Body<'a> {
             }
         }
         let embedding = self.policy.layout.embedding;
+        if !gradients.wants(embedding) {
+            return gradients;
+        }
         let sum =
             gradients.take_at(embedding).unwrap_or_else(|| self.policy.parameters[embedding].zeros_like());
         gradients.add_at(embedding, sum.select_assign(0, self.ids(pack), d, IndexingUpdateOp::Add));

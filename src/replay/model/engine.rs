@@ -2,10 +2,12 @@
 
 use burn::tensor::{Device, FloatDType};
 
+use super::adapter::Lora;
 use super::body::Keep;
 use super::config::ModelConfig;
 use super::gradients::Gradients;
 use super::host_engine::HostEngine;
+use super::layout::Layout;
 use super::memory_plan::MemoryPlan;
 use super::ops::Compute;
 use super::padded::PaddedEngine;
@@ -33,6 +35,8 @@ pub struct EngineSettings {
     /// Bytes of forward passes that are kept until their way back, `None` for what suits the device;
     /// what does not fit is computed again.
     pub tape_bytes: Option<usize>,
+    /// Bytes of the device's memory to plan with, `None` for what it has free.
+    pub memory: Option<u64>,
     /// Compute by tensor operations on padded batches, as devices with memory of their own need it,
     /// instead of by fused loops over the processor's memory.
     pub padded: bool,
@@ -48,6 +52,7 @@ impl EngineSettings {
             gradient_checkpointing: false,
             half_products: false,
             tape_bytes: None,
+            memory: None,
             padded: !shares_host_memory(device),
         }
     }
@@ -87,7 +92,7 @@ impl Engine {
                 tokens,
                 keep,
                 tape_bytes,
-                memory: memory_of(&settings.device),
+                memory: least(settings.memory, memory_of(&settings.device)),
             })));
         }
         let compute = Compute::new(&settings.device);
@@ -171,13 +176,20 @@ impl Engine {
         })
     }
 
-    /// Memory that training a policy of this shape takes, with mini-batches of so many tokens.
-    pub fn memory_plan(&self, config: &ModelConfig, tokens: u64) -> MemoryPlan {
+    /// Memory that training a policy of this shape takes, or an adapter of it, with mini-batches of so many
+    /// tokens.
+    pub fn memory_plan(&self, config: &ModelConfig, lora: Option<&Lora>, tokens: u64) -> MemoryPlan {
+        let layout = lora.map_or_else(|| Layout::new(config), |lora| Layout::with_adapter(config, lora));
         match &self.0 {
-            Way::Host(engine) => engine.memory_plan(config, tokens),
-            Way::Padded(engine) => engine.memory_plan(config, tokens),
+            Way::Host(engine) => engine.memory_plan(config, &layout, tokens),
+            Way::Padded(engine) => engine.memory_plan(config, &layout, tokens),
         }
     }
+}
+
+/// The smaller of what is asked for and what there is.
+fn least(asked: Option<u64>, there: Option<u64>) -> Option<u64> {
+    asked.into_iter().chain(there).min()
 }
 
 fn check_shape(stats: &[TokenStats], weights: &[Vec<f32>]) -> Result<()> {

@@ -14,6 +14,8 @@ use crate::replay::device::shares_host_memory;
 pub struct Gradients {
     /// In the order of the policy's parameters; nothing where nothing was added.
     pub(super) tensors: Vec<Option<Tensor<2>>>,
+    /// So many of the first parameters are not trained.
+    frozen: usize,
     head: usize,
 }
 
@@ -23,14 +25,15 @@ pub struct GradientNorms {
     /// Over all parameters, as trainers clip it.
     pub global: f64,
     /// Of the output matrix alone. With tied embeddings it has the embedding's share too, as
-    /// `lm_head.weight.grad` has in PyTorch.
+    /// `lm_head.weight.grad` has in PyTorch. Zero where only an adapter is trained.
     pub lm_head: f64,
 }
 
 impl Gradients {
     /// No gradient yet.
     pub(super) fn none(policy: &Policy) -> Self {
-        Self { tensors: vec![None; policy.parameters.len()], head: policy.layout.head }
+        let (frozen, head) = (policy.layout.frozen, policy.layout.head);
+        Self { tensors: vec![None; policy.parameters.len()], frozen, head }
     }
 
     /// Both norms, from one look at the gradients.
@@ -50,12 +53,11 @@ impl Gradients {
         }
     }
 
-    /// Every gradient under the name its parameter has in a checkpoint, row by row.
+    /// Every gradient of what is trained under the name it has in a checkpoint, row by row.
     pub fn by_name(&self, policy: &Policy) -> BTreeMap<String, Vec<f32>> {
         let mut named = BTreeMap::new();
-        for (parameter, tensor) in policy.layout.parameters.iter().zip(&self.tensors) {
-            let values =
-                tensor.as_ref().map_or_else(|| vec![0.0; parameter.rows * parameter.columns], host_values);
+        for (parameter, tensor) in policy.layout.parameters.iter().zip(&self.tensors).skip(self.frozen) {
+            let values = tensor.as_ref().map_or_else(|| vec![0.0; parameter.len()], host_values);
             let mut rest = values.as_slice();
             for piece in &parameter.pieces {
                 let (part, after) = rest.split_at(piece.len());
@@ -82,7 +84,16 @@ impl Gradients {
         }
     }
 
+    /// Whether the parameter at a place is trained.
+    pub(super) fn wants(&self, slot: usize) -> bool {
+        slot >= self.frozen
+    }
+
+    /// Adds where the parameter is trained.
     pub(super) fn add_at(&mut self, slot: usize, tensor: Tensor<2>) {
+        if !self.wants(slot) {
+            return;
+        }
         let sum = match self.tensors[slot].take() {
             None => tensor,
             Some(before) => before + tensor,

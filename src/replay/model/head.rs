@@ -64,7 +64,9 @@ pub(super) fn backward(
         };
         let d_logits = compute.kernels.logit_gradient(pi, targets, &coefficients[rows.clone()]);
         parts.push(d_logits.clone().matmul(policy.parameters[policy.layout.head].clone()));
-        gradients.add_at(policy.layout.head, d_logits.transpose().matmul(cut(&normed, &rows)));
+        if gradients.wants(policy.layout.head) {
+            gradients.add_at(policy.layout.head, d_logits.transpose().matmul(cut(&normed, &rows)));
+        }
     }
     let d_normed = Tensor::cat(parts, 0);
     drop(normed);

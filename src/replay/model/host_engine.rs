@@ -104,17 +104,19 @@ impl HostEngine {
         pi.into_iter().flatten().collect()
     }
 
-    /// The policy, the start, moments, a gradient a worker and their sum, kept forward passes.
-    pub(super) fn memory_plan(&self, config: &ModelConfig, tokens: u64) -> MemoryPlan {
-        let parameters = Layout::new(config).len();
-        let one = 4 * parameters as u64;
+    /// The policy, the start, moments, a gradient a worker and their sum, kept forward passes; what is not
+    /// trained is there once.
+    pub(super) fn memory_plan(&self, config: &ModelConfig, layout: &Layout, tokens: u64) -> MemoryPlan {
+        let (model, trained) = (layout.model_len(), layout.trained_len());
+        let one = 4 * trained as u64;
         let width = 4 * config.hidden_size + 2 * config.qkv_width() + 2 * config.intermediate_size;
         let all = tokens.saturating_mul(4 * (config.layers * width) as u64);
         MemoryPlan {
-            trained: parameters as u64,
-            parameters: 2 * one,
+            model: model as u64,
+            trained: trained as u64,
+            parameters: 2 * one + layout.frozen_bytes(self.compute.rounds()),
             optimizer: 2 * one,
-            gradients: (self.workers(parameters).len() as u64 + 1) * one,
+            gradients: (self.workers(model).len() as u64 + 1) * one,
             activations: all.min(self.tape_bytes as u64),
             device: None,
         }

@@ -2,6 +2,7 @@
 
 use burn::tensor::Tensor;
 
+use super::adapter::{self, Multiply};
 use super::gradients::Gradients;
 use super::layout::LayerSlots;
 use super::ops::{Block, Compute, Heads, Packed, Span};
@@ -80,10 +81,10 @@ impl Scene<'_> {
         gradients: &mut Gradients,
     ) -> Tensor<2> {
         let (compute, eps) = (self.compute, self.policy.config.rms_norm_eps);
-        let d_act = compute.product(d_out.clone(), self.weight(slots.down).clone());
+        let d_act = self.input_gradient(&d_out, slots.down);
         let (act, d_gate_up) = compute.kernels.gate_backward(tape.gate_up, d_act);
         self.add_linear(gradients, slots.down, slots.down_bias, &d_out, act);
-        let d_mlp = compute.product(d_gate_up.clone(), self.weight(slots.gate_up).clone());
+        let d_mlp = self.input_gradient(&d_gate_up, slots.gate_up);
         self.add_linear(gradients, slots.gate_up, slots.gate_up_bias, &d_gate_up, tape.mlp_input);
         drop(d_gate_up);
         let weight = self.weight(slots.mlp_norm);
@@ -91,7 +92,7 @@ impl Scene<'_> {
             compute.kernels.norm_backward(d_mlp, tape.middle, weight, eps, Some(d_out));
         gradients.add_at(slots.mlp_norm, d_weight);
 
-        let d_attended = compute.product(d_middle.clone(), self.weight(slots.output).clone());
+        let d_attended = self.input_gradient(&d_middle, slots.output);
         self.add_linear(gradients, slots.output, slots.output_bias, &d_middle, tape.attended);
         let d_packed = self.attention_backward(tape.packed, tape.probabilities, d_attended);
         let norms = self.head_norms(slots);
@@ -101,7 +102,7 @@ impl Scene<'_> {
             gradients.add_at(q, dq);
             gradients.add_at(k, dk);
         }
-        let d_input = compute.product(d_qkv.clone(), self.weight(slots.qkv).clone());
+        let d_input = self.input_gradient(&d_qkv, slots.qkv);
         self.add_linear(gradients, slots.qkv, slots.qkv_bias, &d_qkv, tape.attention_input);
         let weight = self.weight(slots.input_norm);
         let (d_x, d_weight) = compute.kernels.norm_backward(d_input, tape.x, weight, eps, Some(d_middle));
@@ -168,11 +169,18 @@ impl Scene<'_> {
     }
 
     fn linear(&self, x: Tensor<2>, weight: usize, bias: Option<usize>) -> Tensor<2> {
-        let y = self.compute.product(x, self.weight(weight).clone().transpose());
+        let y = self.compute.product(x.clone(), self.weight(weight).clone().transpose());
+        let y = adapter::added(self, &self.policy.layout, weight, &x, y);
         if let Some(bias) = bias { y + self.weight(bias).clone() } else { y }
     }
 
-    /// Of y = x Wᵀ + b: dW = dyᵀ x, db = Σ dy.
+    /// Of y = x Wᵀ + b: dx = dy W.
+    fn input_gradient(&self, dy: &Tensor<2>, weight: usize) -> Tensor<2> {
+        let dx = self.compute.product(dy.clone(), self.weight(weight).clone());
+        adapter::input_gradient(self, &self.policy.layout, weight, dy, dx)
+    }
+
+    /// dW = dyᵀ x, db = Σ dy, where they are trained.
     fn add_linear(
         &self,
         gradients: &mut Gradients,
@@ -181,9 +189,27 @@ impl Scene<'_> {
         dy: &Tensor<2>,
         x: Tensor<2>,
     ) {
-        gradients.add_at(weight, self.compute.product(dy.clone().transpose(), x));
-        if let Some(bias) = bias {
+        adapter::add_gradients(self, &self.policy.layout, weight, dy, &x, gradients);
+        if gradients.wants(weight) {
+            gradients.add_at(weight, self.compute.product(dy.clone().transpose(), x));
+        }
+        if let Some(bias) = bias.filter(|bias| gradients.wants(*bias)) {
             gradients.add_at(bias, dy.clone().sum_dim(0));
         }
+    }
+}
+
+impl Multiply for Scene<'_> {
+    /// Products round their factors themselves.
+    fn factor(&self, x: Tensor<2>) -> Tensor<2> {
+        x
+    }
+
+    fn product(&self, a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
+        self.compute.product(a, b)
+    }
+
+    fn parameter(&self, slot: usize) -> Tensor<2> {
+        self.weight(slot).clone()
     }
 }

@@ -3,6 +3,10 @@
 //! Matrices that read the same input are kept as one (queries, keys and values; gate and up), so
 //! that one product does the work of three; a checkpoint has them apart.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::adapter::{Lora, PREFIX, Target};
 use super::config::ModelConfig;
 
 /// A tensor of a checkpoint.
@@ -27,6 +31,12 @@ pub struct Parameter {
     pub pieces: Vec<Piece>,
 }
 
+impl Parameter {
+    pub fn len(&self) -> usize {
+        self.rows * self.columns
+    }
+}
+
 /// Places of a layer's parameters.
 #[derive(Debug, Clone)]
 pub struct LayerSlots {
@@ -44,6 +54,15 @@ pub struct LayerSlots {
     pub down_bias: Option<usize>,
 }
 
+/// Places of one of the adapters of a matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterPart {
+    pub a: usize,
+    pub b: usize,
+    /// Which of the matrix's outputs it adds to.
+    pub columns: Range<usize>,
+}
+
 /// All parameters of a model and where each is.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -53,6 +72,11 @@ pub struct Layout {
     pub norm: usize,
     /// The output matrix: the embedding where they are tied.
     pub head: usize,
+    /// So many of the first parameters are not trained: all of the model where it has an adapter.
+    pub frozen: usize,
+    pub lora: Option<Lora>,
+    /// By the place of the matrix.
+    adapters: BTreeMap<usize, Vec<AdapterPart>>,
 }
 
 impl Layout {
@@ -67,12 +91,60 @@ impl Layout {
         } else {
             list.matrix(&[("lm_head.weight".into(), config.vocab_size)], width)
         };
-        Self { parameters: list.0, embedding, layers, norm, head }
+        let adapters = BTreeMap::new();
+        Self { parameters: list.0, embedding, layers, norm, head, frozen: 0, lora: None, adapters }
+    }
+
+    /// With an adapter behind the model's own parameters.
+    pub fn with_adapter(config: &ModelConfig, lora: &Lora) -> Self {
+        let mut layout = Self::new(config);
+        layout.frozen = layout.parameters.len();
+        let slots: Vec<usize> = layout.matrices().collect();
+        let mut list = List(std::mem::take(&mut layout.parameters));
+        for slot in slots {
+            let parts = list.adapters(slot, lora);
+            layout.adapters.insert(slot, parts);
+        }
+        Self { parameters: list.0, lora: Some(lora.clone()), ..layout }
+    }
+
+    /// Places of the layers' matrices.
+    pub fn matrices(&self) -> impl Iterator<Item = usize> + '_ {
+        self.layers.iter().flat_map(|l| [l.qkv, l.output, l.gate_up, l.down])
+    }
+
+    /// The adapters of the matrix at a place, in the order of its outputs.
+    pub fn adapter_of(&self, weight: usize) -> &[AdapterPart] {
+        self.adapters.get(&weight).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an adapter's part is multiplied by.
+    pub fn adapter_scale(&self) -> f64 {
+        self.lora.as_ref().map_or(0.0, Lora::scale)
+    }
+
+    /// The parameters that are trained.
+    pub fn trained(&self) -> &[Parameter] {
+        &self.parameters[self.frozen..]
     }
 
     /// Numbers to train.
-    pub fn len(&self) -> usize {
-        self.parameters.iter().map(|p| p.rows * p.columns).sum()
+    pub fn trained_len(&self) -> usize {
+        self.trained().iter().map(Parameter::len).sum()
+    }
+
+    /// Numbers of the model itself.
+    pub fn model_len(&self) -> usize {
+        let own = if self.lora.is_some() { self.frozen } else { self.parameters.len() };
+        self.parameters[..own].iter().map(Parameter::len).sum()
+    }
+
+    /// Bytes of what stays as it is: matrices of layers in bfloat16 where products are rounded to it.
+    pub fn frozen_bytes(&self, half: bool) -> u64 {
+        let all: usize = self.parameters[..self.frozen].iter().map(Parameter::len).sum();
+        let matrices: usize = self.matrices().map(|slot| self.parameters[slot].len()).sum();
+        let rounded = if half && self.frozen > 0 { matrices } else { 0 };
+        (4 * all - 2 * rounded) as u64
     }
 }
 
@@ -106,6 +178,26 @@ impl List {
             down: self.matrix(&one("mlp.down_proj.weight", width), inner),
             down_bias: config.mlp_bias.then(|| self.vector(&one("mlp.down_proj.bias", width))),
         }
+    }
+
+    /// A and B for every piece of a matrix that has an adapter.
+    fn adapters(&mut self, slot: usize, lora: &Lora) -> Vec<AdapterPart> {
+        let Parameter { columns: width, pieces, .. } = self.0[slot].clone();
+        let mut parts = vec![];
+        let mut end = 0;
+        for Piece { name, shape } in pieces {
+            let rows = shape[0];
+            let module = name.trim_end_matches(".weight");
+            end += rows;
+            let target = module.rsplit('.').next().and_then(Target::of);
+            if target.is_some_and(|target| lora.targets.contains(&target)) {
+                let part = |kind: &str| format!("{PREFIX}{module}.lora_{kind}.weight");
+                let a = self.matrix(&[(part("A"), lora.rank)], width);
+                let b = self.matrix(&[(part("B"), rows)], lora.rank);
+                parts.push(AdapterPart { a, b, columns: end - rows..end });
+            }
+        }
+        parts
     }
 
     fn matrix(&mut self, parts: &[(String, usize)], columns: usize) -> usize {

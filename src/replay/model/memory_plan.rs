@@ -5,7 +5,9 @@ use crate::format::bytes;
 /// Bytes that training takes, by what they hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Numbers that are trained.
+    /// Numbers of the model.
+    pub model: u64,
+    /// Numbers that are trained: all, or an adapter's.
     pub trained: u64,
     /// The policy in training and the start, with rounded copies where products are rounded.
     pub parameters: u64,

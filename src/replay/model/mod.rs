@@ -9,6 +9,7 @@
 //! other devices get few large operations on padded batches.
 
 mod adamw;
+mod adapter;
 mod body;
 mod checkpoint;
 mod config;
@@ -32,6 +33,7 @@ mod sums;
 mod workers;
 
 pub use adamw::{AdamW, AdamWSettings};
+pub use adapter::{AdapterSettings, Lora, Target};
 pub use config::{Architecture, ModelConfig};
 pub use engine::{Engine, EngineSettings};
 pub use gradients::{GradientNorms, Gradients};

@@ -68,8 +68,11 @@ impl Policy {
     }
 
     /// Writes a checkpoint that Hugging Face transformers loads (float32), with the tokenizer of the
-    /// folder the policy was loaded from.
+    /// folder the policy was loaded from; or the adapter alone, where it has one.
     pub fn save(&self, folder: &Path) -> Result<()> {
+        if let Some(lora) = self.lora() {
+            return self.save_adapter(folder, lora);
+        }
         let values: Vec<Vec<f32>> = self.parameters.iter().map(host_values).collect();
         let Origin { config_json, folder: origin } = &*self.origin;
         checkpoint::write(folder, &self.layout, &values, config_json, origin.as_deref())
@@ -80,9 +83,19 @@ impl Policy {
         &self.config
     }
 
-    /// Numbers that are trained.
+    /// Numbers of the model, without those of an adapter.
     pub fn parameter_count(&self) -> usize {
-        self.layout.len()
+        self.layout.model_len()
+    }
+
+    /// Numbers that are trained: the model's, or its adapter's.
+    pub fn trained_count(&self) -> usize {
+        self.layout.trained_len()
+    }
+
+    /// What is trained.
+    pub(super) fn trained(&self) -> &[Tensor<2>] {
+        &self.parameters[self.layout.frozen..]
     }
 
     /// Where its parameters are.
@@ -90,20 +103,21 @@ impl Policy {
         self.parameters.first().map(Tensor::device).unwrap_or_default()
     }
 
-    /// Replaces all parameters; the shapes have to be the same.
+    /// Replaces all that is trained; the shapes have to be the same.
     pub(super) fn with_parameters(&self, parameters: Vec<Tensor<2>>) -> Result<Self> {
-        let fits = parameters.len() == self.parameters.len()
-            && parameters.iter().zip(&self.parameters).all(|(a, b)| a.dims() == b.dims());
+        let fits = parameters.len() == self.trained().len()
+            && parameters.iter().zip(self.trained()).all(|(a, b)| a.dims() == b.dims());
         if !fits {
             return Err(Error::Usage {
                 message: "saved parameters do not fit the model".into(),
                 hint: "resume with the model the run was started with".into(),
             });
         }
-        Ok(Self { parameters, ..self.clone() })
+        let frozen = self.parameters[..self.layout.frozen].iter().cloned();
+        Ok(Self { parameters: frozen.chain(parameters).collect(), ..self.clone() })
     }
 }
 
-fn tensor(parameter: &Parameter, values: Vec<f32>, device: &Device) -> Tensor<2> {
+pub(super) fn tensor(parameter: &Parameter, values: Vec<f32>, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(values, [parameter.rows, parameter.columns]), device)
 }

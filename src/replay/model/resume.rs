@@ -1,4 +1,4 @@
-//! Weights and optimizer in one file, bit for bit, so that a run that was stopped continues as if it
+//! What is trained and its optimizer in one file, bit for bit, so that a run that was stopped continues as if it
 //! had not been.
 
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 
 const FORMAT: &str = "stapo-analyze replay state 1";
 
-/// Writes the parameters of a policy and the moments of its optimizer.
+/// Writes what is trained of a policy and the moments of its optimizer.
 pub fn save_state(path: &Path, policy: &Policy, optimizer: &AdamW) -> Result<()> {
     let mut values = vec![];
-    for (index, weight) in policy.parameters.iter().enumerate() {
+    for (index, weight) in policy.trained().iter().enumerate() {
         values.push((format!("weight.{index}"), weight.dims().to_vec(), host_values(weight)));
     }
     for (index, moments) in optimizer.moments.iter().enumerate() {
@@ -54,7 +54,7 @@ pub fn load_state(path: &Path, policy: &Policy, settings: AdamWSettings) -> Resu
     };
     let mut parameters = vec![];
     let mut moments = vec![];
-    for (index, weight) in policy.parameters.iter().enumerate() {
+    for (index, weight) in policy.trained().iter().enumerate() {
         parameters.push(read(format!("weight.{index}"), weight)?);
         if steps > 0 {
             moments.push([read(format!("first.{index}"), weight)?, read(format!("second.{index}"), weight)?]);

@@ -92,7 +92,7 @@ pub struct Update {
     pub loss: f64,
     /// Global norm of the gradient, before clipping.
     pub grad_norm: f64,
-    /// Norm of lm_head's part.
+    /// Norm of lm_head's part; 0 where only an adapter is trained, which leaves lm_head as it is.
     pub lm_head_grad_norm: f64,
     /// Whether a gate dropped the gradient before the optimizer.
     pub dropped: bool,

@@ -1,6 +1,7 @@
 //! Names and sentences that `replay.html` and `replay.md` share.
 
 use crate::replay::ReplayResult;
+use crate::replay::result::Adapter;
 use crate::report::numbers::count;
 use crate::report::text::prose;
 
@@ -16,9 +17,18 @@ pub fn name(result: &ReplayResult) -> String {
 pub fn policy(result: &ReplayResult) -> String {
     let parameters = count(result.model.parameters);
     match &result.model.path {
-        Some(path) => format!("{} ({parameters} parameters)", prose(path)),
+        Some(path) => format!("{} ({parameters} parameters{})", prose(path), adapter(result)),
         None => format!("a surrogate fitted to the log ({parameters} parameters)"),
     }
+}
+
+/// How much of the policy is trained, where it is not all of it.
+fn adapter(result: &ReplayResult) -> String {
+    let told = |adapter: &Adapter| {
+        let Adapter { rank, alpha, .. } = adapter;
+        format!("; trained is a LoRA adapter of {}, rank {rank}, alpha {alpha}", count(adapter.parameters))
+    };
+    result.model.adapter.as_ref().map(told).unwrap_or_default()
 }
 
 /// What holds for every replay; also in `replay.md`.

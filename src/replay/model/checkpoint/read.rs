@@ -103,7 +103,8 @@ fn open_files(folder: &Path) -> Result<Vec<TensorFile>> {
     names.into_iter().map(|name| TensorFile::open(&folder.join(name))).collect()
 }
 
-fn read_json(path: &Path) -> Result<Value> {
+/// A JSON file of a checkpoint.
+pub fn read_json(path: &Path) -> Result<Value> {
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
     let mut text = Vec::new();
     file.take(LARGEST_JSON).read_to_end(&mut text).map_err(|e| Error::read(path, e))?;

@@ -43,7 +43,7 @@ pub fn write(
     }
     let text = HashMap::from([("format".to_owned(), "pt".to_owned())]);
     write_tensors(&folder.join("model.safetensors"), text, &tensors)?;
-    write_config(config, &folder.join("config.json"))?;
+    write_json(&folder.join("config.json"), &as_float32(config))?;
     if let Some(origin) = origin {
         for name in COMPANIONS {
             let source = origin.join(name);
@@ -55,15 +55,20 @@ pub fn write(
     Ok(())
 }
 
-fn write_config(config: &Value, path: &Path) -> Result<()> {
+fn as_float32(config: &Value) -> Value {
     let mut config = config.clone();
     if let Value::Object(map) = &mut config {
         // Weights are written as they are trained.
         map.remove("torch_dtype");
         map.insert("dtype".into(), "float32".into());
     }
+    config
+}
+
+/// Writes a JSON file of a checkpoint.
+pub fn write_json(path: &Path, json: &Value) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
-    serde_json::to_writer_pretty(&mut file, &config).map_err(|e| Error::write(path, e))?;
+    serde_json::to_writer_pretty(&mut file, json).map_err(|e| Error::write(path, e))?;
     file.write_all(b"\n").map_err(|e| Error::write(path, e))?;
     file.commit()
 }

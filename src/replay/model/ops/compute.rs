@@ -24,6 +24,11 @@ impl Compute {
         Self { half: true, ..self }
     }
 
+    /// Whether products of the layers are taken in bfloat16.
+    pub fn rounds(&self) -> bool {
+        self.half
+    }
+
     /// A product of matrices of a layer.
     pub fn product<const D: usize>(&self, a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
         if self.half {

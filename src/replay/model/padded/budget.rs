@@ -2,6 +2,7 @@
 
 use super::super::body::Keep;
 use super::super::config::ModelConfig;
+use super::super::layout::Layout;
 use super::output::{CHUNK, CHUNK_ROWS};
 
 /// Tokens that go through the model together at most: beyond, kernels get no faster.
@@ -16,7 +17,8 @@ const PLANNED: f64 = 0.9;
 /// Bytes that a policy in training takes whatever the batch is, beside what a forward pass needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// The policy, and the start it is compared with; with the rounded copy of its matrices.
+    /// The policy, and the start it is compared with, which share what is not trained; with the rounded
+    /// copy of matrices.
     pub parameters: u64,
     /// Both moments of AdamW.
     pub optimizer: u64,
@@ -28,20 +30,21 @@ pub struct Standing {
 
 impl Standing {
     /// Of a model in float32.
-    pub fn new(config: &ModelConfig, parameters: usize, half: bool) -> Self {
-        let one = 4 * parameters as u64;
+    pub fn new(config: &ModelConfig, layout: &Layout, half: bool) -> Self {
+        let one = 4 * layout.trained_len() as u64;
+        let head = (config.vocab_size * config.hidden_size) as u64;
+        // Frozen matrices of layers are rounded where they are; the output's has a copy.
+        let rounded = one / 2 + if layout.lora.is_some() { 2 * head } else { 0 };
         // Logits, probabilities and their gradient; scores, probabilities and their gradients.
         let logits = 4 * (CHUNK as u64).min((CHUNK_ROWS * config.vocab_size) as u64);
         // The output matrix in three parts of bfloat16: once, and on the way back again where factors are
         // float32; these and scores take as much again in parts.
         let parts = if half { 1 } else { 2 };
         Self {
-            parameters: 2 * one + if half { one / 2 } else { 0 },
+            parameters: layout.frozen_bytes(half) + 2 * one + if half { rounded } else { 0 },
             optimizer: 2 * one,
             gradients: one,
-            workspace: 4 * logits
-                + parts * 6 * (config.vocab_size * config.hidden_size) as u64
-                + (parts << 30),
+            workspace: 4 * logits + parts * 6 * head + (parts << 30),
         }
     }
 
@@ -63,15 +66,9 @@ pub struct Budget {
 }
 
 /// Shares what a device has left beside a policy.
-pub fn budget(
-    config: &ModelConfig,
-    parameters: usize,
-    memory: Option<u64>,
-    keep: Keep,
-    half: bool,
-) -> Budget {
+pub fn budget(config: &ModelConfig, layout: &Layout, memory: Option<u64>, keep: Keep, half: bool) -> Budget {
     let planned = (memory.unwrap_or(ASSUMED) as f64 * PLANNED) as u64;
-    let left = planned.saturating_sub(Standing::new(config, parameters, half).total());
+    let left = planned.saturating_sub(Standing::new(config, layout, half).total());
     let token = tape_bytes(config, 1, keep, half).max(1)
         + tape_bytes(config, 1, Keep::Everything, half) / config.layers.max(1);
     let tokens = (left as usize / 2 / token).clamp(FEWEST_TOKENS, MOST_TOKENS);

@@ -96,6 +96,9 @@ impl<'a> Decoder<'a> {
             d = scene.backward(slots, tape, d, gradients);
         }
         let embedding = self.policy.layout.embedding;
+        if !gradients.wants(embedding) {
+            return;
+        }
         let sum =
             gradients.take_at(embedding).unwrap_or_else(|| self.policy.parameters[embedding].zeros_like());
         #[cfg(feature = "cuda")]

@@ -33,20 +33,26 @@ pub struct PaddedEngine {
 
 impl PaddedEngine {
     /// The policy, the start, moments, gradient, and what forward passes and their ways back take.
-    pub fn memory_plan(&self, config: &ModelConfig, tokens: u64) -> MemoryPlan {
-        let trained = Layout::new(config).len();
+    pub fn memory_plan(&self, config: &ModelConfig, layout: &Layout, tokens: u64) -> MemoryPlan {
         let Standing { parameters, optimizer, gradients, workspace } =
-            Standing::new(config, trained, self.half);
+            Standing::new(config, layout, self.half);
         let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
         let tapes = tape_bytes(config, tokens, self.keep, self.half);
-        let kept = tapes.min(self.budget(config).tape_bytes) as u64;
-        let (trained, activations) = (trained as u64, kept + workspace);
-        MemoryPlan { trained, parameters, optimizer, gradients, activations, device: self.memory }
+        let kept = tapes.min(self.budget(config, layout).tape_bytes) as u64;
+        MemoryPlan {
+            model: layout.model_len() as u64,
+            trained: layout.trained_len() as u64,
+            parameters,
+            optimizer,
+            gradients,
+            activations: kept + workspace,
+            device: self.memory,
+        }
     }
 
     /// What fits beside a policy in training.
-    fn budget(&self, config: &ModelConfig) -> Budget {
-        let mut budget = budget(config, Layout::new(config).len(), self.memory, self.keep, self.half);
+    fn budget(&self, config: &ModelConfig, layout: &Layout) -> Budget {
+        let mut budget = budget(config, layout, self.memory, self.keep, self.half);
         budget.tokens = self.tokens.unwrap_or(budget.tokens);
         budget.tape_bytes = self.tape_bytes.unwrap_or(budget.tape_bytes);
         budget
@@ -54,7 +60,7 @@ impl PaddedEngine {
 
     pub fn measure(&self, policy: &Policy, batch: &[Sequence]) -> Vec<TokenStats> {
         let products = Products::new(policy, self.half);
-        let budget = self.budget(&policy.config);
+        let budget = self.budget(&policy.config, &policy.layout);
         let padded = plan(batch, budget.tokens);
         let decoder = self.decoder(policy, &products, &padded, &budget);
         let tables = padded.iter().map(|p| decoder.forward(p, Keep::Nothing).0).collect();
@@ -68,7 +74,7 @@ impl PaddedEngine {
         weigh: impl FnOnce(&[TokenStats]) -> Result<Vec<Vec<f32>>>,
     ) -> Result<(Vec<TokenStats>, Gradients)> {
         let products = Products::new(policy, self.half);
-        let budget = self.budget(&policy.config);
+        let budget = self.budget(&policy.config, &policy.layout);
         let padded = plan(batch, budget.tokens);
         let decoder = self.decoder(policy, &products, &padded, &budget);
         let mut left = budget.tape_bytes;
@@ -99,7 +105,7 @@ impl PaddedEngine {
 
     pub fn last_distribution(&self, policy: &Policy, sequence: &Sequence) -> Vec<f32> {
         let products = Products::new(policy, self.half);
-        let budget = self.budget(&policy.config);
+        let budget = self.budget(&policy.config, &policy.layout);
         let padded = plan(std::slice::from_ref(sequence), budget.tokens);
         let decoder = self.decoder(policy, &products, &padded, &budget);
         padded.first().map(|p| decoder.last_distribution(p)).unwrap_or_default()

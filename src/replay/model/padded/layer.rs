@@ -3,6 +3,7 @@
 
 use burn::tensor::Tensor;
 
+use super::super::adapter;
 use super::super::gradients::Gradients;
 use super::super::layout::LayerSlots;
 use super::super::policy::Policy;
@@ -59,12 +60,12 @@ impl Scene<'_> {
     ) -> Tensor<2> {
         let (products, eps) = (self.products, self.policy.config.rms_norm_eps);
         let d_down = products.factor(d_out.clone());
-        let d_act = products.input_gradient(&d_down, slots.down);
+        let d_act = self.input_gradient(&d_down, slots.down);
         let (act, d_gate_up) = mlp::backward_with_act(products, &tape.gate_up, d_act);
-        if let Some(bias) = slots.down_bias {
+        if let Some(bias) = slots.down_bias.filter(|bias| gradients.wants(*bias)) {
             gradients.add_at(bias, d_out.clone().sum_dim(0));
         }
-        gradients.add_at(slots.down, products.product(d_down.transpose(), act));
+        self.add_gradients(gradients, slots.down, d_down, act);
         let d_mlp =
             self.linear_backward(gradients, slots.gate_up, slots.gate_up_bias, d_gate_up, tape.mlp_input);
         let weight = self.weight(slots.mlp_norm);
@@ -103,6 +104,7 @@ impl Scene<'_> {
 
     fn linear(&self, x: &Tensor<2>, weight: usize, bias: Option<usize>) -> Tensor<2> {
         let y = self.products.linear(x, weight);
+        let y = adapter::added(self.products, &self.policy.layout, weight, x, y);
         if let Some(bias) = bias { y + self.weight(bias).clone() } else { y }
     }
 
@@ -114,11 +116,26 @@ impl Scene<'_> {
         dy: Tensor<2>,
         x: Tensor<2>,
     ) -> Tensor<2> {
-        if let Some(bias) = bias {
+        if let Some(bias) = bias.filter(|bias| gradients.wants(*bias)) {
             gradients.add_at(bias, self.products.whole(dy.clone()).sum_dim(0));
         }
-        let (dx, dw) = self.products.linear_backward(dy, x, weight);
-        gradients.add_at(weight, dw);
+        let dy = self.products.factor(dy);
+        let dx = self.input_gradient(&dy, weight);
+        self.add_gradients(gradients, weight, dy, x);
         dx
+    }
+
+    /// dy W of a factor.
+    fn input_gradient(&self, dy: &Tensor<2>, weight: usize) -> Tensor<2> {
+        let dx = self.products.input_gradient(dy, weight);
+        adapter::input_gradient(self.products, &self.policy.layout, weight, dy, dx)
+    }
+
+    /// dyᵀ x of factors, where the weight is trained.
+    fn add_gradients(&self, gradients: &mut Gradients, weight: usize, dy: Tensor<2>, x: Tensor<2>) {
+        adapter::add_gradients(self.products, &self.policy.layout, weight, &dy, &x, gradients);
+        if gradients.wants(weight) {
+            gradients.add_at(weight, self.products.product(dy.transpose(), x));
+        }
     }
 }

@@ -110,10 +110,13 @@ impl<'a> Output<'a> {
             let logits = logits.unwrap_or_else(|| self.logits(&normed, &rows));
             let c = cut(&c, &rows);
             let d_logits = self.logit_gradient(logits, cut_ints(&targets, &rows), log_sum, others, c);
-            let factor = self.products.factor(cut(&normed, &rows));
-            let (d, d_weight) = self.products.linear_backward(d_logits, factor, self.policy.layout.head);
-            parts.push(d);
-            gradients.add_at(self.policy.layout.head, d_weight);
+            let d_logits = self.products.factor(d_logits);
+            let head = self.policy.layout.head;
+            parts.push(self.products.input_gradient(&d_logits, head));
+            if gradients.wants(head) {
+                let factor = self.products.factor(cut(&normed, &rows));
+                gradients.add_at(head, self.products.product(d_logits.transpose(), factor));
+            }
         }
         let weight = &self.policy.parameters[self.policy.layout.norm];
         let (dx, d_weight) = norm::backward(joined(parts), x, weight, self.policy.config.rms_norm_eps, None);

@@ -2,8 +2,9 @@
 //! bits), or with both factors rounded to bfloat16, as PyTorch's autocast does. A factor is rounded once,
 //! wherever it is used.
 
-use burn::tensor::{FloatDType, Tensor};
+use burn::tensor::{DType, FloatDType, Tensor};
 
+use super::super::adapter::Multiply;
 use super::super::policy::Policy;
 #[cfg(feature = "cuda")]
 use super::fused;
@@ -20,9 +21,10 @@ impl Products {
     /// Rounds the matrices of a policy once, where they are rounded at all.
     pub fn new(policy: &Policy, half: bool) -> Self {
         let mut weights = policy.parameters.clone();
-        let layers = policy.layout.layers.iter();
-        let matrices = layers.flat_map(|l| [l.qkv, l.output, l.gate_up, l.down]).chain([policy.layout.head]);
-        for slot in matrices.filter(|_| half) {
+        let layout = &policy.layout;
+        let adapter = layout.lora.iter().flat_map(|_| layout.frozen..weights.len());
+        let factors: Vec<usize> = layout.matrices().chain([layout.head]).chain(adapter).collect();
+        for slot in factors.into_iter().filter(|_| half) {
             weights[slot].inplace(bfloat);
         }
         Self::of(weights, half)
@@ -62,20 +64,28 @@ impl Products {
         self.product(x.clone(), self.weights[weight].clone().transpose())
     }
 
-    /// Its gradients, dy W and dyᵀ x, with respect to input and weight.
-    pub fn linear_backward(&self, dy: Tensor<2>, x: Tensor<2>, weight: usize) -> (Tensor<2>, Tensor<2>) {
-        let dy = self.factor(dy);
-        (self.input_gradient(&dy, weight), self.product(dy.transpose(), x))
-    }
-
-    /// dy W of a factor.
+    /// Its gradient with respect to the input, dy W, of a factor.
     pub fn input_gradient(&self, dy: &Tensor<2>, weight: usize) -> Tensor<2> {
         self.product(dy.clone(), self.weights[weight].clone())
     }
 }
 
+impl Multiply for Products {
+    fn factor(&self, x: Tensor<2>) -> Tensor<2> {
+        self.factor(x)
+    }
+
+    fn product(&self, a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
+        self.product(a, b)
+    }
+
+    fn parameter(&self, slot: usize) -> Tensor<2> {
+        self.weights[slot].clone()
+    }
+}
+
 fn bfloat<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    x.cast(FloatDType::BF16)
+    if x.dtype() == DType::BF16 { x } else { x.cast(FloatDType::BF16) }
 }
 
 /// A matrix as the sum of two whose numbers survive rounding to few bits: products of such parts are

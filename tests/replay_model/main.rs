@@ -2,6 +2,8 @@
 //! examples/replay/reference_values.py), and against itself.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod adapter;
+
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
