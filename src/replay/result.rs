@@ -115,7 +115,7 @@ pub struct Model {
     /// Size of the vocabulary.
     pub vocab_size: u64,
     /// The low-rank adapter that was trained instead of the model, where one was.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<Adapter>,
     /// How the surrogate was fitted.
     pub fit: Option<SurrogateFit>,

@@ -7,7 +7,8 @@ use burn::tensor::Device;
 use serde_json::{Value, json};
 use stapo_analyze::replay::device::shares_host_memory;
 use stapo_analyze::replay::model::{
-    AdamW, AdamWSettings, AdapterSettings, Engine, Gradients, Lora, Policy, Sequence, load_state, save_state,
+    AdamW, AdamWSettings, AdapterSettings, Engine, Gradients, Lora, ModelConfig, Policy, Sequence,
+    load_state, save_state,
 };
 
 use super::{MODELS, Reference, close, coarseness, device, engine, floats, folder, reference, ways};
@@ -220,6 +221,34 @@ fn an_adapter_takes_a_fraction_of_the_memory() {
         assert_eq!(frozen, expected, "{padded} {half}");
         assert_eq!(plan.device, padded.then_some(24_000_000_000));
     }
+}
+
+/// The least that an adapter of rank 16 takes with rounded products: 4B trains on a card of 24 GB, 8B on one
+/// of 40, of which nine tenths are planned with.
+#[test]
+fn adapters_of_large_models_fit_small_cards() {
+    let config = |hidden: usize, inner: usize, tied: bool| {
+        let json = json!({
+            "model_type": "qwen3", "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": 36,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151_936,
+            "tie_word_embeddings": tied,
+        });
+        ModelConfig::parse(Path::new("config.json"), &json).unwrap()
+    };
+    let engine = engine(true, |s| (s.device, s.half_products) = (Device::flex(), true));
+    let least = |config: &ModelConfig, lora: Option<&Lora>| {
+        let plan = engine.memory_plan(config, lora, 0);
+        (plan.model as f64 / 1e9, plan.total() as f64 / 0.9e9)
+    };
+    let lora = Lora::on_all(16, 32.0);
+    let (four, eight) = (config(2560, 9728, true), config(4096, 12288, false));
+    let (size, card) = least(&four, Some(&lora));
+    assert!((size - 4.0).abs() < 0.1 && (20.0..24.0).contains(&card), "{size} {card}");
+    let (size, card) = least(&eight, Some(&lora));
+    assert!((size - 8.2).abs() < 0.1 && (24.0..40.0).contains(&card), "{size} {card}");
+    // All of it, for comparison: 8B does not fit the largest card.
+    let (_, card) = least(&eight, None);
+    assert!(card > 150.0, "{card}");
 }
 
 #[test]
