@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::args::AnalyzeArgs;
 use super::diagnosed::{self, Colours};
 use super::outcome::Outcome;
@@ -57,17 +55,6 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
 }
 
 impl Shown for RunAnalysis {
-    const PAGE: &'static str = "report.html";
-    const FILE: &'static str = "summary.json";
-
-    fn json(&self) -> Result<String> {
-        self.to_json()
-    }
-
-    fn value(&self) -> Result<Value> {
-        self.to_value()
-    }
-
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         text(self, out)
     }

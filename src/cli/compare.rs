@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::args::CompareArgs;
 use super::outcome::Outcome;
 use super::present::{self, Shown, Wanted};
@@ -50,14 +48,6 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
 impl Shown for Comparison {
     const PAGE: &'static str = "compare.html";
     const FILE: &'static str = "compare.json";
-
-    fn json(&self) -> Result<String> {
-        self.to_json()
-    }
-
-    fn value(&self) -> Result<Value> {
-        self.to_value()
-    }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         summary(self, out)

@@ -1,11 +1,11 @@
 //! The diagnosis on a terminal: verdict and causes first, in colour where the terminal can.
 
-use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 
 use super::terminal::{columns, paragraph, visible};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{Cause, Confidence, Diagnosis, RunState};
+use crate::analyze::result::{Cause, Confidence, Damage, Diagnosis, NotChecked, RunState};
+use crate::stats::sustained::FEWEST_STEPS;
 
 /// Causes that are shown with their numbers.
 const CAUSES: usize = 5;
@@ -35,14 +35,19 @@ fn badge(state: RunState) -> (&'static str, &'static str) {
         RunState::Suspicious => ("33;1", "suspicious"),
         RunState::Damaged => ("31;1", "damaged"),
         RunState::Collapsed => ("31;1", "collapsed"),
-        RunState::Unknown => ("36;1", "too few steps to say"),
+        RunState::Unknown => ("36;1", "cannot say"),
     }
 }
 
 /// Writes verdict, damage, causes and what could not be checked.
 pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
     let (verdict, diagnosis) = (&analysis.verdict, &analysis.diagnosis);
-    let (code, word) = badge(diagnosis.state);
+    let (code, word) = match badge(diagnosis.state) {
+        (code, _) if diagnosis.state == RunState::Unknown && analysis.steps.len() < FEWEST_STEPS => {
+            (code, "too few steps to say")
+        }
+        known => known,
+    };
     let lead = format!("{}  ", colours.paint(code, word));
     writeln!(out, "{}", paragraph(&lead, &visible(&verdict.health), 0, columns()))?;
     writeln!(out, "{}\n", paragraph("", &visible(&verdict.spurious), 0, columns()))?;
@@ -62,9 +67,10 @@ pub fn headline_of_part(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Col
 /// Writes damage, causes and what could not be checked.
 pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
     for damage in &diagnosis.damage {
-        let line = format!("{} {:.3} → {:.3}", damage.signal, damage.before, damage.after);
-        let label = colours.paint("31", "damage");
-        writeln!(out, "{label}   {} (from step {})", visible(&line), damage.from_step)?;
+        let Damage { signal, before, after, from_step, .. } = damage;
+        let line = format!("{signal} {before:.3} → {after:.3} (from step {from_step})");
+        let lead = format!("{}   ", colours.paint("31", "damage"));
+        writeln!(out, "{}", paragraph(&lead, &visible(&line), INDENT, columns()))?;
     }
     for cause in diagnosis.causes.iter().take(CAUSES) {
         write_cause(cause, out, colours)?;
@@ -73,14 +79,25 @@ pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) ->
         writeln!(out, "and {} more in summary.json", diagnosis.causes.len() - CAUSES)?;
     }
     if !diagnosis.not_checked.is_empty() {
-        let codes: Vec<&str> = diagnosis.not_checked.iter().map(|n| n.code.name()).collect();
-        let needs: BTreeSet<&str> = diagnosis.not_checked.iter().map(|n| n.needs.as_str()).collect();
-        let needs: Vec<&str> = needs.into_iter().collect();
-        let lead = format!("{} ", colours.paint("2", "not checked:"));
-        writeln!(out, "{}", paragraph(&lead, &codes.join(", "), INDENT, columns()))?;
-        writeln!(out, "{}", paragraph("         log: ", &visible(&needs.join("; ")), INDENT, columns()))?;
+        writeln!(out, "{}", colours.paint("2", "not checked"))?;
+        for (needs, codes) in by_need(&diagnosis.not_checked) {
+            let line = format!("{}: log {needs}", codes.join(", "));
+            writeln!(out, "{}", paragraph("         ", &visible(&line), INDENT, columns()))?;
+        }
     }
     writeln!(out)
+}
+
+/// What would have to be logged, each with the causes that it lets check; in the order of the causes.
+fn by_need(open: &[NotChecked]) -> Vec<(&str, Vec<&str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for cause in open {
+        match found.iter_mut().find(|(needs, _)| *needs == cause.needs) {
+            Some((_, codes)) => codes.push(cause.code.name()),
+            None => found.push((&cause.needs, vec![cause.code.name()])),
+        }
+    }
+    found
 }
 
 fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Result<()> {

@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::diagnosed::{self, Colours};
 use super::present::Shown;
 use super::terminal;
@@ -14,17 +12,6 @@ use crate::format::grouped;
 use crate::report::{ReportFiles, write_partial_report};
 
 impl Shown for PartialAnalysis {
-    const PAGE: &'static str = "report.html";
-    const FILE: &'static str = "summary.json";
-
-    fn json(&self) -> Result<String> {
-        self.to_json()
-    }
-
-    fn value(&self) -> Result<Value> {
-        self.to_value()
-    }
-
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         text(self, out)
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::args::Format;
@@ -10,7 +11,7 @@ use super::open;
 use super::outcome::{Outcome, stdout};
 use crate::analyze::Gate;
 use crate::analyze::result::WarningCode;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::OutputFolder;
 use crate::report::ReportFiles;
 
@@ -30,19 +31,26 @@ pub struct Wanted<'a> {
     pub claimed: Option<&'a OutputFolder>,
 }
 
-/// A result that a command ends with.
-pub trait Shown {
+/// A result that a command ends with; most are a run's.
+pub trait Shown: Serialize {
     /// Its page.
-    const PAGE: &'static str;
+    const PAGE: &'static str = "report.html";
     /// Its JSON file, as gates name it.
-    const FILE: &'static str;
+    const FILE: &'static str = "summary.json";
 
-    /// As JSON text.
-    fn json(&self) -> Result<String>;
-    /// As a JSON value.
-    fn value(&self) -> Result<Value>;
     /// For a terminal.
     fn text(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// As JSON text.
+    fn json(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self);
+        text.map(|text| text + "\n").map_err(|e| Error::write(Path::new(Self::FILE), e))
+    }
+
+    /// As a JSON value.
+    fn value(&self) -> Result<Value> {
+        serde_json::to_value(self).map_err(|e| Error::write(Path::new(Self::FILE), e))
+    }
 }
 
 /// The gates of `--fail-on`; a warning that does not exist is refused before anything is read.

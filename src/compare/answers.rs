@@ -79,7 +79,8 @@ pub fn of_steps(runs: &[NamedRun]) -> Vec<StepAnswer> {
             known.map(|row| (row.step, row.corners.high_negative as f64 / row.tokens as f64)).collect()
         }),
         StepAnswer::new("effective_number", "effective number of tokens", Unit::Tokens, |run| {
-            run.steps.iter().filter_map(|row| Some((row.step, row.concentration.effective_number?))).collect()
+            let teaching = run.steps.iter().filter(|row| row.teaches());
+            teaching.filter_map(|row| Some((row.step, row.concentration.effective_number?))).collect()
         }),
     ];
     all.extend(largest_common_k(runs).map(pass_at));

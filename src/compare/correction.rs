@@ -3,6 +3,7 @@
 use super::result::{Drawn, Family, Finding, MetricRow};
 use super::testing::tells_nothing;
 use crate::stats::holm;
+use crate::stats::serial::FEWEST_STEPS;
 
 /// The part of the level that the metrics named in advance share; the other families share the
 /// rest.
@@ -56,6 +57,17 @@ pub fn includes_zero(row: &MetricRow) -> bool {
     row.ci_low.zip(row.ci_high).is_some_and(|(low, high)| low <= 0.0 && high >= 0.0)
 }
 
+/// Whether neighbouring steps differ alike: more than 19 of 20 independent series do.
+pub fn hangs_together(row: &MetricRow) -> bool {
+    let most = 1.645 / (row.n.max(1) as f64).sqrt();
+    row.test_unit == Drawn::Steps && row.autocorrelation.is_some_and(|found| found > most)
+}
+
+/// Whether steps that differ alike leave too few independent ones: interval and p-value may be too good then.
+pub fn has_few_left(row: &MetricRow) -> bool {
+    hangs_together(row) && row.effective_steps.is_some_and(|left| left < FEWEST_STEPS as f64)
+}
+
 fn finding(row: &MetricRow, level: f64) -> Finding {
     let called = row.p_adjusted.is_some_and(|p| p <= level);
     let excludes_zero = row.ci_low.is_some() && row.ci_high.is_some() && !includes_zero(row);
@@ -71,6 +83,8 @@ fn finding(row: &MetricRow, level: f64) -> Finding {
         Finding::TooFew
     } else if excludes_zero {
         Finding::Unclear
+    } else if has_few_left(row) {
+        Finding::TooFew
     } else if tells_nothing(row) {
         Finding::TooWide
     } else {
@@ -133,6 +147,21 @@ mod tests {
         correct(&mut rows, 0.95);
         assert_eq!((rows[0].significant, rows[0].finding), (false, Finding::Unclear));
         assert_eq!((rows[1].significant, rows[1].finding), (true, Finding::Differs));
+    }
+
+    /// Twenty steps that are worth four: an interval around 0 says nothing.
+    #[test]
+    fn too_few_independent_steps_are_no_sign_of_no_difference() {
+        let of = |left: f64| MetricRow {
+            test_unit: Drawn::Steps,
+            n: 20,
+            autocorrelation: Some(0.8),
+            effective_steps: Some(left),
+            ..row("entropy", Family::Framework, true, 0.4)
+        };
+        let mut rows = vec![of(4.0), of(12.0)];
+        correct(&mut rows, 0.95);
+        assert_eq!((rows[0].finding, rows[1].finding), (Finding::TooFew, Finding::NoDifference));
     }
 
     #[test]

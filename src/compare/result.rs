@@ -21,7 +21,7 @@ pub use warnings::{CompareCode, CompareWarning};
 pub const COMPARE_VERSION: u32 = 1;
 
 /// Everything a comparison found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Comparison {
     /// Version of the schema.

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::correction::includes_zero;
+use super::correction::{has_few_left, includes_zero};
 use super::result::{Arm, ComparisonVerdict, Drawn, Family, Finding, MetricRow, Unit};
 use crate::format::{number, percent};
+use crate::stats::serial::FEWEST_STEPS;
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
 const FIRST: [&str; 5] = ["reward", "entropy", "length", "silenced_ratio", "spurious_energy_share"];
@@ -156,6 +157,11 @@ fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
 
 /// `too few steps (5): the smallest p that these could give is 0.062, 0.50 after correction`.
 fn too_few(row: &MetricRow) -> String {
+    if has_few_left(row) {
+        return format!(
+            "neighbouring steps differ alike, and fewer than {FEWEST_STEPS} independent ones are left"
+        );
+    }
     let unit = match row.test_unit {
         Drawn::None => "values".to_owned(),
         unit => unit.to_string(),

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use super::correction::{hangs_together, has_few_left};
 use super::names::Names;
 use super::quantities::Metric;
-use super::result::{Arm, CompareCode, CompareWarning, Drawn, MetricRow};
+use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
 use super::settings::StepAlignment;
 use super::sides::Sides;
 use super::trainer::Trainer;
@@ -226,30 +227,34 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
     found
 }
 
-/// Whether neighbours are more alike than 19 of 20 independent series have them.
-fn hangs_together(row: &MetricRow) -> bool {
-    let most = 1.645 / (row.n.max(1) as f64).sqrt();
-    row.test_unit == Drawn::Steps && row.autocorrelation.is_some_and(|found| found > most)
-}
+/// Metrics of a run that one warning names.
+const NAMED: usize = 4;
 
 /// Warnings about single metrics.
 pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<CompareWarning> {
     let mut found = Vec::new();
     let alike: Vec<&MetricRow> = rows.iter().filter(|row| hangs_together(row)).collect();
     if !alike.is_empty() {
-        let mut names: Vec<&str> = Vec::new();
-        alike.iter().for_each(|row| {
-            if !names.contains(&row.label.as_str()) {
-                names.push(&row.label);
+        let mut by_run: Vec<(&str, Vec<&str>)> = Vec::new();
+        for row in &alike {
+            match by_run.iter_mut().find(|(run, _)| *run == row.run) {
+                Some((_, labels)) => labels.push(&row.label),
+                None => by_run.push((&row.run, vec![&row.label])),
             }
-        });
+        }
+        let of_run = |(run, labels): &(&str, Vec<&str>)| {
+            let more = match labels.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{run} in {}{more}", labels[..labels.len().min(NAMED)].join(", "))
+        };
         let least = alike.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
-        let unresolved = alike.iter().any(|r| r.effective_steps.is_some_and(|e| (e as usize) < FEWEST_STEPS));
         let message = format!(
-            "neighbouring steps differ alike in {}: they count for fewer than they are{}",
-            names.join(", "),
-            if unresolved {
-                "; fewer than 6 independent ones are left, and intervals and p-values may still be too good"
+            "neighbouring steps differ alike from the baseline: {}; they count for fewer than they are{}",
+            by_run.iter().map(of_run).collect::<Vec<_>>().join("; "),
+            if alike.iter().any(|row| has_few_left(row)) {
+                ", and where fewer than 6 independent ones are left, nothing is called equal"
             } else {
                 ""
             }

@@ -50,6 +50,27 @@ pub struct ReplayResult {
     pub warnings: Vec<Warning>,
 }
 
+impl ReplayResult {
+    /// Arms that have lost the policy, each with its divergence from the start at the end, in nats a token: they
+    /// are further from it than a policy that knows nothing. That one gives every token 1/V, so its divergence is
+    /// ln V less the entropy of the start.
+    pub(crate) fn lost(&self) -> Vec<(&ArmResult, f64)> {
+        let ends = self.arms.iter().filter_map(|arm| Some((arm, arm.divergence()?)));
+        ends.filter(|(_, divergence)| is_lost(*divergence, self.model.vocab_size)).collect()
+    }
+
+    /// Whether no arm has kept the policy.
+    pub(crate) fn is_lost(&self) -> bool {
+        !self.arms.is_empty() && self.lost().len() == self.arms.len()
+    }
+}
+
+/// Whether a policy that is so many nats a token away from its start is further from it than a guess. Not a
+/// number is no divergence that was measured: such arms have stopped.
+fn is_lost(divergence: f64, vocabulary: u64) -> bool {
+    divergence > (vocabulary.max(2) as f64).ln()
+}
+
 /// What the data supports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -210,4 +231,15 @@ pub struct Training {
     pub holdout: f64,
     /// The device.
     pub device: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_lost;
+
+    #[test]
+    fn a_policy_is_lost_where_a_guess_would_be_nearer() {
+        assert!(is_lost(5_771.0, 256) && is_lost(5.6, 256));
+        assert!(!is_lost(5.5, 256) && !is_lost(0.08, 256) && !is_lost(f64::NAN, 256));
+    }
 }

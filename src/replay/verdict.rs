@@ -26,6 +26,9 @@ fn headline(result: &ReplayResult) -> String {
     if !result.unfinished.is_empty() {
         return out_of_time(result);
     }
+    if result.is_lost() {
+        return "The policy is lost in every arm: nothing here speaks of the objectives".into();
+    }
     if others.is_empty() {
         return format!("{first} alone was replayed: nothing to compare it with");
     }

@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::charts::timeline::{Event, events};
 use super::numbers::{number, number_or_dash, percent};
-use super::text::{markdown_code, markdown_prose, prose, token_label};
+use super::text::{markdown_code, markdown_prose, prose, sentence, token_label};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cause, Confidence, Diagnosis, DriverToken};
 
 /// Rows at most.
 const DRIVERS: usize = 8;
-const ONSETS: usize = 12;
+const EVENTS: usize = 16;
 
 /// Writes the diagnosis and the tokens that drive the update.
 pub fn write(out: &mut String, analysis: &RunAnalysis) {
@@ -31,17 +32,20 @@ pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
     if diagnosis.damage.is_empty() && diagnosis.causes.is_empty() {
         out.push_str("Nothing was damaged and no cause was found.\n");
     }
-    let one = |o: &crate::analyze::result::Onset| format!("{} {} at step {}", o.signal, o.direction, o.step);
-    let onsets: Vec<String> = diagnosis.onsets.iter().take(ONSETS).map(one).collect();
-    if !onsets.is_empty() {
-        let _ = writeln!(out, "\nOrder of events: {}.", said(&onsets.join(", ")));
+    let one = |event: &Event| {
+        let direction = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
+        format!("{}{direction} ({}) at step {}", event.name, event.kind, event.from)
+    };
+    let events: Vec<String> = events(diagnosis).iter().take(EVENTS).map(one).collect();
+    if !events.is_empty() {
+        let _ = writeln!(out, "\nOrder of events: {}.", said(&events.join(", ")));
     }
     let one = |n: &crate::analyze::result::NotChecked| format!("{} (log {})", n.code.name(), n.needs);
     let open: Vec<String> = diagnosis.not_checked.iter().map(one).collect();
     if !open.is_empty() {
         let _ = writeln!(out, "\nNot checked: {}.", said(&open.join("; ")));
     }
-    let _ = writeln!(out, "\n{}.\n", said(&diagnosis.statement));
+    let _ = writeln!(out, "\n{}\n", said(&sentence(&diagnosis.statement)));
 }
 
 /// A text of ours that may hold texts of the log.

@@ -17,6 +17,23 @@ pub fn token_in_context(text: &str) -> String {
     visible(text, TOKEN_LIMIT)
 }
 
+/// Tokens of a line, shown from left to right as they were sampled: without marks of direction, words of
+/// scripts that are written from right to left would change places with their neighbours.
+#[must_use]
+pub fn in_order(tokens: &[String], gap: &str) -> String {
+    let marked = |token: &String| match token.chars().any(is_right_to_left) {
+        true => format!("\u{200E}{token}\u{200E}"),
+        false => token.clone(),
+    };
+    tokens.iter().map(marked).collect::<Vec<_>>().join(gap)
+}
+
+/// Letters that are written from right to left.
+fn is_right_to_left(c: char) -> bool {
+    matches!(u32::from(c), 0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFC | 0x10800..=0x10FFF
+        | 0x1E800..=0x1EFFF)
+}
+
 /// What to put between tokens: nothing where they bring their own blanks, else a thin space.
 #[must_use]
 pub fn token_gap<'a>(tokens: impl IntoIterator<Item = &'a String>) -> &'static str {
@@ -29,6 +46,15 @@ pub fn prose(text: &str) -> String {
     visible(text, 2_000)
 }
 
+/// With a capital and a full stop.
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
 /// A passage that keeps its lines, such as a prompt.
 #[must_use]
 pub fn passage(text: &str) -> String {
@@ -39,17 +65,22 @@ pub fn passage(text: &str) -> String {
 /// `‹U+202E›`; line breaks as `↵`, tabs as `⇥`; at most `limit` characters.
 fn visible(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len().min(4 * limit));
-    let (mut shown, mut stacked) = (0, 0);
-    for (index, c) in text.chars().enumerate() {
+    let (mut shown, mut stacked, mut before) = (0, 0, None);
+    let mut rest = text.chars().enumerate().peekable();
+    while let Some((index, c)) = rest.next() {
         if shown >= limit {
             let _ = write!(out, "… (+{} more)", text.chars().count() - index);
             break;
         }
         shown += 1;
         stacked = if is_combining(c) { stacked + 1 } else { 0 };
+        let after = rest.peek().map(|(_, next)| *next);
+        let joins = c == JOINER && [before, after].into_iter().all(|c| c.is_some_and(is_pictograph));
+        before = Some(c);
         match c {
             '\n' => out.push('↵'),
             '\t' => out.push('⇥'),
+            _ if joins => out.push(c),
             _ if is_invisible(c) || stacked > 2 => {
                 let _ = write!(out, "‹U+{:04X}›", u32::from(c));
                 shown += 7;
@@ -62,6 +93,14 @@ fn visible(text: &str, limit: usize) -> String {
         }
     }
     out
+}
+
+/// Makes one picture of two: a family of its members.
+const JOINER: char = '\u{200D}';
+
+/// Emoji, arrows and signs that a joiner may stand between, and what chooses their colour.
+fn is_pictograph(c: char) -> bool {
+    matches!(u32::from(c), 0x2190..=0x21FF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0xFE0F | 0x1F000..=0x1FAFF)
 }
 
 /// Marks that are drawn over the character before them.
@@ -146,6 +185,20 @@ mod tests {
         assert_eq!(token_label(""), "(empty)");
         assert_eq!(token_label("\u{301}x"), "◌\u{301}x");
         assert_eq!(token_label("e\u{301}\u{301}\u{301}"), "e\u{301}\u{301}‹U+0301›");
+    }
+
+    #[test]
+    fn a_picture_of_several_stays_one() {
+        for emoji in ["👩‍👩‍👧‍👦", "🏳️‍🌈", "🤷🏽‍♂️"] {
+            assert_eq!(token_label(emoji), emoji);
+        }
+        assert_eq!(token_label("a\u{200D}b👩\u{200D}"), "a‹U+200D›b👩‹U+200D›");
+    }
+
+    #[test]
+    fn tokens_written_from_right_to_left_keep_their_places() {
+        let tokens = ["a", "עליכם", "[b]"].map(String::from);
+        assert_eq!(in_order(&tokens, " "), "a \u{200E}עליכם\u{200E} [b]");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::damage::Changes;
 use super::series::evidence;
 use super::signals::{Series, share_of};
 use crate::analyze::result::groups::StepGroupOutcomes;
+use crate::analyze::result::offpolicy::{Difference, StepDifferences};
 use crate::analyze::result::{Answers, Warning, WarningCode};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
 
@@ -19,35 +20,55 @@ pub fn warnings(answers: &Answers, changes: &Changes, series: &[Series]) -> Vec<
 /// Steps whose importance weights leave less than half of the tokens effective.
 fn effective_share(answers: &Answers) -> Option<Warning> {
     let steps = &answers.offpolicy.as_ref()?.steps;
-    let known: Vec<(i64, f64)> = steps
+    let known: Vec<(&StepDifferences, f64)> = steps
         .iter()
         .filter_map(|row| {
             let differences = &row.differences;
             let total = differences.total.as_ref().or(differences.engine.as_ref());
-            Some((row.step, total.or(differences.update.as_ref())?.ess))
+            Some((row, total.or(differences.update.as_ref())?.ess))
         })
         .collect();
-    let low: Vec<&(i64, f64)> = known.iter().filter(|(_, ess)| *ess < LOW_SHARE).collect();
-    let (step, ess) = **low.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (first, _) = **low.first()?;
+    let low: Vec<&(&StepDifferences, f64)> = known.iter().filter(|(_, ess)| *ess < LOW_SHARE).collect();
+    let (worst, ess) = **low.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (step, first) = (worst.step, low.first()?.0.step);
+    let share = |of: &Option<Difference>| of.as_ref().map(|difference| difference.ess);
+    let parts = [share(&worst.differences.update), share(&worst.differences.engine)];
+    let (of, hint) = which_ratio(parts);
     Some(Warning {
         code: WarningCode::LowEffectiveShare,
         message: format!(
-            "weighted by the ratio of the policies, {:.0} % of the tokens count at step {step}; below {:.0} % \
+            "weighted by the ratio of the policies, {:.0} % of the tokens count at step {step}{of}; below {:.0} % \
              in {} of {} steps, first at {first}",
             100.0 * ess,
             100.0 * LOW_SHARE,
             low.len(),
             known.len()
         ),
-        hint: "a few tokens decide for all: sample with fresher weights, make smaller updates, or cap the \
-               weights (see the corrections)"
-            .into(),
+        hint: format!("a few tokens decide for all: {hint}, or cap the weights (see the corrections)"),
         evidence: vec![
             evidence(Some(step), "effective share", ess),
             evidence(Some(first), "first", first as f64),
         ],
     })
+}
+
+/// Which of two ratios leaves few tokens, the update's (new policy against old) or the sampler's (old policy
+/// against the one that sampled), and what to do about it.
+fn which_ratio(shares: [Option<f64>; 2]) -> (String, &'static str) {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let (smaller, fresher) = ("make smaller updates", "sample with fresher weights");
+    match shares {
+        [Some(update), Some(engine)] => {
+            let of = format!(
+                " (by the updates within the step {}, by the sampler {})",
+                percent(update),
+                percent(engine)
+            );
+            (of, if update < engine { smaller } else { fresher })
+        }
+        [Some(_), None] => (" (by the updates within the step)".into(), smaller),
+        [None, _] => (" (by the sampler)".into(), fresher),
+    }
 }
 
 /// pass@1 that rises for good while pass@k of the largest k falls.
@@ -126,6 +147,18 @@ mod tests {
         let series =
             Series { name: name.into(), role: Role::Sign, points, log: false, rounding: 0.0, range: None };
         (series, (name.into(), Change { direction, onset: 8, before, after, z: 9.0 }))
+    }
+
+    #[test]
+    fn the_advice_is_for_the_ratio_that_is_low() {
+        let (of, hint) = which_ratio([Some(0.124), Some(0.9997)]);
+        assert_eq!(of, " (by the updates within the step 12 %, by the sampler 100 %)");
+        assert_eq!(hint, "make smaller updates");
+        assert_eq!(which_ratio([Some(0.9), Some(0.2)]).1, "sample with fresher weights");
+        assert_eq!(
+            which_ratio([None, Some(0.2)]),
+            (" (by the sampler)".into(), "sample with fresher weights")
+        );
     }
 
     /// A run that lost its format and found it again has not been hacked.

@@ -17,11 +17,8 @@ impl IdleSteps {
         let teaching: BTreeSet<i64> = teaches.map(|step| step[0].step).collect();
         let is_idle = |row: &&StepRow| {
             // Where groups are not logged, all responses must have been kept to say so.
-            let nothing_left = match row.groups.zip(row.zero_advantage_groups) {
-                Some((groups, idle)) if groups > 0 => groups == idle,
-                _ => facts.level == 0,
-            };
-            row.positive + row.negative == 0 || nothing_left && !teaching.contains(&row.step)
+            let all_kept = facts.level == 0 && row.groups.is_none_or(|groups| groups == 0);
+            !row.teaches() || all_kept && !teaching.contains(&row.step)
         };
         Self(steps.iter().filter(is_idle).map(|row| row.step).collect())
     }

@@ -44,7 +44,7 @@ pub fn statement(steps: usize, signs: &CollectedSigns) -> String {
     }
     format!(
         "a signal that does not change is called changed in at most {} of 1,000 runs of {steps} steps, each \
-         way, one that scatters from step to step in at most {}{sampled}",
+         way, and one that scatters from step to step in at most {} of 1,000{sampled}",
         1_000.0 * FALSE_ALARMS,
         1_000.0 * SCATTER_ALARMS
     )

@@ -20,7 +20,7 @@ const LARGE: f64 = 0.1;
 /// The verdict on an analysis with this diagnosis.
 pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> RunVerdict {
     let first_damage = diagnosis.damage.first().map(|damage| damage.from_step);
-    let likely = main_cause(diagnosis).filter(|c| c.confidence == Confidence::Likely);
+    let likely = diagnosis.causes.iter().filter(|c| c.confidence == Confidence::Likely && is_sickness(c));
     RunVerdict {
         state: match diagnosis.state {
             RunState::Healthy => VerdictState::Healthy,
@@ -34,14 +34,19 @@ pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> RunVerdict {
         fraction: analysis.s2t.fraction,
         energy_share: analysis.s2t.energy_share,
         mean_norm_ratio: analysis.s2t.mean_norm_ratio,
-        first_bad_step: first_damage.or_else(|| likely.and_then(|cause| cause.from_step)),
+        first_bad_step: first_damage.or_else(|| likely.filter_map(|cause| cause.from_step).min()),
         top_tokens: top_tokens(analysis),
     }
 }
 
 /// The first cause that is a sickness.
 fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
-    diagnosis.causes.iter().find(|cause| cause.code != CauseCode::DeadGroups)
+    diagnosis.causes.iter().find(|cause| is_sickness(cause))
+}
+
+/// Whether a cause can damage a run: groups that teach nothing only cost.
+fn is_sickness(cause: &Cause) -> bool {
+    cause.code != CauseCode::DeadGroups
 }
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where

@@ -86,6 +86,16 @@ pub struct StepRow {
     pub reference_k3: Option<f64>,
 }
 
+impl StepRow {
+    /// Whether any token has an advantage beyond what rounding leaves of one.
+    #[must_use]
+    pub fn teaches(&self) -> bool {
+        let groups = self.groups.zip(self.zero_advantage_groups);
+        let is_dead = groups.is_some_and(|(groups, without)| groups > 0 && groups == without);
+        self.positive + self.negative > 0 && !is_dead
+    }
+}
+
 /// Quantiles of the entropy of trained tokens, in nats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]

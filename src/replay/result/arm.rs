@@ -28,6 +28,14 @@ pub struct ArmResult {
     pub holdout: Vec<HoldoutMetrics>,
 }
 
+impl ArmResult {
+    /// How far the policy is from its start at the end, in nats a token: held out, else over the logged tokens.
+    pub(crate) fn divergence(&self) -> Option<f64> {
+        let held_out = self.holdout.last().map(|metrics| metrics.kl_to_start);
+        held_out.or_else(|| self.updates.last().map(|update| update.kl_to_start))
+    }
+}
+
 /// An arm that the time was too short for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]

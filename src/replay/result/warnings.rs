@@ -25,6 +25,8 @@ pub enum WarningCode {
     OtherPolicy,
     /// The replay is far from the logged policy.
     Drift,
+    /// An arm is further from its start than a guess would be.
+    PolicyLost,
     /// An arm stopped early.
     ArmStopped,
     /// One or two seeds tell nothing about chance.
@@ -51,6 +53,7 @@ impl WarningCode {
             Self::Surrogate => "surrogate policy",
             Self::OtherPolicy => "another policy",
             Self::Drift => "drift",
+            Self::PolicyLost => "policy lost",
             Self::ArmStopped => "arm stopped",
             Self::FewSeeds => "few seeds",
             Self::TimeLimit => "time limit",

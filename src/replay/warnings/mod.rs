@@ -28,7 +28,8 @@ pub fn warnings(
     labels: (usize, usize),
 ) -> Vec<Warning> {
     let subject = Subject { result, run, settings, labels };
-    let groups: [fn(&Subject<'_>) -> Vec<Warning>; 10] = [
+    let groups: [fn(&Subject<'_>) -> Vec<Warning>; 11] = [
+        policy::lost,
         arms::out_of_time,
         policy::surrogate,
         arms::stopped,

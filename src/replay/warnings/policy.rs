@@ -2,7 +2,7 @@
 
 use super::rate::is_below_logged;
 use super::{Subject, warning};
-use crate::format::grouped;
+use crate::format::{grouped, number};
 use crate::replay::result::{Warning, WarningCode};
 use crate::replay::settings::OldPolicy;
 
@@ -56,6 +56,31 @@ pub fn another(subject: &Subject<'_>) -> Vec<Warning> {
         )
     };
     far.map(one).into_iter().collect()
+}
+
+/// Arms that are further from their start than a guess would be: they say nothing of their objectives.
+pub fn lost(subject: &Subject<'_>) -> Vec<Warning> {
+    let lost = subject.result.lost();
+    let Some(largest) = lost.iter().map(|(_, divergence)| *divergence).reduce(f64::max) else {
+        return Vec::new();
+    };
+    let vocabulary = subject.result.model.vocab_size;
+    let way_out = match is_below_logged(subject) {
+        true => "look at the first steps of the curves",
+        false => "lower --lr",
+    };
+    vec![warning(
+        WarningCode::PolicyLost,
+        format!(
+            "{} of {} arms lost the policy that they started from: they end up to {} nats a token away from it, and a guess among {} tokens is at most {:.1} away; what such an arm ends with says nothing of its objective",
+            lost.len(),
+            subject.result.arms.len(),
+            number(largest),
+            grouped(vocabulary),
+            (vocabulary.max(2) as f64).ln(),
+        ),
+        way_out,
+    )]
 }
 
 /// The replayed policy leaves the one that drew the responses.

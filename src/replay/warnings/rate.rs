@@ -14,11 +14,16 @@ pub fn other_than_logged(subject: &Subject<'_>) -> Vec<Warning> {
     let one = |logged: f64| {
         warning(
             WarningCode::LearningRate,
-            format!("this replay’s learning rate is {rate:e}, the log says {logged:e}"),
+            format!("this replay’s learning rate is {}, the log says {}", plain(rate), plain(logged)),
             "leave --lr out to train at the log’s rate and see effects of its size",
         )
     };
     logged_rate(subject.run).filter(differs).map(one).into_iter().collect()
+}
+
+/// A rate as people write it: 10, 0.003, 1.5e-4.
+pub fn plain(rate: f64) -> String {
+    if (1e-3..1e4).contains(&rate) { format!("{rate}") } else { format!("{rate:e}") }
 }
 
 /// Whether the log was trained at a higher rate than this replay.

@@ -14,18 +14,18 @@ const COLUMNS: [&str; 4] = ["high p, high H", "high p, low H", "low p, high H", 
 /// Draws it.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let steps = &analysis.steps;
-    if steps.iter().all(|s| s.gradient_energy <= 0.0) {
+    if !steps.iter().any(has_energy) {
         return Err(Missing::new(TITLE, "tokens with an advantage other than 0"));
     }
     let share = |class: usize| -> Vec<(f64, f64)> {
-        over_steps(steps, |s| (s.gradient_energy > 0.0).then_some(s.class_energy_shares[class]))
+        over_steps(steps, |s| has_energy(s).then_some(s.class_energy_shares[class]))
             .into_iter()
             .map(|(x, y)| (x, if y > 0.0 { y.log10() } else { f64::NAN }))
             .collect()
     };
     let series: Vec<_> = (0..8).map(share).collect();
     let mut notes = vec![
-        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none are left out; less than 0.001 % is drawn at the lower end.".to_owned(),
+        "Energy is the sum of squared token norms: it ignores cross terms and is not the norm of the batch gradient. Steps in which a class has none, or no token an advantage beyond rounding, are left out; less than 0.001 % is drawn at the lower end.".to_owned(),
     ];
     notes.extend(stride_note(steps));
     Ok(Chart {
@@ -36,6 +36,11 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         scenes: Scenes::draw(|width| ink(steps, &series, width)),
         table: table(steps),
     })
+}
+
+/// What rounding leaves of an advantage has no classes.
+fn has_energy(step: &StepRow) -> bool {
+    step.gradient_energy > 0.0 && step.teaches()
 }
 
 fn ink(steps: &[StepRow], series: &[Vec<(f64, f64)>], width: u32) -> Scene {

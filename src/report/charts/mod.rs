@@ -18,7 +18,7 @@ mod signals;
 mod silenced_ratio;
 mod strategies;
 mod sweep;
-mod timeline;
+pub mod timeline;
 mod vocabulary;
 
 use rayon::prelude::*;

@@ -1,10 +1,12 @@
 //! The signals over steps as small multiples, damage marked.
 
+use std::collections::BTreeSet;
+
 use super::{Chart, Drawn, Missing};
 use crate::analyze::result::{Diagnosis, Direction, Signal};
 use crate::report::draw::{Anchor, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes};
 use crate::report::numbers::number;
-use crate::report::text::prose;
+use crate::report::text::{prose, sentence};
 use crate::tables::Columns;
 
 const TITLE: &str = "Signals over steps";
@@ -38,8 +40,8 @@ pub fn draw(diagnosis: &Diagnosis) -> Drawn {
     Ok(Chart {
         name: "signals",
         title: TITLE.into(),
-        reading: "Each signal on its own scale. A filled stretch is damage: a loss that lasts to the end; a small triangle is the step at which a signal began to change for good.".into(),
-        notes: vec![format!("{}.", diagnosis.statement)],
+        reading: "Each signal on its own scale. A filled stretch is damage: a loss that lasts to the end; a small triangle is the step by which half of a change for good was done: a jump’s first step, the middle of a slow drift.".into(),
+        notes: vec![sentence(&diagnosis.statement)],
         scenes: Scenes::draw(|width| ink(&signals, diagnosis, width)),
         table,
     })
@@ -55,28 +57,62 @@ fn ink(signals: &[&Signal], diagnosis: &Diagnosis, width: u32) -> Scene {
     canvas.legend(&[
         Entry::new(Key::Line(line), "signal"),
         Entry::new(Key::Area(harm), "damage"),
-        Entry::new(Key::Mark(Pen::new(Ink::Text), Mark::Up), "began to change"),
+        Entry::new(Key::Mark(Pen::new(Ink::Text), Mark::Up), "half of a change"),
     ]);
     let each = (canvas.width() - 16.0) / columns as f64;
+    let steps = steps_of(signals);
     for (place, signal) in signals.iter().enumerate() {
         let (column, row) = ((place % columns) as f64, (place / columns) as f64);
         let top = canvas.top() + 6.0 + ROW * row;
         let left = 12.0 + each * column;
-        small(&canvas, signal, diagnosis, [left, top, left + each - 14.0, top + ROW - 14.0], line, harm);
+        let panel =
+            Panel { rect: [left, top, left + each - 14.0, top + ROW - 14.0], line, harm, steps: &steps };
+        small(&canvas, signal, diagnosis, &panel);
     }
     canvas.finish()
 }
 
-/// Every so many points, and the last one: it stands beside the drawing as a number.
-fn thinned(points: &[(i64, f64, Option<f64>)], stride: usize) -> Vec<(f64, f64)> {
+/// Every so many points, and the last one: it stands beside the drawing as a number. Not a number where the
+/// signal has none at steps between two of them.
+fn thinned(points: &[(i64, f64, Option<f64>)], stride: usize, steps: &[i64]) -> Vec<(f64, f64)> {
     let last = points.len().saturating_sub(1);
-    let kept = points.iter().enumerate().filter(|(at, _)| at % stride == 0 || *at == last);
-    kept.map(|(_, point)| (point.0 as f64, point.1)).collect()
+    let mut drawn = Vec::new();
+    let mut left: Option<i64> = None;
+    for (at, point) in points.iter().enumerate() {
+        let is_next = |before: i64| {
+            let from = steps.partition_point(|step| *step <= before);
+            steps.get(from).is_none_or(|next| *next >= point.0)
+        };
+        if left.is_some_and(|before| !is_next(before)) {
+            drawn.push((point.0 as f64, f64::NAN));
+        }
+        left = Some(point.0);
+        if at % stride == 0 || at == last {
+            drawn.push((point.0 as f64, point.1));
+        }
+    }
+    drawn
 }
 
-fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4], line: Pen, harm: Pen) {
+/// The steps at which any signal has a value.
+fn steps_of(signals: &[&Signal]) -> Vec<i64> {
+    let steps = signals.iter().flat_map(|signal| signal.points.iter().map(|point| point.0));
+    steps.collect::<BTreeSet<i64>>().into_iter().collect()
+}
+
+/// Where and with what a small chart is drawn.
+struct Panel<'a> {
+    rect: [f64; 4],
+    line: Pen,
+    harm: Pen,
+    /// The steps of the run.
+    steps: &'a [i64],
+}
+
+fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, panel: &Panel<'_>) {
+    let Panel { rect, line, harm, steps } = *panel;
     let stride = signal.points.len().div_ceil(POINTS).max(1);
-    let points = thinned(&signal.points, stride);
+    let points = thinned(&signal.points, stride, steps);
     let finite = || points.iter().map(|p| p.1).filter(|v| v.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let margin = ((high - low) * 0.08).max(1e-9 + 0.02 * high.abs());
@@ -93,10 +129,18 @@ fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, rect: [f64; 4]
     }
     canvas.line(&[(inner[0], inner[3]), (inner[2], inner[3])], Pen::new(Ink::Axis));
     plot.line(&points, line);
+    alone(&points).for_each(|(x, y)| plot.mark(x, y, Mark::Dot, 1.6, line));
     for onset in diagnosis.onsets.iter().filter(|o| o.signal == signal.name) {
         let mark = if onset.direction == Direction::Up { Mark::Up } else { Mark::Down };
         plot.mark(onset.step as f64, low - margin, mark, 3.5, Pen::new(Ink::Text));
     }
+}
+
+/// Points without a neighbour to draw a line to.
+fn alone(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
+    let broken = |at: Option<usize>| at.and_then(|at| points.get(at)).is_none_or(|point| point.1.is_nan());
+    let is_alone = move |at: &usize| broken(at.checked_sub(1)) && broken(Some(at + 1));
+    (0..points.len()).filter(is_alone).map(|at| points[at])
 }
 
 #[cfg(test)]
@@ -106,8 +150,18 @@ mod tests {
     #[test]
     fn the_last_point_is_drawn_however_many_there_are() {
         let points: Vec<(i64, f64, Option<f64>)> = (0..1_000).map(|i| (i, i as f64, None)).collect();
-        let drawn = thinned(&points, 5);
+        let steps: Vec<i64> = (0..1_000).collect();
+        let drawn = thinned(&points, 5, &steps);
         assert_eq!((drawn[0], drawn[drawn.len() - 1], drawn.len()), ((0.0, 0.0), (999.0, 999.0), 201));
-        assert_eq!(thinned(&points[..3], 1).len(), 3);
+        assert_eq!(thinned(&points[..3], 1, &steps).len(), 3);
+    }
+
+    #[test]
+    fn a_line_is_broken_over_steps_without_a_value() {
+        let points = [(0, 1.0, None), (2, 2.0, None), (6, 3.0, None)];
+        let drawn = thinned(&points, 1, &[0, 2, 4, 6]);
+        assert_eq!((drawn.len(), drawn[1], drawn[3]), (4, (2.0, 2.0), (6.0, 3.0)));
+        assert!(drawn[2].1.is_nan());
+        assert_eq!(alone(&drawn).collect::<Vec<_>>(), [(6.0, 3.0)]);
     }
 }

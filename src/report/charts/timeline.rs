@@ -11,14 +11,20 @@ const ROW: f64 = 20.0;
 /// Rows at most.
 const MOST: usize = 26;
 
-struct Event {
-    kind: &'static str,
-    name: String,
-    from: i64,
-    direction: Option<Direction>,
+/// Something that happened.
+pub struct Event {
+    /// What it is.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// From which step on.
+    pub from: i64,
+    /// Where it went, where it is a signal.
+    pub direction: Option<Direction>,
 }
 
-fn events(diagnosis: &Diagnosis) -> Vec<Event> {
+/// Causes, damage and signs in the order of their steps.
+pub fn events(diagnosis: &Diagnosis) -> Vec<Event> {
     let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
@@ -55,7 +61,7 @@ pub fn draw(diagnosis: &Diagnosis, steps: Option<(i64, i64)>) -> Drawn {
     Ok(Chart {
         name: "timeline",
         title: TITLE.into(),
-        reading: "From top to bottom in the order they began: causes as bars, damage in red to the end of the run, other signals as triangles where they began to change for good.".into(),
+        reading: "From top to bottom in the order of their steps: causes and damage as bars to the end of the run, other signals that changed for good as triangles where half of the change was done.".into(),
         notes: Vec::new(),
         scenes: Scenes::draw(|width| ink(&events, span, width)),
         table,
@@ -93,7 +99,7 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
         }
         let word = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let (px, py) = plot.pixel(from, top - 0.5);
-        let text = format!("{}{word}, step {}", event.name, event.from);
+        let text = format!("{}{word}, step {}", event.name.replace('_', " "), event.from);
         let late = px > canvas.width() * 0.55;
         let (at, anchor) = if late { (px - 9.0, Anchor::Right) } else { (px + 9.0, Anchor::Left) };
         canvas.text(&text, (at, py), anchor, Ink::Text);

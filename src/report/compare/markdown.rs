@@ -56,6 +56,8 @@ fn causes_and_answers(out: &mut String, comparison: &Comparison) {
     if !comparison.causes.is_empty() {
         out.push_str("## Causes, arm by arm\n\n");
         causes::causes(comparison).markdown(out);
+        let _ = write!(out, "{}\n\n", causes::MARKS);
+        causes::found(comparison).markdown(out);
     }
     if !comparison.answers.is_empty() {
         let _ = write!(out, "## What drives the updates, side by side\n\n{}\n\n", causes::UNTESTED);

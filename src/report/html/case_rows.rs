@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, FlaggedToken};
 use crate::report::numbers::{none, number};
-use crate::report::text::{token_gap, token_in_context, token_label};
+use crate::report::text::{in_order, token_gap, token_in_context, token_label};
 
 /// Cases of every step that come first, so that each step has some.
 const EACH_STEP: usize = 3;
@@ -156,5 +156,5 @@ fn nearest<'a>(tokens: impl Iterator<Item = &'a String>) -> Vec<String> {
 }
 
 fn joined(near: &[String], tokens: &[String], gap: &str) -> String {
-    if near.is_empty() && !tokens.is_empty() { "…".into() } else { near.join(gap) }
+    if near.is_empty() && !tokens.is_empty() { "…".into() } else { in_order(near, gap) }
 }

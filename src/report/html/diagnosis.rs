@@ -9,7 +9,7 @@ use crate::report::markdown_diagnosis::name;
 use crate::report::numbers::{number, number_or_dash, percent};
 use crate::report::page::figures::figure;
 use crate::report::page::{Kind, Section, Sheet, with_code};
-use crate::report::text::{prose, token_in_context, token_label};
+use crate::report::text::{in_order, prose, token_in_context, token_label};
 
 /// Charts that stand here and not among the others.
 pub const CHARTS: [&str; 3] = ["timeline", "signals", "concentration"];
@@ -44,7 +44,10 @@ pub fn of_run(diagnosis: &Diagnosis, charts: &[Drawn]) -> Section {
         }
         @if !diagnosis.not_checked.is_empty() {
             details {
-                summary { "Not checked: " (diagnosis.not_checked.len()) " causes that this log cannot tell" }
+                summary {
+                    "Not checked: " (diagnosis.not_checked.len())
+                    @if diagnosis.not_checked.len() == 1 { " cause" } @else { " causes" } " that this log cannot tell"
+                }
                 ul { @for open in &diagnosis.not_checked { li { code { (open.code.name()) } " needs " (open.needs) } } }
             }
         }
@@ -96,7 +99,8 @@ pub fn drivers(of: &Material<'_>) -> Option<Section> {
         p {
             "The gradient energy is as concentrated as that of " b { (number(effective)) } " equal tokens. The largest "
             "token carries " (percent(shares.top_1)) ", the ten largest " (percent(shares.top_10))
-            ", the largest 0.1 % " (percent(shares.top_0_1_percent)) ", the largest 1 % " (percent(shares.top_1_percent)) "."
+            "; the largest 0.1 % of the tokens carry " (percent(shares.top_0_1_percent)) ", the largest 1 % "
+            (percent(shares.top_1_percent)) "."
         }
         @if let Some(chart) = chart { (figure(chart)) }
         h3 { "What a bound would leave" }
@@ -127,7 +131,7 @@ fn list(tokens: &[DriverToken]) -> Markup {
             .collect();
         sheet.push([
             token_label(&name(d)),
-            around.join(" "),
+            in_order(&around, " "),
             percent(d.energy_share),
             d.step.to_string(),
             number(d.logprob.exp()),

@@ -7,7 +7,7 @@ use crate::analyze::RunAnalysis;
 use crate::analyze::result::{ColumnReport, NormSource, Provenance, VocabularySource};
 use crate::report::numbers::{count, number, percent, percent_or_dash};
 use crate::report::page::{self, Section};
-use crate::report::text::prose;
+use crate::report::text::{prose, sentence};
 
 /// Files, columns and facts that are listed at most.
 const LISTED: usize = 40;
@@ -50,14 +50,6 @@ pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
     }
     found.extend(analysis.provenance.statements.iter().map(|s| sentence(&prose(s))));
     found
-}
-
-/// With a capital and a full stop.
-pub fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
 }
 
 /// The section.

@@ -21,7 +21,7 @@ mod verdict;
 mod views;
 mod warnings;
 
-pub use limits::{sentence, statements};
+pub use limits::statements;
 pub use partial::{partial_page, partial_word, statements as partial_statements};
 pub use verdict::{since, when, word};
 

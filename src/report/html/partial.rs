@@ -12,7 +12,7 @@ use crate::report::charts::Drawn;
 use crate::report::numbers::{count, none, number_or_dash};
 use crate::report::page::{Fact, FirstScreen, Page, Section, figures, with_code};
 use crate::report::tables;
-use crate::report::text::prose;
+use crate::report::text::{prose, sentence};
 
 /// Steps that are listed at most.
 const STEPS: usize = 400;
@@ -46,7 +46,7 @@ pub fn partial_page(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
 pub fn statements(analysis: &PartialAnalysis) -> Vec<String> {
     let partial = &analysis.partial;
     let columns = partial.missing_columns.join(", ");
-    let mut found = vec![limits::sentence(&format!(
+    let mut found = vec![sentence(&format!(
         "the log has no column for {columns}: {} cannot be told, and nothing here says anything of them",
         partial.cannot_tell
     ))];
@@ -56,7 +56,7 @@ pub fn statements(analysis: &PartialAnalysis) -> Vec<String> {
             count(analysis.totals.missing)
         ));
     }
-    found.extend(analysis.provenance.statements.iter().map(|s| limits::sentence(&prose(s))));
+    found.extend(analysis.provenance.statements.iter().map(|s| sentence(&prose(s))));
     found
 }
 

@@ -51,7 +51,10 @@ fn counted(n: u64, what: &str) -> String {
 fn notice(warning: &Warning) -> Notice {
     Notice {
         name: warning.code.label().into(),
-        serious: matches!(warning.code, WarningCode::Surrogate | WarningCode::ArmStopped),
+        serious: matches!(
+            warning.code,
+            WarningCode::Surrogate | WarningCode::PolicyLost | WarningCode::ArmStopped
+        ),
         message: warning.message.clone(),
         hint: warning.hint.clone(),
         evidence: Vec::new(),
@@ -64,7 +67,7 @@ fn verdict(result: &ReplayResult) -> FirstScreen {
     // Two seeds cannot tell a difference from chance: the headline says so, and nothing else may.
     let (tone, sign, word) = match (tested, supported) {
         (0, _) => (Tone::Unknown, "?", "Cannot say"),
-        _ if result.training.seeds < FEWEST_SEEDS => (Tone::Unknown, "?", "Cannot say"),
+        _ if result.is_lost() || result.training.seeds < FEWEST_SEEDS => (Tone::Unknown, "?", "Cannot say"),
         (_, 0) => (Tone::Unknown, "=", "No difference"),
         _ => (Tone::Differs, "≠", "A difference"),
     };

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use super::super::patient::{Finding, Patient, found, measured, number};
 use super::gap::{FEWEST, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::format::grouped;
 use crate::ingest::Column;
 
 const LIKELY: f64 = 10.0;
@@ -73,6 +74,16 @@ fn ranks_above(young: &[f64], old: &[f64]) -> f64 {
     (wins - 0.5 * n * m) / (n * m * (n + m + 1.0) / 12.0).sqrt()
 }
 
+/// A factor to two digits: 3.4, 34, 3,400.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn rounded(factor: f64) -> String {
+    if !(10.0..1e15).contains(&factor) {
+        return measured(factor, 1);
+    }
+    let unit = 10_f64.powf(factor.log10().floor() - 1.0);
+    grouped(((factor / unit).round() * unit).round() as u64)
+}
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::LogprobRollout) || !patient.has(Column::PolicyVersion) {
@@ -116,21 +127,25 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if far < NOTICEABLE || far < POSSIBLE * base || ranks_above(&youngest.groups, &groups) < ERRORS {
         return Finding::Absent;
     }
-    let times = match base > 0.0 {
-        true => format!(" ({} times)", measured(far / base, 0)),
-        false => String::new(),
+    let times = if base > 0.0 { format!(" ({} times)", rounded(far / base)) } else { String::new() };
+    let at = |age_of: i64, k3: f64| format!("{} at {}", measured(k3, 4), age(age_of));
+    // A gap that is largest at another age than the oldest does not grow with every step of age.
+    let (verb, oldest) = match old().next_back() {
+        Some((oldest, sums)) if oldest != worst => {
+            ("is larger with old weights of the sampler", format!("{}, ", at(*oldest, sums.k3 / sums.tokens)))
+        }
+        _ => ("grows with the age of the sampler's weights", String::new()),
     };
+    let most = if oldest.is_empty() { "" } else { "at most " };
     found(
         CauseCode::StaleSampler,
         if far >= LIKELY * base || far - base > LARGE { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
-            "the gap between trainer and sampler grows with the age of the sampler's weights: engine k3 {} at \
-             {}, {} at {}{times}",
+            "the gap between trainer and sampler {verb}: engine k3 {} at {}, {oldest}{most}{}{times}",
             if base > 0.0 { format!("{base:.1e}") } else { "0".into() },
             age(*least),
-            measured(far, 4),
-            age(*worst)
+            at(*worst, far)
         ),
         HINT,
         evidence,
@@ -139,7 +154,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::ranks_above;
+    use super::{ranks_above, rounded};
+
+    #[test]
+    fn factors_have_two_digits() {
+        assert_eq!([3.42, 34.2, 3362.0, 99_600.0].map(rounded), ["3.4", "34", "3,400", "100,000"]);
+    }
 
     #[test]
     fn a_few_groups_far_out_are_no_trend() {

@@ -1,6 +1,7 @@
 //! All differences with their intervals, relative to the baseline.
 
-use super::{label, left_out, look};
+use super::arms::{Chosen, chosen, left_out};
+use super::label;
 use crate::compare::Comparison;
 use crate::compare::result::MetricRow;
 use crate::compare::verdict::{level, shown_difference, shown_p};
@@ -33,7 +34,7 @@ struct Data<'a> {
     /// Metrics that are drawn, from above.
     metrics: Vec<&'a str>,
     /// Arms but the baseline.
-    arms: Vec<&'a str>,
+    arms: Vec<Chosen<'a>>,
     baseline: String,
 }
 
@@ -54,11 +55,11 @@ pub fn draw(comparison: &Comparison) -> Drawn {
         "Lines are {} % intervals; p is corrected for the number of metrics.",
         level(comparison.settings.confidence)
     )];
-    notes.extend(left_out(comparison.arms.len()));
+    notes.extend(left_out(comparison));
     if all > metrics.len() {
         notes.push(format!("{} of {all} metrics are drawn.", metrics.len()));
     }
-    let arms = comparison.arms[1..].iter().map(|arm| arm.name.as_str()).take(super::RUNS - 1).collect();
+    let arms = chosen(comparison).into_iter().skip(1).collect();
     let data = Data { rows, metrics, arms, baseline: label(&comparison.arms[0].name) };
     Ok(Chart {
         name: "compare_differences",
@@ -105,7 +106,7 @@ fn ink(data: &Data<'_>, width: u32) -> Scene {
         for (arm, row, interval) in data.of_metric(name) {
             let lines = data.arms.len() as f64;
             let place = middle + 0.34 * (lines - 1.0 - 2.0 * arm as f64) / lines;
-            draw_interval(&canvas, &plot, (arm, row), interval, place, reach);
+            draw_interval(&canvas, &plot, (&data.arms[arm], row), interval, place, reach);
             if numbers {
                 write_numbers(&canvas, row, (rect[2] + 10.0, text_y));
             }
@@ -123,31 +124,32 @@ impl<'a> Data<'a> {
 
     /// The rows of a metric with the place of their arm.
     fn of_metric(&self, name: &str) -> impl Iterator<Item = (usize, &'a MetricRow, [f64; 3])> {
-        self.arms.iter().enumerate().filter_map(move |(arm, arm_name)| {
-            let found = self.rows.iter().find(|(row, _)| row.name == name && row.run == *arm_name);
+        self.arms.iter().enumerate().filter_map(move |(arm, chosen)| {
+            let found = self.rows.iter().find(|(row, _)| row.name == name && row.run == chosen.arm.name);
             found.map(|(row, interval)| (arm, *row, *interval))
         })
     }
 }
 
 fn legend(data: &Data<'_>) -> Vec<Entry> {
-    let entry = |(i, arm): (usize, &&str)| {
-        let (pen, mark) = look(i + 1);
-        Entry::new(Key::Mark(pen, mark), format!("{} against {}", label(arm), data.baseline))
+    let entry = |chosen: &Chosen<'_>| {
+        let text = format!("{} against {}", label(&chosen.arm.name), data.baseline);
+        Entry::new(Key::Mark(chosen.pen, chosen.mark), text)
     };
     let noise = Entry::new(Key::Mark(Pen::new(Ink::Neutral), Mark::Ring), "not beyond noise");
-    data.arms.iter().enumerate().map(entry).chain([noise]).collect()
+    data.arms.iter().map(entry).chain([noise]).collect()
 }
 
 fn draw_interval(
     canvas: &Canvas,
     plot: &Plot,
-    (arm, row): (usize, &MetricRow),
+    (arm, row): (&Chosen<'_>, &MetricRow),
     [value, low, high]: [f64; 3],
     place: f64,
     reach: f64,
 ) {
-    let (pen, mark) = if row.significant { look(arm + 1) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
+    let (pen, mark) =
+        if row.significant { (arm.pen, arm.mark) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
     plot.line(&[(low, place), (high, place)], Pen::new(pen.ink).width(2.0));
     plot.mark(value, place, mark, 4.2, pen);
     for (end, sign) in [(low, "‹"), (high, "›")] {

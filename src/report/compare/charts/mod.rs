@@ -1,6 +1,8 @@
 //! The charts of a comparison.
 
+mod arms;
 mod differences;
+mod gap;
 mod movers;
 mod over_steps;
 mod plane_change;
@@ -16,14 +18,14 @@ use crate::report::charts::Drawn;
 use crate::report::draw::{Dash, Ink, Mark, Pen, font};
 use crate::report::text::prose;
 
-/// Runs that are drawn at most: more could not be told apart.
+/// Arms that are drawn at most: more could not be told apart.
 pub const RUNS: usize = 8;
 
 /// Arms against the baseline that have charts of their own at most.
 const ARMS: usize = 3;
 
-/// How a run looks in every chart.
-pub fn look(index: usize) -> (Pen, Mark) {
+/// How the arm that is drawn at this place looks in every chart.
+fn look(index: usize) -> (Pen, Mark) {
     const LOOKS: [(Ink, Dash, Mark); RUNS] = [
         (Ink::Exploratory, Dash::Solid, Mark::Dot),
         (Ink::Spurious, Dash::Long, Mark::Diamond),
@@ -38,14 +40,9 @@ pub fn look(index: usize) -> (Pen, Mark) {
     (Pen::new(ink).dash(dash).width(2.2), mark)
 }
 
-/// A name of a run in a legend or beside a mark.
+/// A name of an arm in a legend or beside a mark.
 pub fn label(name: &str) -> String {
     font::fit(&prose(name), 12.0, 150.0)
-}
-
-/// What to say where there are more runs than are drawn.
-pub fn left_out(runs: usize) -> Option<String> {
-    (runs > RUNS).then(|| format!("{RUNS} of {runs} runs are drawn; all are in the numbers."))
 }
 
 /// Draws all charts, in the order of the report.
@@ -56,14 +53,16 @@ pub fn draw_all(comparison: &Comparison) -> Vec<Drawn> {
         Box::new(differences::draw),
         Box::new(over_steps::entropy),
         Box::new(over_steps::reward),
-        Box::new(over_steps::gap),
+        Box::new(gap::draw),
         Box::new(over_steps::silenced),
         Box::new(stability::draw),
         Box::new(quantiles::draw),
     ];
-    for arm in 0..comparison.distributions.len().min(ARMS) {
-        charts.push(Box::new(move |c| plane_change::draw(c, arm)));
-        charts.push(Box::new(move |c| movers::draw(c, arm)));
+    let others = arms::chosen(comparison).into_iter().skip(1);
+    let changes = others.filter_map(|c| comparison.distributions.iter().position(|d| d.run == c.arm.name));
+    for (place, arm) in changes.take(ARMS).enumerate() {
+        charts.push(Box::new(move |c| plane_change::draw(&c.distributions[arm], place)));
+        charts.push(Box::new(move |c| movers::draw(&c.distributions[arm], place)));
     }
     charts.push(Box::new(spurious::draw));
     charts.push(Box::new(trainer::draw));

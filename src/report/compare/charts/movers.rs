@@ -1,8 +1,7 @@
 //! Token ids that gained or lost most.
 
 use super::label;
-use crate::compare::Comparison;
-use crate::compare::result::TokenChange;
+use crate::compare::result::{DistributionChange, TokenChange};
 use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
@@ -20,9 +19,8 @@ pub fn token(id: i64, text: Option<&str>) -> String {
     text.map_or_else(|| format!("id {id}"), token_label)
 }
 
-/// Draws it for an arm other than the baseline.
-pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
-    let change = &comparison.distributions[arm];
+/// Draws it for an arm other than the baseline, the one that has charts of its own at this place.
+pub fn draw(change: &DistributionChange, place: usize) -> Drawn {
     let rows: Vec<&TokenChange> = change.tokens.iter().take(ROWS).collect();
     if rows.is_empty() {
         return Err(Missing::new(TITLE, "token ids (`token_ids`) that are not equally frequent"));
@@ -40,7 +38,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
     }
     notes.push("Picked for their size: some of many would look like this by chance.".into());
     Ok(Chart {
-        name: NAMES[arm.min(NAMES.len() - 1)],
+        name: NAMES[place.min(NAMES.len() - 1)],
         title: title.clone(),
         reading: "What a run says more or less often than the baseline: words of reasoning, formatting or filler that moved.".into(),
         notes,

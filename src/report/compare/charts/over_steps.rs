@@ -1,43 +1,15 @@
-//! Entropy, reward, silenced ratio and their gap over steps, a line a run.
+//! Entropy, reward and silenced ratio over steps, a line an arm.
 
-use super::{label, left_out, look};
+use super::arms::{self, Line};
 use crate::compare::Comparison;
-use crate::compare::result::Series;
-use crate::report::charts::series::{POINTS, draw_series, largest, smallest};
+use crate::report::charts::series::{largest, smallest};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::draw::{Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::tables::{Columns, DataFrame};
 
-/// The series of a metric, by run in their order; runs without it are left out.
-pub fn of_metric<'a>(
-    comparison: &'a Comparison,
-    series: &'a [Series],
-    metric: &str,
-) -> Vec<(usize, &'a Series)> {
-    let run = |name: &str| comparison.runs.iter().position(|r| r.name == name);
-    let mut found: Vec<_> = series
-        .iter()
-        .filter(|s| s.metric == metric && !s.points.is_empty())
-        .filter_map(|s| Some((run(&s.run)?, s)))
-        .collect();
-    found.sort_by_key(|(index, _)| *index);
-    found
-}
-
-/// Points for a line: neighbours are averaged where there are too many.
-#[allow(clippy::cast_precision_loss)]
-pub fn thinned(points: &[(i64, f64)]) -> Vec<(f64, f64)> {
-    let stride = points.len().div_ceil(POINTS).max(1);
-    let mean = |part: &[(i64, f64)]| {
-        let n = part.len() as f64;
-        (part.iter().map(|p| p.0 as f64).sum::<f64>() / n, part.iter().map(|p| p.1).sum::<f64>() / n)
-    };
-    points.chunks(stride).map(mean).collect()
-}
-
 /// The horizontal axis over the steps of all lines.
-pub fn step_axis<'a>(points: impl Iterator<Item = &'a (f64, f64)> + Clone, count: usize) -> Axis {
-    let x = || points.clone().map(|p| p.0);
+pub fn step_axis(lines: &[Line], count: usize) -> Axis {
+    let x = || lines.iter().flat_map(|line| &line.points).map(|p| p.0);
     let (first, last) = (smallest(x()).unwrap_or(0.0), largest(x()).unwrap_or(1.0));
     let margin = ((last - first) * 0.02).max(if last > first { 0.0 } else { 1.0 });
     Axis::new("training step", first - margin..last + margin, ticks::whole(first, last, count))
@@ -107,24 +79,25 @@ pub fn silenced(comparison: &Comparison) -> Drawn {
 }
 
 fn draw(comparison: &Comparison, shown: &Shown) -> Drawn {
-    let found = of_metric(comparison, &comparison.series, shown.metric);
-    let scaled = |points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
-        let log = |y: f64| if y > 0.0 { y.log10() } else { f64::NAN };
-        points.into_iter().map(|(x, y)| (x, if shown.log { log(y) } else { y })).collect()
-    };
-    let lines: Vec<Line> = found
-        .iter()
-        .take(super::RUNS)
-        .map(|(run, s)| Line { run: *run, label: label(&s.run), points: scaled(thinned(&s.points)) })
-        .collect();
-    let y = || lines.iter().flat_map(|l| &l.points).map(|p| p.1);
-    let (Some(low), Some(high)) = (smallest(y()), largest(y())) else {
+    let mut lines = arms::lines(comparison, &comparison.series, shown.metric);
+    let values = || lines.iter().flat_map(|line| &line.points).flat_map(|p| p.1);
+    // The range of the axis; on a logarithmic one nothing is nowhere, and a band that reaches down to
+    // nothing ends at the axis.
+    let drawn = || values().filter(|y| !shown.log || *y > 0.0).map(|y| if shown.log { y.log10() } else { y });
+    let (Some(low), Some(high)) = (smallest(drawn()), largest(drawn())) else {
         return Err(Missing::new(shown.title, shown.needs));
     };
     let axis = shown.axis(low, high);
-    let mut notes: Vec<String> = left_out(found.len()).into_iter().collect();
-    if shown.log && found.iter().any(|(_, s)| s.points.iter().any(|p| p.1 <= 0.0)) {
-        notes.push("Steps without a silenced token have no mark.".into());
+    let mut notes = arms::notes(comparison);
+    if shown.log {
+        if lines.iter().flat_map(|line| &line.points).any(|(_, [mean, ..])| *mean <= 0.0) {
+            notes.push("Steps without a silenced token have no mark.".into());
+        }
+        let log = |y: f64, nothing: f64| if y > 0.0 { y.log10() } else { nothing };
+        for (_, [mean, lowest, highest]) in lines.iter_mut().flat_map(|line| &mut line.points) {
+            (*lowest, *highest) = (log(*lowest, low - 9.0), log(*highest, low - 9.0));
+            *mean = log(*mean, f64::NAN);
+        }
     }
     Ok(Chart {
         name: shown.name,
@@ -132,15 +105,8 @@ fn draw(comparison: &Comparison, shown: &Shown) -> Drawn {
         reading: shown.reading.into(),
         notes,
         scenes: Scenes::draw(|width| ink(Canvas::new(width, HEIGHT, shown.title), &lines, &axis)),
-        table: table(found.iter().map(|(_, s)| *s)),
+        table: table(comparison, shown.metric),
     })
-}
-
-/// The line of a run.
-struct Line {
-    run: usize,
-    label: String,
-    points: Vec<(f64, f64)>,
 }
 
 impl Shown {
@@ -155,64 +121,31 @@ impl Shown {
     }
 }
 
-fn ink(mut canvas: Canvas, lines: &[Line], axis: &Axis) -> Scene {
-    let key = |line: &Line| {
-        let (pen, mark) = look(line.run);
-        Entry::new(Key::Marked(pen, mark), line.label.as_str())
-    };
+/// Lines over steps.
+pub fn ink(mut canvas: Canvas, lines: &[Line], axis: &Axis) -> Scene {
+    let key = |line: &Line| Entry::new(Key::Marked(line.pen, line.mark), line.label.as_str());
     canvas.legend(&lines.iter().map(key).collect::<Vec<_>>());
-    let steps = step_axis(lines.iter().flat_map(|l| &l.points), 8);
-    let plot = Plot::new(&canvas, &steps, axis);
+    let plot = Plot::new(&canvas, &step_axis(lines, 8), axis);
     plot.level(0.0, Pen::new(Ink::Axis).width(1.4));
-    for line in lines {
-        let (pen, mark) = look(line.run);
-        draw_series(&plot, &line.points, pen, mark);
-    }
+    lines.iter().for_each(|line| line.draw_band(&plot));
+    lines.iter().for_each(|line| line.draw_line(&plot));
     canvas.finish()
 }
 
-fn table<'a>(series: impl Iterator<Item = &'a Series>) -> DataFrame {
-    let rows: Vec<_> = series.flat_map(|s| s.points.iter().map(|p| (s.run.as_str(), *p))).collect();
-    Columns::of(&rows).text("run", |r| r.0).int("step", |r| r.1.0).float("value", |r| r.1.1).frame()
-}
-
-/// The difference of entropy to the baseline at each step.
-pub fn gap(comparison: &Comparison) -> Drawn {
-    const TITLE: &str = "Entropy gap to the baseline";
-    let found = of_metric(comparison, &comparison.series, "entropy");
-    let base: Vec<(i64, f64)> = match found.first() {
-        Some((0, series)) => series.points.clone(),
-        _ => Vec::new(),
-    };
-    let at = |step: i64| base.binary_search_by_key(&step, |p| p.0).ok().map(|i| base[i].1);
-    let gaps: Vec<(usize, Series)> = found
-        .iter()
-        .skip(1)
-        .map(|(run, s)| {
-            let points = s.points.iter().filter_map(|(step, value)| Some((*step, value - at(*step)?)));
-            (*run, Series { points: points.collect(), ..(*s).clone() })
+/// The values of every run, also of those that are not drawn.
+fn table(comparison: &Comparison, metric: &str) -> DataFrame {
+    let series = comparison.series.iter().filter(|s| s.metric == metric);
+    let arm = |run: &str| comparison.runs.iter().find(|r| r.name == run).map_or("", |r| r.arm.as_str());
+    let rows: Vec<_> = series
+        .flat_map(|s| {
+            let arm = arm(&s.run);
+            s.points.iter().map(move |p| (s.run.as_str(), arm, *p))
         })
-        .filter(|(_, s)| s.points.len() > 1)
         .collect();
-    if gaps.is_empty() {
-        return Err(Missing::new(TITLE, "two steps or more that a run shares with the first"));
-    }
-    let first = label(&comparison.runs[0].name);
-    let line = |(run, s): &(usize, Series)| Line {
-        run: *run,
-        label: format!("{} minus {first}", label(&s.run)),
-        points: thinned(&s.points),
-    };
-    let lines: Vec<Line> = gaps.iter().take(super::RUNS - 1).map(line).collect();
-    let sizes = lines.iter().flat_map(|l| &l.points).map(|p| p.1.abs());
-    let size = largest(sizes).unwrap_or(1.0).max(1e-6) * 1.1;
-    let axis = Axis::new("difference (nats)", -size..size, ticks::linear(-size, size, 6));
-    Ok(Chart {
-        name: "compare_gap",
-        title: TITLE.into(),
-        reading: "Scatter about zero is no difference; a gap that opens and stays is one of these runs, and neighbouring steps are then not independent.".into(),
-        notes: left_out(gaps.len() + 1).into_iter().collect(),
-        scenes: Scenes::draw(|width| ink(Canvas::new(width, HEIGHT - 80, TITLE), &lines, &axis)),
-        table: table(gaps.iter().map(|(_, s)| s)),
-    })
+    Columns::of(&rows)
+        .text("run", |r| r.0)
+        .text("arm", |r| r.1)
+        .int("step", |r| r.2.0)
+        .float("value", |r| r.2.1)
+        .frame()
 }

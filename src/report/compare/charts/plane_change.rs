@@ -1,8 +1,7 @@
 //! Regions of the probability × entropy plane that gained or lost tokens.
 
 use super::label;
-use crate::compare::Comparison;
-use crate::compare::result::RegionChange;
+use crate::compare::result::{DistributionChange, RegionChange};
 use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
@@ -14,9 +13,8 @@ const NAMES: [&str; 3] = ["compare_plane", "compare_plane_2", "compare_plane_3"]
 /// Opacities of changes.
 const LEVELS: f64 = 6.0;
 
-/// Draws it for an arm other than the baseline.
-pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
-    let change = &comparison.distributions[arm];
+/// Draws it for an arm other than the baseline, the one that has charts of its own at this place.
+pub fn draw(change: &DistributionChange, place: usize) -> Drawn {
     let regions = &change.all_regions;
     if regions.is_empty() {
         return Err(Missing::new(TITLE, "tokens in both runs"));
@@ -35,7 +33,7 @@ pub fn draw(comparison: &Comparison, arm: usize) -> Drawn {
     notes
         .push(format!("The strongest colour stands for {} of the tokens.", percent(largest_change(regions))));
     Ok(Chart {
-        name: NAMES[arm.min(NAMES.len() - 1)],
+        name: NAMES[place.min(NAMES.len() - 1)],
         title: title.clone(),
         reading: "Colour shows where the run has more or fewer of its tokens than the baseline; framed regions changed by more than their own scatter between groups of prompts.".into(),
         notes,

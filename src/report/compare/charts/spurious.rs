@@ -1,7 +1,8 @@
 //! Spurious vocabularies side by side.
 
+use super::arms::{Chosen, chosen, left_out};
+use super::label;
 use super::movers::token;
-use super::{label, left_out, look};
 use crate::compare::Comparison;
 use crate::compare::result::SpuriousToken;
 use crate::report::charts::{Chart, Drawn, Missing};
@@ -17,7 +18,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
     if rows.is_empty() {
         return Err(Missing::new(TITLE, "silenced tokens with an id (`token_ids`)"));
     }
-    let mut notes: Vec<String> = left_out(comparison.arms.len()).into_iter().collect();
+    let mut notes: Vec<String> = left_out(comparison).into_iter().collect();
     if comparison.spurious_vocabulary.len() > rows.len() {
         notes.push(format!("The {} silenced most, of all runs together.", rows.len()));
     }
@@ -33,35 +34,34 @@ pub fn draw(comparison: &Comparison) -> Drawn {
 
 #[allow(clippy::cast_precision_loss)]
 fn ink(comparison: &Comparison, rows: &[&SpuriousToken], width: u32) -> Scene {
-    let arms = comparison.arms.len().min(super::RUNS);
-    let tokens: Vec<f64> = comparison
-        .arms
-        .iter()
-        .map(|arm| comparison.runs.iter().filter(|r| r.arm == arm.name).map(|r| r.tokens).sum::<u64>() as f64)
-        .collect();
-    let rate = |t: &SpuriousToken, arm: usize| 1e6 * t.silenced[arm] as f64 / tokens[arm].max(1.0);
+    let drawn = chosen(comparison);
+    let arms = drawn.len();
+    let tokens = |of: &Chosen<'_>| {
+        let runs = comparison.runs.iter().filter(|r| r.arm == of.arm.name);
+        runs.map(|r| r.tokens).sum::<u64>().max(1) as f64
+    };
+    let rate = |t: &SpuriousToken, of: &Chosen<'_>| 1e6 * t.silenced[of.index] as f64 / tokens(of);
     let row_height = 10.0 + 11.0 * arms as f64;
     let mut canvas = Canvas::new(width, 88 + (row_height * rows.len() as f64) as u32, TITLE);
-    let legend: Vec<Entry> = (0..arms)
-        .map(|arm| Entry::new(Key::Area(look(arm).0.alpha(0.85)), label(&comparison.arms[arm].name)))
-        .collect();
+    let key = |of: &Chosen<'_>| Entry::new(Key::Area(of.pen.alpha(0.85)), label(&of.arm.name));
+    let legend: Vec<Entry> = drawn.iter().map(key).collect();
     canvas.legend(&legend);
     let labels: Vec<String> =
         rows.iter().map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, 150.0)).collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 30.0, canvas.height() - 46.0];
-    let most = rows.iter().flat_map(|t| (0..arms).map(|arm| rate(t, arm))).fold(1e-9, f64::max) * 1.1;
+    let most = rows.iter().flat_map(|t| drawn.iter().map(|of| rate(t, of))).fold(1e-9, f64::max) * 1.1;
     let x = Axis::new("", 0.0..most, ticks::linear(0.0, most, width as usize / 100));
     let plot = Plot::inside(&canvas, rect, &x, &Axis::new("", 0.0..rows.len() as f64, Vec::new()));
     for (index, t) in rows.iter().enumerate() {
         let top = rows.len() as f64 - index as f64 - 0.12;
         let height = 0.76 / arms as f64;
-        for arm in 0..arms {
-            let y = top - height * arm as f64;
-            plot.bar((0.0, y - height * 0.86), (rate(t, arm), y), look(arm).0.alpha(0.85));
-            let (px, py) = plot.pixel(rate(t, arm), y - height * 0.43);
+        for (place, of) in drawn.iter().enumerate() {
+            let y = top - height * place as f64;
+            plot.bar((0.0, y - height * 0.86), (rate(t, of), y), of.pen.alpha(0.85));
+            let (px, py) = plot.pixel(rate(t, of), y - height * 0.43);
             if arms <= 4 {
-                canvas.text(&t.silenced[arm].to_string(), (px + 5.0, py), Anchor::Left, Ink::Muted);
+                canvas.text(&t.silenced[of.index].to_string(), (px + 5.0, py), Anchor::Left, Ink::Muted);
             }
         }
         let middle = plot.pixel(0.0, rows.len() as f64 - index as f64 - 0.5).1;

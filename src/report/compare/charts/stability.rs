@@ -1,50 +1,53 @@
 //! Reward against the stability of the entropy: a mark a run.
 
-use super::{label, left_out, look};
+use super::arms::{Chosen, chosen, left_out};
+use super::label;
 use crate::compare::Comparison;
 use crate::report::charts::series::{largest, smallest};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
-use crate::report::draw::{Anchor, Axis, Canvas, Ink, Plot, Scene, Scenes, ticks};
+use crate::report::draw::{Axis, Canvas, Entry, Key, Plot, Scene, Scenes, ticks};
 use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Reward against entropy stability";
 
 /// Draws it.
 pub fn draw(comparison: &Comparison) -> Drawn {
-    let known: Vec<Point> = comparison
-        .runs
-        .iter()
-        .enumerate()
-        .filter_map(|(i, run)| Some((i, run.stability.spread?, run.stability.late_reward?)))
-        .collect();
+    let arms = chosen(comparison).into_iter().map(|of| (of, points(comparison, &of)));
+    let known: Vec<Marks<'_>> = arms.filter(|(_, runs)| !runs.is_empty()).collect();
     if known.is_empty() {
         return Err(Missing::new(TITLE, "the columns `reward` and `entropy` at three steps or more"));
     }
     let mut notes = vec![
         "Spread: each step’s mean entropy against the line through its two neighbours, so a steady trend does not count.".to_owned(),
     ];
-    notes.extend(left_out(comparison.runs.len()));
+    notes.extend(left_out(comparison));
     Ok(Chart {
         name: "compare_stability",
         title: TITLE.into(),
         reading: "Up is better, left is steadier. One mark is one run: marks of one method from several seeds show how far chance alone moves them.".into(),
         notes,
-        scenes: Scenes::draw(|width| ink(comparison, &known, width)),
+        scenes: Scenes::draw(|width| ink(&known, width)),
         table: table(comparison),
     })
 }
 
-/// A run, its spread and its late reward.
-type Point = (usize, f64, f64);
+/// An arm and of each of its runs the spread and the late reward.
+type Marks<'a> = (Chosen<'a>, Vec<(f64, f64)>);
 
-fn ink(comparison: &Comparison, known: &[Point], width: u32) -> Scene {
-    let wide = largest(known.iter().map(|k| k.1)).unwrap_or(1.0).max(1e-6) * 1.35;
-    let (low, high) = (
-        smallest(known.iter().map(|k| k.2)).unwrap_or(0.0),
-        largest(known.iter().map(|k| k.2)).unwrap_or(1.0),
-    );
-    let margin = ((high - low) * 0.6).max(0.02 * high.abs()).max(1e-6);
-    let canvas = Canvas::new(width, HEIGHT - 60, TITLE);
+fn points(comparison: &Comparison, of: &Chosen<'_>) -> Vec<(f64, f64)> {
+    let runs = comparison.runs.iter().filter(|run| run.arm == of.arm.name);
+    runs.filter_map(|run| Some((run.stability.spread?, run.stability.late_reward?))).collect()
+}
+
+fn ink(known: &[Marks<'_>], width: u32) -> Scene {
+    let all = || known.iter().flat_map(|(_, runs)| runs.iter().copied());
+    let wide = largest(all().map(|p| p.0)).unwrap_or(1.0).max(1e-6) * 1.1;
+    let (low, high) =
+        (smallest(all().map(|p| p.1)).unwrap_or(0.0), largest(all().map(|p| p.1)).unwrap_or(1.0));
+    let margin = ((high - low) * 0.3).max(0.02 * high.abs()).max(1e-6);
+    let mut canvas = Canvas::new(width, HEIGHT - 60, TITLE);
+    let key = |(of, _): &Marks<'_>| Entry::new(Key::Mark(of.pen, of.mark), label(&of.arm.name));
+    canvas.legend(&known.iter().map(key).collect::<Vec<_>>());
     let x =
         Axis::new("spread of the entropy about its own trend (nats)", 0.0..wide, ticks::linear(0.0, wide, 6));
     let y = Axis::new(
@@ -53,13 +56,10 @@ fn ink(comparison: &Comparison, known: &[Point], width: u32) -> Scene {
         ticks::linear(low - margin, high + margin, 5),
     );
     let plot = Plot::new(&canvas, &x, &y);
-    for (index, spread, reward) in known.iter().take(super::RUNS) {
-        let (pen, mark) = look(*index);
-        plot.mark(*spread, *reward, mark, 7.0, pen);
-        let (px, py) = plot.pixel(*spread, *reward);
-        let (anchor, shift) =
-            if px > canvas.width() * 0.75 { (Anchor::Right, -13.0) } else { (Anchor::Left, 13.0) };
-        canvas.strong(&label(&comparison.runs[*index].name), (px + shift, py), anchor, Ink::Text);
+    for (of, runs) in known {
+        for (spread, reward) in runs {
+            plot.mark(*spread, *reward, of.mark, 7.0, of.pen);
+        }
     }
     canvas.finish()
 }

@@ -1,7 +1,8 @@
 //! Scalars of the trainer over steps, a small chart each.
 
-use super::over_steps::{of_metric, step_axis, thinned};
-use super::{label, look};
+use super::arms::{self, chosen};
+use super::label;
+use super::over_steps::step_axis;
 use crate::compare::Comparison;
 use crate::report::charts::series::{draw_series, largest, smallest};
 use crate::report::charts::{Chart, Drawn, Missing};
@@ -29,6 +30,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
     }
     let panels = &metrics[..metrics.len().min(PANELS)];
     let mut notes = vec!["As the trainer logged them, at all of its steps.".to_owned()];
+    notes.extend(arms::notes(comparison));
     if metrics.len() > panels.len() {
         notes.push(format!("{} of {} scalars are drawn.", panels.len(), metrics.len()));
     }
@@ -46,12 +48,10 @@ fn ink(comparison: &Comparison, panels: &[&str], width: u32) -> Scene {
     let across = if width < 600 { 1 } else { 2 };
     let rows = panels.len().div_ceil(across);
     let mut canvas = Canvas::new(width, 40 + (PANEL_HEIGHT * rows as f64) as u32, TITLE);
-    let named = |run: usize| {
-        let name = &comparison.runs[run].name;
-        let known = comparison.trainer.iter().any(|s| s.run == *name);
-        known.then(|| Entry::new(Key::Line(thin(run)), label(name)))
-    };
-    canvas.legend(&(0..comparison.runs.len().min(super::RUNS)).filter_map(named).collect::<Vec<_>>());
+    let known = |runs: &[String]| comparison.trainer.iter().any(|s| runs.contains(&s.run));
+    let named = chosen(comparison).into_iter().filter(|c| known(&c.arm.runs));
+    let key = |c: arms::Chosen<'_>| Entry::new(Key::Line(thin(c.pen)), label(&c.arm.name));
+    canvas.legend(&named.map(key).collect::<Vec<_>>());
     let size = canvas.width() / across as f64;
     for (index, metric) in panels.iter().enumerate() {
         let left = size * (index % across) as f64;
@@ -62,10 +62,8 @@ fn ink(comparison: &Comparison, panels: &[&str], width: u32) -> Scene {
 }
 
 fn draw_panel(canvas: &Canvas, comparison: &Comparison, metric: &str, [x0, y0, x1, y1]: [f64; 4]) {
-    let found = of_metric(comparison, &comparison.trainer, metric);
-    let lines: Vec<Vec<(f64, f64)>> =
-        found.iter().take(super::RUNS).map(|(_, s)| thinned(&s.points)).collect();
-    let y = || lines.iter().flatten().map(|p| p.1);
+    let lines = arms::lines(comparison, &comparison.trainer, metric);
+    let y = || lines.iter().flat_map(|line| &line.points).flat_map(|p| p.1);
     let (low, high) = (smallest(y()).unwrap_or(0.0), largest(y()).unwrap_or(1.0));
     let margin = ((high - low) * 0.08).max(high.abs() * 1e-6).max(1e-12);
     let ticks = ticks::linear(low - margin, high + margin, 3);
@@ -74,17 +72,18 @@ fn draw_panel(canvas: &Canvas, comparison: &Comparison, metric: &str, [x0, y0, x
     canvas.strong(&title, (x0 + 14.0, y0 + 10.0), Anchor::Left, Ink::Text);
     let axis = Axis::new("", low - margin..high + margin, ticks);
     let rect = [x0 + wide + 20.0, y0 + 24.0, x1 - 16.0, y1 - 24.0];
-    let plot = Plot::inside(canvas, rect, &step_axis(lines.iter().flatten(), 4), &axis);
-    for ((run, _), line) in found.iter().zip(&lines) {
-        let (_, mark) = look(*run);
-        if line.len() > 40 {
-            plot.line(line, thin(*run));
+    let plot = Plot::inside(canvas, rect, &step_axis(&lines, 4), &axis);
+    for line in &lines {
+        let pen = thin(line.pen);
+        line.draw_band(&plot);
+        if line.points.len() > 40 {
+            plot.line(&line.means(), pen);
         } else {
-            draw_series(&plot, line, thin(*run), mark);
+            draw_series(&plot, &line.means(), pen, line.mark);
         }
     }
 }
 
-fn thin(run: usize) -> Pen {
-    look(run).0.width(1.5)
+fn thin(pen: Pen) -> Pen {
+    pen.width(1.5)
 }
