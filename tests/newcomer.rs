@@ -141,7 +141,7 @@ fn a_log_without_entropy() {
         said.contains("To have the rest: log `entropy`") && said.contains("--map entropy=COLUMN"),
         "{said}"
     );
-    assert!(said.contains("not checked: ") && said.contains("spurious_tokens"), "{said}");
+    assert!(said.contains("not checked\n") && said.contains("spurious_tokens"), "{said}");
     for gone in ["silenced", "their energy", "candidates   ", "healthy"] {
         assert!(!said.contains(gone), "{gone}: {said}");
     }

@@ -34,7 +34,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
     let changes = changes(&series, f64::from(plan.vocab_size).ln());
     let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
     let examined = causes::examine_all(&patient);
-    let untrained = idle.are_all(&analysis.steps);
+    let untrained = idle.are_all(&analysis.steps) && !plan.stand_in.advantage;
     let state = state::state(&patient, &examined, untrained);
     let mut diagnosis = Diagnosis {
         state,
@@ -50,11 +50,15 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes, &series));
     found.extend(losses::nothing_trained(analysis));
-    found.extend(losses::dead_batches(collected, &idle));
-    if !plan.stand_in {
+    if !plan.stand_in.advantage {
+        found.extend(losses::dead_batches(collected, &idle));
+    }
+    if !plan.stand_in.any() {
         found.extend(spikes::energy(collected, (&analysis.steps, &idle), &|id| texts.shown(id)));
         found.extend(mask::concentration(analysis));
         found.extend(mask::width(analysis));
+    }
+    if !plan.stand_in.entropy {
         found.extend(log::of_entropy(run, analysis));
     }
     found.extend(log::warnings(run, analysis, &diagnosis.causes));

@@ -244,6 +244,7 @@ impl PartialAnalysis {
             .float("reward_std", |r| r.reward_std)
             .float("mean_length", |r| r.mean_length)
             .float("mean_prob", |r| r.mean_prob)
+            .float("mean_entropy", |r| r.mean_entropy)
             .count("positive", |r| r.positive)
             .count("negative", |r| r.negative)
             .count("zero_advantage", |r| r.zero_advantage)

@@ -25,7 +25,7 @@ mod write;
 pub use condition::Condition;
 pub use flagged::FlaggedTokens;
 pub use gate::Gate;
-pub use partial::analyze_without_entropy;
+pub use partial::{analyze_partial, is_partial};
 pub use plan::{PassRule, Purpose};
 pub use result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};
 pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};

@@ -108,8 +108,32 @@ pub struct Plan {
     pub tokenizer: Option<Tokenizer>,
     /// What is asked beyond the framework.
     pub questions: Questions,
-    /// Whether entropy is not logged and 0 stands in for it: nothing that rests on it may be said.
-    pub stand_in: bool,
+    /// What is not logged, so that 0 stands in for it: nothing that rests on it may be said.
+    pub stand_in: StandIn,
+}
+
+/// Columns that are not logged and that 0 stands in for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StandIn {
+    /// Of the entropy.
+    pub entropy: bool,
+    /// Of the advantage.
+    pub advantage: bool,
+}
+
+impl StandIn {
+    /// What a run lacks of what a whole analysis needs.
+    pub fn of(run: &Run) -> Self {
+        Self {
+            entropy: !run.has(Column::Entropy),
+            advantage: !run.has(Column::Advantage) && !run.has(Column::AdvantageSeq),
+        }
+    }
+
+    /// Whether there is any: nothing can be said of gradients and of spurious tokens.
+    pub fn any(self) -> bool {
+        self.entropy || self.advantage
+    }
 }
 
 impl Plan {
@@ -125,24 +149,25 @@ impl Plan {
         purpose: Purpose,
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
-        require(run, settings, true)?;
+        require(run, settings, StandIn::default())?;
         Self::complete(run, settings, purpose, largest_id)
     }
 
-    /// For what can be told of a run without entropy. No token is a candidate.
-    pub fn without_entropy(
+    /// For what can be told of a run without entropy or advantages. No token is a candidate.
+    pub fn partial(
         run: &Run,
         settings: &AnalyzeSettings,
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
-        require(run, settings, false)?;
+        let stand_in = StandIn::of(run);
+        require(run, settings, stand_in)?;
         let none = S2tSettings {
             tau_p: f64::MIN_POSITIVE,
             entropy: EntropyCut::Absolute(0.0),
             population: Population::Candidates,
         };
         let settings = AnalyzeSettings { s2t: none, ..settings.clone() };
-        Ok(Self { stand_in: true, ..Self::complete(run, &settings, Purpose::Report, largest_id)? })
+        Ok(Self { stand_in, ..Self::complete(run, &settings, Purpose::Report, largest_id)? })
     }
 
     /// Looks up what the log does not state.
@@ -165,7 +190,7 @@ impl Plan {
         purpose: Purpose,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        require(run, settings, true)?;
+        require(run, settings, StandIn::default())?;
         Self::settled(run, settings, purpose, vocabulary)
     }
 
@@ -214,7 +239,7 @@ impl Plan {
             purpose,
             tokenizer: None,
             questions,
-            stand_in: false,
+            stand_in: StandIn::default(),
         })
     }
 
@@ -244,7 +269,7 @@ impl Plan {
         } = self;
         format!(
             "{s2t:?} {rule:?} {rare:?} {rare_below:?} {by_update} {columns:?} {vocab_size} {clip:?} {temperature:?} \
-             {context} {limits:?} {purpose:?} {reward_parts:?} {questions:?} {stand_in}"
+             {context} {limits:?} {purpose:?} {reward_parts:?} {questions:?} {stand_in:?}"
         )
     }
 
@@ -261,13 +286,13 @@ fn reward_parts(run: &Run) -> Vec<String> {
 }
 
 /// Fails where the log does not have what an analysis needs, or settings are out of range.
-fn require(run: &Run, settings: &AnalyzeSettings, entropy: bool) -> Result<()> {
+fn require(run: &Run, settings: &AnalyzeSettings, stand_in: StandIn) -> Result<()> {
     check(settings)?;
     run.require(Column::Logprob)?;
-    if entropy {
+    if !stand_in.entropy {
         run.require(Column::Entropy)?;
     }
-    if !run.has(Column::AdvantageSeq) {
+    if !stand_in.advantage && !run.has(Column::AdvantageSeq) {
         run.require(Column::Advantage)?;
     }
     match settings.per {

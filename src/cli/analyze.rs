@@ -11,11 +11,11 @@ use super::progress::Bar;
 use super::terminal;
 use super::{partial, settings};
 use crate::analyze::{
-    Cache, FlaggedTokens, RunAnalysis, analyze_cached, analyze_with_flagged, analyze_without_entropy,
+    Cache, FlaggedTokens, RunAnalysis, analyze_cached, analyze_partial, analyze_with_flagged, is_partial,
 };
 use crate::error::Result;
 use crate::format::{fixed_percent, grouped, none};
-use crate::ingest::{Column, Run};
+use crate::ingest::Run;
 use crate::output::OutputFolder;
 use crate::report::{ReportFiles, write_report};
 
@@ -39,8 +39,8 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         gates: &gates,
         claimed: claimed.as_ref(),
     };
-    if !run.has(Column::Entropy) {
-        let analysed = analyze_without_entropy(&run, &analyze, cache.as_ref(), &bar);
+    if is_partial(&run) {
+        let analysed = analyze_partial(&run, &analyze, cache.as_ref(), &bar);
         bar.finish();
         let analysis = analysed?;
         return wanted.present(&analysis, |folder| partial::write_all(&analysis, folder), out, talk);
@@ -75,12 +75,8 @@ fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "tokens            {} in {} responses", grouped(totals.tokens), grouped(totals.responses))?;
     writeln!(out, "candidates        {}", grouped(s2t.candidates))?;
     writeln!(out, "silenced          {} ({})", grouped(s2t.silenced), percent(Some(s2t.fraction)))?;
-    writeln!(
-        out,
-        "their energy      {} of the gradient energy ({})",
-        percent(s2t.energy_share),
-        totals.gradient_source
-    )?;
+    let energy = format!("{} of the gradient energy ({})", percent(s2t.energy_share), totals.gradient_source);
+    writeln!(out, "{}", terminal::paragraph("their energy      ", &energy, 18, terminal::columns()))?;
     for warning in &analysis.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }

@@ -1,4 +1,4 @@
-//! The main job on a log without entropy: as far as it goes.
+//! The main job on a log without entropy or advantages: as far as it goes.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::present::Shown;
 use super::terminal;
 use crate::analyze::PartialAnalysis;
 use crate::error::Result;
-use crate::format::grouped;
+use crate::format::{grouped, number, number_or_dash};
 use crate::report::{ReportFiles, write_partial_report};
 
 impl Shown for PartialAnalysis {
@@ -30,19 +30,21 @@ fn text(analysis: &PartialAnalysis, out: &mut dyn Write) -> io::Result<()> {
     let hint = format!("To have the rest: {}.", terminal::visible(&analysis.partial.hint));
     writeln!(out, "{}\n", terminal::paragraph("", &hint, 0, terminal::columns()))?;
     diagnosed::findings(&analysis.diagnosis, out, colours)?;
-    let number = |value: Option<f64>| value.map_or("–".into(), |v| format!("{v:.4}"));
     writeln!(out, "tokens            {} in {} responses", grouped(totals.tokens), grouped(totals.responses))?;
-    writeln!(out, "mean reward       {}", number(totals.mean_reward))?;
-    writeln!(out, "mean length       {}", number(totals.mean_length))?;
+    writeln!(out, "mean reward       {}", number_or_dash(totals.mean_reward))?;
+    writeln!(out, "mean length       {}", number_or_dash(totals.mean_length))?;
+    if totals.mean_entropy.is_some() {
+        writeln!(out, "mean entropy      {} nats", number_or_dash(totals.mean_entropy))?;
+    }
     if let Some((dead, all)) = totals.zero_advantage_groups.zip(totals.groups) {
         writeln!(out, "without advantage {} of {} groups", grouped(dead), grouped(all))?;
     }
     let ledger = analysis.answers.offpolicy.as_ref().map(|ledger| &ledger.run);
     if let Some(engine) = ledger.and_then(|run| run.engine.as_ref()) {
-        writeln!(out, "engine k3         {:.3e} (trainer against sampler)", engine.k3)?;
+        writeln!(out, "engine k3         {} (trainer against sampler)", number(engine.k3))?;
     }
     if let Some(update) = ledger.and_then(|run| run.update.as_ref()) {
-        writeln!(out, "update k3         {:.3e} (new policy against old)", update.k3)?;
+        writeln!(out, "update k3         {} (new policy against old)", number(update.k3))?;
     }
     for warning in &analysis.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;

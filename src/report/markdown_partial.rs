@@ -1,4 +1,4 @@
-//! `report.md` of a run without entropy.
+//! `report.md` of a run without entropy or advantages.
 
 use std::fmt::Write as _;
 

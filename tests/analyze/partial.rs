@@ -1,8 +1,8 @@
-//! A log without entropy: what can be told is what the same log with its entropies tells, to the bit;
-//! what cannot is absent.
+//! A log without entropy or advantages: what can be told is what the whole log tells, to the bit; what
+//! cannot is absent.
 
 use serde_json::Value;
-use stapo_analyze::analyze::{AnalyzeSettings, PartialAnalysis, analyze_without_entropy};
+use stapo_analyze::analyze::{AnalyzeSettings, PartialAnalysis, analyze_partial};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent, UserMap};
 
 use super::analyzed;
@@ -21,9 +21,14 @@ const DIFFERENT: &[&str] = &[
 ];
 
 fn partial(name: &str, settings: &AnalyzeSettings) -> PartialAnalysis {
-    let map = UserMap::parse(&["entropy=".to_owned()]).unwrap();
+    without(&["entropy"], name, settings)
+}
+
+fn without(columns: &[&str], name: &str, settings: &AnalyzeSettings) -> PartialAnalysis {
+    let map: Vec<String> = columns.iter().map(|column| format!("{column}=")).collect();
+    let map = UserMap::parse(&map).unwrap();
     let run = Run::open(&[sample(name)], &IngestSettings { map, ..IngestSettings::default() }).unwrap();
-    analyze_without_entropy(&run, settings, None, &Silent).unwrap()
+    analyze_partial(&run, settings, None, &Silent).unwrap()
 }
 
 /// Notes where `part` says something else than `whole`; null and an empty list say nothing.
@@ -64,6 +69,73 @@ fn is_alike(a: &Value, b: &Value) -> bool {
         }
         _ => a == b,
     }
+}
+
+/// What a sound log without advantages says: nothing else than the whole log, and nothing of the advantages.
+fn holds_without_advantages(columns: &[&str], name: &str) -> PartialAnalysis {
+    let settings = AnalyzeSettings::default();
+    let analysis = without(columns, name, &settings);
+    let mut part = serde_json::to_value(&analysis).unwrap();
+    let whole = analyzed(&[sample(name)], &settings).to_value().unwrap();
+    // Every trained token lacks its advantage: said once, and no sign is counted.
+    let steps = part["steps"].as_array().unwrap().iter().chain([&part["totals"]]);
+    for row in steps {
+        let count = |field: &str| row[field].as_u64().unwrap();
+        assert_eq!(count("positive") + count("negative") + count("zero_advantage"), 0);
+        assert_eq!(count("missing"), count("tokens"));
+        assert!(row["zero_advantage_groups"].is_null());
+    }
+    let mut rows = vec![part["totals"].take()];
+    rows.extend(part["steps"].as_array().unwrap().clone());
+    for row in &mut rows {
+        for sign in ["positive", "negative", "zero_advantage", "missing"] {
+            row.as_object_mut().unwrap().remove(sign);
+        }
+    }
+    part["totals"] = rows.remove(0);
+    part["steps"] = rows.into();
+    let (mut found, mut equal) = (Vec::new(), 0);
+    differences(&part, &whole, "", &mut found, &mut equal);
+    assert!(found.is_empty(), "{name}:\n{}", found.join("\n"));
+    assert!(equal > 100, "{name}: only {equal} values are told");
+    for list in ["/diagnosis/causes", "/diagnosis/damage", "/diagnosis/onsets"] {
+        let all = whole.pointer(list).and_then(Value::as_array).unwrap();
+        for item in part.pointer(list).and_then(Value::as_array).unwrap() {
+            let known = all.iter().any(|other| is_alike(item, other));
+            assert!(known, "{name}: {list}: {item} is not found in the whole log");
+        }
+    }
+    let open = codes(&part, "/diagnosis/not_checked", "code");
+    for code in codes(&whole, "/diagnosis/causes", "code") {
+        let told = codes(&part, "/diagnosis/causes", "code").contains(&code);
+        assert!(told || open.contains(&code), "{name}: {code} is gone without a word");
+    }
+    assert!(open.contains(&"dead_groups".to_owned()), "{open:?}");
+    analysis
+}
+
+#[test]
+fn a_log_without_advantages_tells_the_rest() {
+    for name in ["grpo.parquet", "ward/hot.parquet"] {
+        let part = holds_without_advantages(&["advantage", "advantage_seq"], name);
+        assert!(part.totals.mean_entropy.is_some());
+        let signals: Vec<&str> = part.diagnosis.signals.iter().map(|signal| signal.name.as_str()).collect();
+        assert!(signals.contains(&"entropy") && !signals.contains(&"dead_groups"), "{signals:?}");
+        let health = &part.verdict.health;
+        assert!(health.contains("Only a part of this run could be checked: its log has no advantage, so"));
+        assert_eq!(health.starts_with("This run collapsed"), name == "ward/hot.parquet", "{health}");
+        let warned: Vec<&str> = part.warnings.iter().map(|warning| warning.code.name()).collect();
+        assert!(!warned.contains(&"dead_batches"), "{warned:?}");
+        assert_eq!(part.partial.missing_columns, ["advantage"]);
+    }
+}
+
+#[test]
+fn a_log_with_neither_tells_the_rest() {
+    let part = holds_without_advantages(&["entropy", "advantage", "advantage_seq"], "async.parquet");
+    assert!(part.totals.mean_entropy.is_none() && part.answers.offpolicy.is_some());
+    assert_eq!(part.partial.missing_columns, ["entropy", "advantage"]);
+    assert!(part.verdict.health.contains("its log has no entropy and no advantage, so"));
 }
 
 fn codes(of: &Value, list: &str, field: &str) -> Vec<String> {

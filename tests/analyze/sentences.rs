@@ -51,7 +51,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
     (
         "low_effective_share",
-        "weighted by the ratio of the policies, # % of the tokens count at step #; below # % in # of # steps, first at #",
+        "weighted by the ratio of the policies, # % of the tokens count at step # (by the updates within the step # %, by the sampler # %); below # % in # of # steps, first at #",
     ),
     (
         "mask_too_wide",
@@ -117,6 +117,10 @@ const TEMPLATES: &[(&str, &str)] = &[
     (
         "stale_sampler",
         "the gap between trainer and sampler grows with the age of the sampler's weights: engine k3 # at lag #, # at lag # (# times)",
+    ),
+    (
+        "stale_sampler",
+        "the gap between trainer and sampler is larger with old weights of the sampler: engine k3 # at lag #, # at lag #, at most # at lag # (# times)",
     ),
     (
         "truncation",

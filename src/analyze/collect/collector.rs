@@ -133,9 +133,10 @@ impl Sink for Collector<'_> {
         let advantages = batch.advantages();
         let mut columns = Columns::of(batch, &advantages);
         let stand_in: Vec<f32>;
-        if self.plan.stand_in {
+        if self.plan.stand_in.any() {
             stand_in = vec![0.0; batch.token_count()];
-            columns.entropy = &stand_in;
+            columns.entropy = if self.plan.stand_in.entropy { &stand_in } else { columns.entropy };
+            columns.advantage = if self.plan.stand_in.advantage { &stand_in } else { columns.advantage };
         }
         self.complete = columns.is_complete(batch.token_count());
         for i in 0..batch.len() {

@@ -45,10 +45,15 @@ fn effective_share(answers: &Answers) -> Option<Warning> {
             known.len()
         ),
         hint: format!("a few tokens decide for all: {hint}, or cap the weights (see the corrections)"),
-        evidence: vec![
-            evidence(Some(step), "effective share", ess),
-            evidence(Some(first), "first", first as f64),
-        ],
+        evidence: [
+            ("effective share", Some(ess)),
+            ("by the updates", parts[0]),
+            ("by the sampler", parts[1]),
+        ]
+        .into_iter()
+        .filter_map(|(what, share)| Some(evidence(Some(step), what, share?)))
+        .chain([evidence(Some(first), "first", first as f64)])
+        .collect(),
     })
 }
 

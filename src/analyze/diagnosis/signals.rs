@@ -84,7 +84,7 @@ pub fn signals(
     answers: &Answers,
     plan: &Plan,
 ) -> Vec<Series> {
-    let entropy_is_logged = !plan.stand_in;
+    let (entropy_is_logged, energy_is_known) = (!plan.stand_in.entropy, !plan.stand_in.any());
     let facts = &collected.signs.facts;
     let mut all = Vec::new();
     let mut of = |name: String, role: Role, of: Quantity<'_>, exact: Vec<StepMean>| {
@@ -122,18 +122,22 @@ pub fn signals(
     let mut sign = |name: &str, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {
         all.extend(of_steps(steps, name, log, of));
     };
-    if entropy_is_logged {
+    if energy_is_known {
         sign("effective_number", true, &|row| row.concentration.effective_number.filter(|_| teaches(row)));
     }
     sign("update_k3", true, &|row| row.update_k3);
     sign("engine_k3", true, &|row| row.mismatch.as_ref().map(|m| m.kl));
     sign("reference_k3", true, &|row| row.reference_k3);
     sign("largest_ratio", true, &|row| row.largest_ratio);
-    sign("clipped_share", false, &|row| row.clipped_share);
-    if entropy_is_logged {
+    if !plan.stand_in.advantage {
+        sign("clipped_share", false, &|row| row.clipped_share);
+    }
+    if energy_is_known {
         sign("spurious_energy_share", false, &|row| row.spurious_energy_share.filter(|_| teaches(row)));
     }
-    all.extend(dead_groups(facts, steps));
+    if !plan.stand_in.advantage {
+        all.extend(dead_groups(facts, steps));
+    }
     all.extend(repetition(answers, steps));
     all
 }

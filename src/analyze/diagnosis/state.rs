@@ -22,7 +22,7 @@ pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool) -> Run
     if examined.causes.iter().any(is_likely) {
         RunState::Suspicious
     } else if patient.analysis.steps.len() < FEWEST_STEPS
-        || patient.plan.stand_in
+        || patient.plan.stand_in.any()
         || examined.too_few
         || untrained
     {

@@ -101,7 +101,7 @@ fn nothing_learned(analysis: &RunCore) -> String {
 
 /// How the run went without damage; where a cause is there, damage may still come.
 fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
-    let entropy = series(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in));
+    let entropy = series(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in.entropy));
     let reward = series(&analysis.steps, |row| row.mean_reward);
     let course = |name: &str, series: &super::series::Series, unit: &str| {
         let ((first, began), (last, ended)) = (series.first()?, series.last()?);
@@ -114,7 +114,7 @@ fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
         1 => "1 step is too few to tell a trend".to_owned(),
         n if n < FEWEST_STEPS => format!("{n} steps are too few to tell a trend"),
         n if has_cause => format!("No damage seen yet over {n} steps"),
-        n if plan.stand_in => format!("No damage in what could be checked over {n} steps"),
+        n if plan.stand_in.any() => format!("No damage in what could be checked over {n} steps"),
         n => format!("No damage over {n} steps"),
     };
     let courses = if courses.is_empty() { String::new() } else { format!(" ({})", courses.join(", ")) };

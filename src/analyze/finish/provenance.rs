@@ -77,7 +77,7 @@ pub fn statements(
 ) -> Vec<String> {
     let clip = "the log states no clipping range: 0.2 and 0.28 were assumed";
     let assumed = (plan.clip.is_some() && plan.clip_assumed).then(|| clip.to_owned());
-    if plan.stand_in {
+    if plan.stand_in.any() {
         return ["counts and means are exact".to_owned()].into_iter().chain(assumed).collect();
     }
     let level = collected.batches.first().map_or(0, |(_, tally)| tally.histogram.level());

@@ -1,8 +1,10 @@
-//! The answers without what rests on entropy: gradient energy, the spurious tokens, and entropy itself.
+//! The answers without what rests on entropy or advantages: gradient energy, the spurious tokens, entropy itself;
+//! and without advantages, outcomes of groups, pushes and clipping.
 //!
 //! Every struct is taken apart field by field, so that a new field does not compile until somebody
-//! decides whether it needs entropy.
+//! decides whether it needs them.
 
+use crate::analyze::plan::StandIn;
 use crate::analyze::result::breakdown::Breakdown;
 use crate::analyze::result::corrections::CorrectionRow;
 use crate::analyze::result::groups::{Groups, PassRateRow, StepGroupOutcomes};
@@ -13,12 +15,19 @@ use crate::analyze::result::{
     Answers, Cancellation, Forks, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated,
 };
 
-/// What needs entropy, as `not_answered` names it.
-const NEED_ENTROPY: [&str; 8] =
+/// What needs entropy and advantages, as `not_answered` names it.
+const NEED_ENERGY: [&str; 8] =
     ["s2t", "drivers", "taxonomy", "entropy_profiles", "entropy_change", "sweep", "rules", "punished_rare"];
+/// What needs advantages alone.
+const NEED_ADVANTAGE: [&str; 4] = ["groups", "clipping", "within_groups", "cancellation"];
 
-/// The answers that need no entropy.
-pub fn without_entropy(answers: Answers) -> Answers {
+const LOG_ENTROPY: &str = "log `entropy`: the entropy of the policy at each token";
+const LOG_ADVANTAGE: &str = "log `advantage`: the advantage of each token or response";
+const LOG_BOTH: &str =
+    "log `entropy`, the entropy of the policy at each token, and `advantage`, that of each token or response";
+
+/// The answers that need no gradient energy.
+pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
     let Answers {
         offpolicy,
         groups,
@@ -34,27 +43,35 @@ pub fn without_entropy(answers: Answers) -> Answers {
         slices,
         not_answered,
     } = answers;
-    let open = NEED_ENTROPY.iter().map(|part| NotAnswered {
-        part: (*part).into(),
-        needs: "log `entropy`: the entropy of the policy at each token".into(),
-    });
+    let energy = match (missing.entropy, missing.advantage) {
+        (_, false) => LOG_ENTROPY,
+        (false, true) => LOG_ADVANTAGE,
+        (true, true) => LOG_BOTH,
+    };
+    let without = |parts: &'static [&'static str], needs: &'static str| {
+        parts.iter().map(move |part| NotAnswered { part: (*part).into(), needs: needs.into() })
+    };
+    let signs = if missing.advantage { &NEED_ADVANTAGE[..] } else { &[] };
+    let is_told = |open: &NotAnswered| !signs.contains(&open.part.as_str());
+    let open = without(&NEED_ENERGY, energy).chain(without(signs, LOG_ADVANTAGE));
+    let has_signs = !missing.advantage;
     Answers {
         offpolicy: offpolicy.map(ledger),
-        groups: groups.map(outcomes),
+        groups: groups.filter(|_| has_signs).map(outcomes),
         truncated: truncated.map(cut),
-        clipping,
+        clipping: clipping.filter(|_| has_signs),
         kl_reference: kl_reference.map(reference),
         reward_parts,
-        within_groups,
+        within_groups: within_groups.filter(|_| has_signs),
         punished_rare: None,
         repetition,
-        cancellation: cancellation.map(pushes),
+        cancellation: cancellation.filter(|_| has_signs).map(pushes),
         forks: forks.map(branches),
         slices: slices
             .into_iter()
-            .map(|(name, rows)| (name, rows.into_iter().map(slice).collect()))
+            .map(|(name, rows)| (name, rows.into_iter().map(|row| slice(row, has_signs)).collect()))
             .collect(),
-        not_answered: open.chain(not_answered).collect(),
+        not_answered: open.chain(not_answered.into_iter().filter(is_told)).collect(),
     }
 }
 
@@ -235,7 +252,7 @@ fn branches(of: Forks) -> Forks {
     }
 }
 
-fn slice(of: SliceRow) -> SliceRow {
+fn slice(of: SliceRow, has_signs: bool) -> SliceRow {
     let SliceRow {
         value,
         tokens,
@@ -261,7 +278,7 @@ fn slice(of: SliceRow) -> SliceRow {
         spurious: None,
         spurious_share: None,
         spurious_share_interval: None,
-        clipped_share,
+        clipped_share: clipped_share.filter(|_| has_signs),
         engine_k3,
     }
 }

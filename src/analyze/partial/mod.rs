@@ -1,39 +1,43 @@
-//! What can be told of a run whose log has no entropy.
+//! What can be told of a run whose log has no entropy, or no advantages.
 //!
-//! The pass is the same, with 0 in place of every entropy; whatever rests on it is taken out of the
+//! The pass is the same, with 0 in place of what is not logged; whatever rests on it is taken out of the
 //! result before anybody sees it. That nothing is left that should not be, `tests/partial.rs` holds:
-//! each number is that of the same log with its entropies.
+//! each number is that of the whole log.
 
 mod answers;
 
+use super::close;
 use super::finish::{self, second_look::Reread};
-use super::plan::Plan;
+use super::plan::{Plan, StandIn};
 use super::result::partial::{Partial, PartialAnalysis};
+use super::result::{RunCore, VerdictState};
 use super::settings::AnalyzeSettings;
 use super::shards::{Cache, Gathered};
-use super::{close, result::RunCore};
 use crate::error::Result;
 use crate::ingest::{ALL_UNITS, Column, Progress, Run};
 
-/// What needs the entropy of each token.
-const CANNOT_TELL: &str = "spurious tokens, gradient energy and the course of entropy";
+/// Whether a run lacks what a whole analysis needs, while a part of it can be told.
+#[must_use]
+pub fn is_partial(run: &Run) -> bool {
+    StandIn::of(run).any()
+}
 
-/// Analyses a run that has no entropy, as far as it goes: rewards, lengths, groups, clipping, KL, and
-/// sampler against trainer. A cache, where given, saves reading files that it knows.
+/// Analyses a run that has no entropy, or no advantages, as far as it goes: rewards, lengths, KL, sampler against
+/// trainer; groups and clipping where advantages are there, entropy where it is. A cache, where given, saves reading files that it knows.
 ///
 /// ```
-/// use stapo_analyze::analyze::{AnalyzeSettings, analyze_without_entropy};
+/// use stapo_analyze::analyze::{AnalyzeSettings, analyze_partial};
 /// use stapo_analyze::ingest::{IngestSettings, Run, Silent, UserMap};
 ///
 /// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
 /// let map = UserMap::parse(&["entropy=".to_owned()])?;
 /// let run = Run::open(&[log.into()], &IngestSettings { map, ..IngestSettings::default() })?;
-/// let analysis = analyze_without_entropy(&run, &AnalyzeSettings::default(), None, &Silent)?;
+/// let analysis = analyze_partial(&run, &AnalyzeSettings::default(), None, &Silent)?;
 /// assert_eq!(analysis.totals.tokens, 612_395);
 /// assert_eq!(analysis.partial.missing_columns, ["entropy"]);
 /// # Ok::<(), stapo_analyze::Error>(())
 /// ```
-pub fn analyze_without_entropy(
+pub fn analyze_partial(
     run: &Run,
     settings: &AnalyzeSettings,
     cache: Option<&Cache>,
@@ -41,12 +45,12 @@ pub fn analyze_without_entropy(
 ) -> Result<PartialAnalysis> {
     let (plan, gathered) = match cache {
         None => {
-            let plan = Plan::without_entropy(run, settings, super::plan::largest_id)?;
+            let plan = Plan::partial(run, settings, super::plan::largest_id)?;
             let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
             (plan, gathered)
         }
         Some(cache) => {
-            let plan = Plan::without_entropy(run, settings, |run| cache.largest_id(run))?;
+            let plan = Plan::partial(run, settings, |run| cache.largest_id(run))?;
             let (gathered, _) = cache.gather(run, &plan, progress)?;
             (plan, gathered)
         }
@@ -57,29 +61,62 @@ pub fn analyze_without_entropy(
     Ok(reduced(run, core))
 }
 
-/// What is left of a result without entropy.
+/// What is left of a result.
 fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
+    let missing = StandIn::of(run);
+    let cannot_tell = cannot_tell(missing);
+    let columns = [(missing.entropy, Column::Entropy), (missing.advantage, Column::Advantage)];
+    let names = columns.iter().filter(|(is_missing, _)| *is_missing).map(|(_, column)| column.name());
+    let missing_columns: Vec<String> = names.map(String::from).collect();
     let partial = Partial {
-        missing_columns: vec![Column::Entropy.name().into()],
-        cannot_tell: CANNOT_TELL.into(),
-        hint: how_to_log(run),
+        missing_columns: missing_columns.clone(),
+        cannot_tell: cannot_tell.into(),
+        hint: how_to_log(run, missing),
     };
-    let mut analysis = PartialAnalysis::of(core, partial);
-    analysis.answers = answers::without_entropy(analysis.answers);
-    analysis.verdict.health = format!(
-        "Only a part of this run could be checked: its log has no entropy, so {CANNOT_TELL} cannot be told. {}",
-        analysis.verdict.health
+    let mut analysis = PartialAnalysis::of(core, partial, missing);
+    analysis.answers = answers::without_energy(analysis.answers, missing);
+    let part = format!(
+        "Only a part of this run could be checked: its log has no {}, so {cannot_tell} cannot be told.",
+        missing_columns.join(" and no ")
     );
+    let health = &analysis.verdict.health;
+    // Damage that was found is what a reader has to know first.
+    analysis.verdict.health = match analysis.verdict.state {
+        VerdictState::Damaged | VerdictState::Collapsed => format!("{health} {part}"),
+        _ => format!("{part} {health}"),
+    };
     analysis.diagnosis.sentence.clone_from(&analysis.verdict.health);
     analysis.provenance.gradient_source = None;
     analysis
 }
 
-/// How to log entropies with the framework that wrote this log.
-fn how_to_log(run: &Run) -> String {
+/// What needs the columns that are missing.
+fn cannot_tell(missing: StandIn) -> &'static str {
+    match (missing.entropy, missing.advantage) {
+        (_, false) => "spurious tokens, gradient energy and the course of entropy",
+        (false, true) => "spurious tokens, gradient energy, groups without a signal and clipping",
+        (true, true) => {
+            "spurious tokens, gradient energy, the course of entropy, groups without a signal and clipping"
+        }
+    }
+}
+
+/// How to log what is missing with the framework that wrote this log.
+fn how_to_log(run: &Run, missing: StandIn) -> String {
     let known = run.mappings.iter().find_map(|mapping| mapping.dialect.text_only());
-    let ours = "log `entropy`, the entropy of the policy at each token in nats, in the trainer: with \
-                stapo_analyze.TokenLog of our Python package (examples/python/any_trainer.py)";
-    let named = "if a column holds it already, name it with --map entropy=COLUMN";
-    format!("{}; {named}", known.unwrap_or(ours))
+    let (what, column) = match (missing.entropy, missing.advantage) {
+        (_, false) => ("`entropy`, the entropy of the policy at each token in nats,", "entropy"),
+        (false, true) => ("`advantage`, the advantage of each token or response,", "advantage"),
+        (true, true) => {
+            ("`entropy`, the entropy of the policy at each token in nats, and `advantage`,", "entropy")
+        }
+    };
+    let ours = || {
+        format!(
+            "log {what} in the trainer: with stapo_analyze.TokenLog of our Python package \
+             (examples/python/any_trainer.py)"
+        )
+    };
+    let named = format!("if a column holds it already, name it with --map {column}=COLUMN");
+    format!("{}; {named}", known.map_or_else(ours, String::from))
 }

@@ -1,4 +1,4 @@
-//! What can be said of a run whose log has no entropy: `summary.json` without what rests on it.
+//! What can be said of a run whose log has no entropy, or no advantages: `summary.json` without what rests on it.
 //!
 //! Fields have the names and values of [`RunAnalysis`](super::RunAnalysis); what cannot be told is not
 //! there, so that no number stands for it.
@@ -12,8 +12,9 @@ use super::steps::{Mismatch, StepRow};
 use super::totals::{Totals, VerdictState};
 use super::warnings::Warning;
 use super::{Answers, RunCore};
+use crate::analyze::plan::StandIn;
 
-/// Everything that was found without entropy.
+/// Everything that was found without entropy or without advantages.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PartialAnalysis {
     /// Version of the summary's schema.
@@ -92,25 +93,30 @@ pub struct PartialTotals {
     pub mean_length: Option<f64>,
     /// Mean probability of the sampled tokens.
     pub mean_prob: Option<f64>,
+    /// Mean entropy in nats, where logged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_entropy: Option<f64>,
 }
 
 impl PartialTotals {
-    fn of(totals: &Totals) -> Self {
+    fn of(totals: &Totals, missing: StandIn) -> Self {
+        let has_signs = !missing.advantage;
         Self {
             tokens: totals.tokens,
             masked_out: totals.masked_out,
             responses: totals.responses,
             groups: totals.groups,
-            zero_advantage_groups: totals.zero_advantage_groups,
+            zero_advantage_groups: totals.zero_advantage_groups.filter(|_| has_signs),
             steps: totals.steps,
             positive: totals.positive,
             negative: totals.negative,
-            zero_advantage: totals.zero_advantage,
-            missing: totals.missing,
-            clipped: totals.clipped,
+            zero_advantage: if has_signs { totals.zero_advantage } else { 0 },
+            missing: if has_signs { totals.missing } else { totals.tokens },
+            clipped: totals.clipped.filter(|_| has_signs),
             mean_reward: totals.mean_reward,
             mean_length: totals.mean_length,
             mean_prob: totals.mean_prob,
+            mean_entropy: totals.mean_entropy.filter(|_| !missing.entropy),
         }
     }
 }
@@ -136,6 +142,9 @@ pub struct PartialStep {
     pub mean_length: Option<f64>,
     /// Mean probability of the sampled tokens.
     pub mean_prob: Option<f64>,
+    /// Mean entropy in nats, where logged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_entropy: Option<f64>,
     /// Tokens with A > 0.
     pub positive: u64,
     /// Tokens with A < 0.
@@ -157,22 +166,24 @@ pub struct PartialStep {
 }
 
 impl PartialStep {
-    fn of(row: &StepRow) -> Self {
+    fn of(row: &StepRow, missing: StandIn) -> Self {
+        let has_signs = !missing.advantage;
         Self {
             step: row.step,
             tokens: row.tokens,
             responses: row.responses,
             groups: row.groups,
-            zero_advantage_groups: row.zero_advantage_groups,
+            zero_advantage_groups: row.zero_advantage_groups.filter(|_| has_signs),
             mean_reward: row.mean_reward,
             reward_std: row.reward_std,
             mean_length: row.mean_length,
             mean_prob: row.mean_prob,
+            mean_entropy: row.mean_entropy.filter(|_| !missing.entropy),
             positive: row.positive,
             negative: row.negative,
-            zero_advantage: row.zero_advantage,
-            missing: row.missing,
-            clipped_share: row.clipped_share,
+            zero_advantage: if has_signs { row.zero_advantage } else { 0 },
+            missing: if has_signs { row.missing } else { row.tokens },
+            clipped_share: row.clipped_share.filter(|_| has_signs),
             mismatch: row.mismatch.clone(),
             update_k3: row.update_k3,
             largest_ratio: row.largest_ratio,
@@ -182,8 +193,8 @@ impl PartialStep {
 }
 
 impl PartialAnalysis {
-    /// What is left of a result that was collected with a stand-in for entropy.
-    pub(in crate::analyze) fn of(core: RunCore, partial: Partial) -> Self {
+    /// What is left of a result that was collected with a stand-in for what is missing.
+    pub(in crate::analyze) fn of(core: RunCore, partial: Partial, missing: StandIn) -> Self {
         Self {
             schema_version: core.schema_version,
             partial,
@@ -193,9 +204,9 @@ impl PartialAnalysis {
                 first_bad_step: core.verdict.first_bad_step,
             },
             diagnosis: core.diagnosis,
-            totals: PartialTotals::of(&core.totals),
+            totals: PartialTotals::of(&core.totals, missing),
             warnings: core.warnings,
-            steps: core.steps.iter().map(PartialStep::of).collect(),
+            steps: core.steps.iter().map(|row| PartialStep::of(row, missing)).collect(),
             answers: core.answers,
             quality: core.quality,
             provenance: core.provenance,

@@ -53,6 +53,8 @@ fn ink(overlap: &RuleOverlap, width: u32) -> Scene {
         for column in 0..size {
             let share = overlap.jaccard.get([row, column]).copied().flatten();
             let text = share.map_or("–".to_owned(), two_digits);
+            let text =
+                if font::width(&text, 12.0, false) < cell - 3.0 { text } else { text.replace("<.01", "~0") };
             grid.cell(&canvas, (row, column), share.unwrap_or(0.0), &text);
         }
     }

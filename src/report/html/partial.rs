@@ -1,4 +1,4 @@
-//! `report.html` of a run without entropy: what cannot be told first, then what can.
+//! `report.html` of a run without entropy or advantages: what cannot be told first, then what can.
 
 use maud::html;
 
@@ -31,7 +31,7 @@ pub fn partial_page(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
     ];
     let name = run_name(&analysis.provenance);
     Page {
-        title: format!("{name} – token report without entropy"),
+        title: format!("{name} – token report without {}", analysis.partial.missing_columns.join(" and ")),
         name,
         facts: size(totals.tokens, totals.responses, totals.steps),
         verdict: first_screen(analysis),

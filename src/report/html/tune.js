@@ -115,7 +115,7 @@ if (stapo) {
     const most = [...result.names].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 8);
     for (const [code, count] of most) {
       const item = document.createElement("code");
-      item.textContent = `${code < data.names.length ? data.names[code] : "other ids"}\u200e × ${count}`;
+      item.textContent = `${code < data.names.length ? data.names[code] : "other ids"}\u200e × ${grouped(count)}`;
       list.append(item, " ");
     }
     if (most.length === 0) list.textContent = "none";

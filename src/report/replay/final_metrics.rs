@@ -55,7 +55,8 @@ fn ink(result: &ReplayResult, shown: &[(Metric, &str)], width: u32) -> Scene {
         let (column, line) = ((place % across) as f64, (place / across) as f64);
         let left = names + 24.0 + column * each;
         let top = canvas.top() + line * panel + PANEL_TOP;
-        let rect = [left, top, left + each - 34.0, top + rows * ROW];
+        // Room for the labels of ticks at the ends of two neighbours.
+        let rect = [left, top, left + each - 56.0, top + rows * ROW];
         draw_panel(&canvas, result, *metric, label, rect, column == 0.0);
     }
     canvas.finish()

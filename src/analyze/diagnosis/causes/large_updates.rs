@@ -66,7 +66,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let mut evidence: Vec<Evidence> =
         beyond(1.0).take(SHOWN).map(|(step, _)| at(*step, "update k3", logged(*step))).collect();
     evidence.push(number("k3 at the edge of the clip", edge));
-    let clipped = steps.iter().filter_map(|row| Some((row.step, row.clipped_share?)));
+    // What is cut depends on the sign of the advantage.
+    let signed = steps.iter().filter(|_| !patient.plan.stand_in.advantage);
+    let clipped = signed.filter_map(|row| Some((row.step, row.clipped_share?)));
     if let Some((step, share)) = clipped.max_by(|a, b| a.1.total_cmp(&b.1)) {
         evidence.push(at(step, "clipped share", share));
     }

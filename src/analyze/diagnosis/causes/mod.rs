@@ -52,6 +52,7 @@ fn examiner(code: CauseCode) -> fn(&Patient<'_>) -> Finding {
 }
 
 const ENTROPY: &str = "entropy (of the policy at each token)";
+const ADVANTAGE: &str = "advantage (of each token or response)";
 
 /// Whether a cause cannot be looked for without entropy: its statistic is of entropy, of gradient
 /// energy, or fits a model that has entropy in it.
@@ -79,6 +80,30 @@ fn needs_entropy(code: CauseCode, patient: &Patient<'_>) -> bool {
     }
 }
 
+/// Whether a cause cannot be told without the advantages: signs, energy, or what they follow.
+fn needs_advantage(code: CauseCode) -> bool {
+    match code {
+        CauseCode::AdvantageContradictsReward
+        | CauseCode::RewardHacking
+        | CauseCode::NoNegativeSignal
+        | CauseCode::NoPositiveSignal
+        | CauseCode::UnboundedRatio
+        | CauseCode::Truncation
+        | CauseCode::PhantomAdvantage
+        | CauseCode::SpuriousTokens
+        | CauseCode::UninformativeReward
+        | CauseCode::DeadGroups => true,
+        CauseCode::MisalignedLog
+        | CauseCode::EntropyOfAnotherPolicy
+        | CauseCode::ObservationTrained
+        | CauseCode::SamplerTemperature
+        | CauseCode::SamplerTruncation
+        | CauseCode::StaleSampler
+        | CauseCode::PrecisionGap
+        | CauseCode::LargeUpdates => false,
+    }
+}
+
 /// What was found.
 #[derive(Default)]
 pub struct Examined {
@@ -95,8 +120,13 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
     let mut examined = Examined::default();
     for code in CauseCode::ALL {
         let not_checked = |needs: &str| NotChecked { code: *code, needs: needs.into() };
-        let unknown = patient.plan.stand_in && needs_entropy(*code, patient);
-        match if unknown { Finding::NotChecked(ENTROPY) } else { examiner(*code)(patient) } {
+        let stand_in = patient.plan.stand_in;
+        let found = match () {
+            () if stand_in.advantage && needs_advantage(*code) => Finding::NotChecked(ADVANTAGE),
+            () if stand_in.entropy && needs_entropy(*code, patient) => Finding::NotChecked(ENTROPY),
+            () => examiner(*code)(patient),
+        };
+        match found {
             Finding::Absent => {}
             Finding::NotChecked(needs) => examined.not_checked.push(not_checked(needs)),
             Finding::TooFew(needs) => {

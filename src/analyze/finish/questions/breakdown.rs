@@ -39,6 +39,7 @@ pub fn finish(from: &breakdown::Breakdown, texts: &TokenTexts) -> Option<Breakdo
 pub fn probability_name(bin: usize) -> String {
     match bin + 1 {
         PROBABILITY_BINS => format!("ln p below -{bin}"),
+        1 => "ln p -1..0".into(),
         next => format!("ln p -{next}..-{bin}"),
     }
 }
