@@ -2,9 +2,12 @@
 //! never a result.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asked_steps;
 mod bounds;
+mod rows;
 #[path = "../support/mod.rs"]
 mod support;
+mod untrained_ends;
 
 use std::fs;
 use std::path::{Path, PathBuf};
