@@ -100,7 +100,7 @@ fn padded_end(row: &RowShape<'_>, mask: &[u8], last: usize) -> Option<usize> {
 fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
     let full_mask = row.mask.filter(|m| m.len() == row.tokens);
     if row.values == row.tokens {
-        let Some(mask) = full_mask.filter(|m| m.first() == Some(&0)) else {
+        let Some(mask) = full_mask.filter(|m| m.first().is_some_and(|f| *f != 1)) else {
             return Some(Alignment::Response);
         };
         // Where nothing is trained on, the mask does not say where the response is.
@@ -181,6 +181,7 @@ pub fn shift_of(plan: &RowPlan, row: &RowShape<'_>, length: usize, role: Role) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::batch::MISSING_FLAG;
 
     const IDS: [i32; 6] = [5, 6, 7, 8, 9, 10];
 
@@ -201,8 +202,11 @@ mod tests {
 
     #[test]
     fn leading_untrained_tokens_are_the_prompt() {
-        let row = row(6, Some(&[0, 0, 1, 0, 1, 0]));
-        assert_eq!(found(&row), (Alignment::Full, 2..5));
+        let mask = [0, 0, 1, 0, 1, 0];
+        assert_eq!(found(&row(6, Some(&mask))), (Alignment::Full, 2..5));
+        // A flag that says nothing says no.
+        let mask = [MISSING_FLAG, 0, 1, 0, 1, MISSING_FLAG];
+        assert_eq!(found(&row(6, Some(&mask))), (Alignment::Full, 2..5));
     }
 
     #[test]
