@@ -53,7 +53,7 @@ def by_pyarrow(path):
 
 def by_program(program, path, target):
     target.unlink(missing_ok=True)
-    done = subprocess.run([program, "convert", path, "-o", target, "-q", "--threads", "1"], capture_output=True, timeout=60)
+    done = subprocess.run([program, "convert", path, "-o", target, "-q", "--threads", "1"], capture_output=True, timeout=600)
     if done.returncode not in (0, 2):
         return done.returncode
     return by_pyarrow(target) if done.returncode == 0 else None

@@ -6,7 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array};
+use arrow_array::{ArrayRef, BinaryArray, BooleanArray, Date32Array, Float64Array};
 use parquet::column::writer::ColumnWriter;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -341,6 +341,24 @@ fn numbers_of_another_type_are_still_the_column() {
     // One entropy a response is not the entropy of its tokens: said, not passed over.
     let notes = Run::open(&[path], &IngestSettings::default()).unwrap().notes;
     assert!(notes.iter().any(|n| n.contains("`entropy`") && n.contains("not used")), "{notes:?}");
+}
+
+/// As databases and old writers give texts; also what has the right name and is a date.
+#[test]
+fn ids_that_are_bytes_are_not_passed_over_in_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bytes.parquet");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("group_id", Arc::new(BinaryArray::from(vec![&b"a"[..], b"b"]))),
+        ("sample_id", Arc::new(Date32Array::from(vec![1, 2]))),
+        ("token_id", int_lists(&[&[7; 3], &[8; 3]])),
+        ("logprob", float_lists(&[&[-0.5; 3], &[-0.5; 3]])),
+    ];
+    write_parquet(&path, columns, 8);
+    let notes = Run::open(&[path], &IngestSettings::default()).unwrap().notes;
+    for said in ["`group_id` is one binary a row", "`sample_id` is one date a row"] {
+        assert!(notes.iter().any(|n| n.contains(said) && n.contains("not used")), "{notes:?}");
+    }
 }
 
 #[test]

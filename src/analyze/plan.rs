@@ -371,7 +371,7 @@ pub fn largest_ids(run: &Run, units: &[Range<usize>]) -> Result<BTreeMap<u32, u3
     }
     let mut scanned = scan_units(run, &[Column::TokenId], &Silent, units, Largest::default)?;
     let mut ends = Largest::default();
-    scanned.part.open_ends(run).try_for_each(|end| ends.accept(end))?;
+    scanned.part.open_ends(run).try_for_each(|end| ends.accept(&end))?;
     scanned.sinks.push(ends);
     let mut all = BTreeMap::new();
     for (file, largest) in scanned.sinks.into_iter().flat_map(|sink| sink.0) {

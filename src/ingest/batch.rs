@@ -47,6 +47,16 @@ pub struct Origin {
     pub first_response: u64,
 }
 
+/// The first response of rows that may be the rest of one that began before: its own values are
+/// counted when that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct OpenStart {
+    /// Row of the file.
+    pub row: u64,
+    /// Numbers that are in the log and are none.
+    pub not_finite: Vec<Column>,
+}
+
 /// Response-level columns; every vector has one entry a response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseColumns {
@@ -66,6 +76,8 @@ pub struct ResponseColumns {
     pub prompt_ids: Option<Vec<Option<ScalarBuffer<i32>>>>,
     /// Components of the reward, `reward/<name>`.
     pub reward_parts: Vec<(Arc<str>, Vec<f32>)>,
+    /// What is known of the first response, where it may have begun before.
+    pub open_start: Option<OpenStart>,
 }
 
 /// Token-level columns; every buffer has one entry a token.

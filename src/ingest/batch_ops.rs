@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::StringArray;
+use arrow_array::{Array, StringArray};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
 use crate::ingest::batch::{Id, MISSING_FLAG, MISSING_ID, ResponseColumns, TokenBatch, TokenColumns};
@@ -74,6 +74,49 @@ impl TokenBatch {
         self.responses.ints.set(Column::PolicyVersion, oldest);
     }
 
+    /// Keeps some tokens of each response, counted from its first.
+    pub fn keep(&mut self, kept: &[Range<usize>]) {
+        fn those<T: ArrowNativeType>(values: &ScalarBuffer<T>, kept: &[Range<usize>]) -> ScalarBuffer<T> {
+            kept.iter().flat_map(|range| values[range.clone()].iter().copied()).collect::<Vec<T>>().into()
+        }
+        let shifted = |(range, from): (&Range<usize>, &usize)| range.start + from..range.end + from;
+        let ranges: Vec<Range<usize>> = kept.iter().zip(&self.offsets).map(shifted).collect();
+        let tokens = &self.tokens;
+        self.tokens = TokenColumns {
+            floats: tokens.floats.map(|values| those(values, &ranges)),
+            doubles: tokens.doubles.map(|values| those(values, &ranges)),
+            ints: tokens.ints.map(|values| those(values, &ranges)),
+            flags: tokens.flags.map(|values| those(values, &ranges)),
+            texts: tokens.texts.as_ref().map(|texts| {
+                let text = |t: usize| texts.is_valid(t).then(|| texts.value(t));
+                ranges.iter().cloned().flatten().map(text).collect()
+            }),
+        };
+        self.offsets.truncate(1);
+        for range in kept {
+            self.offsets.push(self.token_count() + range.len());
+        }
+    }
+
+    /// Where positions counted the tokens that were cut in front of a response, they count from its
+    /// first token now. `cut` says how many those were.
+    pub fn count_positions_from(&mut self, cut: impl Fn(usize) -> usize) {
+        let offsets = &self.offsets;
+        let Some(positions) = self.tokens.ints.get_mut(Column::Position) else { return };
+        let cut = |i: usize| i32::try_from(cut(i)).unwrap_or(0);
+        let counted =
+            |i: &usize| cut(*i) > 0 && positions[offsets[*i]..offsets[*i + 1]].first() == Some(&cut(*i));
+        let responses: Vec<usize> = (0..offsets.len() - 1).filter(counted).collect();
+        if responses.is_empty() {
+            return;
+        }
+        let mut from_first = positions.to_vec();
+        for i in responses {
+            from_first[offsets[i]..offsets[i + 1]].iter_mut().filter(|p| **p >= 0).for_each(|p| *p -= cut(i));
+        }
+        *positions = from_first.into();
+    }
+
     /// Drops a position column that says nothing new: 0, 1, 2, … in every response.
     pub fn drop_plain_positions(&mut self) {
         let Some(positions) = self.tokens.ints.get(Column::Position) else { return };
@@ -136,6 +179,7 @@ impl ResponseColumns {
             flags: self.flags.map(|v| cut(v, &r)),
             prompt_ids: self.prompt_ids.as_ref().map(|v| cut(v, &r)),
             reward_parts: self.reward_parts.iter().map(|(n, v)| (n.clone(), cut(v, &r))).collect(),
+            open_start: self.open_start.clone().filter(|_| r.start == 0),
         }
     }
 }

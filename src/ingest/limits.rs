@@ -77,7 +77,13 @@ impl Limits {
 
     /// In words, for messages.
     pub fn too_much(self, what: &str, size: u64) -> String {
-        format!("{what} of {} would take more memory than {}", megabytes(size), megabytes(self.memory))
+        let all = megabytes(self.memory);
+        let too_large = size > self.memory;
+        let size = megabytes(size);
+        match too_large {
+            true => format!("{what} of {size} would take more memory than {all}"),
+            false => format!("{what} of {size} would take too much of {all}"),
+        }
     }
 
     /// Why `steps` steps, which take so many bytes until the end, are too many; `None` where they are not.

@@ -22,7 +22,7 @@ mod values;
 use std::path::PathBuf;
 
 pub use batch::{
-    BATCH_TOKENS, Id, MISSING_FLAG, MISSING_ID, Origin, ResponseColumns, TokenBatch, TokenColumns,
+    BATCH_TOKENS, Id, MISSING_FLAG, MISSING_ID, OpenStart, Origin, ResponseColumns, TokenBatch, TokenColumns,
 };
 pub use files::discover::Skipped;
 pub use files::identity::FileIdentity;

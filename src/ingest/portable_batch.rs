@@ -4,7 +4,7 @@ use arrow_array::StringArray;
 use arrow_buffer::ScalarBuffer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::ingest::batch::{Id, Origin, ResponseColumns, TokenBatch, TokenColumns};
+use crate::ingest::batch::{Id, OpenStart, Origin, ResponseColumns, TokenBatch, TokenColumns};
 use crate::ingest::schema::columns::PerColumn;
 
 type Texts = Vec<Option<String>>;
@@ -21,6 +21,7 @@ struct PortableBatch {
     flags: PerColumn<Vec<Option<bool>>>,
     prompt_ids: Option<Vec<Option<Vec<i32>>>>,
     reward_parts: Vec<(String, Vec<f32>)>,
+    open_start: Option<OpenStart>,
     token_floats: PerColumn<Vec<f32>>,
     token_doubles: PerColumn<Vec<f64>>,
     token_ints: PerColumn<Vec<i32>>,
@@ -31,7 +32,8 @@ struct PortableBatch {
 impl From<&TokenBatch> for PortableBatch {
     fn from(batch: &TokenBatch) -> Self {
         let TokenBatch { origin, offsets, responses, tokens } = batch;
-        let ResponseColumns { step, ids, ints, floats, texts, flags, prompt_ids, reward_parts } = responses;
+        let ResponseColumns { step, ids, ints, floats, texts, flags, prompt_ids, reward_parts, open_start } =
+            responses;
         let prompts = |all: &Vec<Option<ScalarBuffer<i32>>>| {
             all.iter().map(|prompt| prompt.as_ref().map(|ids| ids.to_vec())).collect()
         };
@@ -46,6 +48,7 @@ impl From<&TokenBatch> for PortableBatch {
             flags: flags.clone(),
             prompt_ids: prompt_ids.as_ref().map(prompts),
             reward_parts: reward_parts.iter().map(|(name, v)| (name.to_string(), v.clone())).collect(),
+            open_start: open_start.clone(),
             token_floats: tokens.floats.map(|values| values.to_vec()),
             token_doubles: tokens.doubles.map(|values| values.to_vec()),
             token_ints: tokens.ints.map(|values| values.to_vec()),
@@ -96,6 +99,7 @@ impl From<PortableBatch> for TokenBatch {
                 flags: from.flags,
                 prompt_ids: from.prompt_ids.map(prompts),
                 reward_parts: from.reward_parts.into_iter().map(|(name, v)| (name.into(), v)).collect(),
+                open_start: from.open_start,
             },
             tokens: TokenColumns {
                 floats: from.token_floats.map(|values| values.clone().into()),

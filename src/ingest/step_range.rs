@@ -14,6 +14,14 @@ pub struct StepRange {
     pub last: i64,
 }
 
+impl StepRange {
+    /// Whether `step` is one of them.
+    #[must_use]
+    pub fn contains(self, step: i64) -> bool {
+        (self.first..=self.last).contains(&step)
+    }
+}
+
 impl FromStr for StepRange {
     type Err = String;
 

@@ -150,3 +150,40 @@ fn a_comparison_uses_a_cache_too() {
         assert_same(&format!("{expected:#?}"), &format!("{found:#?}"));
     }
 }
+
+/// Lets an entry look as if it had been used so many days ago.
+fn age(entry: &Path, days: u64) {
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 24 * 60 * 60);
+    std::fs::File::options().append(true).open(entry).unwrap().set_modified(then).unwrap();
+}
+
+#[test]
+fn entries_of_other_settings_stay_for_a_month_and_while_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let paths = write(folder.path(), Content::new(Shape::Nested), 1);
+    let with = |tau_p: f64| {
+        let s2t = S2tSettings { tau_p, ..S2tSettings::v5() };
+        cached(&paths, &preset(s2t), &cache);
+        entries(&cache)
+    };
+    let known = |before: &[PathBuf], after: &[PathBuf]| before.iter().all(|entry| after.contains(entry));
+    let first = with(0.1);
+    assert_eq!(first.len(), 1);
+    age(&first[0], 29);
+    assert!(known(&first, &with(0.2)));
+    age(&first[0], 31);
+    let both = with(0.3);
+    assert_eq!((both.len(), known(&first, &both)), (2, false));
+    // An entry that is used is as good as new.
+    let first = with(0.1);
+    let entry = first.iter().find(|entry| !both.contains(entry)).unwrap();
+    age(entry, 31);
+    assert!(with(0.1).contains(entry));
+    assert!(with(0.4).contains(entry));
+    // No room for others: only the present one is left.
+    let small = Cache::open(&cache).unwrap().with_room(1);
+    let s2t = S2tSettings { tau_p: 0.5, ..S2tSettings::v5() };
+    analyze_cached(&open(&paths), &preset(s2t), &small, &Silent).unwrap();
+    assert_eq!(entries(&cache).len(), 1);
+}

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray};
+use stapo_analyze::ingest::{Column, TokenBatch};
 
 use super::support::{float_lists, floats, int_lists, ints, lengths, sample, write_batch, write_parquet};
 use super::{data, program, read, refused};
@@ -13,9 +14,38 @@ use super::{data, program, read, refused};
 fn what_would_take_too_much_memory_is_refused_with_the_reason() {
     for name in ["page_size", "long_row", "long_texts", "many_texts", "same_texts", "begun_texts"] {
         let message = refused(&data(&format!("{name}.parquet")));
-        let told = message.contains("more memory than 500 MB") || message.contains("texts of up to");
+        let told = message.contains("more memory than 500 MB")
+            || message.contains("too much of 500 MB")
+            || message.contains("texts of up to");
         assert!(told, "{name}: {message}");
     }
+}
+
+/// The prompt on every row of a long log: little to store, since each row group has a dictionary of its
+/// own, and 320 MB where a batch writes those of several row groups out.
+#[test]
+fn long_texts_on_every_row_of_a_long_log_are_read_a_row_group_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.parquet");
+    let (responses, tokens) = (160_i32, 100_i32);
+    let prompts: Vec<String> = (0..responses).map(|i| format!("{i:05}").repeat(4000)).collect();
+    let prompt_of = Int32Array::from_iter_values((0..responses * tokens).map(|row| row / tokens));
+    let prompts = DictionaryArray::new(prompt_of, Arc::new(StringArray::from(prompts)));
+    let rows: Vec<i64> = (0..i64::from(responses * tokens)).collect();
+    let of = |value: fn(i64) -> i64| ints(&rows.iter().map(|row| value(*row)).collect::<Vec<_>>());
+    let columns = vec![
+        ("step", of(|_| 0)),
+        ("sample_id", of(|row| row / 100)),
+        ("position", of(|row| row % 100)),
+        ("prompt_text", Arc::new(prompts) as ArrayRef),
+        ("token_id", of(|row| row % 50)),
+        ("logprob", floats(&vec![-0.5; rows.len()])),
+    ];
+    write_parquet(&path, columns, 500);
+    let batches = read(&path).unwrap();
+    assert_eq!(lengths(&batches), vec![100; 160]);
+    let prompt = |batch: &TokenBatch| batch.responses.texts.get(Column::PromptText).unwrap()[0].clone();
+    assert!(batches.iter().all(|batch| prompt(batch).is_some_and(|text| text.len() == 20_000)));
 }
 
 /// 150 MB of prompts, each with an answer of two tokens.
@@ -182,4 +212,30 @@ fn more_steps_than_memory_is_for_are_refused() {
     assert!(code == 2 && said.contains("run.parquet: 1,001 steps or more would take"), "{said}");
     assert!(said.contains("--max-memory"), "{said}");
     assert_eq!(run("100M").0, 0);
+}
+
+/// A group took some 2 kB: a million of two responses with one token each were gigabytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn very_many_groups_take_a_few_hundred_bytes_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.parquet");
+    let responses = 400_000_i64;
+    let of = |value: &dyn Fn(i64) -> i64| ints(&(0..responses).map(value).collect::<Vec<_>>());
+    let sides: Vec<f32> = (0..responses).map(|i| (i % 2 * 2 - 1) as f32).collect();
+    let values: Vec<[f32; 1]> = (0..responses).map(|i| [-0.001 * (i % 3000 + 1) as f32]).collect();
+    let ids: Vec<[i32; 1]> = (0..responses).map(|i| [(i * 7919 % 101) as i32]).collect();
+    let columns = vec![
+        ("step", of(&|i| i / 40_000)),
+        ("group_id", of(&|i| i / 2)),
+        ("sample_id", of(&|i| i)),
+        ("reward", floats(&sides)),
+        ("advantage", floats(&sides)),
+        ("token_ids", int_lists(&ids.iter().map(|id| &id[..]).collect::<Vec<_>>())),
+        ("logprob", float_lists(&values.iter().map(|v| &v[..]).collect::<Vec<_>>())),
+        ("entropy", float_lists(&vec![&[0.5_f32][..]; responses as usize])),
+    ];
+    write_parquet(&path, columns, 40_000);
+    let (peak, code) = peak_memory(&[path.to_str().unwrap(), "-q", "--threads", "2"]);
+    assert!(peak < 220 && code == 0, "{peak} MB for {} groups, exit {code}", responses / 2);
 }

@@ -2,9 +2,12 @@
 //! never a result.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asked_steps;
 mod bounds;
+mod rows;
 #[path = "../support/mod.rs"]
 mod support;
+mod untrained_ends;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -147,7 +150,9 @@ fn a_row_that_lacks_one_entry_everywhere_is_not_taken_for_another_convention() {
 fn responses_cut_between_files_are_joined_whole_or_not_at_all() {
     for name in ["cut1", "cut2", "cut3", "cut4"] {
         let whole = read(&data(name)).unwrap();
-        assert_eq!(lengths(&whole), [4, 6, 4], "{name}");
+        // The last three tokens of the second are not trained on there and repeat one id: padding.
+        let second = if name == "cut4" { 3 } else { 6 };
+        assert_eq!(lengths(&whole), [4, second, 4], "{name}");
         let run = Run::open(&[data(name)], &IngestSettings::default()).unwrap();
         let trained = scan(&run, Column::ALL, &Silent, || Trained(0)).unwrap();
         let trained: usize = trained.sinks.iter().map(|s| s.0).sum();

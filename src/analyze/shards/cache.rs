@@ -10,6 +10,7 @@
 
 mod covered;
 mod entries;
+mod room;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -36,6 +37,8 @@ const MOST_IDS: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
+    /// What entries of others may take.
+    room: u64,
 }
 
 /// What a cache was good for.
@@ -55,7 +58,14 @@ impl Cache {
     pub fn open(folder: &Path) -> Result<Self> {
         // Fails now rather than after the scan.
         Shelf::open(folder)?;
-        Ok(Self { folder: folder.to_owned() })
+        Ok(Self { folder: folder.to_owned(), room: room::ROOM })
+    }
+
+    /// Keeps at most so many bytes for other settings and runs than the one at hand, in a folder of this
+    /// machine; 4 GiB unless told.
+    #[must_use]
+    pub fn with_room(self, bytes: u64) -> Self {
+        Self { room: bytes, ..self }
     }
 
     /// Gathers a whole run; reads only the files that no entry covers.
@@ -78,6 +88,7 @@ impl Cache {
         let grows = growing(run, &found.changed);
         let (mut rest, mut settled) = (Layer::default(), Layer::default());
         for entry in found.entries {
+            room::note_use(&entry.path);
             let layer = if entry.files.iter().all(|file| grows[*file]) { &mut rest } else { &mut settled };
             layer.known.push(entry.path.clone());
             layer.join(entry.files, entry.gathered, run, &units, plan)?;
@@ -125,16 +136,24 @@ impl Cache {
         // Gone or in use elsewhere: then they stay for later.
         unusable.iter().for_each(|path| drop(place::remove(path)));
         self.prune(header, &kept);
-        self.drop_outdated(header, &kept);
+        // In a bucket, either would take a request for each entry: its owner's rules hold there.
+        if !is_url(&self.folder) {
+            self.drop_outdated(header, &kept);
+            self.make_room(&kept);
+        }
         Ok(())
     }
 
+    /// Drops entries of other settings, programs and runs that have been idle for too long or have no room.
+    fn make_room(&self, kept: &[PathBuf]) {
+        let mut others = place::list(&self.folder, "", ENDING).unwrap_or_default();
+        others.retain(|path| !kept.contains(path));
+        room::surplus(others, self.room).iter().for_each(|path| drop(place::remove(path)));
+    }
+
     /// Drops what was gathered with other settings, or by another program, of files of this run that
-    /// have changed since. In a bucket that would take a request for each.
+    /// have changed since.
     fn drop_outdated(&self, header: &PartHeader, kept: &[PathBuf]) {
-        if is_url(&self.folder) {
-            return;
-        }
         let all = place::list(&self.folder, "", ENDING).unwrap_or_default();
         for path in all.into_iter().filter(|path| !kept.contains(path)) {
             if let Ok(reader) = PartReader::open(&path)

@@ -37,6 +37,13 @@ pub struct RowPlan {
     pub prompt_before: bool,
 }
 
+impl RowPlan {
+    /// A row that is its response.
+    pub fn whole(tokens: usize) -> Self {
+        Self { response: 0..tokens, alignment: Alignment::Response, prompt_before: false }
+    }
+}
+
 /// From token index to value index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
@@ -56,18 +63,21 @@ pub fn plan(given: Option<Alignment>, row: &RowShape<'_>) -> Option<RowPlan> {
     let full_mask = row.mask.filter(|m| m.len() == row.tokens || m.len() + by == row.tokens);
     let first = full_mask.map(|m| m.iter().position(|f| *f == 1).map_or(row.tokens, |t| t + by));
     let last = full_mask.map(|m| m.iter().rposition(|f| *f == 1).map_or(0, |t| t + 1 + by));
+    // A token that is trained on is of the response, whatever lengths say: some count trained tokens only.
+    let (not_before, not_after) = (last.unwrap_or(0), first.unwrap_or(row.tokens));
     let response = match alignment {
         Alignment::Response => {
-            let end = row.response_len.or_else(|| padded_end(row, full_mask?, last?));
+            let logged = row.response_len.map(|n| n.max(not_before));
+            let end = logged.or_else(|| padded_end(row, full_mask?, last?));
             0..end.unwrap_or(row.tokens).min(row.tokens)
         }
         Alignment::LeftPadded => {
-            let start = row.response_len.map(|n| row.tokens.saturating_sub(n)).or(first);
-            start.unwrap_or(0).min(row.tokens)..row.tokens
+            let logged = row.response_len.map(|n| row.tokens.saturating_sub(n).min(not_after));
+            logged.or(first).unwrap_or(0).min(row.tokens)..row.tokens
         }
         Alignment::Full | Alignment::Shifted | Alignment::Compact => {
-            let start = row.prompt_len.filter(|p| *p <= row.tokens).or(first).unwrap_or(0);
-            let end = row.response_len.map(|n| start.saturating_add(n)).or(last);
+            let start = row.prompt_len.filter(|p| *p <= not_after).or(first).unwrap_or(0);
+            let end = row.response_len.map(|n| start.saturating_add(n).max(not_before)).or(last);
             start..end.unwrap_or(row.tokens).clamp(start, row.tokens)
         }
         Alignment::Right => {
@@ -90,10 +100,11 @@ fn padded_end(row: &RowShape<'_>, mask: &[u8], last: usize) -> Option<usize> {
 fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
     let full_mask = row.mask.filter(|m| m.len() == row.tokens);
     if row.values == row.tokens {
-        let Some(mask) = full_mask.filter(|m| m.first() == Some(&0)) else {
+        let Some(mask) = full_mask.filter(|m| m.first().is_some_and(|f| *f != 1)) else {
             return Some(Alignment::Response);
         };
-        let start = mask.iter().position(|f| *f == 1).unwrap_or(0);
+        // Where nothing is trained on, the mask does not say where the response is.
+        let Some(start) = mask.iter().position(|f| *f == 1) else { return Some(Alignment::Response) };
         let leading = row.ids.and_then(|ids| ids.get(..start)).unwrap_or_default();
         let repeats = leading.len() > 1 && leading.windows(2).all(|w| w[0] == w[1]);
         // Untrained tokens before the first trained one: the prompt, or padding of one id.
@@ -170,6 +181,7 @@ pub fn shift_of(plan: &RowPlan, row: &RowShape<'_>, length: usize, role: Role) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::batch::MISSING_FLAG;
 
     const IDS: [i32; 6] = [5, 6, 7, 8, 9, 10];
 
@@ -190,8 +202,28 @@ mod tests {
 
     #[test]
     fn leading_untrained_tokens_are_the_prompt() {
-        let row = row(6, Some(&[0, 0, 1, 0, 1, 0]));
-        assert_eq!(found(&row), (Alignment::Full, 2..5));
+        let mask = [0, 0, 1, 0, 1, 0];
+        assert_eq!(found(&row(6, Some(&mask))), (Alignment::Full, 2..5));
+        // A flag that says nothing says no.
+        let mask = [MISSING_FLAG, 0, 1, 0, 1, MISSING_FLAG];
+        assert_eq!(found(&row(6, Some(&mask))), (Alignment::Full, 2..5));
+    }
+
+    #[test]
+    fn a_response_that_is_not_trained_on_keeps_its_tokens() {
+        assert_eq!(found(&row(6, Some(&[0; 6]))), (Alignment::Response, 0..6));
+        let padding = RowShape { ids: Some(&[9; 6]), ..row(6, Some(&[0; 6])) };
+        assert_eq!(found(&padding), (Alignment::Response, 0..0));
+    }
+
+    #[test]
+    fn lengths_never_cut_what_is_trained_on() {
+        let mask = [1, 1, 0, 0, 1, 1];
+        let trained_only = RowShape { response_len: Some(4), ..row(6, Some(&mask)) };
+        assert_eq!(found(&trained_only), (Alignment::Response, 0..6));
+        let mask = [0, 1, 1, 0, 1, 0];
+        let of_another = RowShape { prompt_len: Some(3), response_len: Some(2), ..row(6, Some(&mask)) };
+        assert_eq!(found(&of_another), (Alignment::Full, 1..5));
     }
 
     #[test]

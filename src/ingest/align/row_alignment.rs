@@ -54,7 +54,7 @@ impl Rows<'_> {
                 let shape = self.shape(i, ids.as_deref());
                 let given = match self.context.alignment {
                     AlignmentRule::Given(alignment) => Some(alignment),
-                    AlignmentRule::Exact => Some(Alignment::Response),
+                    AlignmentRule::Exact => return Ok(RowPlan::whole(shape.tokens)),
                     AlignmentRule::Auto => None,
                 };
                 let plan = plan::plan(given, &shape).ok_or_else(|| self.mismatch(i))?;

@@ -36,11 +36,13 @@ pub fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
 }
 
 fn compatible(a: Shape, b: Shape) -> bool {
-    use Primitive::{Bool, Float, Int, Other};
+    use Primitive::{Binary, Bool, Date, Float, Int, Other};
+    // Never read as anything: said where the name is right.
+    let unread = |p| matches!(p, Other | Binary | Date);
     let number = |p| matches!(p, Int | Float | Bool);
     match (a, b) {
         (Shape::Scalar(x), Shape::Scalar(y)) | (Shape::List(x), Shape::List(y)) => {
-            x == y || x == Other || y == Other || (number(x) && number(y))
+            x == y || unread(x) || unread(y) || (number(x) && number(y))
         }
         // A column of nulls has no type yet.
         (Shape::Scalar(Other), _) | (_, Shape::Scalar(Other)) => true,

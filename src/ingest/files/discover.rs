@@ -64,6 +64,8 @@ const TABLES: &str = "tables";
 const BESIDE_TABLES: [&str; 4] = ["summary.json", "compare.json", "live.html", "report.html"];
 /// … and what stands beside the token logs of a replay.
 const REPLAY: &str = "replay.json";
+const OF_REPORT: &str = "tables of a report";
+const OF_REPLAY: &str = "a replay's own logs, not the run's";
 const PICKLES: &[&str] = &["pt", "pth", "pkl", "pickle", "dp"];
 
 /// Finds all log files behind the arguments.
@@ -74,7 +76,12 @@ pub fn discover(arguments: &[PathBuf]) -> Result<Discovered> {
         let before = found.files.len();
         let (tree, paths) = expand(argument)?;
         let tree = tree.as_ref();
+        let searched = searched_by(argument, &paths);
         for path in paths {
+            if let Some(reason) = searched.as_deref().and_then(|root| not_of_the_run(tree, root, &path)) {
+                skip(&mut found.skipped, &path, reason);
+                continue;
+            }
             if tree.is_folder(&path) {
                 let mut inside = Vec::new();
                 walk(tree, &path, &mut BTreeSet::new(), &mut inside, &mut found.skipped)?;
@@ -172,6 +179,29 @@ fn expand_on_disk(argument: &Path) -> Result<Vec<PathBuf>> {
     Ok(matched)
 }
 
+/// The folder that a glob searches.
+fn searched_by(argument: &Path, found: &[PathBuf]) -> Option<PathBuf> {
+    let is_wild = |path: &Path| path.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let is_glob = is_wild(argument) && found != [argument.to_owned()];
+    is_glob.then(|| argument.ancestors().find(|outer| !is_wild(outer)).map(Path::to_owned)).flatten()
+}
+
+/// Why what a glob found is no log: the folders below the one that is searched follow the rule of
+/// [`walk`].
+fn not_of_the_run(tree: &dyn Tree, searched: &Path, path: &Path) -> Option<&'static str> {
+    path.ancestors().take_while(|inner| *inner != searched).find_map(|inner| {
+        let of_report = inner.ends_with(TABLES) && inner.parent().is_some_and(|outer| is_report(tree, outer));
+        match tree.exists(&inner.join(REPLAY)) {
+            true => Some(OF_REPLAY),
+            false => of_report.then_some(OF_REPORT),
+        }
+    })
+}
+
+fn is_report(tree: &dyn Tree, folder: &Path) -> bool {
+    BESIDE_TABLES.iter().any(|name| tree.exists(&folder.join(name)))
+}
+
 /// `entered` are the folders on the way and those already walked: links may lead back to them.
 fn walk(
     tree: &dyn Tree,
@@ -186,10 +216,10 @@ fn walk(
         return Ok(());
     }
     if !given && tree.exists(&folder.join(REPLAY)) {
-        skip(skipped, folder, "a replay's own logs, not the run's");
+        skip(skipped, folder, OF_REPLAY);
         return Ok(());
     }
-    let reported = BESIDE_TABLES.iter().any(|name| tree.exists(&folder.join(name)));
+    let reported = is_report(tree, folder);
     let mut folders = Vec::new();
     for path in tree.entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -218,7 +248,7 @@ fn walk(
         } else if is_eval(&inner) {
             skip(skipped, &inner, "evaluation, not training");
         } else if reported && inner.ends_with(TABLES) {
-            skip(skipped, &inner, "tables of a report");
+            skip(skipped, &inner, OF_REPORT);
         } else if effective && inner.ends_with("all") {
             // prime-rl writes the trained subset beside the whole: both would count tokens twice.
             skip(skipped, &inner, "the trained part is in `effective` beside it");
@@ -324,6 +354,27 @@ mod tests {
         let other = tempfile::tempdir().unwrap();
         touch(other.path(), &["tables/a.parquet"]);
         assert_eq!(discover(&[other.path().to_owned()]).unwrap().files.len(), 1);
+    }
+
+    #[test]
+    fn globs_pass_over_reports_and_replays_too() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let report = ["summary.json", "tables/steps.parquet", "deep/report/live.html"];
+        touch(root.path(), &report);
+        touch(root.path(), &["a.parquet", "deep/b.parquet", "deep/report/tables/flagged.parquet"]);
+        touch(root.path(), &["again/replay.json", "again/arm/grpo.parquet"]);
+        let found = discover(&[at("**/*.parquet")]).unwrap();
+        assert_eq!(names(&found, root.path()), ["a.parquet", "deep/b.parquet"]);
+        assert_eq!(found.skipped.len(), 3, "{:?}", found.skipped);
+        assert!(found.skipped.iter().any(|s| s.reason == OF_REPLAY), "{:?}", found.skipped);
+        assert_eq!(names(&discover(&[at("*/*.parquet")]).unwrap(), root.path()), ["deep/b.parquet"]);
+        // What is named is read.
+        assert_eq!(
+            names(&discover(&[at("again/*/*.parquet")]).unwrap(), root.path()),
+            ["again/arm/grpo.parquet"]
+        );
+        assert_eq!(discover(&[at("tables/*.parquet")]).unwrap().files.len(), 1);
     }
 
     #[test]

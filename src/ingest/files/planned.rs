@@ -160,7 +160,7 @@ impl PlannedRun {
                     (stored, Source::Elsewhere { units: planned.units }, planned.identity.clone())
                 }
             };
-            files.push(planned.file(number, stored, source, identity));
+            files.push(planned.file(number, self.steps, (stored, source, identity)));
         }
         let settings = IngestSettings {
             allow_missing: self.allow_missing,
@@ -206,7 +206,12 @@ impl PlannedFile {
         }
     }
 
-    fn file(&self, number: usize, stored: Stored, source: Source, identity: FileIdentity) -> RunFile {
+    fn file(
+        &self,
+        number: usize,
+        steps: Option<StepRange>,
+        (stored, source, identity): (Stored, Source, FileIdentity),
+    ) -> RunFile {
         RunFile {
             context: FileContext {
                 path: self.path.clone(),
@@ -214,6 +219,7 @@ impl PlannedFile {
                 step: self.step,
                 alignment: self.alignment,
                 entropy_in_bits: self.entropy_in_bits,
+                steps,
                 conventions: Default::default(),
             },
             stored,

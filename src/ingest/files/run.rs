@@ -256,6 +256,7 @@ impl Run {
                     step: file.log.step,
                     alignment,
                     entropy_in_bits: self.settings.entropy_in_bits,
+                    steps: self.settings.steps,
                     conventions: Default::default(),
                 },
                 stored: file.log.stored.clone(),

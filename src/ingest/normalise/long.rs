@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::responses;
-use crate::ingest::normalise::tokens::{self, TokenSource};
+use crate::ingest::normalise::tokens::{self, Place, TokenSource};
 use crate::ingest::schema::columns::{Column, Level};
 use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::mapping::{Mapped, Mapping};
@@ -39,7 +39,7 @@ pub fn normalise(
         Some(positions) => without_empty_rows(&starts, positions),
     };
     let row_of = |i: usize| first_row + starts[i] as u64;
-    let responses = responses::read(batch, mapping, context, &starts, &row_of, quality)?;
+    let responses = responses::read(batch, mapping, context, (&starts, &row_of), true, quality)?;
     let offsets: Vec<usize> = if starts.is_empty() { vec![0] } else { offsets };
     let mut sources = Vec::new();
     let mut masks = Vec::new();
@@ -60,10 +60,12 @@ pub fn normalise(
             }
         }
     }
-    let mask = tokens::merge_masks(masks.into_iter(), quality);
+    let asked = context.asked(&responses.step).map(|asked| tokens::spread(&asked, &offsets));
+    let mask = tokens::merge_masks(masks.into_iter(), asked.as_deref(), quality);
     // The first may have begun before, the last may go on: they are judged when they are put together.
     let whole = 1..(offsets.len() - 1).saturating_sub(1);
-    let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), whole, quality)?;
+    let place = Place { offsets: &offsets, rows: &row_of, whole, asked: asked.as_deref() };
+    let tokens = tokens::read(&sources, mask, context, place, quality)?;
     Ok(TokenBatch { origin, offsets, responses, tokens })
 }
 

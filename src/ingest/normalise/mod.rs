@@ -1,5 +1,6 @@
 //! Rows of any layout as batches of whole responses in canonical columns, every value checked.
 
+pub mod ends;
 pub mod long;
 pub mod nested;
 pub mod quality;

@@ -9,7 +9,7 @@ use crate::ingest::align::row_alignment::{ListColumn, Rows};
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::responses;
-use crate::ingest::normalise::tokens::{self, TokenSource};
+use crate::ingest::normalise::tokens::{self, Place, TokenSource};
 use crate::ingest::schema::columns::{Column, Level};
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Alignment;
@@ -28,7 +28,7 @@ pub fn normalise(
     let (columns, sequence_masks) = list_columns(batch, mapping, context)?;
     let row_of = |i: usize| first_row + i as u64;
     let all_rows: Vec<usize> = (0..batch.num_rows()).collect();
-    let mut responses = responses::read(batch, mapping, context, &all_rows, &row_of, quality)?;
+    let mut responses = responses::read(batch, mapping, context, (&all_rows, &row_of), false, quality)?;
     let Some(reference) = reference(&columns) else {
         let offsets = vec![0; batch.num_rows() + 1];
         return Ok(TokenBatch { origin, offsets, responses, tokens: Default::default() });
@@ -80,12 +80,17 @@ pub fn normalise(
     }
     let (mask_sources, sources): (Vec<_>, Vec<_>) =
         sources.into_iter().partition(|s| s.column == Column::Mask);
-    let spread = sequence_masks.iter().map(|flags| spread(flags, &offsets));
+    let spread = sequence_masks.iter().map(|flags| tokens::spread(flags, &offsets));
+    let asked = context.asked(&responses.step).map(|asked| tokens::spread(&asked, &offsets));
     let of_tokens = mask_sources.iter().map(|s| s.flags(context)).collect::<Result<Vec<_>>>()?;
-    let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread), quality);
+    let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread), asked.as_deref(), quality);
     let whole = 0..offsets.len() - 1;
-    let tokens = tokens::read(&sources, mask, context, (&offsets, &row_of), whole, quality)?;
+    let place = Place { offsets: &offsets, rows: &row_of, whole, asked: asked.as_deref() };
+    let tokens = tokens::read(&sources, mask, context, place, quality)?;
     let mut out = TokenBatch { origin, offsets, responses, tokens };
+    if let Some(plans) = &plans {
+        out.count_positions_from(|i| plans[i].response.start);
+    }
     out.drop_plain_positions();
     out.derive_policy_version();
     Ok(out)
@@ -207,13 +212,4 @@ fn offsets_of(plans: &[RowPlan]) -> Vec<usize> {
         end
     });
     std::iter::once(0).chain(ends.collect::<Vec<_>>()).collect()
-}
-
-/// One flag a response, spread over its tokens.
-fn spread(flags: &[u8], offsets: &[usize]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(offsets.last().copied().unwrap_or(0));
-    for (i, flag) in flags.iter().enumerate() {
-        out.resize(offsets[i + 1], *flag);
-    }
-    out
 }

@@ -1,9 +1,12 @@
 //! Counts of missing and bad values, and what follows from them.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::schema::columns::{Column, Kind, Level, PerColumn};
 use crate::ingest::schema::mapping::Mapping;
+use crate::ingest::step_range::StepRange;
 
 /// Share of missing or bad values above which a warning is due.
 pub const WARN_SHARE: f64 = 0.01;
@@ -125,10 +128,22 @@ impl Quality {
         self.columns.iter()
     }
 
-    /// Counts the values that columns could have in a batch, whether or not it has them.
-    pub fn saw(&mut self, batch: &TokenBatch, mapping: &Mapping) {
-        let trained = batch.mask().map_or(batch.token_count(), |m| m.iter().filter(|f| **f == 1).count());
-        let (trained, responses) = (trained as u64, batch.len() as u64);
+    /// Counts the values that columns could have in a batch, whether or not it has them; of the steps
+    /// that are asked for.
+    pub fn saw(&mut self, batch: &TokenBatch, mapping: &Mapping, asked: Option<StepRange>) {
+        let trained = |tokens: Range<usize>| {
+            batch.mask().map_or(tokens.len(), |m| m[tokens].iter().filter(|f| **f == 1).count()) as u64
+        };
+        let is_asked = |i: usize| asked.is_none_or(|asked| asked.contains(batch.responses.step[i]));
+        let (trained, responses) = match asked {
+            None => (trained(0..batch.token_count()), batch.len()),
+            Some(_) => {
+                let those = (0..batch.len()).filter(|i| is_asked(*i));
+                (those.clone().map(|i| trained(batch.range(i))).sum(), those.count())
+            }
+        };
+        let open = batch.responses.open_start.is_some() && is_asked(0);
+        let responses = responses as u64 - u64::from(open);
         self.tokens += trained;
         self.responses += responses;
         for mapped in mapping.columns.iter().filter(|m| leaves_a_gap(m.column)) {
@@ -138,6 +153,34 @@ impl Quality {
             if !has(batch, *column) && has(batch, *other) {
                 let values = if column.level() == Level::Token { trained } else { responses };
                 *self.stood_for.get_or_default(*column) += values;
+            }
+        }
+    }
+
+    /// Counts the first response of a batch and its own values, where that was left for when it is
+    /// known where it begins; of the steps that are asked for.
+    pub fn began(&mut self, batch: &mut TokenBatch, asked: Option<StepRange>) {
+        let Some(start) = batch.responses.open_start.take() else { return };
+        if !batch.responses.step.first().is_some_and(|step| asked.is_none_or(|asked| asked.contains(*step))) {
+            return;
+        }
+        self.responses += 1;
+        for (column, values) in batch.responses.floats.iter() {
+            let counts = self.column(column);
+            counts.values += 1;
+            if values.first().is_none_or(|v| v.is_finite()) {
+                continue;
+            }
+            if start.not_finite.contains(&column) {
+                counts.not_finite += 1;
+                counts.note(ValuePlace { file: batch.origin.file, row: start.row, position: 0 });
+            } else {
+                counts.null += 1;
+            }
+        }
+        for (column, other) in STAND_INS.iter().filter(|(column, _)| column.level() == Level::Response) {
+            if !has(batch, *column) && has(batch, *other) {
+                *self.stood_for.get_or_default(*column) += 1;
             }
         }
     }

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use crate::error::{Error, Result};
-use crate::ingest::batch::{Id, ResponseColumns};
+use crate::ingest::batch::{Id, OpenStart, ResponseColumns};
 use crate::ingest::normalise::quality::{Quality, ValuePlace};
 use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::context::FileContext;
@@ -14,18 +14,19 @@ use crate::ingest::schema::dialect::group_of_uid;
 use crate::ingest::schema::mapping::{Mapped, Mapping, Transform, source_names};
 use crate::ingest::values::arrays::{self, Lists, WrongType};
 
-/// Reads the response-level columns at the given rows of the batch. `row_of` gives the file's row
-/// of a response, for messages.
+/// Reads the response-level columns at the given rows of the batch; the function gives the file's row
+/// of a response, for messages. Where the first may have `begun` before, its values are counted later.
 pub fn read(
     batch: &RecordBatch,
     mapping: &Mapping,
     context: &FileContext,
-    rows: &[usize],
-    row_of: &dyn Fn(usize) -> u64,
+    (rows, row_of): (&[usize], &dyn Fn(usize) -> u64),
+    begun: bool,
     quality: &mut Quality,
 ) -> Result<ResponseColumns> {
     let mut out = ResponseColumns::default();
     let mut steps = None;
+    let mut floats: Vec<(Column, ArrayRef)> = Vec::new();
     for mapped in mapping.columns.iter().filter(|m| m.column.level() == Level::Response) {
         let Some((array, source)) = first_source(batch, mapped) else { continue };
         let wrong = |WrongType(found)| context.type_error(&source.name, mapped.column, found);
@@ -38,9 +39,8 @@ pub fn read(
             }
             Kind::Int => out.ints.set(column, arrays::to_i64(&array).map_err(wrong)?),
             Kind::Float | Kind::Double => {
-                let values = arrays::to_f32(&array).map_err(wrong)?;
-                let place = |i: usize| ValuePlace { file: context.file, row: row_of(i), position: 0 };
-                out.floats.set(column, finite(column, &values, &array, &place, quality));
+                out.floats.set(column, arrays::to_f32(&array).map_err(wrong)?.to_vec());
+                floats.push((column, array));
             }
             Kind::Flag => {
                 let flags = arrays::to_flags(&array, false).map_err(wrong)?;
@@ -63,6 +63,14 @@ pub fn read(
         }
         (None, _, named) => vec![named.unwrap_or(0); rows.len()],
     };
+    out.open_start =
+        (begun && !rows.is_empty()).then(|| OpenStart { row: row_of(0), ..OpenStart::default() });
+    let asked = context.asked(&out.step);
+    let place = |i: usize| ValuePlace { file: context.file, row: row_of(i), position: 0 };
+    for (column, array) in floats {
+        let counted = |i: usize| asked.as_ref().is_none_or(|asked| asked[i] == 1);
+        finite(column, &array, (&counted, &place), &mut out, quality);
+    }
     for (raw, part) in &mapping.reward_parts {
         if let Some(array) = batch.column_by_name(raw) {
             let wrong = |WrongType(found)| context.type_error(raw, Column::Reward, found);
@@ -122,29 +130,39 @@ fn transform_id(id: Id, transform: Transform) -> Id {
     }
 }
 
+/// Makes what is not finite missing, and counts it.
 fn finite(
     column: Column,
-    values: &[f32],
     array: &ArrayRef,
-    place: &dyn Fn(usize) -> ValuePlace,
+    (counted, place): (&dyn Fn(usize) -> bool, &dyn Fn(usize) -> ValuePlace),
+    out: &mut ResponseColumns,
     quality: &mut Quality,
-) -> Vec<f32> {
+) {
+    let Some(values) = out.floats.get_mut(column) else { return };
     let counts = quality.column(column);
-    counts.values += values.len() as u64;
-    let mut clean = values.to_vec();
-    for (i, v) in clean.iter_mut().enumerate() {
-        if v.is_finite() {
-            continue;
+    for (i, v) in values.iter_mut().enumerate() {
+        let finite = v.is_finite();
+        if !finite {
+            *v = f32::NAN;
         }
-        if array.is_null(i) {
-            counts.null += 1;
-        } else {
-            counts.not_finite += 1;
-            counts.note(place(i));
+        match &mut out.open_start {
+            Some(start) if i == 0 => {
+                if !finite && !array.is_null(i) {
+                    start.not_finite.push(column);
+                }
+            }
+            _ if counted(i) => {
+                counts.values += 1;
+                if !finite && array.is_null(i) {
+                    counts.null += 1;
+                } else if !finite {
+                    counts.not_finite += 1;
+                    counts.note(place(i));
+                }
+            }
+            _ => {}
         }
-        *v = f32::NAN;
     }
-    clean
 }
 
 fn id_lists(array: &ArrayRef) -> Result<Vec<Option<ScalarBuffer<i32>>>, WrongType> {

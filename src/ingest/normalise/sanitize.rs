@@ -31,6 +31,8 @@ pub struct Context<'a> {
     pub whole: Range<usize>,
     /// Training mask, where logged.
     pub mask: Option<&'a [u8]>,
+    /// The tokens whose values are counted, where not all are: trained on, of a step that is asked for.
+    pub counted: Option<&'a [u8]>,
 }
 
 impl Context<'_> {
@@ -38,9 +40,13 @@ impl Context<'_> {
         self.mask.is_none_or(|m| m[t] == 1)
     }
 
-    fn trained_count(&self) -> u64 {
+    fn counts(&self, t: usize) -> bool {
+        self.counted.is_none_or(|c| c[t] == 1)
+    }
+
+    fn count(&self) -> u64 {
         let all = self.offsets.last().copied().unwrap_or(0);
-        self.mask.map_or(all, |m| m.iter().filter(|f| **f == 1).count()) as u64
+        self.counted.map_or(all, |c| c.iter().filter(|f| **f == 1).count()) as u64
     }
 
     fn place(&self, t: usize) -> ValuePlace {
@@ -106,7 +112,7 @@ pub fn floats(
     quality: &mut Quality,
 ) -> ScalarBuffer<f32> {
     let counts = quality.column(column);
-    counts.values += context.trained_count();
+    counts.values += context.count();
     let sentinels = column.is_logprob() && untrained_zeros(&values, context);
     let good = !sentinels && all_good(column, &values);
     if good && constant_zero(column, &values, context).next().is_none() {
@@ -114,11 +120,10 @@ pub fn floats(
     }
     let mut clean = values.to_vec();
     for (t, v) in clean.iter_mut().enumerate() {
-        let trained = context.trained(t);
         match judge(column, *v) {
             Judged::Good => {
                 // Zero is what frameworks write where they computed nothing.
-                if sentinels && !trained && *v == 0.0 {
+                if sentinels && !context.trained(t) && *v == 0.0 {
                     *v = f32::NAN;
                 }
                 continue;
@@ -127,7 +132,7 @@ pub fn floats(
                 *v = 0.0;
                 continue;
             }
-            _ if !trained => {}
+            _ if !context.counts(t) => {}
             Judged::NotFinite if nulls(t) => counts.null += 1,
             Judged::NotFinite => {
                 counts.not_finite += 1;
@@ -147,9 +152,12 @@ pub fn floats(
     let constant: Vec<usize> = constant_zero(column, &clean, context).collect();
     for response in constant {
         let tokens = context.offsets[response]..context.offsets[response + 1];
-        counts.sentinel += tokens.clone().filter(|t| context.trained(*t)).count() as u64;
+        let counted = tokens.clone().filter(|t| context.counts(*t)).count() as u64;
+        counts.sentinel += counted;
         clean[tokens].fill(f32::NAN);
-        counts.note(context.place(context.offsets[response]));
+        if counted > 0 {
+            counts.note(context.place(context.offsets[response]));
+        }
     }
     clean.into()
 }
@@ -163,14 +171,14 @@ pub fn doubles(
     quality: &mut Quality,
 ) -> ScalarBuffer<f64> {
     let counts = quality.column(column);
-    counts.values += context.trained_count();
+    counts.values += context.count();
     if simd::all(&values, f64::is_finite) {
         return values;
     }
     let mut clean = values.to_vec();
     for (t, v) in clean.iter_mut().enumerate().filter(|(_, v)| !v.is_finite()) {
         *v = f64::NAN;
-        if !context.trained(t) {
+        if !context.counts(t) {
             continue;
         }
         if nulls(t) {
@@ -192,14 +200,14 @@ pub fn ids(
     quality: &mut Quality,
 ) -> ScalarBuffer<i32> {
     let counts = quality.column(column);
-    counts.values += context.trained_count();
+    counts.values += context.count();
     if simd::all(&values, |v| v >= 0) {
         return values;
     }
     let mut clean = values.to_vec();
     for (t, v) in clean.iter_mut().enumerate().filter(|(_, v)| **v < 0) {
         *v = MISSING_ID;
-        if !context.trained(t) {
+        if !context.counts(t) {
             continue;
         }
         if nulls(t) {
@@ -242,13 +250,16 @@ fn is_constant_zero(values: &[f32], mask: Option<&[u8]>) -> bool {
     }
 }
 
-/// Judges the first response of a batch, once it is whole. `derived` says whether the new
-/// log-probability was made from the old one.
-pub fn judge_whole(batch: &mut TokenBatch, derived: bool, quality: &mut Quality) {
-    if batch.is_empty() {
-        return;
-    }
-    let tokens = batch.range(0);
+/// Judges a response of a batch, once it is whole. `derived` says whether the new log-probability was
+/// made from the old one; `asked`, whether its step is asked for.
+pub fn judge_whole(
+    batch: &mut TokenBatch,
+    response: usize,
+    derived: bool,
+    asked: bool,
+    quality: &mut Quality,
+) {
+    let tokens = batch.range(response);
     let trained = batch.mask().map(|mask| mask[tokens.clone()].to_vec());
     for column in Column::ALL.iter().copied().filter(|c| c.is_logprob()) {
         let Some(values) = batch.tokens.floats.get(column) else { continue };
@@ -257,7 +268,7 @@ pub fn judge_whole(batch: &mut TokenBatch, derived: bool, quality: &mut Quality)
         }
         let all = tokens.len();
         let count = trained.as_ref().map_or(all, |m| m.iter().filter(|f| **f == 1).count());
-        quality.column(column).sentinel += count as u64;
+        quality.column(column).sentinel += if asked { count as u64 } else { 0 };
         let of_it = [Some(column), (derived && column == Column::Logprob).then_some(Column::LogprobNew)];
         for column in of_it.into_iter().flatten() {
             if let Some(values) = batch.tokens.floats.get_mut(column) {
@@ -275,7 +286,7 @@ mod tests {
 
     fn clean(column: Column, values: Vec<f32>, mask: Option<&[u8]>) -> (Vec<f32>, Quality) {
         let offsets = [0, values.len()];
-        let context = Context { file: 0, rows: &|_| 7, offsets: &offsets, whole: 0..1, mask };
+        let context = Context { file: 0, rows: &|_| 7, offsets: &offsets, whole: 0..1, mask, counted: mask };
         let mut quality = Quality::default();
         let out = floats(column, values.into(), &|_| false, &context, &mut quality);
         (out.to_vec(), quality)
@@ -284,7 +295,8 @@ mod tests {
     #[test]
     fn good_values_are_not_copied() {
         let values: ScalarBuffer<f32> = vec![-1.0, -0.5, 0.0].into();
-        let context = Context { file: 0, rows: &|_| 0, offsets: &[0, 3], whole: 0..1, mask: None };
+        let context =
+            Context { file: 0, rows: &|_| 0, offsets: &[0, 3], whole: 0..1, mask: None, counted: None };
         let mut quality = Quality::default();
         let out = floats(Column::Logprob, values.clone(), &|_| false, &context, &mut quality);
         assert_eq!(out.as_ptr(), values.as_ptr());

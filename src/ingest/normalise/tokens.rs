@@ -56,23 +56,38 @@ impl TokenSource<'_> {
     }
 }
 
-/// Reads all columns; `mask` is combined already, and the responses of `whole` are complete.
+/// The responses that tokens belong to.
+pub struct Place<'a> {
+    /// Token boundaries of the responses.
+    pub offsets: &'a [usize],
+    /// Row of the file of each response.
+    pub rows: &'a dyn Fn(usize) -> u64,
+    /// The responses that are complete.
+    pub whole: Range<usize>,
+    /// The tokens of steps that are asked for, where not all are.
+    pub asked: Option<&'a [u8]>,
+}
+
+/// Reads all columns; `mask` is combined already.
 pub fn read(
     sources: &[TokenSource<'_>],
     mask: Option<Vec<u8>>,
     context: &FileContext,
-    place: (&[usize], &dyn Fn(usize) -> u64),
-    whole: Range<usize>,
+    place: Place<'_>,
     quality: &mut Quality,
 ) -> Result<TokenColumns> {
     let mut out = TokenColumns::default();
     {
+        let both = mask.as_ref().zip(place.asked).map(|(mask, asked)| -> Vec<u8> {
+            mask.iter().zip(asked).map(|(m, a)| u8::from(*m == 1) & a).collect()
+        });
         let checked = sanitize::Context {
             file: context.file,
-            rows: place.1,
-            offsets: place.0,
-            whole,
+            rows: place.rows,
+            offsets: place.offsets,
+            whole: place.whole,
             mask: mask.as_deref(),
+            counted: both.as_deref().or(mask.as_deref()).or(place.asked),
         };
         for source in sources {
             let wrong = |WrongType(found)| context.type_error(source.raw, source.column, found);
@@ -157,7 +172,11 @@ fn texts(source: &TokenSource<'_>) -> std::result::Result<StringArray, WrongType
 }
 
 /// A token is trained on where every mask says so; a mask that says nothing says no, and is counted.
-pub fn merge_masks(masks: impl Iterator<Item = Vec<u8>>, quality: &mut Quality) -> Option<Vec<u8>> {
+pub fn merge_masks(
+    masks: impl Iterator<Item = Vec<u8>>,
+    asked: Option<&[u8]>,
+    quality: &mut Quality,
+) -> Option<Vec<u8>> {
     let both = |a: u8, b: u8| match (a, b) {
         (0, _) | (_, 0) => 0,
         (1, 1) => 1,
@@ -167,10 +186,26 @@ pub fn merge_masks(masks: impl Iterator<Item = Vec<u8>>, quality: &mut Quality) 
         masks.reduce(|before, mask| before.iter().zip(&mask).map(|(a, b)| both(*a, *b)).collect())?;
     let missing = merged.iter().filter(|m| **m == MISSING_FLAG).count();
     let counts = quality.column(Column::Mask);
-    counts.values += merged.len() as u64;
-    counts.null += missing as u64;
+    let (values, null) = match asked {
+        None => (merged.len(), missing),
+        Some(asked) => {
+            let of_asked = merged.iter().zip(asked).filter(|(_, asked)| **asked == 1);
+            of_asked.fold((0, 0), |(all, null), (m, _)| (all + 1, null + usize::from(*m == MISSING_FLAG)))
+        }
+    };
+    counts.values += values as u64;
+    counts.null += null as u64;
     if missing > 0 {
         merged.iter_mut().filter(|m| **m == MISSING_FLAG).for_each(|m| *m = 0);
     }
     Some(merged)
+}
+
+/// One flag a response, spread over its tokens.
+pub fn spread(flags: &[u8], offsets: &[usize]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(offsets.last().copied().unwrap_or(0));
+    for (i, flag) in flags.iter().enumerate() {
+        out.resize(offsets[i + 1], *flag);
+    }
+    out
 }

@@ -10,6 +10,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
+use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
@@ -217,6 +218,20 @@ impl ParquetHead {
         Ok(Batches { reader, runs, sparse, keys, expected, fail })
     }
 
+    /// Whether batches over several row groups may hold their texts written out: each row group has a
+    /// dictionary of its own. Otherwise, row groups are read one by one.
+    pub fn may_join(&self, row_groups: Range<usize>, names: &[&str], batch_rows: usize) -> bool {
+        let groups = self.metadata.metadata().row_groups().get(row_groups).unwrap_or_default();
+        let is_text = |c: &&ColumnChunkMetaData| {
+            c.column_type() == PhysicalType::BYTE_ARRAY
+                && c.column_path().parts().first().is_some_and(|root| names.contains(&root.as_str()))
+        };
+        let chunks = groups.iter().flat_map(|group| group.columns().iter().filter(is_text));
+        // No text is longer than its chunk.
+        let longest = chunks.map(|c| u64::try_from(c.uncompressed_size()).unwrap_or(0)).max().unwrap_or(0);
+        longest.saturating_mul(batch_rows as u64) <= Limits::SHARE
+    }
+
     /// Where the chunks of these columns are, for those who fetch ahead. Chunks that cannot be are left
     /// out; reading them fails with a name.
     pub fn stretches(&self, row_groups: Range<usize>, names: &[&str]) -> Vec<Range<u64>> {
@@ -337,6 +352,10 @@ fn primitive(data_type: &DataType) -> Primitive {
         DataType::Boolean => Primitive::Bool,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Primitive::Text,
         DataType::Dictionary(_, values) => primitive(values),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            Primitive::Binary
+        }
+        t if t.is_temporal() => Primitive::Date,
         _ => Primitive::Other,
     }
 }

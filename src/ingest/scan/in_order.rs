@@ -11,7 +11,7 @@ use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::goes_on;
 use crate::ingest::scan::unit_table::ALL_UNITS;
-use crate::ingest::scan::units::{Piece, Unit, judge_joined};
+use crate::ingest::scan::units::{Piece, Unit, complete};
 use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::columns::Column;
 
@@ -100,10 +100,11 @@ fn receive(
     quality: &mut Quality,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
 ) -> Result<()> {
-    let mut pass = |mut batch: TokenBatch| {
-        judge_joined(shared.run, &mut batch, quality);
+    let mut consume = |batch: &TokenBatch| shared.steps.pass(batch, &mut |batch| consume(batch.clone()));
+    let mut pass = |mut batch: TokenBatch, consume: &mut dyn FnMut(&TokenBatch) -> Result<()>| {
+        complete(shared.run, &mut batch, quality);
         batch.drop_plain_positions();
-        shared.steps.pass(&batch, &mut |batch| consume(batch.clone()))
+        consume(&batch)
     };
     // The last response so far with the unit it ends in.
     let mut open: Option<(usize, TokenBatch)> = None;
@@ -113,11 +114,11 @@ fn receive(
             match piece {
                 Piece::Whole(batch) => {
                     // Nested files have no open ends; whatever is open is complete.
-                    open.take().map_or(Ok(()), |(_, batch)| pass(batch))?;
-                    pass(batch)?;
+                    open.take().map_or(Ok(()), |(_, batch)| pass(batch, &mut consume))?;
+                    consume(&batch)?;
                 }
                 Piece::Last(batch) => {
-                    open.take().map_or(Ok(()), |(_, batch)| pass(batch))?;
+                    open.take().map_or(Ok(()), |(_, batch)| pass(batch, &mut consume))?;
                     open = Some((number, batch));
                 }
                 Piece::First(batch) | Piece::Only(batch) => {
@@ -131,14 +132,14 @@ fn receive(
                             before
                         }
                         before => {
-                            before.map_or(Ok(()), |(_, batch)| pass(batch))?;
+                            before.map_or(Ok(()), |(_, batch)| pass(batch, &mut consume))?;
                             batch
                         }
                     };
-                    if ends_here { pass(next)? } else { open = Some((number, next)) }
+                    if ends_here { pass(next, &mut consume)? } else { open = Some((number, next)) }
                 }
             }
         }
     }
-    open.map_or(Ok(()), |(_, batch)| pass(batch))
+    open.map_or(Ok(()), |(_, batch)| pass(batch, &mut consume))
 }

@@ -11,7 +11,7 @@ use crate::ingest::scan::scan_part::ScanPart;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::{Ends, Whole};
 use crate::ingest::scan::unit_table::{ALL_UNITS, UnitTable};
-use crate::ingest::scan::units::{Piece, Unit, judge_joined};
+use crate::ingest::scan::units::{Piece, Unit, complete};
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::mapping::Layout;
@@ -128,7 +128,7 @@ fn one_unit<S: Sink>(
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
     let mut emit = |batch| accept_whole(sink, batch);
     stitcher.add(number, ends, &whole, &mut |mut batch| {
-        judge_joined(shared.run, &mut batch, quality);
+        complete(shared.run, &mut batch, quality);
         shared.steps.pass_on(batch, &mut emit)
     })
 }

@@ -16,7 +16,7 @@ use crate::ingest::scan::row_index::RowIndex;
 use crate::ingest::scan::step_filter::{StepFilter, StepsSeen};
 use crate::ingest::scan::stitch::{Emit, Stitcher, Whole};
 use crate::ingest::scan::unit_table::UnitTable;
-use crate::ingest::scan::units::judge_joined;
+use crate::ingest::scan::units::complete;
 use crate::ingest::schema::context::Conventions;
 use crate::parts::{PartReader, PartWriter};
 
@@ -53,10 +53,14 @@ impl ScanPart {
         self.counts.keys().copied().eq(units)
     }
 
-    /// The responses that may go on in other units, of the steps that are asked for.
-    pub fn open_ends(&self, run: &Run) -> impl Iterator<Item = &TokenBatch> {
-        let asked = |step: &i64| run.settings.steps.is_none_or(|r| (r.first..=r.last).contains(step));
-        self.stitcher.open_ends().filter(move |end| end.responses.step.iter().all(asked))
+    /// The responses that may go on in other units, of the steps that are asked for, as if they did not.
+    pub fn open_ends(&self, run: &Run) -> impl Iterator<Item = TokenBatch> {
+        let asked = |step: &i64| run.settings.steps.is_none_or(|r| r.contains(*step));
+        let ends = self.stitcher.open_ends().filter(move |end| end.responses.step.iter().all(asked));
+        ends.cloned().map(|mut end| {
+            complete(run, &mut end, &mut Quality::default());
+            end
+        })
     }
 
     /// Joins the open ends with those of another part; `emit` gets responses that are complete.
@@ -73,7 +77,7 @@ impl ScanPart {
         let filter = StepFilter::new(run.settings.steps);
         let joined = &mut self.quality;
         let mut pass = |mut batch| {
-            judge_joined(run, &mut batch, joined);
+            complete(run, &mut batch, joined);
             filter.pass_on(batch, emit)
         };
         with_whole(run, units, |whole| self.stitcher.join(stitcher, whole, &mut pass))?;
@@ -87,7 +91,7 @@ impl ScanPart {
         let filter = StepFilter::new(run.settings.steps);
         let joined = &mut self.quality;
         let mut pass = |mut batch| {
-            judge_joined(run, &mut batch, joined);
+            complete(run, &mut batch, joined);
             filter.pass_on(batch, emit)
         };
         let continued = with_whole(run, units, |whole| stitcher.finish(whole, &mut pass))?;

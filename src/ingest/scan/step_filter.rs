@@ -92,7 +92,7 @@ impl StepsSeen {
 
 /// The stretches of responses whose step is asked for.
 fn stretches(steps: &[i64], range: StepRange) -> Vec<Range<usize>> {
-    let inside = |step: &i64| (range.first..=range.last).contains(step);
+    let inside = |step: &i64| range.contains(*step);
     let mut start = 0;
     let runs = steps.chunk_by(|a, b| inside(a) == inside(b)).map(|run| {
         start += run.len();

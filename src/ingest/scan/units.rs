@@ -9,6 +9,7 @@ use crate::ingest::files::opened::Source;
 use crate::ingest::files::run::Run;
 use crate::ingest::json::{JsonBatches, LateField};
 use crate::ingest::limits::Limits;
+use crate::ingest::normalise::ends;
 use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
 use crate::ingest::normalise::quality::Quality;
@@ -28,7 +29,7 @@ const UNIT_TOKENS: u64 = 128 * 1024;
 /// Bytes of a token in JSON, about: only shares of work depend on it.
 const JSON_BYTES: u64 = 24;
 /// More rows than this in a batch gain nothing.
-const MAX_BATCH_ROWS: usize = 8192;
+const MAX_BATCH_ROWS: u64 = 8192;
 
 /// A stretch of a file.
 #[derive(Clone, Debug)]
@@ -124,14 +125,12 @@ impl Content {
     /// Rows that hold about [`BATCH_TOKENS`] tokens, and no more than a worker's share of memory: an
     /// answer of one word may have a prompt of many pages.
     fn batch_rows(&self, layout: Layout) -> usize {
-        match layout {
-            Layout::Long => BATCH_TOKENS,
-            Layout::Nested => {
-                let mean = |all: u64| (all / self.rows.max(1)).max(1);
-                let rows = (BATCH_TOKENS as u64 / mean(self.tokens)).min(Limits::SHARE / mean(self.unpacked));
-                (rows as usize).clamp(1, MAX_BATCH_ROWS)
-            }
-        }
+        let mean = |all: u64| (all / self.rows.max(1)).max(1);
+        let rows = match layout {
+            Layout::Long => BATCH_TOKENS as u64,
+            Layout::Nested => (BATCH_TOKENS as u64 / mean(self.tokens)).min(MAX_BATCH_ROWS),
+        };
+        rows.min(Limits::SHARE / mean(self.unpacked)).max(1) as usize
     }
 
     /// Whether responses have more tokens than a worker's share of memory holds, on the whole.
@@ -317,7 +316,7 @@ pub fn decode(
                 let mut batch =
                     nested::normalise(&rows.batch, mapping, context, origin, rows.first_row, quality)?;
                 origin.first_response += batch.len() as u64;
-                quality.saw(&batch, mapping);
+                quality.saw(&batch, mapping, run.settings.steps);
                 batch.derive_new_logprob();
                 emit(Piece::Whole(batch))?;
                 if watch.is_stopped() {
@@ -329,17 +328,17 @@ pub fn decode(
         Source::Parquet(head) => {
             let columns = selection.projection();
             let window = run.settings.limits.window();
-            let rows =
-                head.batches(&file.stored, unit.row_groups.clone(), &columns, unit.batch_rows, window)?;
+            let batches =
+                |groups: Range<usize>| head.batches(&file.stored, groups, &columns, unit.batch_rows, window);
             let responses = match mapping.layout {
                 Layout::Nested => {
                     let mut row = unit.first_row;
-                    for rows in rows {
+                    for rows in batches(unit.row_groups.clone())? {
                         let rows = rows?;
                         let mut batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
                         row += rows.num_rows() as u64;
                         origin.first_response += batch.len() as u64;
-                        quality.saw(&batch, mapping);
+                        quality.saw(&batch, mapping, run.settings.steps);
                         batch.derive_new_logprob();
                         emit(Piece::Whole(batch))?;
                         if watch.is_stopped() {
@@ -352,17 +351,21 @@ pub fn decode(
                     let mut row = unit.first_row;
                     let mut assembler = Assembler::default();
                     let mut began = false;
-                    for rows in rows {
-                        let rows = rows?;
-                        let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
-                        row += rows.num_rows() as u64;
-                        quality.saw(&batch, mapping);
-                        batch.derive_new_logprob();
-                        let mut pass = |batch| split_first(run, batch, &mut began, quality, emit);
-                        assembler.push(batch, &mut pass)?;
-                        assembler.open().map_or(Ok(()), |open| run.require_size(open))?;
-                        if watch.is_stopped() {
-                            break;
+                    let joined = head.may_join(unit.row_groups.clone(), &columns.all, unit.batch_rows);
+                    let size = if joined { unit.row_groups.len().max(1) } else { 1 };
+                    'unit: for first in unit.row_groups.clone().step_by(size) {
+                        for rows in batches(first..(first + size).min(unit.row_groups.end))? {
+                            let rows = rows?;
+                            let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
+                            row += rows.num_rows() as u64;
+                            quality.saw(&batch, mapping, run.settings.steps);
+                            batch.derive_new_logprob();
+                            let mut pass = |batch| split_first(run, batch, &mut began, quality, emit);
+                            assembler.push(batch, &mut pass)?;
+                            assembler.open().map_or(Ok(()), |open| run.require_size(open))?;
+                            if watch.is_stopped() {
+                                break 'unit;
+                            }
                         }
                     }
                     let (last, responses) = assembler.finish();
@@ -380,11 +383,19 @@ pub fn decode(
     }
 }
 
-/// Judges the first response of a batch: it was seen in pieces, and is whole now.
-pub fn judge_joined(run: &Run, batch: &mut TokenBatch, quality: &mut Quality) {
-    let derived = |file| !run.mapping_of(file).has(Column::LogprobNew);
-    let derived = run.files.get(batch.origin.file as usize).is_some_and(derived);
-    sanitize::judge_whole(batch, derived, quality);
+/// Completes responses of a long file, of which the first was seen in pieces and is whole now: it is
+/// counted and judged, and prompts and padding are cut.
+pub fn complete(run: &Run, batch: &mut TokenBatch, quality: &mut Quality) {
+    let Some(file) = run.files.get(batch.origin.file as usize).filter(|_| !batch.is_empty()) else { return };
+    let mapping = run.mapping_of(file);
+    let steps = run.settings.steps;
+    quality.began(batch, steps);
+    let cut = ends::cut(batch, file.context.alignment, mapping.has(Column::PromptIds));
+    // What was cut off may have hidden that the rest is a placeholder.
+    for response in 0..if cut { batch.len() } else { 1 } {
+        let asked = steps.is_none_or(|steps| steps.contains(batch.responses.step[response]));
+        sanitize::judge_whole(batch, response, !mapping.has(Column::LogprobNew), asked, quality);
+    }
 }
 
 fn split_first(
@@ -401,7 +412,7 @@ fn split_first(
         }
         batch = batch.slice(1..batch.len());
     }
-    judge_joined(run, &mut batch, quality);
+    complete(run, &mut batch, quality);
     batch.drop_plain_positions();
     emit(Piece::Whole(batch))
 }

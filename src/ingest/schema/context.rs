@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
+use crate::ingest::step_range::StepRange;
 
 /// How list values are brought onto tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -65,11 +66,20 @@ pub struct FileContext {
     pub alignment: AlignmentRule,
     /// Whether entropies are logged in bits.
     pub entropy_in_bits: bool,
+    /// The steps that are asked for: what is missing elsewhere does not count.
+    pub steps: Option<StepRange>,
     /// What its rows look like so far.
     pub conventions: Arc<Conventions>,
 }
 
 impl FileContext {
+    /// Whether responses belong to the steps that are asked for, 1 or 0; `None` where all do.
+    pub fn asked(&self, steps: &[i64]) -> Option<Vec<u8>> {
+        let range = self.steps?;
+        let asked: Vec<u8> = steps.iter().map(|step| u8::from(range.contains(*step))).collect();
+        asked.contains(&0).then_some(asked)
+    }
+
     /// A column whose type cannot be used.
     pub fn type_error(&self, raw: &str, column: Column, found: String) -> Error {
         use crate::ingest::schema::columns::{Kind, Level};

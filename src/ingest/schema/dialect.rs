@@ -16,6 +16,10 @@ pub enum Primitive {
     Bool,
     /// Texts.
     Text,
+    /// Bytes that are not marked as texts.
+    Binary,
+    /// Dates and times.
+    Date,
     /// Anything else, or only nulls so far.
     Other,
 }

@@ -207,6 +207,7 @@ fn fits_loosely(column: Column, shape: Shape, layout: Layout) -> bool {
 fn note_misfits(fields: &[RawField], user: &UserMap, mapping: &mut Mapping) {
     for field in fields.iter().filter(|f| mapping.unused.contains(&f.name)) {
         let Some(column) = Column::from_name(&field.name) else { continue };
+        // Nulls alone, or a struct.
         let nothing = matches!(field.shape, Shape::Scalar(Primitive::Other) | Shape::List(Primitive::Other));
         if nothing || mapping.has(column) || user.get(column).is_some() || column.kind() == Kind::Text {
             continue;
