@@ -222,6 +222,12 @@ fn a_gate_turns_the_summary_into_an_exit_code() {
     let failed = gate("s2t.fraction>1e-4");
     assert_eq!(failed.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&failed.stderr).contains("s2t.fraction"));
+    // What has no value, or none that is finite, is not passed.
+    let undefined = gate("totals.clipped>0");
+    assert_eq!(undefined.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&undefined.stderr).into_owned();
+    assert!(said.contains("totals.clipped has no value here") && said.contains("cannot be judged"), "{said}");
+    assert_eq!(gate("verdict.health>1").status.code(), Some(2));
     let wrong = gate("s2t.nonsense>1");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("hint: "));

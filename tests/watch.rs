@@ -252,3 +252,59 @@ fn a_healthy_run_rings_no_bell_and_its_report_may_lie_inside_of_it() {
     let again = program(root).args(inside).output().unwrap();
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
 }
+
+/// A step of which a part is written when the watch looks: it is printed once, when it is whole, and no gate
+/// judges the part.
+#[test]
+fn half_a_step_is_neither_printed_nor_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let steps = step_logs::parquet_steps(&root.join("source"), 2, 24);
+    let [first, second] = [0, 1].map(|step| step_logs::json_lines(&steps[step]));
+    let lines: Vec<&str> = second.split_inclusive('\n').collect();
+    std::fs::create_dir_all(root.join("run")).unwrap();
+    let log = root.join("run/grown.jsonl");
+    std::fs::write(&log, format!("{first}{}", lines[..8].concat())).unwrap();
+    let watch = program(root)
+        .args(["watch", "run", "--report", "out", "--every", "2s", "--until-idle", "3s"])
+        .args(["--fail-on", "steps.-1.responses<20"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for("a first look", || root.join("out/live.js").exists());
+    let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(lines[8..].concat().as_bytes()).unwrap();
+    let ended = watch.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stdout).unwrap();
+    assert!(ended.status.success(), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+    let printed: Vec<&str> = said.lines().filter(|line| line.starts_with("step ")).collect();
+    assert_eq!(printed.len(), 2, "{said}");
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(root.join("out/summary.json")).unwrap()).unwrap();
+    let tokens = summary["steps"][1]["tokens"].as_u64().unwrap();
+    let shown: Vec<&str> = printed[1].split_whitespace().collect();
+    assert_eq!(shown[3].replace(',', ""), tokens.to_string(), "{said}");
+    // What comes after a step was printed is said, too; and what has no value until the end is not passed.
+    std::fs::write(&log, format!("{first}{}", lines[..8].concat())).unwrap();
+    let grow = std::thread::spawn({
+        let (root, log, rest) = (root.to_owned(), log.clone(), lines[8..].concat());
+        move || {
+            wait_for("half of it", || {
+                std::fs::read_to_string(root.join("said")).is_ok_and(|said| said.contains("step 12 "))
+            });
+            std::fs::OpenOptions::new().append(true).open(&log).unwrap().write_all(rest.as_bytes()).unwrap();
+        }
+    });
+    let ended = program(root)
+        .args(["watch", "run", "--report", "again", "--every", "200ms", "--until-idle", "4s"])
+        .args(["--fail-on", "totals.clipped>0"])
+        .stdout(std::fs::File::create(root.join("said")).unwrap())
+        .output()
+        .unwrap();
+    grow.join().unwrap();
+    let said = std::fs::read_to_string(root.join("said")).unwrap();
+    assert!(said.contains("(more of it)"), "{said}");
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("cannot be judged"));
+}

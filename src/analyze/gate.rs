@@ -22,6 +22,46 @@ pub struct Gate {
     path: Vec<String>,
 }
 
+/// What a gate says of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// The condition does not hold.
+    Passed,
+    /// It holds; in words.
+    Failed(String),
+    /// It cannot be judged: the value is undefined or not finite; in words.
+    Undefined(String),
+}
+
+impl Judged {
+    /// What to say where a gate is not passed: what cannot be judged is not.
+    fn failure(self) -> Option<String> {
+        match self {
+            Self::Passed => None,
+            Self::Failed(said) | Self::Undefined(said) => Some(said),
+        }
+    }
+}
+
+/// What conditions on an analysis are about.
+const SUMMARY: &str = "summary.json";
+
+/// Takes the rows of a step out of all lists of steps.
+fn forget_step(value: &mut Value, step: i64) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| forget_step(item, step)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let ("steps", Value::Array(rows)) = (name.as_str(), &mut *field) {
+                    rows.retain(|row| row["step"] != step);
+                }
+                forget_step(field, step);
+            }
+        }
+        _ => {}
+    }
+}
+
 impl Gate {
     /// Reads `path>number`. A path names fields of the summary, with numbers for places in lists
     /// (from the end where negative); `warnings.CODE` is the number of such warnings.
@@ -38,16 +78,42 @@ impl Gate {
         Ok(Self { condition, path })
     }
 
-    /// What to say where the condition holds; `None` where it does not, or where the value is
-    /// undefined in this run.
+    /// What to say where the condition holds or cannot be judged, since the value is undefined in this run
+    /// or not finite; `None` where it does not hold.
     pub fn check(&self, analysis: &RunAnalysis) -> Result<Option<String>> {
-        let codes: Vec<&str> = WarningCode::ALL.iter().map(|code| code.name()).collect();
-        self.require_code_of(&codes)?;
-        self.check_value(&analysis.to_value()?, "summary.json")
+        self.judge(analysis).map(Judged::failure)
     }
 
     /// The same for the content of any of the program's JSON files.
     pub fn check_value(&self, summary: &Value, file: &str) -> Result<Option<String>> {
+        self.judge_value(summary, file).map(Judged::failure)
+    }
+
+    /// Judges an analysis.
+    pub fn judge(&self, analysis: &RunAnalysis) -> Result<Judged> {
+        self.require_known_code()?;
+        self.judge_value(&analysis.to_value()?, SUMMARY)
+    }
+
+    /// Judges an analysis whose newest step is still being written: rows of that step do not count, and what
+    /// only they have is not judged yet.
+    pub fn judge_before(&self, analysis: &RunAnalysis, newest: i64) -> Result<Judged> {
+        self.require_known_code()?;
+        let mut summary = analysis.to_value()?;
+        self.judge_value(&summary, SUMMARY)?;
+        forget_step(&mut summary, newest);
+        match self.values(&summary).is_empty() {
+            true => Ok(Judged::Passed),
+            false => self.judge_value(&summary, SUMMARY),
+        }
+    }
+
+    fn require_known_code(&self) -> Result<()> {
+        let codes: Vec<&str> = WarningCode::ALL.iter().map(|code| code.name()).collect();
+        self.require_code_of(&codes)
+    }
+
+    fn judge_value(&self, summary: &Value, file: &str) -> Result<Judged> {
         let values = self.values(summary);
         if values.is_empty() {
             return Err(Error::Usage {
@@ -59,12 +125,27 @@ impl Gate {
                 hint: format!("look for its name in {file} (--format json)"),
             });
         }
-        let number = |value: &Value| match value {
-            Value::Bool(b) => Some(f64::from(u8::from(*b))),
-            other => other.as_f64(),
-        };
-        let failing = values.iter().filter_map(number).find(|number| self.condition.holds(*number));
-        Ok(failing.map(|number| format!("{}: {} is {number}", self.condition.text, self.path.join("."))))
+        let (text, path) = (&self.condition.text, self.path.join("."));
+        let mut judged = Judged::Passed;
+        for value in values {
+            let number = match value {
+                Value::Bool(b) => f64::from(u8::from(b)),
+                Value::Null => {
+                    judged = Judged::Undefined(format!(
+                        "{text}: {path} has no value here, or none that is finite, so this cannot be judged"
+                    ));
+                    continue;
+                }
+                other => other.as_f64().ok_or_else(|| Error::Usage {
+                    message: format!("--fail-on {text}: `{path}` of {file} is not a number"),
+                    hint: format!("name a number inside of it: look into {file} (--format json)"),
+                })?,
+            };
+            if self.condition.holds(number) {
+                return Ok(Judged::Failed(format!("{text}: {path} is {number}")));
+            }
+        }
+        Ok(judged)
     }
 
     /// Refuses a code of a warning that is none of these: it would never fail.
@@ -160,5 +241,35 @@ mod tests {
         let gate = Gate::parse("metrics.h.d>2").unwrap();
         assert!(gate.check_value(&summary, "x.json").unwrap().unwrap().ends_with("is 3"));
         assert!(Gate::parse("metrics.z.d>2").unwrap().check_value(&summary, "x.json").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_not_passed() {
+        let summary = serde_json::json!({
+            "k3": f64::INFINITY,
+            "state": "healthy",
+            "rows": [{"name": "h", "p": null}, {"name": "h", "p": 0.2}]
+        });
+        let check = |text: &str| Gate::parse(text).unwrap().check_value(&summary, "x.json");
+        for text in ["k3>10", "k3<10", "rows.h.p<0.05"] {
+            assert!(check(text).unwrap().unwrap().contains("cannot be judged"), "{text}");
+        }
+        assert!(check("rows.h.p<0.3").unwrap().unwrap().ends_with("is 0.2"));
+        assert!(check("state>1").unwrap_err().to_string().contains("is not a number"));
+        assert!(check("rows>1").is_err());
+    }
+
+    #[test]
+    fn rows_of_a_step_are_left_out_everywhere() {
+        let mut summary = serde_json::json!({
+            "steps": [{"step": 1, "k3": 0.1}, {"step": 2, "k3": 9.0}],
+            "offpolicy": {"steps": [{"step": 2}], "run": {"step": 2}}
+        });
+        forget_step(&mut summary, 2);
+        let left = serde_json::json!({
+            "steps": [{"step": 1, "k3": 0.1}],
+            "offpolicy": {"steps": [], "run": {"step": 2}}
+        });
+        assert_eq!(summary, left);
     }
 }

@@ -24,7 +24,7 @@ mod write;
 
 pub use condition::Condition;
 pub use flagged::FlaggedTokens;
-pub use gate::Gate;
+pub use gate::{Gate, Judged};
 pub use partial::{analyze_partial, is_partial};
 pub use plan::{PassRule, Purpose};
 pub use result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};

@@ -1,5 +1,7 @@
 //! Which steps of two runs belong together.
 
+use std::cmp::Ordering;
+
 use super::settings::StepAlignment;
 
 /// Pairs of steps, by their places in the two lists.
@@ -68,7 +70,9 @@ fn progress(steps: &[i64]) -> Vec<f64> {
 
 /// One-to-one pairs in order, each point of the shorter list with the nearest that is still free.
 fn nearest(left: &[f64], right: &[f64], reach: f64) -> Vec<(usize, usize)> {
-    if left.len() > right.len() {
+    // Of two as long the one that begins first: the same pairs, whichever is the left one.
+    let turned = left.len().cmp(&right.len()).then(left.partial_cmp(right).unwrap_or(Ordering::Equal));
+    if turned.is_gt() {
         return nearest(right, left, reach).into_iter().map(|(r, l)| (l, r)).collect();
     }
     let mut pairs = Vec::new();
@@ -119,6 +123,10 @@ mod tests {
         assert_eq!(pairs, [(1000, 0), (1010, 500), (1020, 1000)]);
         assert_eq!(aligned(&[3], &[900]), (StepAlignment::Progress, vec![(3, 900)]));
         assert_eq!(aligned(&[], &[1]).1, []);
+        // Each of the left is as near to two of the right: the pairs are the same the other way round.
+        let (left, right) = ([0, 10, 20, 30, 40], [5, 15, 25, 35, 45]);
+        let turned: Vec<(i64, i64)> = aligned(&right, &left).1.into_iter().map(|(r, l)| (l, r)).collect();
+        assert_eq!((aligned(&left, &right).1.len(), aligned(&left, &right).1), (5, turned));
         let far = aligned(&[i64::MIN, 0, i64::MAX], &[7, 8, 9]);
         assert_eq!(far.1.len(), 3);
     }

@@ -132,9 +132,12 @@ pub fn compare<P: Progress>(
         };
         runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis });
     }
+    let analysed: Vec<(&str, &ComparedRun)> =
+        runs.iter().map(|run| (run.name.as_str(), &run.analysis)).collect();
+    let copies = warnings::of_copies(&analysed, &files);
     let mut comparison = compare_runs(&runs, trainer.as_ref(), settings);
     let renamed = arm_names.changed.into_iter().chain(run_names.changed).collect();
-    comparison.warnings.extend(shared);
+    comparison.warnings.extend(shared.into_iter().chain(copies));
     comparison.warnings.extend(warnings::of_runs(&[], &Names::renamed(renamed)));
     comparison.warnings.sort_by_key(|w| w.code);
     Ok(comparison)

@@ -45,12 +45,12 @@ pub fn seeds(left: &[f64], right: &[f64], confidence: f64, row: &mut MetricRow) 
     samples(left, right, Drawn::Seeds, row);
 }
 
-/// Sets the interval of a difference, within what the baseline leaves possible: a share lies between 0 and
-/// all, and a number of tokens or an entropy is never below 0.
+/// Sets the interval of a difference; two shares differ by all of it at most. It is not cut at the baseline's
+/// value, which is as uncertain as the other: swapping the runs mirrors the interval.
 pub fn set_interval(found: Option<([f64; 2], Drawn)>, row: &mut MetricRow) {
     if let Some((bounds, unit)) = found {
-        let [least, most] = possible(row);
-        [row.ci_low, row.ci_high] = bounds.map(|bound| Some(bound.max(least).min(most)));
+        let most = if row.unit == Unit::Share { 1.0 } else { f64::INFINITY };
+        [row.ci_low, row.ci_high] = bounds.map(|bound| Some(bound.max(-most).min(most)));
         row.interval = unit;
     }
 }
@@ -58,22 +58,19 @@ pub fn set_interval(found: Option<([f64; 2], Drawn)>, row: &mut MetricRow) {
 /// Metrics in nats or without a unit that have no values below 0.
 const NEVER_NEGATIVE: [&str; 2] = ["entropy", "energy_per_token"];
 
-/// The smallest and the largest difference that the metric's range leaves.
-fn possible(row: &MetricRow) -> [f64; 2] {
-    match row.unit {
-        Unit::Share => [0.0 - row.baseline, 1.0 - row.baseline],
-        Unit::Tokens => [0.0 - row.baseline, f64::INFINITY],
-        _ if NEVER_NEGATIVE.contains(&row.name.as_str()) => [0.0 - row.baseline, f64::INFINITY],
-        Unit::Nats | Unit::Number => [f64::NEG_INFINITY, f64::INFINITY],
-    }
-}
+/// An interval of a share that is at least so wide says nothing of it, wherever it lies.
+const HALF_OF_ALL: f64 = 0.5;
 
-/// Whether an interval around 0 does not even exclude that the metric vanished, or that a share is all: of
-/// such a one nobody can say that nothing differs.
+/// Whether an interval around 0 leaves open that the runs differ by as much as the larger of both values, so
+/// that one of them may have nothing of it, or that a share differs by about half of all: of such a one nobody
+/// can say that nothing differs. The same whichever run is the baseline.
 pub fn tells_nothing(row: &MetricRow) -> bool {
-    let [least, most] = possible(row);
-    let vanished = least < 0.0 && row.ci_low.is_some_and(|low| low <= least);
-    vanished || most > 0.0 && row.ci_high.is_some_and(|high| high >= most)
+    let Some((low, high)) = row.ci_low.zip(row.ci_high) else { return false };
+    let from_zero =
+        matches!(row.unit, Unit::Share | Unit::Tokens) || NEVER_NEGATIVE.contains(&row.name.as_str());
+    let larger = row.baseline.max(row.other);
+    let may_vanish = from_zero && larger > 0.0 && (low <= -larger || high >= larger);
+    may_vanish || row.unit == Unit::Share && high - low >= HALF_OF_ALL
 }
 
 fn samples(left: &[f64], right: &[f64], unit: Drawn, row: &mut MetricRow) {
@@ -102,24 +99,44 @@ mod tests {
         assert_eq!(row.smallest_p, Some(0.1));
     }
 
-    #[test]
-    fn intervals_stay_within_what_is_possible() {
-        let mut row = MetricRow { unit: Unit::Share, baseline: 0.25, ..MetricRow::default() };
-        set_interval(Some(([-0.7, 1.03], Drawn::Steps)), &mut row);
-        assert_eq!((row.ci_low, row.ci_high), (Some(-0.25), Some(0.75)));
-        assert!(tells_nothing(&row));
-        set_interval(Some(([-0.2, 0.1], Drawn::Steps)), &mut row);
-        assert!(!tells_nothing(&row));
-        let mut row = MetricRow { unit: Unit::Share, ..MetricRow::default() };
-        set_interval(Some(([-0.6, 1.4], Drawn::Steps)), &mut row);
-        assert!((row.ci_low, row.ci_high) == (Some(0.0), Some(1.0)) && tells_nothing(&row));
+    fn between(unit: Unit, [baseline, other]: [f64; 2], bounds: [f64; 2]) -> MetricRow {
         let mut row =
-            MetricRow { unit: Unit::Nats, name: "entropy".into(), baseline: 0.4, ..MetricRow::default() };
-        set_interval(Some(([-0.7, 1.03], Drawn::Steps)), &mut row);
-        assert_eq!((row.ci_low, row.ci_high), (Some(-0.4), Some(1.03)));
-        let mut row = MetricRow { unit: Unit::Number, baseline: 0.4, ..MetricRow::default() };
-        set_interval(Some(([-2.0, 1.03], Drawn::Steps)), &mut row);
+            MetricRow { unit, baseline, other, difference: other - baseline, ..MetricRow::default() };
+        set_interval(Some((bounds, Drawn::Steps)), &mut row);
+        row
+    }
+
+    #[test]
+    fn shares_differ_by_all_at_most() {
+        let row = between(Unit::Share, [0.25, 0.3], [-1.7, 1.03]);
+        assert_eq!((row.ci_low, row.ci_high), (Some(-1.0), Some(1.0)));
+        // The baseline's value is as uncertain as the other: nothing is cut at it.
+        let row = between(Unit::Share, [0.000_33, 0.0], [-0.002_2, 0.000_1]);
+        assert_eq!(row.ci_low, Some(-0.002_2));
+        let row = between(Unit::Number, [0.4, 0.4], [-2.0, 1.03]);
         assert_eq!((row.ci_low, row.ci_high), (Some(-2.0), Some(1.03)));
+    }
+
+    #[test]
+    fn what_tells_nothing_is_wide_and_does_not_depend_on_the_baseline() {
+        let cases = [
+            (Unit::Share, [0.25, 0.3], [-0.2, 0.1], false),
+            (Unit::Share, [0.25, 0.3], [-0.31, 0.4], true),
+            // Near the end of its range, and narrow.
+            (Unit::Share, [0.979, 0.984], [-0.043, 0.021], false),
+            (Unit::Share, [0.938, 0.95], [-0.039, 0.062], false),
+            (Unit::Share, [0.6, 0.6], [-0.3, 0.3], true),
+            // One of both may have none.
+            (Unit::Share, [0.0, 0.000_33], [-0.000_3, 0.002_2], true),
+            (Unit::Tokens, [200.0, 280.0], [-50.0, 285.0], true),
+            (Unit::Tokens, [200.0, 210.0], [-50.0, 60.0], false),
+            (Unit::Number, [0.4, 0.5], [-2.0, 2.0], false),
+        ];
+        for (unit, values, [low, high], expected) in cases {
+            let row = between(unit, values, [low, high]);
+            let swapped = between(unit, [values[1], values[0]], [-high, -low]);
+            assert_eq!([tells_nothing(&row), tells_nothing(&swapped)], [expected; 2], "{row:?}");
+        }
     }
 
     #[test]

@@ -81,9 +81,15 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> ComparisonV
     let mut found: Vec<&MetricRow> = rows.iter().filter(|row| row.significant).collect();
     let rank = |row: &MetricRow| {
         let family = Family::ALL.iter().position(|f| *f == row.family);
-        (family, place(row))
+        (family, place(row), rows.iter().position(|other| other.name == row.name))
     };
-    found.sort_by_key(|row| rank(row));
+    // Of several arms that differ in the same metric the clearest comes first.
+    let clearer = |a: &MetricRow, b: &MetricRow| {
+        let p = |row: &MetricRow| [row.p_adjusted, row.p_value].map(|p| p.unwrap_or(1.0));
+        let [adjusted, own] = [0, 1].map(|at| p(a)[at].total_cmp(&p(b)[at]));
+        adjusted.then(own).then(b.difference.abs().total_cmp(&a.difference.abs()))
+    };
+    found.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| clearer(a, b)));
     let mut sentences: Vec<String> =
         found.iter().map(|row| difference(row, &baseline.name, confidence)).collect();
     let names: Vec<&str> = arms[1..].iter().map(|arm| arm.name.as_str()).collect();
@@ -232,7 +238,7 @@ fn undecided(rows: &[MetricRow], run: &str, confidence: f64) -> Vec<String> {
     let wide: Vec<&MetricRow> = of(Finding::TooWide).collect();
     if !wide.is_empty() {
         sentences.push(format!(
-            "Cannot be told for {run}: {}. In brackets: what the difference may be: anything from nothing left to far more.",
+            "Cannot be told for {run}: {}. In brackets: what the difference may be. That is too wide to say that nothing differs.",
             list(wide)
         ));
     }
@@ -271,4 +277,39 @@ fn scope(arms: &[Arm]) -> String {
     }
     "One run on a side: the tests speak of these runs only, not of the methods that trained them. Another seed could differ as much."
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_arms_the_clearest_comes_first() {
+        let row = |run: &str, name: &str, difference: f64, p: f64| MetricRow {
+            run: run.into(),
+            name: name.into(),
+            label: name.into(),
+            difference,
+            p_value: Some(p / 4.0),
+            p_adjusted: Some(p),
+            significant: true,
+            ..MetricRow::default()
+        };
+        let rows = [
+            row("b", "reward", 0.1, 0.049),
+            row("b", "entropy", 0.1, 1e-9),
+            row("c", "reward", 0.3, 0.002),
+            row("d", "reward", 0.4, 0.002),
+            row("e", "reward", 0.4, 0.019),
+        ];
+        let arms = ["a", "b", "c", "d", "e"].map(|name| Arm { name: name.into(), runs: vec![name.into()] });
+        let said = verdict(&rows, &arms, 0.95);
+        let all: Vec<&str> = std::iter::once(&said.headline)
+            .chain(&said.differences)
+            .map(|sentence| &sentence[..sentence.find(" than").unwrap_or(0)])
+            .collect();
+        let higher = |run: &str, name: &str| format!("{run} has a higher {name}");
+        let expected = [("d", "reward"), ("c", "reward"), ("e", "reward"), ("b", "reward"), ("b", "entropy")];
+        assert_eq!(all, expected.map(|(run, name)| higher(run, name)));
+    }
 }

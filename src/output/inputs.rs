@@ -6,15 +6,34 @@ use crate::error::{Error, Result};
 
 /// Fails where `target` is one of the files that are read for it.
 pub fn refuse_replacing<'a>(target: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
-    // What is not there replaces nothing.
-    let Ok(there) = target.canonicalize() else { return Ok(()) };
-    match inputs.into_iter().any(|input| input.canonicalize().is_ok_and(|input| input == there)) {
+    match is_one_of(target, inputs) {
         false => Ok(()),
         true => Err(Error::Usage {
             message: format!("{}: the output would replace one of the inputs", target.display()),
             hint: "give the output another name; nothing was written".into(),
         }),
     }
+}
+
+/// Fails where `target`, of an earlier result in the same folder and about to be removed, is one of the
+/// files that are read.
+pub fn refuse_removing<'a>(target: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+    match is_one_of(target, inputs) {
+        false => Ok(()),
+        true => Err(Error::Usage {
+            message: format!(
+                "{}: this input is a file of an earlier result in the folder, which the new one would remove",
+                target.display()
+            ),
+            hint: "give another folder for the output; nothing was written".into(),
+        }),
+    }
+}
+
+fn is_one_of<'a>(target: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> bool {
+    // What is not there is no input.
+    let Ok(there) = target.canonicalize() else { return false };
+    inputs.into_iter().any(|input| input.canonicalize().is_ok_and(|input| input == there))
 }
 
 #[cfg(test)]

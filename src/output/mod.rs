@@ -10,5 +10,5 @@ mod stale;
 pub use atomic_file::{AtomicFile, write_file};
 pub use cleanup::{Scratch, clean_up_on_signals};
 pub use folder::OutputFolder;
-pub use inputs::refuse_replacing;
-pub use stale::remove_stale;
+pub use inputs::{refuse_removing, refuse_replacing};
+pub use stale::{remove_stale, stale_files};

@@ -2,7 +2,7 @@
 //! is known from a list beside the files: others are never touched.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::write_file;
 use crate::error::{Error, Result};
@@ -10,17 +10,24 @@ use crate::error::{Error, Result};
 /// Removes from `folder` what a report of this kind (`report`, `compare`, `replay`) left there before
 /// and does not have now; `now` are the names of its files.
 pub fn remove_stale(folder: &Path, kind: &str, now: &BTreeSet<String>) -> Result<()> {
-    let list = folder.join(format!(".{kind}-files"));
-    let before = std::fs::read_to_string(&list).unwrap_or_default();
-    for name in before.lines().filter(|name| is_plain(name) && !now.contains(*name)) {
-        let path = folder.join(name);
-        // A link or a folder of that name is not what was written.
-        if std::fs::symlink_metadata(&path).is_ok_and(|there| there.is_file()) {
-            std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
-        }
+    for path in stale_files(folder, kind, now) {
+        std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
     }
     let names: Vec<&str> = now.iter().map(String::as_str).collect();
-    write_file(&list, names.join("\n").as_bytes())
+    write_file(&list_of(folder, kind), names.join("\n").as_bytes())
+}
+
+/// What [`remove_stale`] would remove.
+pub fn stale_files(folder: &Path, kind: &str, now: &BTreeSet<String>) -> Vec<PathBuf> {
+    let before = std::fs::read_to_string(list_of(folder, kind)).unwrap_or_default();
+    let gone = before.lines().filter(|name| is_plain(name) && !now.contains(*name));
+    // A link or a folder of that name is not what was written.
+    let is_file = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
+    gone.map(|name| folder.join(name)).filter(is_file).collect()
+}
+
+fn list_of(folder: &Path, kind: &str) -> PathBuf {
+    folder.join(format!(".{kind}-files"))
 }
 
 /// Whether a line of the list is the name of a file inside of the folder.

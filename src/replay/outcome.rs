@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
+use super::preflight::KIND;
 use super::result::ReplayResult;
 use super::state::{State, write};
 use super::update::UpdateSpeed;
@@ -48,7 +49,7 @@ impl Replayed {
     pub fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
         let logs = self.result.arms.iter().map(|arm| arm.token_log.clone());
-        remove_stale(folder, "replay", &logs.collect())?;
+        remove_stale(folder, KIND, &logs.collect())?;
         write_json(&folder.join("replay.json"), &self.result)?;
         write_json(&folder.join("timing.json"), &json!({ "arms": self.timing }))
     }

@@ -1,6 +1,7 @@
 //! Checks before a replay starts: what cannot work is refused before anything is computed.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::arm::file_stem;
 use super::log::Survey;
@@ -9,9 +10,13 @@ use super::objective::{NAMES, build, can_dual_clip};
 use super::settings::{OldPolicy, ReplaySettings};
 use crate::analyze::PassRule;
 use crate::error::{Error, Result};
+use crate::format::grouped;
 use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run};
-use crate::output::refuse_replacing;
+use crate::output::{refuse_removing, refuse_replacing, stale_files};
+
+/// What the files of a replay are listed as in its folder.
+pub const KIND: &str = "replay";
 
 /// Refuses settings that do not go together or with this log.
 pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
@@ -73,7 +78,7 @@ pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
     Ok(())
 }
 
-/// Refuses arms whose token logs or policies would replace the log or the model they start from.
+/// Refuses arms whose token logs or policies would replace or remove the log or the model they start from.
 pub fn refuse_own_inputs(run: &Run, settings: &ReplaySettings, folder: Option<&Path>) -> Result<()> {
     let seeds = || 1..=settings.seeds;
     let stems = || settings.objectives.iter().flat_map(|name| seeds().map(move |seed| file_stem(name, seed)));
@@ -90,7 +95,19 @@ pub fn refuse_own_inputs(run: &Run, settings: &ReplaySettings, folder: Option<&P
             refuse_replacing(&save.join(stem), settings.model.iter().chain(adapter).map(|p| p.as_path()))?;
         }
     }
+    for log in folder.iter().flat_map(|folder| left_before(settings, folder)) {
+        refuse_removing(&log, run.files.iter().map(|file| file.path()))?;
+    }
     Ok(())
+}
+
+/// Token logs in the folder of arms that an earlier replay had and this one has not: they go when its result
+/// is written.
+pub fn left_before(settings: &ReplaySettings, folder: &Path) -> Vec<PathBuf> {
+    let arms = settings.objectives.iter().flat_map(|name| (1..=settings.seeds).map(move |seed| (name, seed)));
+    let own: BTreeSet<String> =
+        arms.map(|(name, seed)| format!("{}.parquet", file_stem(name, seed))).collect();
+    stale_files(folder, KIND, &own)
 }
 
 fn bases_for_dual_clip() -> Vec<&'static str> {
@@ -109,6 +126,32 @@ pub fn require_vocabulary(survey: &Survey, policy: &Policy) -> Result<()> {
             survey.largest_id
         ),
         hint: "give the checkpoint that the run was trained from (--model)".into(),
+    })
+}
+
+/// The largest vocabulary that a surrogate is made for: twice that of any model in use. Each further token
+/// would take memory and time, and would stand for nothing.
+const LARGEST_SURROGATE: u32 = 1 << 19;
+/// Tokenizers are often counted without their added tokens: ids this far above a vocabulary are taken for such.
+const ADDED_TOKENS: u32 = 1_024;
+
+/// Without a checkpoint the vocabulary is as large as the ids of the log: fails where one of them is far
+/// above the vocabulary that the log names, or above any.
+pub fn require_surrogate_vocabulary(run: &Run, survey: &Survey) -> Result<()> {
+    let logged = run.metadata.get("vocab_size").and_then(|size| size.trim().parse::<u32>().ok());
+    let id = survey.largest_id;
+    let above = match logged {
+        Some(size) if id >= size.saturating_add(size.max(ADDED_TOKENS)) => {
+            format!("the log's own vocabulary has {} tokens (`vocab_size`)", grouped(size.into()))
+        }
+        _ if id >= LARGEST_SURROGATE => {
+            format!("a surrogate policy has at most {} tokens", grouped(LARGEST_SURROGATE.into()))
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Usage {
+        message: format!("the log has token id {id}, {above}"),
+        hint: "look for ids that the tokenizer does not have (`stapo-analyze check`), or give the checkpoint that the run was trained from (--model)".into(),
     })
 }
 

@@ -12,7 +12,8 @@ use super::log::{Needs, Survey, Windows, survey};
 use super::model::{AdapterSettings, Engine, EngineSettings, Policy, read_shape};
 use super::outcome::Replayed;
 use super::preflight::{
-    check, refuse_identical_seeds, refuse_own_inputs, require_memory, require_vocabulary,
+    check, left_before, refuse_identical_seeds, refuse_own_inputs, require_memory,
+    require_surrogate_vocabulary, require_vocabulary,
 };
 use super::progress::ReplayProgress;
 use super::provenance::{copy_tokenizer, learning_rate, metadata, tokenizer, training};
@@ -48,6 +49,9 @@ pub fn replay(
     check(run, settings)?;
     refuse_own_inputs(run, settings, workspace.map(|w| w.folder.as_path()))?;
     let mut survey = survey(run, settings, &Silent)?;
+    if settings.model.is_none() {
+        require_surrogate_vocabulary(run, &survey)?;
+    }
     let (settings, rate_source) = resolved(run, settings, &survey);
     let settings = &settings;
     refuse_identical_seeds(&survey, settings)?;
@@ -63,6 +67,11 @@ pub fn replay(
         None => None,
     };
 
+    let gone = output.map(|folder| left_before(settings, folder)).unwrap_or_default();
+    if !gone.is_empty() {
+        let names: Vec<_> = gone.iter().map(|log| log.display().to_string()).collect();
+        progress.say(&format!("of an earlier replay, removed at the end: {}", names.join(", ")));
+    }
     let engine = engine(settings)?;
     let windows = Windows::new(run, survey, needs);
     let folder = state.as_ref().map(|s| s.place("surrogate"));
@@ -159,7 +168,9 @@ fn starting_policy(
             (policy, None)
         }
         None => {
-            let blank = Policy::random(surrogate::shape(survey.largest_id), 1, &device);
+            let shape = surrogate::shape(survey.largest_id);
+            require_memory(fitting.engine, &shape, &settings.device)?;
+            let blank = Policy::random(shape, 1, &device);
             let (policy, fit) = surrogate::fitted(blank, survey, &mut windows, fitting)?;
             (policy, Some(fit))
         }

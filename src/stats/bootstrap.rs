@@ -6,6 +6,8 @@
 //! stage gives that back: deviations from drawing groups count with the weight 1/√n, all of it with
 //! one step, almost nothing with many.
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -53,6 +55,7 @@ pub fn resample<const K: usize>(
     draws: usize,
     seed: u64,
 ) -> Vec<[[f64; K]; 2]> {
+    let order = order(strata);
     match units {
         Units::Steps { joint } => DrawnSteps::new(strata, seed).resample(joint, draws, seed),
         Units::Groups => (0..draws as u64)
@@ -61,7 +64,7 @@ pub fn resample<const K: usize>(
                 let mut sums = [[0.0; K]; 2];
                 let mut random = Random::new(seed, draw);
                 for stratum in strata {
-                    let groups = drawn_groups(stratum, &mut random);
+                    let groups = drawn_groups(stratum, order, &mut random);
                     sums.iter_mut().zip(&groups).for_each(|(sum, groups)| add(sum, groups, 1.0));
                 }
                 sums
@@ -70,8 +73,26 @@ pub fn resample<const K: usize>(
     }
 }
 
+/// The order in which sides are drawn: by their values, not by which is called the first, so that swapping
+/// them mirrors every draw.
+fn order<const K: usize>(strata: &[Stratum<K>]) -> [usize; 2] {
+    let by_values = |stratum: &Stratum<K>| {
+        let [left, right] = &stratum.sides;
+        let pairs = left.iter().flatten().zip(right.iter().flatten());
+        let values = pairs.map(|(a, b)| a.total_cmp(b)).find(|found| found.is_ne());
+        left.len().cmp(&right.len()).then(values.unwrap_or(Ordering::Equal))
+    };
+    match strata.iter().map(by_values).find(|found| found.is_ne()) {
+        Some(Ordering::Greater) => [1, 0],
+        _ => [0, 1],
+    }
+}
+
 /// Steps whose groups are drawn beforehand, so that drawing steps need not draw groups every time.
-pub struct DrawnSteps<const K: usize>(Vec<DrawnStep<K>>);
+pub struct DrawnSteps<const K: usize> {
+    steps: Vec<DrawnStep<K>>,
+    order: [usize; 2],
+}
 
 struct DrawnStep<const K: usize> {
     own: [[f64; K]; 2],
@@ -89,14 +110,15 @@ impl<const K: usize> DrawnSteps<K> {
     #[must_use]
     pub fn new(strata: &[Stratum<K>], seed: u64) -> Self {
         let often = (GROUP_DRAWS / strata.len().max(1)).max(FEWEST_GROUP_DRAWS);
+        let order = order(strata);
         let drawn = strata.par_iter().enumerate().map(|(step, stratum)| {
             let single = stratum.sides.iter().all(|clusters| clusters.len() < 2);
             let draws = if single { 1 } else { often };
             // Streams from the end, so that they are not those of the draws of steps.
             let random = Random::new(seed, u64::MAX - step as u64);
-            widest(GroupDraws { stratum, draws, random })
+            widest(GroupDraws { stratum, order, draws, random })
         });
-        Self(drawn.collect())
+        Self { steps: drawn.collect(), order }
     }
 
     /// The sums of both sides in `draws` draws of steps.
@@ -107,10 +129,11 @@ impl<const K: usize> DrawnSteps<K> {
     }
 
     fn draw(&self, joint: bool, random: &mut Random) -> [[f64; K]; 2] {
-        let steps = &self.0;
+        let steps = &self.steps;
         let mut sums = [[0.0; K]; 2];
         let weight = (1.0 / steps.len().max(1) as f64).sqrt();
-        let passes: &[&[usize]] = if joint { &[&[0, 1]] } else { &[&[0], &[1]] };
+        let [first, second] = self.order;
+        let passes: &[&[usize]] = if joint { &[&[0, 1]] } else { &[&[first], &[second]] };
         for sides in passes {
             for _ in 0..steps.len() {
                 let step = &steps[random.below(steps.len())];
@@ -128,6 +151,7 @@ impl<const K: usize> DrawnSteps<K> {
 /// Drawings of a step's groups, whose sums are added up in lanes.
 struct GroupDraws<'a, const K: usize> {
     stratum: &'a Stratum<K>,
+    order: [usize; 2],
     draws: usize,
     random: Random,
 }
@@ -139,14 +163,20 @@ impl<const K: usize> Work for GroupDraws<'_, K> {
     fn call(mut self) -> DrawnStep<K> {
         DrawnStep {
             own: totals(std::slice::from_ref(self.stratum)),
-            groups: (0..self.draws).map(|_| drawn_groups(self.stratum, &mut self.random)).collect(),
+            groups: (0..self.draws)
+                .map(|_| drawn_groups(self.stratum, self.order, &mut self.random))
+                .collect(),
         }
     }
 }
 
 /// As many groups as the step has, drawn from them.
 #[inline(always)]
-fn drawn_groups<const K: usize>(stratum: &Stratum<K>, random: &mut Random) -> [[f64; K]; 2] {
+fn drawn_groups<const K: usize>(
+    stratum: &Stratum<K>,
+    order: [usize; 2],
+    random: &mut Random,
+) -> [[f64; K]; 2] {
     let mut sums = [[0.0; K]; 2];
     let [left, right] = &stratum.sides;
     if stratum.paired {
@@ -157,9 +187,10 @@ fn drawn_groups<const K: usize>(stratum: &Stratum<K>, random: &mut Random) -> [[
         }
         return sums;
     }
-    for (sum, clusters) in sums.iter_mut().zip(&stratum.sides) {
+    for side in order {
+        let clusters = &stratum.sides[side];
         for _ in 0..clusters.len() {
-            add(sum, &clusters[random.below(clusters.len())], 1.0);
+            add(&mut sums[side], &clusters[random.below(clusters.len())], 1.0);
         }
     }
     sums
@@ -186,7 +217,9 @@ pub fn interval(draws: &[f64], confidence: f64, independent: usize) -> Option<[f
     let n = independent as f64;
     let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.5 + confidence / 2.0);
     let tail = Normal::standard().sf(student * (n / (n - 1.0)).sqrt());
-    Some([linear_quantile(&sorted, tail)?, linear_quantile(&sorted, 1.0 - tail)?])
+    // The upper bound as the lower one of the mirrored draws: the same to the bit, whichever way round.
+    let mirrored: Vec<f64> = sorted.iter().rev().map(|draw| 0.0 - draw).collect();
+    Some([linear_quantile(&sorted, tail)?, 0.0 - linear_quantile(&mirrored, tail)?])
 }
 
 /// An interval widened about `centre`.

@@ -326,4 +326,19 @@ fn all_paths_are_looked_for_first_and_the_same_log_twice_is_said() {
     let arm = format!("seeds={},{}", b.display(), b.display());
     let seeds = json(program().arg(&a).arg("--arm").arg(arm));
     assert_eq!(codes(&seeds)[0], "same_log");
+    let said = |of: &Value| of["warnings"][0]["message"].as_str().unwrap().to_owned();
+    // A part of the files is shared: the rest may differ.
+    let nested = folder.path().join("nested/part");
+    std::fs::create_dir_all(&nested).unwrap();
+    std::fs::copy(&a, folder.path().join("nested/own.parquet")).unwrap();
+    Made { seed: 3, steps: (20..30).collect(), ..Made::default() }.write(&nested, "shared");
+    let part = json(program().arg(folder.path().join("nested")).arg(&nested));
+    let message = said(&part);
+    assert!(message.contains("have 1 file in common: what is in there counts on both sides"), "{message}");
+    assert!(!message.contains("itself"), "{message}");
+    let copy = folder.path().join("copy.parquet");
+    std::fs::copy(&a, &copy).unwrap();
+    let copied = json(program().arg(&a).arg(&copy));
+    assert_eq!(codes(&copied)[0], "same_log");
+    assert!(said(&copied).starts_with("a and copy have the same rows: "), "{}", said(&copied));
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use proptest::prelude::*;
 use serde_json::Value;
 use stapo_analyze::analyze::{AnalyzeSettings, ComparedRun, analyze_for_comparison};
-use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
+use stapo_analyze::compare::{CompareSettings, Comparison, NamedRun, compare_runs};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
 use super::compare_support::Made;
@@ -308,4 +309,48 @@ fn a_run_that_collapsed_is_said() {
         .collect();
     assert_eq!(troubles.len(), 1, "{troubles:?}");
     assert!(troubles[0].starts_with("hacked: This run "), "{troubles:?}");
+}
+
+fn compared(runs: [(&str, &ComparedRun); 2]) -> Comparison {
+    let named = runs.map(|(name, analysis)| NamedRun {
+        name: name.into(),
+        arm: name.into(),
+        analysis: analysis.clone(),
+    });
+    compare_runs(&named, None, &CompareSettings { draws: 200, ..CompareSettings::default() })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 16, ..ProptestConfig::default() })]
+    /// Which run is called the baseline changes the signs, and nothing else.
+    #[test]
+    fn swapping_the_runs_mirrors_every_row(
+        seed in 0..1_000_u64,
+        (steps, others, apart) in (3..14_i64, 3..14_i64, 0..3_i64),
+        (groups, prompts) in (1..6_u64, any::<bool>()),
+        (rare, right) in (0.0..0.02_f64, -0.55..0.39_f64),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let made = |seed: u64, steps: Vec<i64>, right: f64| {
+            Made { seed, steps, groups, prompts, rare, own: (0.0, right), ..Made::default() }
+        };
+        let left = made(2 * seed, (0..steps).map(|step| 4 * step).collect(), right);
+        let right = made(2 * seed + 1, (0..others).map(|step| 4 * step + apart).collect(), right + 0.02);
+        let left = analysis(&left.write(folder.path(), "left"));
+        let right = analysis(&right.write(folder.path(), "right"));
+        let (ahead, back) = (compared([("a", &left), ("b", &right)]), compared([("b", &right), ("a", &left)]));
+        prop_assert_eq!(ahead.metrics.len(), back.metrics.len());
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1e-3);
+        let mirrored = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => near(a, -b),
+            (a, b) => a == b,
+        };
+        for (a, b) in ahead.metrics.iter().zip(&back.metrics) {
+            prop_assert_eq!((&a.name, a.finding, a.significant, a.n), (&b.name, b.finding, b.significant, b.n));
+            prop_assert_eq!((a.p_value, a.p_adjusted, a.at_most), (b.p_value, b.p_adjusted, b.at_most));
+            prop_assert!(near(a.baseline, b.other) && near(a.difference, -b.difference), "{a:?} {b:?}");
+            prop_assert!(mirrored(a.ci_low, b.ci_high) && mirrored(a.ci_high, b.ci_low), "{a:?} {b:?}");
+            prop_assert!(mirrored(a.effect, b.effect) && mirrored(a.shift, b.shift), "{a:?} {b:?}");
+        }
+    }
 }

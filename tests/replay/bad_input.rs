@@ -38,6 +38,33 @@ fn ids_beyond_the_vocabulary_are_named() {
     assert!(message.contains("4000") && message.contains("256") && message.contains("--model"), "{message}");
 }
 
+/// Without a model the vocabulary is as large as the ids: one that no tokenizer has would take all memory.
+#[test]
+fn ids_that_no_surrogate_can_have_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, size) in [(4_000, "256 tokens (`vocab_size`)"), (i32::MAX, "256 tokens (`vocab_size`)")] {
+        let log = small_log(folder.path(), 1, 8, |batch| {
+            let rows = vec![Some(vec![Some(9), Some(id)]); batch.num_rows()];
+            let ids = ListArray::from_iter_primitive::<arrow_array::types::Int32Type, _, _>(rows);
+            replaced(&batch, "prompt_ids", Arc::new(ids))
+        });
+        let message = refused(command(&log, &folder.path().join("out"), "--objective dapo --holdout 0"));
+        assert!(message.contains(&id.to_string()) && message.contains(size), "{message}");
+        assert!(message.contains("--model"), "{message}");
+        // A log that does not say how large its vocabulary is.
+        let unsaid = folder.path().join("unsaid.jsonl");
+        let row = format!(
+            "{{\"step\": 0, \"group_id\": 0, \"prompt_ids\": [1], \"token_id\": [{id}, 5], \"logprob\": [-1.0, -0.5], \"entropy\": [0.5, 0.5], \"advantage\": 1.0, \"reward\": 1.0}}\n"
+        );
+        std::fs::write(&unsaid, row.repeat(4)).unwrap();
+        if id == i32::MAX {
+            let message =
+                refused(command(&unsaid, &folder.path().join("out"), "--objective dapo --holdout 0"));
+            assert!(message.contains("at most 524,288 tokens"), "{message}");
+        }
+    }
+}
+
 /// An old log-probability of −1000 makes ρ infinite: clipping bounds the loss of `dapo`, nothing
 /// bounds that of `kl_cov`.
 #[test]

@@ -9,7 +9,7 @@ use stapo_analyze::ingest::Column;
 
 use super::schema_support::validate;
 use super::support::{read, sample, small_log};
-use super::{command, done, result, with_model};
+use super::{command, done, refused, result, with_model};
 
 #[test]
 fn results_token_logs_and_reports() {
@@ -145,4 +145,23 @@ fn without_a_model_a_surrogate_is_fitted_and_called_one() {
     }
     // Far from the log from the start: old log-probabilities are recomputed, and that is said.
     assert_eq!(result["arms"][0]["steps"][0]["old"], "recompute");
+}
+
+/// The folder of an earlier replay: none of its logs that is read goes, and what goes is named before.
+#[test]
+fn a_replay_never_removes_what_it_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 1, 8, |batch| batch);
+    let out = folder.path().join("out");
+    done(with_model(&log, &out, "--objective dapo,stapo --minibatch 8 --lr 1e-5 -q"));
+    let (dapo, stapo) = (out.join("dapo.parquet"), out.join("stapo.parquet"));
+    let before = std::fs::read(&dapo).unwrap();
+    let message = refused(with_model(&dapo, &out, "--objective grpo --minibatch 8 --lr 1e-5"));
+    assert!(message.contains("dapo.parquet") && message.contains("would remove"), "{message}");
+    assert!(message.contains("hint: give another folder"), "{message}");
+    assert!(std::fs::read(&dapo).unwrap() == before && stapo.exists());
+    let output = done(with_model(&log, &out, "--objective dapo --minibatch 8 --lr 1e-5"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("removed at the end: ") && said.contains("stapo.parquet"), "{said}");
+    assert!(dapo.exists() && !stapo.exists());
 }

@@ -65,9 +65,14 @@ impl Live {
     }
 
     /// There is a new report.
-    pub fn show(&mut self, analysis: &RunAnalysis, alerts: &[Alert]) -> Result<()> {
+    pub fn show(&mut self, analysis: &RunAnalysis) -> Result<()> {
         self.state.version += 1;
         self.state.sentence.clone_from(&analysis.diagnosis.sentence);
+        self.looked()
+    }
+
+    /// These alerts are told from now on.
+    pub fn know(&mut self, alerts: &[Alert]) -> Result<()> {
         self.state.known.extend(alerts.iter().map(Alert::key));
         self.looked()
     }

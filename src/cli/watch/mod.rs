@@ -1,7 +1,8 @@
 //! `stapo-analyze watch`: the report of a run that goes on, kept up to date.
 //!
 //! A look finds what is complete, analyses it where something is new, and replaces the files of the
-//! report one by one, the page last. A signal ends the program as any other: what is in the folder is
+//! report one by one, the page last. The newest step may be half written: it is printed and judged when a later
+//! one has begun or nothing more came. A signal ends the program as any other: what is in the folder is
 //! the report of the last look.
 
 mod alerts;
@@ -9,12 +10,14 @@ mod command;
 mod live;
 mod step_lines;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use self::alerts::Alert;
 use self::live::Live;
+use self::step_lines::StepLines;
 use super::analyze::write_all;
 use super::args::WatchArgs;
 use super::outcome::{Outcome, stdout};
@@ -22,7 +25,7 @@ use super::present::analysis_gates;
 use super::progress::Bar;
 use super::settings;
 use super::terminal::visible;
-use crate::analyze::{AnalyzeSettings, Cache, Gate, RunAnalysis, analyze_cached};
+use crate::analyze::{AnalyzeSettings, Cache, Gate, Judged, RunAnalysis, analyze_cached};
 use crate::error::{Error, Result};
 use crate::ingest::{FileIdentity, IngestSettings, Run, Skipped};
 use crate::output::{OutputFolder, Scratch};
@@ -45,22 +48,37 @@ pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> 
         live: Live::open(&arguments.report, &run_name(&arguments.input.inputs), arguments.every)?,
         glanced: Vec::new(),
         read: (Vec::new(), Vec::new()),
-        last_step: None,
+        lines: StepLines::default(),
+        newest: None,
+        unsettled: None,
+        seen: BTreeSet::new(),
+        undefined: Vec::new(),
         waiting_for: None,
     };
     let mut idle_since = Instant::now();
     loop {
+        let mut outcome = Outcome::Fine;
         match watch.look(out, talk)? {
-            Look::Same => watch.live.looked()?,
-            Look::New(Outcome::Fine) => idle_since = Instant::now(),
-            Look::New(failed) => {
-                watch.live.end()?;
-                return Ok(failed);
+            Look::Same => {
+                watch.live.looked()?;
+                outcome = watch.settle(out, talk)?;
+            }
+            Look::Waiting => watch.live.looked()?,
+            Look::New(found) => {
+                outcome = found;
+                idle_since = Instant::now();
             }
         }
-        if arguments.until_idle.is_some_and(|limit| idle_since.elapsed() >= limit) {
+        let ended = arguments.until_idle.is_some_and(|limit| idle_since.elapsed() >= limit);
+        if ended && outcome == Outcome::Fine {
+            outcome = watch.end(out, talk)?;
+        }
+        if ended || outcome != Outcome::Fine {
             watch.live.end()?;
-            return watch.waiting_for.map_or(Ok(Outcome::Fine), Err);
+            return match watch.waiting_for {
+                Some(error) if outcome == Outcome::Fine => Err(error),
+                _ => Ok(outcome),
+            };
         }
         std::thread::sleep(arguments.every.min(arguments.until_idle.unwrap_or(Duration::MAX)));
     }
@@ -78,8 +96,10 @@ fn run_name(inputs: &[PathBuf]) -> String {
 
 /// What a look found.
 enum Look {
-    /// Nothing that is complete and new.
+    /// Nothing changed.
     Same,
+    /// Something is being written and not complete yet.
+    Waiting,
     /// Something; the report is of it.
     New(Outcome),
 }
@@ -96,7 +116,15 @@ struct Watch<'a> {
     glanced: Vec<(PathBuf, FileIdentity)>,
     /// What the last report is of.
     read: (Vec<(PathBuf, FileIdentity)>, Vec<Skipped>),
-    last_step: Option<i64>,
+    lines: StepLines,
+    /// The newest step and its tokens at the last look.
+    newest: Option<(i64, u64)>,
+    /// The last analysis, where its newest step may be half written.
+    unsettled: Option<RunAnalysis>,
+    /// What was wrong at the last look.
+    seen: BTreeSet<String>,
+    /// Gates that had no value to judge at the last look, in words.
+    undefined: Vec<String>,
     /// What stood in the way at the last look.
     waiting_for: Option<Error>,
 }
@@ -140,7 +168,7 @@ impl Watch<'_> {
         if before.as_ref() != Some(&said) && !self.arguments.input.reading.quiet {
             stdout(writeln!(talk, "waiting: {said}"))?;
         }
-        Ok(Look::Same)
+        Ok(Look::Waiting)
     }
 
     fn read(&mut self, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Look> {
@@ -148,7 +176,7 @@ impl Watch<'_> {
         let files = run.files.iter().map(|f| (f.context.path.clone(), f.identity.clone())).collect();
         let read = (files, run.skipped.clone());
         if read == self.read {
-            return Ok(Look::Same);
+            return Ok(Look::Waiting);
         }
         let bar = Bar::new(&run, self.arguments.input.reading.quiet);
         let analysed = analyze_cached(&run, &self.analyze, &self.cache, &bar);
@@ -156,15 +184,47 @@ impl Watch<'_> {
         let (analysis, mut flagged, _) = analysed?;
         write_all(&analysis, &mut flagged, &self.arguments.report)?;
         self.read = read;
-        stdout(step_lines::write(&analysis, self.last_step, out))?;
-        self.last_step = analysis.steps.last().map(|row| row.step).max(self.last_step);
-        self.tell(&analysis, out, talk).map(Look::New)
+        self.live.show(&analysis)?;
+        let newest = analysis.steps.last().map(|row| (row.step, row.tokens));
+        let settled = newest == self.newest;
+        self.newest = newest;
+        let outcome = self.tell(&analysis, settled, out, talk)?;
+        self.unsettled = (!settled).then_some(analysis);
+        Ok(Look::New(outcome))
     }
 
-    /// Says what is new, and whether that ends the watch.
-    fn tell(&mut self, analysis: &RunAnalysis, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+    /// Nothing more came: the newest step counts as whole.
+    fn settle(&mut self, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+        match self.unsettled.take() {
+            Some(analysis) => self.tell(&analysis, true, out, talk),
+            None => Ok(Outcome::Fine),
+        }
+    }
+
+    /// Nothing more will come: what still has no value is not passed either.
+    fn end(&mut self, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
+        let outcome = self.settle(out, talk)?;
+        for said in &self.undefined {
+            stdout(writeln!(talk, "failed: {said}"))?;
+        }
+        Ok(if self.undefined.is_empty() { outcome } else { Outcome::GateFailed })
+    }
+
+    /// Says what is new, and whether that ends the watch. `settled` says that the newest step is whole.
+    fn tell(
+        &mut self,
+        analysis: &RunAnalysis,
+        settled: bool,
+        out: &mut dyn Write,
+        talk: &mut dyn Write,
+    ) -> Result<Outcome> {
         let mut outcome = Outcome::Fine;
+        stdout(self.lines.write(analysis, settled, out))?;
         let mut alerts = alerts::all(analysis);
+        let now = alerts.iter().map(Alert::key).collect();
+        // What half a step shows is gone when it is whole: until then an alert has to hold at two looks.
+        alerts.retain(|alert| settled || self.seen.contains(&alert.key()));
+        self.seen = now;
         let is_wrong = !alerts.is_empty();
         alerts.retain(|alert| !self.live.known().contains(&alert.key()));
         for alert in &alerts {
@@ -172,17 +232,27 @@ impl Watch<'_> {
         }
         stdout(out.flush())?;
         // Known before the command runs: whoever kills the watch in between is told at most once.
-        self.live.show(analysis, &alerts)?;
+        self.live.know(&alerts)?;
         for alert in &alerts {
             self.run_command(alert, talk)?;
         }
         if self.arguments.fail_on_alert && is_wrong {
             outcome = Outcome::GateFailed;
         }
+        self.undefined.clear();
         for gate in &self.gates {
-            if let Some(failed) = gate.check(analysis)? {
-                stdout(writeln!(talk, "failed: {failed}"))?;
-                outcome = Outcome::GateFailed;
+            let judged = match self.newest {
+                Some((newest, _)) if !settled => gate.judge_before(analysis, newest)?,
+                _ => gate.judge(analysis)?,
+            };
+            match judged {
+                Judged::Passed => {}
+                Judged::Failed(failed) => {
+                    stdout(writeln!(talk, "failed: {failed}"))?;
+                    outcome = Outcome::GateFailed;
+                }
+                // A run that goes on may have a value later.
+                Judged::Undefined(said) => self.undefined.push(said),
             }
         }
         Ok(outcome)

@@ -1,5 +1,6 @@
 //! One line a step.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::analyze::RunAnalysis;
@@ -9,22 +10,37 @@ use crate::format::{grouped, none, number};
 /// Steps that are shown of a run that is older than the watch.
 const MOST: usize = 20;
 
-/// Writes the steps after `last`.
-pub fn write(analysis: &RunAnalysis, last: Option<i64>, out: &mut dyn Write) -> io::Result<()> {
-    let new: Vec<&StepRow> =
-        analysis.steps.iter().filter(|row| last.is_none_or(|last| row.step > last)).collect();
-    let hidden = new.len().saturating_sub(MOST);
-    if hidden > 0 {
-        writeln!(out, "{} steps before are in the report", grouped(hidden as u64))?;
+/// The steps that were printed, with the tokens that each had then.
+#[derive(Default)]
+pub struct StepLines(BTreeMap<i64, u64>);
+
+impl StepLines {
+    /// Writes the steps that are whole and new, and again those of which there is more now. The newest may be
+    /// half written until a later one begins, or until it is `settled`.
+    pub fn write(&mut self, analysis: &RunAnalysis, settled: bool, out: &mut dyn Write) -> io::Result<()> {
+        let newest = analysis.steps.last().map(|row| row.step);
+        let whole = analysis.steps.iter().filter(|row| settled || Some(row.step) != newest);
+        let mut new: Vec<(&StepRow, &str)> = Vec::new();
+        for row in whole {
+            match self.0.insert(row.step, row.tokens) {
+                None => new.push((row, "")),
+                Some(before) if before != row.tokens => new.push((row, " (more of it)")),
+                Some(_) => {}
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        let hidden = new.len().saturating_sub(MOST);
+        if hidden > 0 {
+            writeln!(out, "{} steps before are in the report", grouped(hidden as u64))?;
+        }
+        for (row, more) in &new[hidden..] {
+            writeln!(out, "{}{more}", line(row))?;
+        }
+        writeln!(out, "state   {}", crate::cli::terminal::visible(&analysis.diagnosis.sentence))?;
+        out.flush()
     }
-    for row in &new[hidden..] {
-        writeln!(out, "{}", line(row))?;
-    }
-    if new.is_empty() {
-        writeln!(out, "more of the steps up to {}", last.map_or_else(none, |step| step.to_string()))?;
-    }
-    writeln!(out, "state   {}", crate::cli::terminal::visible(&analysis.diagnosis.sentence))?;
-    out.flush()
 }
 
 fn line(row: &StepRow) -> String {
