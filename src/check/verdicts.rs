@@ -48,6 +48,7 @@ pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<
     vec![
         columns(run),
         complete(run),
+        trained(tally),
         missing(quality),
         ranges(quality),
         entropy_bound(tally, vocabulary),
@@ -100,6 +101,21 @@ fn complete(run: &Run) -> Check {
         n => format!("{n} folders without a STABLE marker were skipped"),
     };
     check("complete", verdict, message, "they are still being written: run again later")
+}
+
+fn trained(tally: &Tally) -> Check {
+    let message = match (tally.trained, tally.tokens) {
+        (_, 0) => return skipped("trained", "at least one token"),
+        (0, all) => format!("no token is trained: the mask leaves out all {}", grouped(all)),
+        (some, all) => format!("{} of {} tokens are trained", grouped(some), grouped(all)),
+    };
+    let verdict = if tally.trained == 0 { CheckOutcome::Fail } else { CheckOutcome::Pass };
+    check(
+        "trained",
+        verdict,
+        message,
+        "the mask is 1 (true) where a token is trained: log it so, or leave it out",
+    )
 }
 
 fn missing(quality: &Quality) -> Check {

@@ -27,6 +27,7 @@ pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> RunVerdict {
             RunState::Suspicious => VerdictState::Suspicious,
             RunState::Damaged => VerdictState::Damaged,
             RunState::Collapsed => VerdictState::Collapsed,
+            RunState::Untrained => VerdictState::Untrained,
             RunState::Unknown => VerdictState::Unknown,
         },
         health: diagnosis.sentence.clone(),

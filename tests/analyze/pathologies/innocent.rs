@@ -215,7 +215,7 @@ fn a_mask_that_leaves_no_token_is_what_is_told() {
     });
     is_innocent(&none);
     assert!(!has(&none, CauseCode::AdvantageContradictsReward), "{}", told(&none));
-    assert_eq!(none.diagnosis.state, RunState::Unknown);
+    assert_eq!(none.diagnosis.state, RunState::Untrained);
     assert!(none.verdict.health.starts_with("No token is trained"), "{}", none.verdict.health);
     let message = warning(&none, WarningCode::NothingTrained).unwrap();
     assert!(message.starts_with("no token is trained: the mask leaves out all "), "{message}");
@@ -229,7 +229,7 @@ fn a_run_that_learns_nothing_is_not_healthy() {
         log.advantages.fill(0.0);
         log.parts.clear();
     });
-    assert_eq!(silent.diagnosis.state, RunState::Unknown, "{}", told(&silent));
+    assert_eq!(silent.diagnosis.state, RunState::Untrained, "{}", told(&silent));
     assert!(silent.verdict.health.starts_with("No step has an advantage"), "{}", silent.verdict.health);
 }
 
@@ -263,4 +263,34 @@ fn tokens_are_only_said_to_be_left_out_where_they_are() {
     let (of_tokens, missing_tokens) =
         missing(|log| log.values[0].iter_mut().for_each(|row| row[1] = f32::NAN));
     assert!(of_tokens.ends_with("such tokens are left out") && missing_tokens > 0, "{of_tokens}");
+}
+
+/// Answers to imitate, without a reward, among groups that are compared: of these, none lacks a sign.
+#[test]
+fn groups_without_rewards_are_no_groups_with_different_rewards() {
+    let mixed = changed(Fault::Nothing, SHAPE, |log| {
+        for row in (0..log.groups.len()).filter(|row| log.groups[*row] % 5 != 0) {
+            (log.rewards[row], log.advantages[row]) = (f32::NAN, 1.0);
+            log.parts.iter_mut().for_each(|(_, values)| values[row] = f32::NAN);
+        }
+    });
+    is_innocent(&mixed);
+    assert!(!has(&mixed, CauseCode::NoNegativeSignal), "{}", told(&mixed));
+}
+
+/// A cause of groups names some of them, so that they can be looked at.
+#[test]
+fn contradicting_groups_are_named() {
+    let flipped = changed(Fault::Flipped(0.35), SHAPE, |_| {});
+    let causes = &flipped.diagnosis.causes;
+    let cause = causes.iter().find(|c| c.code == CauseCode::AdvantageContradictsReward).unwrap();
+    let named: Vec<_> = cause.evidence.iter().filter(|e| e.what.contains("in group ")).collect();
+    assert_eq!(named.len(), 3, "{:?}", cause.evidence);
+    for example in named {
+        let group = example.what.rsplit(' ').next().unwrap();
+        assert!(example.value < 0.0, "{example:?}");
+        let place = format!("group {group} of step {}", example.step.unwrap());
+        assert!(cause.message.contains(&place), "{}", cause.message);
+    }
+    assert!(cause.hint.contains("show RUN --step "), "{}", cause.hint);
 }

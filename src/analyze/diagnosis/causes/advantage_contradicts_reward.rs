@@ -9,7 +9,7 @@
 //! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
 
-use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
 use super::lasting::{Counts, Side};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -19,12 +19,11 @@ const LIKELY: f64 = 0.05;
 const POSSIBLE: f64 = 0.01;
 const MOST: f64 = 0.5;
 
-const HINT: &str = "compare the order of rewards and advantages in a few groups (stapo-analyze show RUN --group \
-                    G); look for a sign, a shuffled join of rewards and responses, or another reward than \
-                    the logged one in the advantage";
-const HINT_UNGROUPED: &str = "compare the order of rewards and advantages in such a step; look for a sign, a \
-                              shuffled join of rewards and responses, or another reward than the logged one \
-                              in the advantage";
+/// Groups that are named.
+const NAMED: usize = 3;
+
+const LOOK_FOR: &str = "look for a sign, a shuffled join of rewards and responses, or another reward than the \
+                        logged one in the advantage";
 
 enum Kind {
     /// Nothing to compare.
@@ -33,8 +32,8 @@ enum Kind {
     Zeroed,
     /// The advantage rises with the reward.
     Agrees,
-    /// It falls.
-    Contradicts,
+    /// It falls: their correlation.
+    Contradicts(f64),
 }
 
 fn kind(group: &[ResponseFact]) -> Kind {
@@ -56,8 +55,49 @@ fn kind(group: &[ResponseFact]) -> Kind {
     match ra {
         _ if known().all(|f| f.advantage == 0.0 && f.signs == [false; 2]) => Kind::Zeroed,
         _ if aa <= 0.0 => Kind::Silent,
-        ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts,
+        ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts(ra / (rr * aa).sqrt()),
         _ => Kind::Agrees,
+    }
+}
+
+/// A group whose advantage falls with its reward.
+struct Example {
+    step: i64,
+    group: u64,
+    correlation: f64,
+}
+
+/// The groups on that side that contradict most plainly, with their names.
+fn clearest(patient: &Patient<'_>, side: Side, mut all: Vec<Example>) -> Vec<(String, Example)> {
+    all.retain(|example| side.holds(example.step));
+    all.sort_by(|a, b| {
+        a.correlation.total_cmp(&b.correlation).then_with(|| (a.step, a.group).cmp(&(b.step, b.group)))
+    });
+    all.truncate(NAMED);
+    let hashes: Vec<u64> = all.iter().map(|example| example.group).collect();
+    let names = patient.names_of(&hashes);
+    all.into_iter().filter_map(|example| Some((names.get(&example.group)?.clone(), example))).collect()
+}
+
+/// ", as in group 7 of step 12, …".
+fn examples(told: &[(String, Example)]) -> String {
+    let named: Vec<String> =
+        told.iter().map(|(name, example)| format!("group {name} of step {}", example.step)).collect();
+    match named.split_last() {
+        None => String::new(),
+        Some((one, [])) => format!(", as in {one}"),
+        Some((last, others)) => format!(", as in {} and {last}", others.join(", ")),
+    }
+}
+
+fn hint(told: &[(String, Example)]) -> String {
+    match told.first() {
+        None => format!("compare the order of rewards and advantages in such a step; {LOOK_FOR}"),
+        Some((name, example)) => format!(
+            "compare the order of rewards and advantages (stapo-analyze show RUN --step {} --group {name}); \
+             {LOOK_FOR}",
+            example.step
+        ),
     }
 }
 
@@ -68,15 +108,20 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let (mut judged, mut zeroed, mut by_token) = (0, 0, 0);
     let mut against = Counts::default();
+    let mut contradicting: Vec<Example> = Vec::new();
     let mut note = |group: &[ResponseFact]| {
         let kind = kind(group);
         match kind {
             Kind::Silent => {}
             Kind::Zeroed => zeroed += 1,
-            Kind::Agrees | Kind::Contradicts => {
+            Kind::Agrees | Kind::Contradicts(_) => {
                 judged += 1;
                 by_token += u64::from(group.iter().any(|fact| fact.signs == [true; 2]));
-                against.add(group[0].step, matches!(kind, Kind::Contradicts));
+                let correlation =
+                    if let Kind::Contradicts(correlation) = kind { Some(correlation) } else { None };
+                against.add(group[0].step, correlation.is_some());
+                let (step, group) = (group[0].step, group[0].group);
+                contradicting.extend(correlation.map(|correlation| Example { step, group, correlation }));
             }
         }
     };
@@ -102,19 +147,28 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         if share.side != Side::Whole {
             evidence.push(number("the share over the run", share.value_of_run()));
         }
+        let told = grouped.then(|| clearest(patient, share.side, contradicting)).unwrap_or_default();
+        evidence.extend(told.iter().map(|(name, example)| {
+            at(
+                example.step,
+                &format!("correlation of advantage and reward in group {name}"),
+                example.correlation,
+            )
+        }));
         return found(
             CauseCode::AdvantageContradictsReward,
             if low > enough { Confidence::Likely } else { Confidence::Possible },
             Some(share.from_step),
             format!(
-                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage: the \
+                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage{}: the \
                  update pushes against the reward",
                 percent(share.value()),
                 share.side.told(),
                 share.hits,
-                share.tries
+                share.tries,
+                examples(&told)
             ),
-            if grouped { HINT } else { HINT_UNGROUPED },
+            &hint(&told),
             evidence,
         );
     }
