@@ -294,3 +294,55 @@ fn contradicting_groups_are_named() {
     }
     assert!(cause.hint.contains("show RUN --step "), "{}", cause.hint);
 }
+
+/// Rewards that follow the answer and, where answers are equal, nothing but length.
+#[test]
+fn length_that_is_paid_among_equal_answers_is_named() {
+    let paid = |sign: f32| {
+        changed(Fault::Nothing, SHAPE, |log| {
+            let lengths: Vec<f32> = log.ids.iter().map(|ids| sign * ids.len() as f32).collect();
+            let groups = log.groups.clone();
+            for rows in groups.chunk_by(|a, b| a == b).scan(0, |from, group| {
+                *from += group.len();
+                Some(*from - group.len()..*from)
+            }) {
+                let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
+                let answers = &log.parts[0].1[rows.clone()];
+                let of = |row: usize| 0.02 * lengths[row] + log.parts[0].1[row];
+                let rewards: Vec<f32> = rows.clone().map(of).collect();
+                let differ = answers.iter().any(|answer| *answer != answers[0]);
+                let middle = mean(&rewards);
+                for (row, reward) in rows.zip(rewards) {
+                    log.rewards[row] = reward;
+                    log.advantages[row] = (reward - middle) * if differ { 1.0 } else { 3.0 };
+                }
+            }
+        })
+    };
+    let longer = paid(1.0);
+    let cause = longer.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::RewardHacking);
+    assert!(cause.is_some_and(|c| c.message.contains("longer responses")), "{}", told(&longer));
+    is_innocent(&paid(-1.0));
+}
+
+/// Harder prompts from the middle on: nothing that is logged tells them from damage, and that is said.
+#[test]
+fn harder_prompts_cannot_be_told_from_damage() {
+    let harder = changed(Fault::Nothing, SHAPE, |log| {
+        for row in (0..log.steps.len()).filter(|row| log.steps[*row] >= 6) {
+            if row % 8 > 1 {
+                log.parts[0].1[row] = 0.0;
+                log.rewards[row] = 0.2 * log.parts[1].1[row];
+            }
+        }
+        let groups = log.rewards.chunks(SHAPE.group);
+        let relative = |group: &[f32]| {
+            let mean = group.iter().sum::<f32>() / group.len() as f32;
+            group.iter().map(|reward| reward - mean).collect::<Vec<f32>>()
+        };
+        log.advantages = groups.flat_map(relative).collect();
+    });
+    is_innocent(&harder);
+    assert!(matches!(harder.diagnosis.state, RunState::Damaged | RunState::Collapsed), "{}", told(&harder));
+    assert!(harder.verdict.health.contains("Harder prompts"), "{}", harder.verdict.health);
+}

@@ -8,9 +8,13 @@
 //! on one side of the step at which the share changed (`lasting`); for advantages of 0, which filters give on
 //! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
+//! A reward that has the wrong sign is followed all the same: likely, too, where right answers have the lower
+//! advantage in most of the groups that have right and wrong ones (lower end, 99.9 %), over the run or on
+//! one side of a step; what is right must be known apart from the reward, as a verdict.
 
 use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
 use super::lasting::{Counts, Side};
+use super::siblings::is_mixed;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -101,6 +105,44 @@ fn hint(told: &[(String, Example)]) -> String {
     }
 }
 
+/// Groups in which right answers are pushed down.
+fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
+    let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
+    let mut against = Counts::default();
+    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+        let mean_of = |is_right: bool| {
+            let known = group.iter().filter(|f| right.of(f) == Some(is_right) && f.advantage.is_finite());
+            let (n, sum) = known.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
+            sum / n
+        };
+        let more = mean_of(true) - mean_of(false);
+        if more.is_finite() && group.iter().any(|fact| fact.signs != [false; 2]) {
+            against.add(group[0].step, more < 0.0);
+        }
+    }
+    let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
+    Some(found(
+        CauseCode::AdvantageContradictsReward,
+        Confidence::Likely,
+        Some(share.from_step),
+        format!(
+            "in {} of {} groups with right and wrong answers{} the right ones ({}) have the lower advantage: the \
+             reward pays for wrong answers",
+            share.hits,
+            share.tries,
+            share.side.told(),
+            right.name
+        ),
+        "look at the sign of the reward and of each of its parts, and at what is compared with the reference \
+         answer",
+        vec![
+            number("share of groups whose right answers have the lower advantage", share.value()),
+            number("its lower end (99.9 %)", share.lower()),
+            number("groups with right and wrong answers", share.tries as f64),
+        ],
+    ))
+}
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) {
@@ -171,6 +213,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             &hint(&told),
             evidence,
         );
+    }
+    if let Some(found) = right_is_punished(patient) {
+        return found;
     }
     let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);
     if zeroed_low > MOST {
