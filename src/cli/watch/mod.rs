@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use self::alerts::Alert;
 use self::live::Live;
+use self::step_lines::LastShown;
 use super::analyze::write_all;
 use super::args::WatchArgs;
 use super::outcome::{Outcome, stdout};
@@ -95,7 +96,7 @@ struct Watch<'a> {
     glanced: Vec<(PathBuf, FileIdentity)>,
     /// What the last report is of.
     read: (Vec<(PathBuf, FileIdentity)>, Vec<Skipped>),
-    last_step: Option<i64>,
+    last_step: Option<LastShown>,
     /// What stood in the way at the last look.
     waiting_for: Option<Error>,
 }
@@ -156,7 +157,7 @@ impl Watch<'_> {
         write_all(&analysis, &mut flagged, &self.arguments.report)?;
         self.read = read;
         stdout(step_lines::write(&analysis, self.last_step, out))?;
-        self.last_step = analysis.steps.last().map(|row| row.step).max(self.last_step);
+        self.last_step = LastShown::of(&analysis, self.last_step);
         self.tell(&analysis, out, talk).map(Look::New)
     }
 
