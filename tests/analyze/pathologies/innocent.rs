@@ -218,7 +218,7 @@ fn a_mask_that_leaves_no_token_is_what_is_told() {
     assert_eq!(none.diagnosis.state, RunState::Untrained);
     assert!(none.verdict.health.starts_with("No token is trained"), "{}", none.verdict.health);
     let message = warning(&none, WarningCode::NothingTrained).unwrap();
-    assert!(message.starts_with("no token is trained: the mask leaves out all "), "{message}");
+    assert_eq!(message, "no token is trained: the mask leaves none");
 }
 
 /// Rewards that are all the same: nothing is learned, so nothing can be called healthy.
@@ -321,7 +321,7 @@ fn length_that_is_paid_among_equal_answers_is_named() {
     };
     let longer = paid(1.0);
     let cause = longer.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::RewardHacking);
-    assert!(cause.is_some_and(|c| c.message.contains("longer responses")), "{}", told(&longer));
+    assert!(cause.is_some_and(|c| c.message.contains("longer is better")), "{}", told(&longer));
     is_innocent(&paid(-1.0));
 }
 
