@@ -96,6 +96,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         "trainer and sampler disagree with the same weights: engine k3 #, which no temperature and no truncation explains",
     ),
     ("reward_collapse", "the reward fell: from # to #, beginning at step #"),
+    ("reward_collapse", "the reward fell: from # to -#, beginning at step #"),
     ("reward_hacking", "reward/… fell # → # while the reward stood still"),
     (
         "reward_hacking",
