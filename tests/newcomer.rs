@@ -228,14 +228,21 @@ fn a_folder_that_held_another_report() {
 }
 
 #[test]
-fn a_gate_with_a_misspelt_warning_is_refused_before_anything_is_read() {
+fn a_misspelt_gate_is_refused_before_anything_is_read() {
     let nothing = Path::new("/nowhere/run.parquet");
-    for command in [vec![], vec!["compare"]] {
-        let (error, hint) = failure(
-            program().args(command).arg(nothing).arg(nothing).args(["--fail-on", "warnings.infeasable>0"]),
-        );
-        assert!(error.contains("there is no warning `infeasable`"), "{error}");
-        assert!(hint.contains("its code is one of"), "{hint}");
+    let refused = |command: &[&str], condition: &str| {
+        failure(program().args(command).arg(nothing).arg(nothing).args(["--fail-on", condition]))
+    };
+    let (error, hint) = refused(&["compare"], "warnings.infeasable>0");
+    assert!(error.contains("there is no warning `infeasable`"), "{error}");
+    assert!(hint.contains("its code is one of"), "{hint}");
+    let merge = &["merge", "--plan", "/nowhere/plan.json"][..];
+    for command in [&[], merge] {
+        let (_, hint) = refused(command, "warnings.infeasable>0");
+        assert_eq!(hint, "is `warnings.infeasible` meant?");
+        let (error, hint) = refused(command, "s2t.fracton>1e-4");
+        assert!(error.contains("summary.json has no field `s2t.fracton`"), "{error}");
+        assert_eq!(hint, "is `s2t.fraction` meant?");
     }
 }
 

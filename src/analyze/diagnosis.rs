@@ -21,18 +21,39 @@ use self::damage::changes;
 use self::idle::IdleSteps;
 use self::patient::Patient;
 use super::collect::Collected;
+use super::collect::groups::GroupTable;
 use super::finish::token_text::TokenTexts;
 use super::plan::Plan;
 use super::result::{Diagnosis, RunCore, Warning};
+use super::right::Rule;
 use crate::ingest::Run;
 
+/// What the rest of the analysis knows of the log.
+pub struct Known<'a> {
+    /// Texts of tokens.
+    pub texts: &'a TokenTexts,
+    /// What is right, where anything says it.
+    pub rule: Option<&'a Rule>,
+    /// All groups.
+    pub groups: &'a GroupTable,
+}
+
 /// Fills diagnosis, warnings and verdict of an analysis.
-pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenTexts, analysis: &mut RunCore) {
+pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>, analysis: &mut RunCore) {
     let signs = &collected.signs;
     let idle = IdleSteps::of(&analysis.steps, &signs.facts);
     let series = signals::signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
     let changes = changes(&series, f64::from(plan.vocab_size).ln());
-    let patient = Patient { run, plan, signs, analysis, series: &series, changes: &changes };
+    let patient = Patient {
+        run,
+        plan,
+        rule: known.rule,
+        all_groups: known.groups,
+        signs,
+        analysis,
+        series: &series,
+        changes: &changes,
+    };
     let examined = causes::examine_all(&patient);
     let untrained = idle.are_all(&analysis.steps) && !plan.stand_in.advantage;
     let state = state::state(&patient, &examined, untrained);
@@ -54,7 +75,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, texts: &TokenText
         found.extend(losses::dead_batches(collected, &idle));
     }
     if !plan.stand_in.any() {
-        found.extend(spikes::energy(collected, (&analysis.steps, &idle), &|id| texts.shown(id)));
+        found.extend(spikes::energy(collected, (&analysis.steps, &idle), &|id| known.texts.shown(id)));
         found.extend(mask::concentration(analysis));
         found.extend(mask::width(analysis));
     }

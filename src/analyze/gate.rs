@@ -148,6 +148,16 @@ impl Gate {
         Ok(judged)
     }
 
+    /// The condition as written.
+    pub fn text(&self) -> &str {
+        &self.condition.text
+    }
+
+    /// The names that lead to the field, from the outermost on.
+    pub fn path(&self) -> &[String] {
+        &self.path
+    }
+
     /// Refuses a code of a warning that is none of these: it would never fail.
     pub fn require_code_of(&self, codes: &[&str]) -> Result<()> {
         match self.code() {
@@ -159,8 +169,8 @@ impl Gate {
         }
     }
 
-    /// The code of the warnings that are to be counted.
-    fn code(&self) -> Option<&str> {
+    /// The code of the warnings that are to be counted, where it is about these.
+    pub fn code(&self) -> Option<&str> {
         match &self.path[..] {
             [list, code] if list == "warnings" && code.parse::<i64>().is_err() => Some(code),
             _ => None,

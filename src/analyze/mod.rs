@@ -16,6 +16,7 @@ mod gate;
 mod partial;
 mod plan;
 pub mod result;
+pub(crate) mod right;
 mod settings;
 mod shards;
 pub(crate) mod texts;

@@ -17,7 +17,7 @@ const CORRELATION_FAIL: f64 = 0.1;
 const ON_POLICY_WARN: f64 = 0.05;
 const ON_POLICY_FAIL: f64 = 0.25;
 const DUPLICATES_WARN: f64 = 0.01;
-/// Advantages below this part of the run's largest are what rounding leaves.
+/// Advantages below this part of those of the median group are what rounding leaves.
 const ROUNDING: f32 = 1e-3;
 const ZERO_ADVANTAGE_WARN: f64 = 0.9;
 const ZERO_LOGPROB_WARN: f64 = 0.5;
@@ -48,6 +48,7 @@ pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<
     vec![
         columns(run),
         complete(run),
+        trained(tally),
         missing(quality),
         ranges(quality),
         entropy_bound(tally, vocabulary),
@@ -100,6 +101,21 @@ fn complete(run: &Run) -> Check {
         n => format!("{n} folders without a STABLE marker were skipped"),
     };
     check("complete", verdict, message, "they are still being written: run again later")
+}
+
+fn trained(tally: &Tally) -> Check {
+    let message = match (tally.trained, tally.tokens) {
+        (_, 0) => "no token is trained: the mask leaves none".into(),
+        (0, all) => format!("no token is trained: the mask leaves out all {}", grouped(all)),
+        (some, all) => format!("{} of {} tokens are trained", grouped(some), grouped(all)),
+    };
+    let verdict = if tally.trained == 0 { CheckOutcome::Fail } else { CheckOutcome::Pass };
+    check(
+        "trained",
+        verdict,
+        message,
+        "the mask is 1 (true) where a token is trained: log it so, or leave it out",
+    )
 }
 
 fn missing(quality: &Quality) -> Check {
@@ -310,10 +326,11 @@ fn groups(tally: &Tally) -> Check {
 }
 
 fn group_means(tally: &Tally) -> Check {
-    let largest = tally.groups.values().map(|g| g.largest).fold(0.0, f32::max);
-    let teaches = |g: &&super::tally::Group| {
-        g.responses > 1 && g.largest > 0.0 && g.largest >= ROUNDING * largest && !g.is_even()
-    };
+    let differs = |g: &&super::tally::Group| g.responses > 1 && g.largest > 0.0 && !g.is_even();
+    let mut sizes: Vec<f32> = tally.groups.values().filter(differs).map(|g| g.largest).collect();
+    sizes.sort_by(f32::total_cmp);
+    let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
+    let teaches = |g: &&super::tally::Group| differs(g) && g.largest >= ROUNDING * usual;
     let judged = || tally.groups.values().filter(teaches);
     let all = judged().count() as u64;
     if all == 0 {

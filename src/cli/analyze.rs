@@ -6,10 +6,10 @@ use std::path::Path;
 use super::args::AnalyzeArgs;
 use super::diagnosed::{self, Colours};
 use super::outcome::Outcome;
-use super::present::{Shown, Wanted, analysis_gates};
+use super::present::{Shown, Wanted};
 use super::progress::Bar;
 use super::terminal;
-use super::{partial, settings};
+use super::{gates, partial, settings};
 use crate::analyze::{
     Cache, FlaggedTokens, RunAnalysis, analyze_cached, analyze_partial, analyze_with_flagged, is_partial,
 };
@@ -21,7 +21,7 @@ use crate::report::{ReportFiles, write_report};
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let gates = analysis_gates(&arguments.fail_on)?;
+    let gates = gates::of_summary(&arguments.fail_on)?;
     // Fails now rather than after the scan.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let run = Run::open(

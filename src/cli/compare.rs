@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::args::CompareArgs;
 use super::outcome::Outcome;
-use super::present::{self, Shown, Wanted};
+use super::present::{Shown, Wanted};
 use super::progress::Bar;
-use super::settings;
 use super::terminal::{self, visible};
-use crate::compare::result::{CompareCode, Family, MetricRow};
+use super::{gates, settings};
+use crate::compare::result::{Family, MetricRow};
 use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p, shown_value};
 use crate::compare::{Comparison, compare};
 use crate::error::Result;
@@ -26,8 +26,7 @@ const SPARE: [&str; 6] = ["test", "effect", "p", "other", "baseline", "interval"
 
 /// Runs the command.
 pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let codes: Vec<&str> = CompareCode::ALL.iter().map(|code| code.name()).collect();
-    let gates = present::gates(&arguments.fail_on, &codes)?;
+    let gates = gates::of_comparison(&arguments.fail_on)?;
     let arms = settings::arms(arguments)?;
     // Fails now rather than after the scan.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;

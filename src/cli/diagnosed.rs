@@ -35,6 +35,7 @@ fn badge(state: RunState) -> (&'static str, &'static str) {
         RunState::Suspicious => ("33;1", "suspicious"),
         RunState::Damaged => ("31;1", "damaged"),
         RunState::Collapsed => ("31;1", "collapsed"),
+        RunState::Untrained => ("36;1", "nothing trained"),
         RunState::Unknown => ("36;1", "cannot say"),
     }
 }

@@ -8,6 +8,7 @@ mod convert;
 mod demo;
 mod devices;
 mod diagnosed;
+mod gates;
 mod open;
 mod outcome;
 mod partial;
@@ -40,16 +41,12 @@ use crate::ingest::internal;
 pub fn main() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            let hint = typos::meant_option(&mut error);
             // Help and versions come this way, too.
-            match typos::meant_option(&error) {
-                // The parser's own tip names an option that only looks alike.
-                Some(hint) => {
-                    let said = error.to_string();
-                    let first = said.lines().next().unwrap_or_default();
-                    let _ = writeln!(io::stderr(), "{first}\nhint: {hint}");
-                }
-                None => drop(error.print()),
+            let _ = error.print();
+            if let Some(hint) = hint {
+                let _ = writeln!(io::stderr(), "hint: {hint}");
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

@@ -10,7 +10,6 @@ use super::args::Format;
 use super::open;
 use super::outcome::{Outcome, stdout};
 use crate::analyze::Gate;
-use crate::analyze::result::WarningCode;
 use crate::error::{Error, Result};
 use crate::output::OutputFolder;
 use crate::report::ReportFiles;
@@ -51,18 +50,6 @@ pub trait Shown: Serialize {
     fn value(&self) -> Result<Value> {
         serde_json::to_value(self).map_err(|e| Error::write(Path::new(Self::FILE), e))
     }
-}
-
-/// The gates of `--fail-on`; a warning that does not exist is refused before anything is read.
-pub fn gates(given: &[String], codes: &[&str]) -> Result<Vec<Gate>> {
-    let gates = given.iter().map(|text| Gate::parse(text)).collect::<Result<Vec<_>>>()?;
-    gates.iter().try_for_each(|gate| gate.require_code_of(codes))?;
-    Ok(gates)
-}
-
-/// The gates of an analysis.
-pub fn analysis_gates(given: &[String]) -> Result<Vec<Gate>> {
-    gates(given, &WarningCode::ALL.iter().map(|code| code.name()).collect::<Vec<_>>())
 }
 
 impl Wanted<'_> {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::analyze::write_all;
 use super::args::{CollectArgs, MergeArgs, PlanArgs};
 use super::outcome::{Outcome, stdout};
-use super::present::{Wanted, analysis_gates};
+use super::present::Wanted;
 use super::progress::Bar;
-use super::settings;
+use super::{gates, settings};
 use crate::analyze::{LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
 use crate::error::Result;
 use crate::ingest::Run;
@@ -49,7 +49,7 @@ pub fn collect(arguments: &CollectArgs, talk: &mut dyn Write) -> Result<Outcome>
 
 /// Runs `merge`.
 pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let gates = analysis_gates(&arguments.fail_on)?;
+    let gates = gates::of_summary(&arguments.fail_on)?;
     // Fails now rather than after the merge.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let plan = ShardPlan::read(&arguments.plan)?;

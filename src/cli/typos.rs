@@ -1,7 +1,7 @@
 //! A command or an option that is almost one.
 
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::Cli;
 use crate::error::Error;
@@ -11,20 +11,58 @@ pub fn meant_command(error: &Error) -> Option<String> {
     let Error::NotFound { path } = error else { return None };
     let typed = path.to_str()?;
     let cli = Cli::command();
-    let near = cli.get_subcommands().map(|c| c.get_name()).min_by_key(|name| distance(typed, name))?;
-    (distance(typed, near) <= 2)
-        .then(|| format!("is the command `{near}` meant? stapo-analyze {near} --help"))
+    let near = nearest(typed, cli.get_subcommands().map(|c| c.get_name()))?;
+    Some(format!("is the command `{near}` meant? stapo-analyze {near} --help"))
 }
 
-/// What to say of an option that is none: where results go is asked for under many names.
-pub fn meant_option(error: &clap::Error) -> Option<&'static str> {
-    let unknown = error.kind() == ErrorKind::UnknownArgument;
-    let said = error.to_string();
-    let out =
-        ["'--out'", "'--output'", "'-o'", "'--out-dir'", "'--output-dir'"].iter().any(|o| said.contains(o));
-    (unknown && out).then_some(
-        "a report is asked for with --report DIR; another Parquet file with the command convert … -o FILE",
-    )
+/// Of some names, the one that is almost this one.
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = names.into_iter().min_by_key(|name| distance(typed, name))?;
+    (distance(typed, near) <= 2).then_some(near)
+}
+
+/// Names under which people ask for the place of results.
+const PLACES: [&str; 5] = ["--out", "--output", "-o", "--out-dir", "--output-dir"];
+
+/// What to say of an option that is none. clap's own tips go where there is a better one: they name what
+/// looks alike, whatever it does, or how to give an option as the name of a run.
+pub fn meant_option(error: &mut clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let typed = typed.split('=').next().unwrap_or_default().to_owned();
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let hint = match PLACES.contains(&typed.as_str()) {
+        true => Some(
+            "a report is asked for with --report DIR; another Parquet file with the command convert … -o FILE"
+                .to_owned(),
+        ),
+        false if error.get(ContextKind::SuggestedArg).is_some() => return None,
+        false => near_option(&typed, &usage).map(|near| format!("is `--{near}` meant?")),
+    };
+    if hint.is_some() {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Suggested);
+    }
+    hint
+}
+
+/// The option of the same command that is almost this one: its letters with some left out, or nearly it.
+fn near_option(typed: &str, usage: &str) -> Option<String> {
+    let typed = typed.strip_prefix("--")?;
+    let cli = Cli::command();
+    let used = |name: &str| usage.contains(&format!("stapo-analyze {name} "));
+    let command = cli.get_subcommands().find(|command| used(command.get_name())).unwrap_or(&cli);
+    let longs: Vec<&str> = command.get_arguments().filter_map(|argument| argument.get_long()).collect();
+    let shortened = longs.iter().filter(|long| is_shortened(typed, long)).min_by_key(|long| long.len());
+    shortened.copied().or_else(|| nearest(typed, longs)).map(str::to_owned)
+}
+
+/// Whether `short` is `long` with letters left out, but not the first.
+fn is_shortened(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    short.chars().next() == long.chars().next() && short.chars().all(|letter| letters.any(|l| l == letter))
 }
 
 /// Characters to change, add or drop (Levenshtein).
@@ -54,8 +92,19 @@ mod tests {
         assert!(meant("chek").unwrap().contains("`check`"));
         assert!(meant("comapre").unwrap().contains("`compare`"));
         assert_eq!(meant("runs/check.parquet"), None);
-        let error = Cli::try_parse_from(["stapo-analyze", "a.parquet", "--out", "x"]).unwrap_err();
-        assert!(meant_option(&error).unwrap().contains("--report"));
+        let wrong = |typed: &[&str]| {
+            let mut error = Cli::try_parse_from(typed).unwrap_err();
+            let hint = meant_option(&mut error);
+            (error.to_string(), hint)
+        };
+        for place in PLACES {
+            let (said, hint) = wrong(&["stapo-analyze", "a.parquet", place, "x"]);
+            assert!(hint.unwrap().contains("--report") && !said.contains("tip:"), "{said}");
+        }
+        let (said, hint) = wrong(&["stapo-analyze", "show", "a.parquet", "--grp", "3"]);
+        assert!(hint.unwrap().contains("`--group`") && !said.contains("tip:"), "{said}");
+        // clap's own tip is kept where it is the best there is.
+        assert_eq!(wrong(&["stapo-analyze", "a.parquet", "--reprt", "x"]).1, None);
         assert_eq!((distance("", "ab"), distance("ab", "ab"), distance("kitten", "sitting")), (2, 0, 3));
     }
 }

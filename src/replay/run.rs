@@ -169,7 +169,7 @@ fn starting_policy(
         }
         None => {
             let shape = surrogate::shape(survey.largest_id);
-            require_memory(fitting.engine, &shape, &settings.device)?;
+            require_memory(fitting.engine, &shape, None, &settings.device)?;
             let blank = Policy::random(shape, 1, &device);
             let (policy, fit) = surrogate::fitted(blank, survey, &mut windows, fitting)?;
             (policy, Some(fit))

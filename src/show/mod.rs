@@ -179,10 +179,9 @@ fn nothing(run: &Run, selection: &Selection, seen: &Seen) -> Error {
             .into_iter()
             .flatten()
             .collect();
-            format!(
-                "the log has {}; without --step, --group and --sample the first responses are shown, with their ids",
-                there.join(", ")
-            )
+            let has =
+                if there.is_empty() { String::new() } else { format!("the log has {}; ", there.join(", ")) };
+            format!("{has}without --step, --group and --sample the first responses are shown, with their ids")
         }
     };
     Error::Usage { message: format!("none of the {} responses is like that", seen.responses), hint }

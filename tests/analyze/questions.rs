@@ -231,12 +231,6 @@ fn clipping_is_told_by_update_and_corrections_by_token() {
 #[test]
 fn cases_count_right_answers_not_rewards_above_0() {
     let path = sample("async.parquet");
-    let analysis = analyzed(std::slice::from_ref(&path), &AnalyzeSettings::default());
-    assert!(!analysis.cases.top.is_empty());
-    assert!(
-        analysis.cases.top.iter().all(|case| case.group_passes.is_none()),
-        "its rewards take many values"
-    );
     let pass = Condition::parse("reward>0.9").unwrap();
     let analysis = analyzed(
         std::slice::from_ref(&path),
@@ -292,4 +286,44 @@ fn every_token_has_its_place_in_the_breakdowns() {
         let mean_abs = row["mean_abs"].as_f64().unwrap();
         assert!((mean_abs - absolute / *tokens as f64).abs() < 1e-9 + 1e-6 * mean_abs, "{row}");
     }
+}
+
+/// The bonus for the format makes every reward positive, and rewards take three values.
+#[test]
+fn what_passed_is_what_is_right_not_any_reward_above_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("parts.parquet");
+    let rare = [-0.1, -9.0, -0.1, -0.2];
+    let entropies = [0.5, 0.01, 0.6, 0.7];
+    let columns = |answer: [f32; 4]| {
+        vec![
+            ("step", ints(&[0; 4])),
+            ("group_id", ints(&[7; 4])),
+            ("token_ids", int_lists(&[&[1, 2, 3, 4], &[1, 3, 2, 4], &[4, 2, 3, 1], &[3, 2, 1, 4]])),
+            ("logprob", float_lists(&[&rare[..]; 4])),
+            ("entropy", float_lists(&[&entropies[..]; 4])),
+            ("advantage", floats(&[1.0, -1.0, -1.0, 1.0])),
+            ("reward", floats(&[1.2, 0.2, 0.2, 0.7])),
+            ("reward/answer", floats(&answer)),
+            ("reward/format", floats(&[1.0; 4])),
+        ]
+    };
+    let passes = |pass: Option<&str>| {
+        let pass = pass.map(|pass| Condition::parse(pass).unwrap());
+        let found = analyzed(&[path.clone()], &AnalyzeSettings { pass, ..AnalyzeSettings::default() });
+        assert!(!found.cases.top.is_empty());
+        let groups = found.answers.groups.as_ref();
+        let rate = groups.map(|groups| (groups.rule.clone(), 4.0 * groups.pass_rate));
+        (rate, found.cases.top[0].group_passes)
+    };
+    let by = |rule: &str, right: u32| (Some((rule.to_owned(), f64::from(right))), Some(right));
+    write_parquet(&path, columns([1.0, 0.0, 0.0, 1.0]), 8);
+    assert_eq!(passes(None), by("reward/answer>0", 2));
+    assert_eq!(passes(Some("reward>1")), by("reward>1", 1));
+    assert_eq!(passes(Some("reward/format>0.5")), by("reward/format>0.5", 4));
+    write_parquet(&path, columns([0.3, -0.3, -0.3, -0.3]), 8);
+    assert_eq!(passes(None), by("reward/answer>-0.3", 1));
+    // A grade: nothing says where it turns into right.
+    write_parquet(&path, columns([1.0, 0.0, 0.5, 0.7]), 8);
+    assert_eq!(passes(None), (None, None));
 }

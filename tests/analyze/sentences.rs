@@ -13,7 +13,11 @@ use stapo_analyze::framework::s2t::S2tSettings;
 const TEMPLATES: &[(&str, &str)] = &[
     (
         "advantage_contradicts_reward",
-        "in # % of the groups (# of #) the better answers have the lower advantage: the update pushes against the reward",
+        "in # % of the groups (# of #) the better answers have the lower advantage, as in group # of step #, group # of step # and group # of step #: the update pushes against the reward",
+    ),
+    (
+        "advantage_contradicts_reward",
+        "in # of # groups with right and wrong answers from step # on the right ones (answer) have the lower advantage: the reward pays for wrong answers",
     ),
     (
         "dead_batches",
@@ -44,6 +48,10 @@ const TEMPLATES: &[(&str, &str)] = &[
         "step # has # times the usual gradient energy a token; largest: … (p #, A -#), … (p #, A -#), … (p #, A -#)",
     ),
     ("entropy_of_another_policy", "# % of the tokens have a p and an H that no distribution has"),
+    (
+        "entropy_of_another_policy",
+        "tokens are # times as surprising as their entropy says, in states of few choices as in those of many: the entropy is in bits, not in nats (ln # = #)",
+    ),
     ("infeasible", "# % of the tokens have a p and an H that cannot be of one distribution"),
     (
         "large_updates",
@@ -88,6 +96,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         "trainer and sampler disagree with the same weights: engine k3 #, which no temperature and no truncation explains",
     ),
     ("reward_collapse", "the reward fell: from # to #, beginning at step #"),
+    ("reward_collapse", "the reward fell: from # to -#, beginning at step #"),
     ("reward_hacking", "reward/… fell # → # while the reward stood still"),
     (
         "reward_hacking",
@@ -150,6 +159,7 @@ const FIXED: &[(&str, &[f64])] = &[
     ("no_negative_signal", &[0.0]),
     ("no_positive_signal", &[0.0]),
     ("advantage_contradicts_reward", &[0.0]),
+    ("entropy_of_another_policy", &[2.0, 0.69]),
     ("dead_groups", &[0.0]),
     ("dead_batches", &[0.0]),
     ("mask_too_wide", &[0.1, 0.01]),

@@ -11,7 +11,7 @@ use super::by_sign::BySign;
 use super::candidates::{CandidateBuffer, CandidateStore};
 use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
-use super::groups::{GroupTable, RewardValues};
+use super::groups::GroupTable;
 use super::kept_entropies::KeptGate;
 use super::plane;
 use super::questions::{CollectedQuestions, QuestionCollector, QuestionGates};
@@ -22,6 +22,7 @@ use super::views::{KeptResponses, LoggedPrompt};
 use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::{Plan, Purpose};
 use crate::analyze::result::Plane;
+use crate::analyze::right::SeenRewards;
 use crate::error::Result;
 use crate::ingest::{Id, Limits, Sink, TokenBatch};
 
@@ -60,7 +61,7 @@ pub struct Collector<'a> {
     gates: &'a Gates,
     pub(super) batches: BatchTable,
     pub(super) groups: GroupTable,
-    pub(super) rewards: RewardValues,
+    pub(super) rewards: SeenRewards,
     pub(super) plane: BySign,
     pub(super) vocabulary: VocabularyCounts,
     pub(super) candidates: CandidateBuffer,
@@ -93,7 +94,7 @@ impl<'a> Collector<'a> {
             gates,
             batches: BatchTable::default(),
             groups: GroupTable::default(),
-            rewards: RewardValues::default(),
+            rewards: SeenRewards::default(),
             plane: BySign::new(plane::CELLS),
             vocabulary: VocabularyCounts::default(),
             candidates: CandidateBuffer::new(plan.limits.candidate_bytes / workers.max(1)),
@@ -184,8 +185,8 @@ pub struct Collected {
     pub sortable: bool,
     /// Groups.
     pub groups: GroupTable,
-    /// The distinct rewards, while they are few.
-    pub rewards: RewardValues,
+    /// The distinct rewards, and those of the part that says what is right, while they are few.
+    pub rewards: SeenRewards,
     /// The plane.
     pub plane: Plane,
     /// Token ids.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::hash::Mixer;
 use super::signs::facts::Rounding;
+use crate::analyze::right::Rule;
 use crate::ingest::Id;
 use crate::stats::exact_sum::ExactSum;
 
@@ -19,12 +20,10 @@ pub struct GroupTally {
     pub responses: u32,
     /// The largest |A| of a token.
     pub largest: f32,
-    /// Responses whose outcome is known, where a rule was given.
-    pub judged: u32,
-    /// Of these, the right ones.
-    pub right: u32,
     /// The highest reward and how many responses have it: with two rewards in all, the right ones.
     pub highest: Highest,
+    /// The same of what says which are right: 1 where the user's condition holds, else 0; else a part.
+    pub verdict: Highest,
     /// Trained tokens with all values.
     pub tokens: u64,
     /// ‖g‖².
@@ -72,45 +71,6 @@ fn ordered(value: f32) -> u32 {
     if bits >> 31 == 1 { !bits } else { bits | (1 << 31) }
 }
 
-/// The distinct rewards of a run, as far as it matters whether there are two.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct RewardValues(Vec<f32>);
-
-impl RewardValues {
-    /// Puts what may come in any order into one: of more than two it does not matter which.
-    pub fn settle(&mut self) {
-        if self.0.len() > 2 {
-            self.0 = vec![f32::NAN; 3];
-        }
-        self.0.iter_mut().for_each(|value| *value += 0.0);
-        self.0.sort_by(f32::total_cmp);
-    }
-
-    /// Notes a reward; NaN is none.
-    #[inline]
-    pub fn add(&mut self, reward: f32) {
-        if self.0.len() < 3 && !reward.is_nan() && !self.0.contains(&reward) {
-            self.0.push(reward);
-        }
-    }
-
-    /// Adds those of another worker.
-    pub fn merge(&mut self, other: &Self) {
-        if other.0.len() > 2 {
-            self.0.clone_from(&other.0);
-        }
-        other.0.iter().for_each(|reward| self.add(*reward));
-    }
-
-    /// The lower and the higher one, where there are just two.
-    pub fn two(&self) -> Option<[f32; 2]> {
-        match self.0[..] {
-            [a, b] => Some([a.min(b), a.max(b)]),
-            _ => None,
-        }
-    }
-}
-
 impl GroupTally {
     /// Whether a token has an advantage beyond what rounding leaves.
     pub fn learns(&self, rounding: Rounding) -> bool {
@@ -118,13 +78,22 @@ impl GroupTally {
         !rounding.is_none(self.largest, equal)
     }
 
+    /// How many responses are right, and of how many it is known.
+    pub fn right_by(&self, rule: &Rule) -> (u32, u32) {
+        let (highest, right) = match rule {
+            Rule::Given(_) => (&self.verdict, 1.0),
+            Rule::Part { values: [_, high], .. } => (&self.verdict, *high),
+            Rule::Reward([_, high]) => (&self.highest, *high),
+        };
+        (highest.at(right), highest.rewarded)
+    }
+
     /// Adds responses.
     pub fn merge(&mut self, other: &Self) {
         self.responses += other.responses;
         self.largest = self.largest.max(other.largest);
-        self.judged += other.judged;
-        self.right += other.right;
         self.highest.merge(&other.highest);
+        self.verdict.merge(&other.verdict);
         self.tokens += other.tokens;
         self.energy.merge(&other.energy);
     }

@@ -7,7 +7,7 @@ use super::candidates::CandidateStore;
 use super::clusters::Clusters;
 use super::collector::{Collected, Collector, Gates};
 use super::entropy_histogram::level_for;
-use super::groups::{GroupTable, RewardValues};
+use super::groups::GroupTable;
 use super::kept::Kept;
 use super::kept_entropies::KeptCount;
 use super::plane;
@@ -18,6 +18,7 @@ use super::tally::BatchKey;
 use super::views::KeptResponses;
 use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::Plan;
+use crate::analyze::right::SeenRewards;
 use crate::error::Result;
 use crate::parts::{Part, PartReader, PartWriter, small_part};
 
@@ -26,7 +27,7 @@ pub struct State {
     batches: Batches,
     kept: KeptCount,
     groups: GroupTable,
-    rewards: RewardValues,
+    rewards: SeenRewards,
     plane: BySign,
     vocabulary: VocabularyCounts,
     candidates: CandidateStore,
@@ -46,7 +47,7 @@ small_part!(Batches, |into, other| {
 });
 small_part!(KeptCount, |into, other| into.merge(other));
 small_part!(GroupTable, |into, other| into.merge(other));
-small_part!(RewardValues, |into, other| into.merge(&other));
+small_part!(SeenRewards, |into, other| into.merge(&other));
 small_part!(BySign, |into, other| into.merge(&other));
 small_part!(VocabularyCounts, |into, other| into.merge(other));
 small_part!(Kept<SampledToken>, |into, other| into.merge(other));
@@ -187,7 +188,7 @@ impl State {
     /// Gathers what the workers of one process collected.
     pub fn gather(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
         let mut groups = GroupTable::default();
-        let mut rewards = RewardValues::default();
+        let mut rewards = SeenRewards::default();
         let mut plane = BySign::new(plane::CELLS);
         let mut vocabulary = VocabularyCounts::default();
         let mut views = KeptResponses::default();

@@ -58,7 +58,11 @@ pub fn nothing_trained(analysis: &RunCore) -> Option<Warning> {
     let totals = &analysis.totals;
     (totals.tokens == 0).then(|| Warning {
         code: WarningCode::NothingTrained,
-        message: format!("no token is trained: the mask leaves out all {}", grouped(totals.masked_out)),
+        message: match totals.masked_out {
+            // Untrained tokens at both ends of a response are no part of it: here these are all.
+            0 => "no token is trained: the mask leaves none".into(),
+            all => format!("no token is trained: the mask leaves out all {}", grouped(all)),
+        },
         hint:
             "look at the mask: 1 (or true) is a token of the policy that is trained on; name another column \
                with --map mask=…"
@@ -104,7 +108,15 @@ fn why(facts: &ResponseFacts, dead: &[i64]) -> &'static str {
         dead.binary_search(&group[0].step).is_ok() && group.iter().all(|fact| fact.signs == [false; 2])
     };
     let is_known = |group: &&[ResponseFact]| group.iter().all(|fact| fact.reward.is_finite());
-    let groups: Vec<&[ResponseFact]> = facts.groups().filter(is_dead).filter(is_known).collect();
+    // Without groups, the responses of a step are held against each other.
+    let grouped = facts.groups().any(|group| group.len() > 1);
+    let groups: Vec<&[ResponseFact]> = match grouped {
+        true => facts.groups().filter(|group| group.len() > 1 && is_dead(group) && is_known(group)).collect(),
+        false => {
+            let steps = facts.responses.chunk_by(|a, b| a.step == b.step);
+            steps.filter(|step| step.len() > 1 && is_dead(step) && is_known(step)).collect()
+        }
+    };
     let unlike = |group: &&&[ResponseFact]| group.iter().any(|fact| fact.reward != group[0].reward);
     let unlike = groups.iter().filter(unlike).count();
     let all = || facts.responses.iter().map(|fact| fact.reward).filter(|reward| reward.is_finite());
@@ -116,7 +128,9 @@ fn why(facts: &ResponseFacts, dead: &[i64]) -> &'static str {
         unlike if 2 * unlike > groups.len() => "; their rewards differ, yet every advantage is 0",
         0 if highest > lowest && at(lowest) => "; every answer in them has the run's lowest reward",
         0 if highest > lowest && at(highest) => "; every answer in them has the run's best reward",
-        0 => "; every answer of a group has the same reward",
+        0 if grouped => "; every answer of a group has the same reward",
+        0 => "; every answer of a step has the same reward",
+        _ if !grouped => "; in most of them every answer has the same reward",
         _ => "; in most of their groups every answer has the same reward",
     }
 }
@@ -145,5 +159,20 @@ mod tests {
         assert_eq!(why(&facts([1.0, 1.0]), &[0, 1, 2]), "; every answer in them has the run's best reward");
         assert_eq!(why(&facts([0.5, 0.5]), &[0, 2]), "; every answer of a group has the same reward");
         assert_eq!(why(&facts([0.0, 1.0]), &[1]), "; their rewards differ, yet every advantage is 0");
+    }
+
+    #[test]
+    fn without_groups_the_responses_of_a_step_are_held_against_each_other() {
+        let of = |rewards: [f32; 2]| {
+            let fact = |(group, reward): (usize, &f32)| ResponseFact {
+                group: group as u64,
+                reward: *reward,
+                ..ResponseFact::default()
+            };
+            let responses = rewards.iter().enumerate().map(fact).collect();
+            why(&ResponseFacts { responses, ..ResponseFacts::default() }, &[0])
+        };
+        assert_eq!(of([0.0, 1.0]), "; their rewards differ, yet every advantage is 0");
+        assert_eq!(of([0.5, 0.5]), "; every answer of a step has the same reward");
     }
 }

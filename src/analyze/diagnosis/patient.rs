@@ -1,17 +1,23 @@
 //! What a cause is looked for in.
 
+use std::collections::BTreeMap;
+
 use super::damage::Changes;
 pub use super::right::Right;
 use super::signals::Series;
+use crate::analyze::collect::groups::{GroupTable, group_hash};
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Evidence, RunCore};
-use crate::ingest::{Column, Run};
+use crate::analyze::right::Rule;
+use crate::ingest::{Column, Id, Run};
 use crate::stats::sustained::Change;
 
 /// Below this a number is what rounding leaves of 0.
 const ROUNDING: f64 = 1e-12;
+/// Characters of an id in a sentence.
+const LONGEST_ID: usize = 40;
 
 /// A run and everything that was found so far.
 pub struct Patient<'a> {
@@ -19,6 +25,10 @@ pub struct Patient<'a> {
     pub run: &'a Run,
     /// Resolved settings.
     pub plan: &'a Plan,
+    /// What is right, where the run has a rule for it.
+    pub rule: Option<&'a Rule>,
+    /// All groups.
+    pub all_groups: &'a GroupTable,
     /// What was collected for the diagnosis.
     pub signs: &'a CollectedSigns,
     /// The rest of the result.
@@ -52,6 +62,12 @@ impl<'a> Patient<'a> {
         self.signs.facts.groups()
     }
 
+    /// The ids of groups, by the hash that responses know them by.
+    pub fn names_of(&self, hashes: &[u64]) -> BTreeMap<u64, String> {
+        let named = self.all_groups.by_id().map(|(step, id, _)| (group_hash(step, id).word(), id));
+        named.filter(|(hash, _)| hashes.contains(hash)).map(|(hash, id)| (hash, short(id))).collect()
+    }
+
     /// The groups from a step on.
     pub fn groups_from(&self, step: i64) -> impl Iterator<Item = &'a [ResponseFact]> {
         self.groups().filter(move |group| group[0].step >= step)
@@ -67,19 +83,29 @@ impl<'a> Patient<'a> {
         self.changes.found.iter().filter(move |(known, _)| known == name).map(|(_, change)| change)
     }
 
-    /// What says whether an answer is right: the user's condition, else a part of the reward whose
-    /// name says so.
+    /// What says whether an answer is right.
     pub fn right(&self) -> Option<Right<'a>> {
-        let parts = &self.plan.reward_parts;
-        match &self.plan.questions.pass {
-            Some(rule) => Some(Right::given(rule.text(), rule.part(), parts)),
-            None => Right::named(parts, &self.signs.facts.responses),
-        }
+        let (parts, asked) = (&self.plan.reward_parts, &self.plan.questions);
+        let graded = || {
+            let part = asked.right_part?;
+            Some(Right::graded(part, &parts[part], &self.signs.facts.responses))
+        };
+        let on = asked.pass.as_ref().and_then(|rule| rule.part());
+        self.rule.map(|rule| Right::ruled(rule, on, parts)).or_else(graded)
     }
 
     /// The first step at which something was damaged.
     pub fn damaged_from(&self) -> Option<i64> {
         self.changes.damage.first().map(|damage| damage.from_step)
+    }
+}
+
+/// An id that a sentence can hold.
+fn short(id: &Id) -> String {
+    let text = id.to_string();
+    match text.char_indices().nth(LONGEST_ID) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

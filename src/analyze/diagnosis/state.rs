@@ -21,11 +21,9 @@ pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool) -> Run
     let is_likely = |c: &Cause| c.confidence == Confidence::Likely && c.code != CauseCode::DeadGroups;
     if examined.causes.iter().any(is_likely) {
         RunState::Suspicious
-    } else if patient.analysis.steps.len() < FEWEST_STEPS
-        || patient.plan.stand_in.any()
-        || examined.too_few
-        || untrained
-    {
+    } else if untrained && !patient.plan.stand_in.any() {
+        RunState::Untrained
+    } else if patient.analysis.steps.len() < FEWEST_STEPS || patient.plan.stand_in.any() || examined.too_few {
         RunState::Unknown
     } else {
         RunState::Healthy

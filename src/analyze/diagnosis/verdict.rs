@@ -2,6 +2,7 @@
 
 use super::patient::measured;
 use super::series::series;
+use super::signals::PASS_RATE;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
@@ -27,6 +28,7 @@ pub fn verdict(analysis: &RunCore, diagnosis: &Diagnosis) -> RunVerdict {
             RunState::Suspicious => VerdictState::Suspicious,
             RunState::Damaged => VerdictState::Damaged,
             RunState::Collapsed => VerdictState::Collapsed,
+            RunState::Untrained => VerdictState::Untrained,
             RunState::Unknown => VerdictState::Unknown,
         },
         health: diagnosis.sentence.clone(),
@@ -65,7 +67,7 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan, untraine
     let next = cause.map(|cause| format!("Do: {}.", cause.hint));
     let dead = diagnosis.causes.iter().find(|cause| cause.code == CauseCode::DeadGroups);
     let cost = dead.filter(|_| cause.is_none()).map(|dead| format!("A cost: {}.", dead.message));
-    let unexplained = || "No cause was found in what is logged: see what could not be checked.".to_owned();
+    let unexplained = || unexplained(&diagnosis.damage);
     let trend = || match untrained {
         true => nothing_learned(analysis),
         false => trend(analysis, cause.is_some(), plan),
@@ -75,6 +77,19 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan, untraine
         None => [named, Some(trend()), next, cost],
     };
     said.into_iter().flatten().collect::<Vec<String>>().join(" ")
+}
+
+/// What to say of damage without a cause: harder prompts lower rewards as damage does.
+fn unexplained(damage: &[Damage]) -> String {
+    let is_reward = |d: &Damage| d.signal.starts_with("reward") || d.signal == PASS_RATE;
+    let harder = match damage.iter().all(is_reward) {
+        true => {
+            " Harder prompts from there on would look the same, and the log does not tell how hard they are: \
+                 hold rewards of the same prompts against each other."
+        }
+        false => "",
+    };
+    format!("No cause was found in what is logged: see what could not be checked.{harder}")
 }
 
 fn damage(damage: &[Damage]) -> String {

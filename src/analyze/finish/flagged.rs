@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::questions::groups::Rule;
 use super::token_text::TokenTexts;
 use crate::analyze::collect::candidates::{Candidate, CandidateStore};
-use crate::analyze::collect::groups::GroupTable;
+use crate::analyze::collect::groups::{GroupTable, GroupTally};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::result::cases::CASE_LIMIT;
 use crate::analyze::result::{FlagKind, FlaggedToken};
+use crate::analyze::right::Rule;
 use crate::error::Result;
 use crate::framework::batch::{flags, gradient_source};
 use crate::framework::risk::spurious_risk;
@@ -140,11 +140,17 @@ impl FlaggedSource {
             change_high: c.change[1],
             measured_change: logged(c.measured_change),
             reward: logged(c.reward),
-            group_passes: group.as_ref().and_then(|g| self.right.as_ref()?.right_of(g)),
+            group_passes: group.as_ref().and_then(|g| self.passes(g)),
             group_size: group.map(|g| g.responses),
             before: shown.get(..centre).unwrap_or_default().to_vec(),
             after: shown.get(centre + 1..).unwrap_or_default().to_vec(),
         })
+    }
+
+    /// How many responses of a group are right, where the outcome of each is known.
+    fn passes(&self, group: &GroupTally) -> Option<u32> {
+        let (right, judged) = group.right_by(self.right.as_ref()?);
+        (judged == group.responses).then_some(right)
     }
 
     /// Calls `visit` with the row of every flagged token, in the order of the table.

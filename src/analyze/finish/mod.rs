@@ -27,7 +27,6 @@ use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
 use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
-use self::questions::groups::Rule;
 use self::second_look::LookAgain;
 use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
@@ -35,7 +34,7 @@ use self::thresholds::Thresholds;
 use self::token_text::TokenTexts;
 use super::collect::Collected;
 use super::collect::tally::BatchTally;
-use super::diagnosis;
+use super::diagnosis::{self, Known};
 use super::flagged::FlaggedTokens;
 use super::plan::Plan;
 use super::result::cases::CASE_LIMIT;
@@ -154,7 +153,7 @@ impl<'a> Judged<'a> {
             tau_h: thresholds.tau_h.clone(),
             rows,
             groups: std::mem::take(&mut collected.groups),
-            right: Rule::of(&collected.rewards, &plan.questions),
+            right: plan.questions.rule(&collected.rewards),
             texts,
         };
         let answers = questions::answers(&collected, &plan, &source, knows_clipping)?;
@@ -250,7 +249,9 @@ impl<'a> Judged<'a> {
 
     /// Warnings and verdict.
     fn diagnose(&self, core: &mut RunCore) {
-        diagnosis::diagnose(self.run, &self.plan, &self.collected, &self.source.texts, core);
+        let FlaggedSource { texts, right, groups, .. } = &self.source;
+        let known = Known { texts, rule: right.as_ref(), groups };
+        diagnosis::diagnose(self.run, &self.plan, &self.collected, &known, core);
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Purpose;
 use super::dimensions::Dimension;
 use crate::analyze::condition::Condition;
+use crate::analyze::right::{Rule, SeenRewards, right_part};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::error::{Error, Result};
 use crate::framework::corrections::{Correction, DEFAULTS};
@@ -39,8 +40,10 @@ pub struct Questions {
     pub ids: bool,
     /// Groups.
     pub groups: bool,
-    /// What is right; else a reward of two values decides.
+    /// What the user says is right.
     pub pass: Option<PassRule>,
+    /// The place in `parts` of the one whose name says what is right.
+    pub right_part: Option<usize>,
     /// The parts of the reward, by name.
     pub parts: Vec<String>,
     /// The corners of the clip.
@@ -69,6 +72,7 @@ impl Questions {
         let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
         let parts: BTreeSet<String> = parts.collect();
         Ok(Self {
+            right_part: right_part(parts.iter().map(String::as_str)),
             corrections: if reports && run.has(Column::LogprobRollout) { corrections } else { Vec::new() },
             dimensions: if reports { Dimension::of(run, &settings.by)? } else { Vec::new() },
             reports,
@@ -82,6 +86,23 @@ impl Questions {
             pass: settings.pass.as_ref().map(|condition| PassRule::new(run, condition)).transpose()?,
             clip,
         })
+    }
+
+    /// What says whether a response is right: 1 where the user's condition holds, else 0; without a
+    /// condition, the value of the part whose name says so; NaN where it is not known.
+    pub fn verdict(&self, responses: &ResponseColumns, index: usize) -> f32 {
+        if let Some(rule) = &self.pass {
+            return rule.judge(responses, index).map_or(f32::NAN, |right| f32::from(u8::from(right)));
+        }
+        let name = self.right_part.map(|part| self.parts[part].as_str());
+        let part = name.and_then(|name| responses.reward_parts.iter().find(|(known, _)| **known == *name));
+        part.map_or(f32::NAN, |(_, values)| values[index])
+    }
+
+    /// What is right in a run with these rewards.
+    pub fn rule(&self, seen: &SeenRewards) -> Option<Rule> {
+        let part = self.right_part.map(|part| (part, self.parts[part].as_str()));
+        Rule::of(self.pass.as_ref().map(PassRule::text), part, seen)
     }
 
     /// Whether a response was cut, where known.

@@ -92,8 +92,8 @@ pub struct FlaggedToken {
     pub measured_change: Option<f64>,
     /// Reward of the response.
     pub reward: Option<f64>,
-    /// Responses of the group that are right, by `--pass` or by the higher of just two rewards; `None` where
-    /// neither says it of each.
+    /// Responses of the group that are right, by `--pass`, else a part of the reward whose name says so, else
+    /// the higher of just two rewards; `None` where none of them says it of each.
     pub group_passes: Option<u32>,
     /// Responses of the group.
     pub group_size: Option<u32>,

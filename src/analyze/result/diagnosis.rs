@@ -42,6 +42,8 @@ pub enum RunState {
     Damaged,
     /// What the run was trained for is near its floor, or entropy is gone.
     Collapsed,
+    /// No token of any step has an advantage: nothing is learned, and nothing could be damaged.
+    Untrained,
     /// Too few steps, or too little in the log, to say.
     #[default]
     Unknown,

@@ -161,6 +161,8 @@ pub enum VerdictState {
     Damaged,
     /// What was trained for, or entropy, is gone.
     Collapsed,
+    /// No token of any step has an advantage: nothing is learned.
+    Untrained,
     /// Too little data to say: too few steps, or a column is not logged.
     Unknown,
 }

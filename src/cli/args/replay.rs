@@ -184,8 +184,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
     pub minibatch: Option<u64>,
 
-    /// When a held-out response counts as correct, for example reward/answer>0.5 [default: the higher of
-    /// two rewards, else better than its group]
+    /// When a held-out response counts as correct, for example reward/answer>0.5 [default: a part of the
+    /// reward whose name says so, else the higher of two rewards, else better than its group]
     #[arg(long, value_name = "CONDITION", value_parser = condition, help_heading = "Data")]
     pub pass: Option<Condition>,
 

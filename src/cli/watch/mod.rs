@@ -21,10 +21,9 @@ use self::step_lines::StepLines;
 use super::analyze::write_all;
 use super::args::WatchArgs;
 use super::outcome::{Outcome, stdout};
-use super::present::analysis_gates;
 use super::progress::Bar;
-use super::settings;
 use super::terminal::visible;
+use super::{gates, settings};
 use crate::analyze::{AnalyzeSettings, Cache, Gate, Judged, RunAnalysis, analyze_cached};
 use crate::error::{Error, Result};
 use crate::ingest::{FileIdentity, IngestSettings, Run, Skipped};
@@ -33,7 +32,7 @@ use crate::store::is_url;
 
 /// Runs the command.
 pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let gates = analysis_gates(&arguments.fail_on)?;
+    let gates = gates::of_summary(&arguments.fail_on)?;
     let _claimed = OutputFolder::claim(&arguments.report)?;
     let ingest = IngestSettings { growing: true, ..settings::ingest(&arguments.input.reading)? };
     let scratch = if arguments.cache.is_none() { Some(Scratch::new()?) } else { None };

@@ -1,14 +1,24 @@
 //! Which responses count as correct.
 
+use std::collections::BTreeSet;
+
 use crate::analyze::PassRule;
+use crate::analyze::right::{Rule, SeenRewards, middle, right_part};
 use crate::format::number;
-use crate::ingest::{Column, TokenBatch};
+use crate::ingest::{Column, ResponseColumns, Run, TokenBatch};
 
 /// What makes a response correct.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
     /// The user's condition.
     Condition(PassRule),
+    /// A part of the reward whose name says so.
+    Part {
+        /// Its name.
+        name: String,
+        /// The value above which a response is correct.
+        above: f64,
+    },
     /// A reward of two values: the higher one.
     Higher {
         /// The lower value.
@@ -25,6 +35,9 @@ impl Labels {
     pub fn of(&self, batch: &TokenBatch, i: usize, advantages: &[f32]) -> Option<bool> {
         match self {
             Self::Condition(rule) => rule.judge(&batch.responses, i),
+            Self::Part { name, above } => {
+                part_of(&batch.responses, name, i).map(|value| f64::from(value) > *above)
+            }
             Self::Higher { high, .. } => {
                 let reward = batch.responses.floats.get(Column::Reward)?[i];
                 reward.is_finite().then_some(reward >= *high)
@@ -41,6 +54,7 @@ impl Labels {
     pub fn meaning(&self) -> String {
         match self {
             Self::Condition(rule) => rule.text().to_owned(),
+            Self::Part { name, above } => format!("reward/{name} above {}", number(*above)),
             Self::Higher { low, high } => {
                 format!("a reward of {}, not {}", number(f64::from(*high)), number(f64::from(*low)))
             }
@@ -49,33 +63,69 @@ impl Labels {
     }
 }
 
+/// A part of the reward of response `i`, where it is logged.
+fn part_of(responses: &ResponseColumns, name: &str, i: usize) -> Option<f32> {
+    let (_, values) = responses.reward_parts.iter().find(|(known, _)| **known == *name)?;
+    Some(values[i]).filter(|value| value.is_finite())
+}
+
 /// The rewards of a log, as far as they decide on labels.
 #[derive(Clone, Debug, Default)]
 pub struct RewardValues {
-    /// Different finite values, smallest first; three stand for many.
-    seen: Vec<f32>,
+    seen: SeenRewards,
+    /// The part whose name says what is right, with its finite values.
+    part: Option<(String, Vec<f32>)>,
 }
 
 impl RewardValues {
+    /// Nothing yet of a run.
+    pub fn new(run: &Run) -> Self {
+        let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
+        let parts: Vec<&str> = parts.collect::<BTreeSet<_>>().into_iter().collect();
+        let part = right_part(parts.iter().copied()).map(|part| (parts[part].to_owned(), Vec::new()));
+        Self { seen: SeenRewards::default(), part }
+    }
+
     /// Adds the reward of response `i`.
     pub fn add(&mut self, batch: &TokenBatch, i: usize) {
         let reward = batch.responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[i]);
-        if self.seen.len() < 3 && reward.is_finite() && !self.seen.contains(&reward) {
-            self.seen.push(reward);
-            self.seen.sort_by(f32::total_cmp);
+        let part = self.part.as_ref().and_then(|(name, _)| part_of(&batch.responses, name, i));
+        self.note(reward, part);
+    }
+
+    fn note(&mut self, reward: f32, part: Option<f32>) {
+        if reward.is_finite() {
+            self.seen.reward.add(reward);
+        }
+        if let (Some((_, values)), Some(value)) = (&mut self.part, part) {
+            self.seen.part.add(value);
+            values.push(value);
         }
     }
 
-    /// The higher of two values, else the advantage: a reward with parts (a bonus for the format, a
-    /// penalty for the length) does not say by its sign which answer is right.
+    /// What the analysis takes for right; where nothing is, a graded part above the middle of its range,
+    /// else the advantage: a reward with parts (a bonus for the format, a penalty for the length) does not
+    /// say by its sign which answer is right.
     #[must_use]
     pub fn labels(&self) -> Labels {
-        match *self.seen {
-            [low, high] => Labels::Higher { low, high },
-            // All alike: correct where there is anything to be correct about.
-            [one] if one > 0.0 => Labels::Higher { low: 0.0, high: one },
-            [one] => Labels::Higher { low: one, high: one.max(0.0) + 1.0 },
-            _ => Labels::Advantage,
+        let part = self.part.as_ref().map(|(name, _)| (0, name.as_str()));
+        match Rule::of(None, part, &self.seen) {
+            Some(Rule::Part { name, values: [low, _], .. }) => Labels::Part { name, above: f64::from(low) },
+            Some(Rule::Reward([low, high])) => Labels::Higher { low, high },
+            Some(Rule::Given(_)) | None => self.graded().unwrap_or_else(|| self.alike()),
+        }
+    }
+
+    fn graded(&self) -> Option<Labels> {
+        let (name, mut values) = self.part.clone().filter(|(_, values)| !values.is_empty())?;
+        Some(Labels::Part { name, above: middle(&mut values) })
+    }
+
+    /// All rewards alike: correct where there is anything to be correct about.
+    fn alike(&self) -> Labels {
+        match self.seen.reward.verdict() {
+            Some([low, high]) => Labels::Higher { low, high },
+            None => Labels::Advantage,
         }
     }
 }
@@ -86,16 +136,24 @@ mod tests {
 
     #[test]
     fn two_values_decide_and_many_do_not() {
-        let labels = |values: &[f32]| {
-            let mut seen = values.to_vec();
-            seen.sort_by(f32::total_cmp);
-            RewardValues { seen }.labels()
+        let labels = |rewards: &[f32], parts: &[f32]| {
+            let part = (!parts.is_empty()).then(|| ("answer".to_owned(), Vec::new()));
+            let mut seen = RewardValues { part, ..RewardValues::default() };
+            rewards.iter().for_each(|reward| seen.note(*reward, None));
+            parts.iter().for_each(|part| seen.note(f32::NAN, Some(*part)));
+            seen.labels()
         };
         // A bonus for the format makes every reward positive.
-        assert_eq!(labels(&[1.1, 0.1]), Labels::Higher { low: 0.1, high: 1.1 });
-        assert_eq!(labels(&[-1.0, 0.0]), Labels::Higher { low: -1.0, high: 0.0 });
-        assert_eq!(labels(&[0.0, 0.2, 1.2]), Labels::Advantage);
-        assert_eq!(labels(&[]), Labels::Advantage);
-        assert_eq!(labels(&[1.0]), Labels::Higher { low: 0.0, high: 1.0 });
+        assert_eq!(labels(&[1.1, 0.1], &[]), Labels::Higher { low: 0.1, high: 1.1 });
+        assert_eq!(labels(&[-1.0, 0.0], &[]), Labels::Higher { low: -1.0, high: 0.0 });
+        assert_eq!(labels(&[0.0, 0.2, 1.2], &[]), Labels::Advantage);
+        assert_eq!(labels(&[], &[]), Labels::Advantage);
+        assert_eq!(labels(&[1.0], &[]), Labels::Higher { low: 0.0, high: 1.0 });
+        // A part that says what is right is asked first, a grade last.
+        let answer = |above: f64| Labels::Part { name: "answer".into(), above };
+        assert_eq!(labels(&[0.0, 1.0], &[0.0, 1.0, 1.0]), answer(0.0));
+        assert_eq!(answer(0.0).meaning(), "reward/answer above 0");
+        assert_eq!(labels(&[0.0, 1.0], &[0.0, 0.4, 1.0]), Labels::Higher { low: 0.0, high: 1.0 });
+        assert_eq!(labels(&[0.0, 0.7, 1.0], &[0.0, 0.4, 1.0]), answer(0.5));
     }
 }

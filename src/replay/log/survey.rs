@@ -91,7 +91,7 @@ pub fn survey(run: &Run, settings: &ReplaySettings, progress: &dyn Progress) -> 
         longest: 0,
         largest_id: 0,
         content: 0,
-        rewards: RewardValues::default(),
+        rewards: RewardValues::new(run),
     };
     scan_in_order(run, COLUMNS, progress, &mut |batch| {
         surveyor.add(&batch);

@@ -39,6 +39,7 @@ pub fn badge(state: VerdictState) -> (Tone, &'static str) {
         VerdictState::Healthy => (Tone::Healthy, "✓"),
         VerdictState::Suspicious => (Tone::Suspicious, "▲"),
         VerdictState::Damaged | VerdictState::Collapsed => (Tone::Collapsed, "✕"),
+        VerdictState::Untrained => (Tone::Unknown, "∅"),
         VerdictState::Unknown => (Tone::Unknown, "?"),
     }
 }
@@ -50,6 +51,7 @@ pub fn word(state: VerdictState) -> &'static str {
         VerdictState::Suspicious => "Needs a look",
         VerdictState::Damaged => "Damaged",
         VerdictState::Collapsed => "Collapsed",
+        VerdictState::Untrained => "Nothing trained",
         VerdictState::Unknown => "Cannot say",
     }
 }

@@ -215,10 +215,10 @@ fn a_mask_that_leaves_no_token_is_what_is_told() {
     });
     is_innocent(&none);
     assert!(!has(&none, CauseCode::AdvantageContradictsReward), "{}", told(&none));
-    assert_eq!(none.diagnosis.state, RunState::Unknown);
+    assert_eq!(none.diagnosis.state, RunState::Untrained);
     assert!(none.verdict.health.starts_with("No token is trained"), "{}", none.verdict.health);
     let message = warning(&none, WarningCode::NothingTrained).unwrap();
-    assert!(message.starts_with("no token is trained: the mask leaves out all "), "{message}");
+    assert_eq!(message, "no token is trained: the mask leaves none");
 }
 
 /// Rewards that are all the same: nothing is learned, so nothing can be called healthy.
@@ -229,7 +229,7 @@ fn a_run_that_learns_nothing_is_not_healthy() {
         log.advantages.fill(0.0);
         log.parts.clear();
     });
-    assert_eq!(silent.diagnosis.state, RunState::Unknown, "{}", told(&silent));
+    assert_eq!(silent.diagnosis.state, RunState::Untrained, "{}", told(&silent));
     assert!(silent.verdict.health.starts_with("No step has an advantage"), "{}", silent.verdict.health);
 }
 
@@ -263,4 +263,86 @@ fn tokens_are_only_said_to_be_left_out_where_they_are() {
     let (of_tokens, missing_tokens) =
         missing(|log| log.values[0].iter_mut().for_each(|row| row[1] = f32::NAN));
     assert!(of_tokens.ends_with("such tokens are left out") && missing_tokens > 0, "{of_tokens}");
+}
+
+/// Answers to imitate, without a reward, among groups that are compared: of these, none lacks a sign.
+#[test]
+fn groups_without_rewards_are_no_groups_with_different_rewards() {
+    let mixed = changed(Fault::Nothing, SHAPE, |log| {
+        for row in (0..log.groups.len()).filter(|row| log.groups[*row] % 5 != 0) {
+            (log.rewards[row], log.advantages[row]) = (f32::NAN, 1.0);
+            log.parts.iter_mut().for_each(|(_, values)| values[row] = f32::NAN);
+        }
+    });
+    is_innocent(&mixed);
+    assert!(!has(&mixed, CauseCode::NoNegativeSignal), "{}", told(&mixed));
+}
+
+/// A cause of groups names some of them, so that they can be looked at.
+#[test]
+fn contradicting_groups_are_named() {
+    let flipped = changed(Fault::Flipped(0.35), SHAPE, |_| {});
+    let causes = &flipped.diagnosis.causes;
+    let cause = causes.iter().find(|c| c.code == CauseCode::AdvantageContradictsReward).unwrap();
+    let named: Vec<_> = cause.evidence.iter().filter(|e| e.what.contains("in group ")).collect();
+    assert_eq!(named.len(), 3, "{:?}", cause.evidence);
+    for example in named {
+        let group = example.what.rsplit(' ').next().unwrap();
+        assert!(example.value < 0.0, "{example:?}");
+        let place = format!("group {group} of step {}", example.step.unwrap());
+        assert!(cause.message.contains(&place), "{}", cause.message);
+    }
+    assert!(cause.hint.contains("show RUN --step "), "{}", cause.hint);
+}
+
+/// Rewards that follow the answer and, where answers are equal, nothing but length.
+#[test]
+fn length_that_is_paid_among_equal_answers_is_named() {
+    let paid = |sign: f32| {
+        changed(Fault::Nothing, SHAPE, |log| {
+            let lengths: Vec<f32> = log.ids.iter().map(|ids| sign * ids.len() as f32).collect();
+            let groups = log.groups.clone();
+            for rows in groups.chunk_by(|a, b| a == b).scan(0, |from, group| {
+                *from += group.len();
+                Some(*from - group.len()..*from)
+            }) {
+                let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
+                let answers = &log.parts[0].1[rows.clone()];
+                let of = |row: usize| 0.02 * lengths[row] + log.parts[0].1[row];
+                let rewards: Vec<f32> = rows.clone().map(of).collect();
+                let differ = answers.iter().any(|answer| *answer != answers[0]);
+                let middle = mean(&rewards);
+                for (row, reward) in rows.zip(rewards) {
+                    log.rewards[row] = reward;
+                    log.advantages[row] = (reward - middle) * if differ { 1.0 } else { 3.0 };
+                }
+            }
+        })
+    };
+    let longer = paid(1.0);
+    let cause = longer.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::RewardHacking);
+    assert!(cause.is_some_and(|c| c.message.contains("longer is better")), "{}", told(&longer));
+    is_innocent(&paid(-1.0));
+}
+
+/// Harder prompts from the middle on: nothing that is logged tells them from damage, and that is said.
+#[test]
+fn harder_prompts_cannot_be_told_from_damage() {
+    let harder = changed(Fault::Nothing, SHAPE, |log| {
+        for row in (0..log.steps.len()).filter(|row| log.steps[*row] >= 6) {
+            if row % 8 > 1 {
+                log.parts[0].1[row] = 0.0;
+                log.rewards[row] = 0.2 * log.parts[1].1[row];
+            }
+        }
+        let groups = log.rewards.chunks(SHAPE.group);
+        let relative = |group: &[f32]| {
+            let mean = group.iter().sum::<f32>() / group.len() as f32;
+            group.iter().map(|reward| reward - mean).collect::<Vec<f32>>()
+        };
+        log.advantages = groups.flat_map(relative).collect();
+    });
+    is_innocent(&harder);
+    assert!(matches!(harder.diagnosis.state, RunState::Damaged | RunState::Collapsed), "{}", told(&harder));
+    assert!(harder.verdict.health.contains("Harder prompts"), "{}", harder.verdict.health);
 }

@@ -58,6 +58,7 @@ impl Maker {
             (Fault::Solved, _) => 0.98,
             (Fault::Phantom, _) => 0.0,
             (Fault::Hacked, _) => 0.6,
+            (Fault::Negated, _) if way > 0.7 => (0.1 + 0.1 * ease).clamp(0.03, 0.97),
             (_, Kind::LearnsFast) => (0.05 + 0.9 * way + 0.1 * ease).clamp(0.01, 0.99),
             (_, Kind::Flat) => (0.5 + ease).clamp(0.03, 0.97),
             (_, Kind::Hard) => (0.05 + 0.1 * way + 0.1 * ease).clamp(0.0, 0.97),
@@ -80,6 +81,7 @@ impl Maker {
         let reward = match self.fault {
             Fault::Noise | Fault::NoiseAsPart => coin,
             Fault::Hacked => 0.2 * answer + relative,
+            Fault::Negated if way >= 0.5 => -answer - 0.2 * format,
             Fault::Paid => 0.1 * answer + 2.0 * relative,
             _ => answer + 0.2 * format,
         };
@@ -205,6 +207,7 @@ impl Maker {
             }
             let entropy = match fault {
                 Fault::OtherEntropy => self.states[self.random.below(STATES)].entropy,
+                Fault::Bits => state.entropy / std::f64::consts::LN_2,
                 _ => state.entropy,
             };
             let collision = self.states[at].collision;

@@ -1,6 +1,6 @@
 //! Made-up runs of every size with one known fault: tokens are drawn from distributions whose p, H and
 //! Σπ² are exact, so that only the fault is wrong. The table of `docs/diagnosis.md` comes from here:
-//! `cargo test --release --test analyze pathologies::table -- --ignored --nocapture`.
+//! `cargo test --release --test analyze pathologies::table -- --ignored`.
 
 mod innocent;
 mod late;
@@ -8,6 +8,7 @@ mod log;
 mod maker;
 mod policy;
 mod run;
+mod table;
 
 use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
@@ -91,68 +92,4 @@ fn three_steps_are_too_few_to_tell_a_change() {
     assert!(found.diagnosis.onsets.is_empty() && found.diagnosis.damage.is_empty());
     assert!(found.diagnosis.statement.contains("too few"), "{}", found.diagnosis.statement);
     assert!(found.verdict.health.starts_with("3 steps are too few"), "{}", found.verdict.health);
-}
-
-/// How often something is so, as a cell of the table.
-fn cell(hits: usize, draws: usize) -> String {
-    format!("{hits} of {draws}")
-}
-
-/// The table of `docs/diagnosis.md`, written after every row. `HEALTHY_DRAWS` and `FAULT_DRAWS` are of each
-/// row over all numbers of steps; `TABLE_STEPS` (`3,10,30`) chooses these.
-#[test]
-#[ignore = "an hour"]
-fn table() {
-    let set = |name: &str| std::env::var(name).ok();
-    let steps = set("TABLE_STEPS").unwrap_or_else(|| "3,10,30,100,1000".into());
-    let all_steps: Vec<usize> = steps.split(',').map(|steps| steps.parse().unwrap()).collect();
-    let draws =
-        |name: &str, usual: usize| set(name).and_then(|n| n.parse().ok()).unwrap_or(usual) / all_steps.len();
-    let (healthy, each) = (draws("HEALTHY_DRAWS", 500), draws("FAULT_DRAWS", 100));
-    let heads: Vec<String> = all_steps.iter().map(|steps| format!("{steps} steps")).collect();
-    let mut lines = vec![format!("| run | {} |", heads.join(" | "))];
-    lines.push(format!("|---|{}", "---|".repeat(all_steps.len())));
-    let mut wrong: Vec<String> = Vec::new();
-    let write = |lines: &[String], wrong: &[String]| {
-        let text = format!("{}\n\n{}\n", lines.join("\n"), wrong.join("\n"));
-        std::fs::write(std::env::temp_dir().join(format!("diagnosis_table_{steps}.md")), text).unwrap();
-    };
-    let mut random = Random::new(99, 0);
-    let mut cells: [Vec<String>; 2] = Default::default();
-    for steps in all_steps.iter().copied() {
-        let mut bad = [0; 2];
-        for seed in 0..healthy {
-            let kind = Kind::ALL[seed % Kind::ALL.len()];
-            let shape = Shape::draw(&mut random, steps, kind);
-            let found = analysis(Fault::Nothing, shape, 1_000 + seed as u64);
-            let ill = [!alarms(&found).is_empty(), !found.diagnosis.damage.is_empty()];
-            bad.iter_mut().zip(ill).for_each(|(bad, ill)| *bad += usize::from(ill));
-            if ill.contains(&true) {
-                wrong.push(format!("{shape:?} seed {}: {}", 1_000 + seed, told(&found)));
-            }
-        }
-        cells.iter_mut().zip(bad).for_each(|(cells, bad)| cells.push(cell(bad, healthy)));
-        write(&lines, &wrong);
-    }
-    for (name, cells) in ["healthy: a likely cause", "healthy: damage"].into_iter().zip(&cells) {
-        lines.push(format!("| {name} | {} |", cells.join(" | ")));
-    }
-    for (fault, code) in Fault::ALL {
-        let mut cells = Vec::new();
-        for steps in all_steps.iter().copied() {
-            let mut named = 0;
-            for seed in 0..each {
-                let shape = Shape::draw(&mut random, steps, Kind::Plain);
-                let found = analysis(fault, shape, 2_000 + seed as u64);
-                if among_first_two(&found, code) {
-                    named += 1;
-                } else {
-                    wrong.push(format!("{fault:?} {shape:?} seed {}: {}", 2_000 + seed, told(&found)));
-                }
-            }
-            cells.push(cell(named, each));
-        }
-        lines.push(format!("| {fault:?} → `{}` | {} |", code.name(), cells.join(" | ")));
-        write(&lines, &wrong);
-    }
 }

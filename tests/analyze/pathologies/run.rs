@@ -34,11 +34,15 @@ pub enum Fault {
     Observed,
     Shifted,
     OtherEntropy,
+    /// Entropies in bits.
+    Bits,
+    /// From the middle on, the reward has the wrong sign.
+    Negated,
 }
 
 impl Fault {
     /// The faults of the table, with the cause that is to be named.
-    pub const ALL: [(Self, CauseCode); 20] = [
+    pub const ALL: [(Self, CauseCode); 22] = [
         (Self::Hot, CauseCode::LargeUpdates),
         (Self::Temperature(0.6), CauseCode::SamplerTemperature),
         (Self::Temperature(1.4), CauseCode::SamplerTemperature),
@@ -59,6 +63,8 @@ impl Fault {
         (Self::Observed, CauseCode::ObservationTrained),
         (Self::Shifted, CauseCode::MisalignedLog),
         (Self::OtherEntropy, CauseCode::EntropyOfAnotherPolicy),
+        (Self::Bits, CauseCode::EntropyOfAnotherPolicy),
+        (Self::Negated, CauseCode::AdvantageContradictsReward),
     ];
 }
 

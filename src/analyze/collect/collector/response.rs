@@ -222,19 +222,18 @@ impl Collector<'_> {
         if self.keeps && self.gates.kept.admit(trained.len()) {
             tally.kept.add(trained.entropy, trained.advantage);
         }
+        let verdict = self.plan.questions.verdict(&response.source.responses, response.index);
+        self.rewards.reward.add(response.reward);
+        self.rewards.part.add(verdict);
         if let Some(groups) = response.source.ids(Column::GroupId) {
-            let right = self.plan.questions.pass.as_ref();
-            let right = right.and_then(|rule| rule.judge(&response.source.responses, response.index));
             let one = GroupTally {
                 responses: 1,
                 largest,
-                judged: u32::from(right.is_some()),
-                right: u32::from(right == Some(true)),
                 highest: Highest::of(response.reward),
+                verdict: Highest::of(verdict),
                 tokens: trained.len() as u64,
                 energy: sum_of(energy),
             };
-            self.rewards.add(response.reward);
             self.groups.add(response.key.step, &groups[response.index], &one);
         }
         if self.plan.purpose == Purpose::Report {

@@ -82,7 +82,7 @@ impl Terms {
 /// Whether the ratio is outside of [0.5, 2].
 #[inline(always)]
 fn outside(ratio: f64) -> i64 {
-    i64::from(!((ratio >= 0.5) & (ratio <= 2.0)))
+    i64::from(!(0.5..=2.0).contains(&ratio))
 }
 
 #[inline(always)]

@@ -14,6 +14,7 @@ use crate::analyze::collect::kept::Census;
 use crate::analyze::collect::sample::{SampleGate, largest_hash};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
+use crate::analyze::right::Rule;
 use crate::ingest::{Column, Id};
 
 /// What a response takes beside its tokens, as so many of them: lists of its own, its place in its group.
@@ -47,6 +48,16 @@ pub struct Sibling {
 }
 
 impl Sibling {
+    /// Whether it is right, where known.
+    pub fn right_by(&self, rule: &Rule) -> Option<bool> {
+        let is = |value: f32, high: f32| (!value.is_nan()).then_some(value == high);
+        match rule {
+            Rule::Given(_) => self.right,
+            Rule::Part { part, values: [_, high], .. } => is(*self.parts.get(*part)?, *high),
+            Rule::Reward([_, high]) => is(self.reward, *high),
+        }
+    }
+
     /// Orders by content: siblings come from workers in any order.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();

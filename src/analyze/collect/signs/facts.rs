@@ -7,11 +7,16 @@ use crate::analyze::collect::kept::Kept;
 use crate::analyze::collect::sample::Sampled;
 use crate::stats::quantile::select_quantile;
 
-/// Advantages below this part of the usual size are what rounding leaves. The usual size is what a
-/// hundredth of the responses with an advantage exceeds: neither one that is far out nor many that are
-/// left of rounding change it.
+/// Advantages below this part of the usual size are what rounding leaves.
 const ROUNDING: f64 = 1e-4;
+/// Where no rewards differ: the size that a hundredth of the responses with an advantage exceeds, but no
+/// more than so many times the median of those that are not plainly rounding.
 const USUAL: f64 = 0.99;
+const FAR_OUT: f64 = 100.0;
+const PLAINLY_ROUNDING: f32 = 1e-6;
+/// Equal advantages of equal rewards that are smaller than this are what rounding leaves, where no rewards
+/// differ that would tell the usual size: those of normalised rewards are about 1.
+const SMALL: f32 = 1e-3;
 /// Advantages of a group that add up to less than this part of their sizes are relative to the group, …
 const BALANCED: f64 = 2e-3;
 /// … and this share of the groups must be such for the run to be so.
@@ -157,8 +162,7 @@ fn are_siblings(a: &ResponseFact, b: &ResponseFact) -> bool {
 /// Forgets advantages that rounding leaves: see [`Rounding`].
 #[allow(clippy::cast_possible_truncation)]
 fn forget_rounding(responses: &mut [ResponseFact]) -> Rounding {
-    let known = responses.iter().map(|r| r.largest).filter(|a| a.is_finite() && *a > 0.0);
-    let usual = select_quantile(&mut known.collect::<Vec<f32>>(), USUAL).unwrap_or(0.0);
+    let usual = usual_size(responses);
     let negligible = (ROUNDING * usual) as f32;
     let rounding = Rounding { negligible, of_equal: left_of_equal(responses, usual).max(negligible) };
     for group in responses.chunk_by_mut(are_siblings) {
@@ -170,6 +174,31 @@ fn forget_rounding(responses: &mut [ResponseFact]) -> Rounding {
         }
     }
     rounding
+}
+
+/// The usual size of an advantage: of groups whose rewards differ, the median of their root mean squares, which
+/// rounding cannot change, nor fewer than half of the groups that are far out.
+#[allow(clippy::cast_possible_truncation)]
+fn usual_size(responses: &[ResponseFact]) -> f64 {
+    let differs = |group: &&[ResponseFact]| {
+        let mut known = group.iter().map(|r| r.reward).filter(|reward| reward.is_finite());
+        let first = known.next();
+        known.any(|reward| Some(reward) != first)
+    };
+    let size = |group: &[ResponseFact]| {
+        let squares = group.iter().map(|r| f64::from(r.largest).powi(2)).filter(|square| square.is_finite());
+        (squares.sum::<f64>() / group.len() as f64).sqrt() as f32
+    };
+    let of_groups = responses.chunk_by(are_siblings).filter(differs).map(size);
+    let mut of_groups: Vec<f32> = of_groups.filter(|size| *size > 0.0).collect();
+    if of_groups.len() >= FEWEST {
+        return select_quantile(&mut of_groups, 0.5).unwrap_or(0.0);
+    }
+    let known = || responses.iter().map(|r| r.largest).filter(|a| a.is_finite() && *a > 0.0);
+    let most = select_quantile(&mut known().collect::<Vec<f32>>(), USUAL).unwrap_or(0.0);
+    let plain = known().filter(|a| *a > PLAINLY_ROUNDING);
+    let median = select_quantile(&mut plain.collect::<Vec<f32>>(), 0.5).unwrap_or(f64::INFINITY);
+    most.min(FAR_OUT * median)
 }
 
 /// Whether all siblings have one reward.
@@ -184,6 +213,7 @@ fn have_equal_rewards(group: &[ResponseFact]) -> bool {
 /// that differ come from something else than the logged reward.
 fn left_of_equal(responses: &[ResponseFact], usual: f64) -> f32 {
     let (mut judged, mut balanced, mut left) = (0, 0, 0.0_f32);
+    let (mut equal, mut small) = (0, 0.0_f32);
     for group in responses.chunk_by(are_siblings) {
         let sizes: f64 = group.iter().map(|r| f64::from(r.advantage).abs()).sum();
         if group.len() < 2 || !sizes.is_finite() || sizes <= 0.0 {
@@ -192,13 +222,19 @@ fn left_of_equal(responses: &[ResponseFact], usual: f64) -> f32 {
         if have_equal_rewards(group) {
             let largest = group.iter().map(|r| r.largest).fold(0.0, f32::max);
             let is_equal = |r: &ResponseFact| (r.advantage - group[0].advantage).abs() <= EQUAL * largest;
-            let is_left = f64::from(largest) < TEACHES * usual && group.iter().all(is_equal);
+            let all_equal = group.iter().all(is_equal);
+            equal += 1;
+            small = small.max(if all_equal { largest } else { f32::INFINITY });
+            let is_left = f64::from(largest) < TEACHES * usual && all_equal;
             left = if is_left { left.max(largest) } else { left };
         } else if group.iter().all(|r| r.reward.is_finite()) {
             let sum: f64 = group.iter().map(|r| f64::from(r.advantage)).sum();
             judged += 1;
             balanced += usize::from(sum.abs() <= BALANCED * sizes);
         }
+    }
+    if judged == 0 && equal >= FEWEST && small < SMALL {
+        return small;
     }
     let relative = judged >= FEWEST && balanced as f64 >= MOSTLY * judged as f64;
     if relative { left } else { 0.0 }
@@ -245,6 +281,45 @@ mod tests {
         assert_eq!(ages(&[(0, 0), (1, 1), (1, 0)]), (true, vec![Some(0), Some(1), Some(0)]));
         assert_eq!(ages(&[(0, -1), (1, 0), (1, -1)]), (false, vec![Some(0), Some(1), Some(0)]));
         assert_eq!(ages(&[(8, -40), (8, -32), (9, -43)]), (false, vec![Some(0), Some(8), Some(0)]));
+    }
+
+    /// Four groups in five learn; in the others the normalisation broke.
+    #[test]
+    fn advantages_that_explode_make_no_others_rounding() {
+        let fact = |group: u64, i: u64, size: f32| ResponseFact {
+            group,
+            reward: i as f32,
+            advantage: if i == 0 { -size } else { size },
+            largest: size,
+            signs: [i != 0, i == 0],
+            length: 1,
+            ..ResponseFact::default()
+        };
+        let size = |group: u64| if group.is_multiple_of(5) { 3e6 } else { 1.0 };
+        let mut facts: Vec<ResponseFact> =
+            (0..40).flat_map(|group| [0, 1].map(|i| fact(group, i, size(group)))).collect();
+        forget_rounding(&mut facts);
+        assert!(facts.iter().all(|fact| fact.signs != [false; 2]));
+    }
+
+    /// All rewards of the run are the same: what is left of them is nothing, though it is all there is.
+    #[test]
+    fn rounding_is_no_advantage_where_there_is_nothing_else() {
+        let taught = |advantage: f32| {
+            let fact = |i: u64| ResponseFact {
+                group: i / 4,
+                reward: 0.2,
+                advantage,
+                largest: advantage,
+                signs: [true, false],
+                length: 1,
+                ..ResponseFact::default()
+            };
+            let mut facts: Vec<ResponseFact> = (0..80).map(fact).collect();
+            forget_rounding(&mut facts);
+            facts.iter().filter(|fact| fact.signs[0]).count()
+        };
+        assert_eq!((taught(1e-7), taught(0.5)), (0, 80));
     }
 
     /// Groups of seven with these advantages for a reward of 0.3 throughout, among groups that learn.

@@ -14,6 +14,9 @@ const TURN_START: usize = 4;
 /// Rare tokens are left out where surprisal is held against entropy: a few of them outweigh all others.
 const RARE: f64 = 6.0;
 
+/// Entropies that divide states into those of few and those of many choices.
+const EDGES: [f32; 5] = [0.1, 0.3, 1.0, 2.0, 4.0];
+
 /// n, Σx, Σy, Σx², Σy², Σxy.
 pub type Moments = [f64; 6];
 
@@ -41,6 +44,8 @@ pub struct Probe {
     pub turn_start: [f64; 2],
     /// The same of all other trained tokens.
     pub elsewhere: [f64; 2],
+    /// ΣH and Σ −ln p of trained tokens, by their H.
+    pub by_entropy: [[f64; 2]; EDGES.len() + 1],
 }
 
 impl Sampled for Probe {
@@ -51,7 +56,12 @@ impl Sampled for Probe {
     fn order(&self, other: &Self) -> Ordering {
         let numbers = |p: &Self| {
             let shifts = p.entropy_shift.iter().chain(&p.logprob_shift).flatten();
-            let pairs = p.unsampled.iter().chain(&p.turn_start).chain(&p.elsewhere);
+            let pairs = p
+                .unsampled
+                .iter()
+                .chain(&p.turn_start)
+                .chain(&p.elsewhere)
+                .chain(p.by_entropy.iter().flatten());
             shifts.chain(pairs).map(|number| number.to_bits()).collect::<Vec<_>>()
         };
         (self.order, self.hash)
@@ -72,6 +82,7 @@ impl Probe {
             unsampled: [0.0; 2],
             turn_start: [0.0; 2],
             elsewhere: [0.0; 2],
+            by_entropy: Default::default(),
         };
         let n = columns.len();
         let is_unsampled = |t: usize| columns.logprob_rollout.get(t).is_some_and(|v| !v.is_finite());
@@ -102,6 +113,10 @@ impl Probe {
             let into = if begins { &mut probe.turn_start } else { &mut probe.elsewhere };
             into[0] += 1.0;
             into[1] += surprisal - f64::from(columns.entropy[t]);
+            let [entropies, surprisals] =
+                &mut probe.by_entropy[EDGES.partition_point(|edge| *edge <= columns.entropy[t])];
+            *entropies += f64::from(columns.entropy[t]);
+            *surprisals += surprisal;
         }
         probe
     }

@@ -8,9 +8,13 @@
 //! on one side of the step at which the share changed (`lasting`); for advantages of 0, which filters give on
 //! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
+//! A reward that has the wrong sign is followed all the same: likely, too, where right answers have the lower
+//! advantage in most of the groups that have right and wrong ones (lower end, 99.9 %), over the run or on
+//! one side of a step; what is right must be known apart from the reward, as a verdict.
 
-use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
 use super::lasting::{Counts, Side};
+use super::siblings::is_mixed;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -19,12 +23,11 @@ const LIKELY: f64 = 0.05;
 const POSSIBLE: f64 = 0.01;
 const MOST: f64 = 0.5;
 
-const HINT: &str = "compare the order of rewards and advantages in a few groups (stapo-analyze show RUN --group \
-                    G); look for a sign, a shuffled join of rewards and responses, or another reward than \
-                    the logged one in the advantage";
-const HINT_UNGROUPED: &str = "compare the order of rewards and advantages in such a step; look for a sign, a \
-                              shuffled join of rewards and responses, or another reward than the logged one \
-                              in the advantage";
+/// Groups that are named.
+const NAMED: usize = 3;
+
+const LOOK_FOR: &str = "look for a sign, a shuffled join of rewards and responses, or another reward than the \
+                        logged one in the advantage";
 
 enum Kind {
     /// Nothing to compare.
@@ -33,8 +36,8 @@ enum Kind {
     Zeroed,
     /// The advantage rises with the reward.
     Agrees,
-    /// It falls.
-    Contradicts,
+    /// It falls: their correlation.
+    Contradicts(f64),
 }
 
 fn kind(group: &[ResponseFact]) -> Kind {
@@ -56,9 +59,88 @@ fn kind(group: &[ResponseFact]) -> Kind {
     match ra {
         _ if known().all(|f| f.advantage == 0.0 && f.signs == [false; 2]) => Kind::Zeroed,
         _ if aa <= 0.0 => Kind::Silent,
-        ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts,
+        ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts(ra / (rr * aa).sqrt()),
         _ => Kind::Agrees,
     }
+}
+
+/// A group whose advantage falls with its reward.
+struct Example {
+    step: i64,
+    group: u64,
+    correlation: f64,
+}
+
+/// The groups on that side that contradict most plainly, with their names.
+fn clearest(patient: &Patient<'_>, side: Side, mut all: Vec<Example>) -> Vec<(String, Example)> {
+    all.retain(|example| side.holds(example.step));
+    all.sort_by(|a, b| {
+        a.correlation.total_cmp(&b.correlation).then_with(|| (a.step, a.group).cmp(&(b.step, b.group)))
+    });
+    all.truncate(NAMED);
+    let hashes: Vec<u64> = all.iter().map(|example| example.group).collect();
+    let names = patient.names_of(&hashes);
+    all.into_iter().filter_map(|example| Some((names.get(&example.group)?.clone(), example))).collect()
+}
+
+/// ", as in group 7 of step 12, …".
+fn examples(told: &[(String, Example)]) -> String {
+    let named: Vec<String> =
+        told.iter().map(|(name, example)| format!("group {name} of step {}", example.step)).collect();
+    match named.split_last() {
+        None => String::new(),
+        Some((one, [])) => format!(", as in {one}"),
+        Some((last, others)) => format!(", as in {} and {last}", others.join(", ")),
+    }
+}
+
+fn hint(told: &[(String, Example)]) -> String {
+    match told.first() {
+        None => format!("compare the order of rewards and advantages in such a step; {LOOK_FOR}"),
+        Some((name, example)) => format!(
+            "compare the order of rewards and advantages (stapo-analyze show RUN --step {} --group {name}); \
+             {LOOK_FOR}",
+            example.step
+        ),
+    }
+}
+
+/// Groups in which right answers are pushed down.
+fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
+    let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
+    let mut against = Counts::default();
+    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+        let mean_of = |is_right: bool| {
+            let known = group.iter().filter(|f| right.of(f) == Some(is_right) && f.advantage.is_finite());
+            let (n, sum) = known.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
+            sum / n
+        };
+        let more = mean_of(true) - mean_of(false);
+        if more.is_finite() && group.iter().any(|fact| fact.signs != [false; 2]) {
+            against.add(group[0].step, more < 0.0);
+        }
+    }
+    let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
+    Some(found(
+        CauseCode::AdvantageContradictsReward,
+        Confidence::Likely,
+        Some(share.from_step),
+        format!(
+            "in {} of {} groups with right and wrong answers{} the right ones ({}) have the lower advantage: the \
+             reward pays for wrong answers",
+            share.hits,
+            share.tries,
+            share.side.told(),
+            right.name
+        ),
+        "look at the sign of the reward and of each of its parts, and at what is compared with the reference \
+         answer",
+        vec![
+            number("share of groups whose right answers have the lower advantage", share.value()),
+            number("its lower end (99.9 %)", share.lower()),
+            number("groups with right and wrong answers", share.tries as f64),
+        ],
+    ))
 }
 
 /// Looks for it.
@@ -68,15 +150,20 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let (mut judged, mut zeroed, mut by_token) = (0, 0, 0);
     let mut against = Counts::default();
+    let mut contradicting: Vec<Example> = Vec::new();
     let mut note = |group: &[ResponseFact]| {
         let kind = kind(group);
         match kind {
             Kind::Silent => {}
             Kind::Zeroed => zeroed += 1,
-            Kind::Agrees | Kind::Contradicts => {
+            Kind::Agrees | Kind::Contradicts(_) => {
                 judged += 1;
                 by_token += u64::from(group.iter().any(|fact| fact.signs == [true; 2]));
-                against.add(group[0].step, matches!(kind, Kind::Contradicts));
+                let correlation =
+                    if let Kind::Contradicts(correlation) = kind { Some(correlation) } else { None };
+                against.add(group[0].step, correlation.is_some());
+                let (step, group) = (group[0].step, group[0].group);
+                contradicting.extend(correlation.map(|correlation| Example { step, group, correlation }));
             }
         }
     };
@@ -102,21 +189,33 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         if share.side != Side::Whole {
             evidence.push(number("the share over the run", share.value_of_run()));
         }
+        let told = if grouped { clearest(patient, share.side, contradicting) } else { Default::default() };
+        evidence.extend(told.iter().map(|(name, example)| {
+            at(
+                example.step,
+                &format!("correlation of advantage and reward in group {name}"),
+                example.correlation,
+            )
+        }));
         return found(
             CauseCode::AdvantageContradictsReward,
             if low > enough { Confidence::Likely } else { Confidence::Possible },
             Some(share.from_step),
             format!(
-                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage: the \
+                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage{}: the \
                  update pushes against the reward",
                 percent(share.value()),
                 share.side.told(),
                 share.hits,
-                share.tries
+                share.tries,
+                examples(&told)
             ),
-            if grouped { HINT } else { HINT_UNGROUPED },
+            &hint(&told),
             evidence,
         );
+    }
+    if let Some(found) = right_is_punished(patient) {
+        return found;
     }
     let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);
     if zeroed_low > MOST {

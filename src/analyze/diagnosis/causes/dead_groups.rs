@@ -16,6 +16,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::GroupId) {
         return Finding::NotChecked("group_id");
     }
+    // Where no token is trained, that is why nothing is learned.
+    if patient.analysis.totals.tokens == 0 {
+        return Finding::Absent;
+    }
     let counts = |row: &StepRow| {
         let groups = row.groups.filter(|groups| *groups > 0)?;
         Some((row.step, (row.zero_advantage_groups?, groups)))

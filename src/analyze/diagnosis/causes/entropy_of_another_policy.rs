@@ -6,16 +6,30 @@
 //! due to an H that hardly varies: the mean surprisal of a state is its H, so in a right log surprisal
 //! rises with H one to one, however little H varies. Half of that must be out of reach (three standard
 //! errors). Columns that are merely shifted are another cause.
+//! Bits: tokens of a policy are on average as surprising as its entropy, in states of any entropy; where H is
+//! in bits they are ln 2 = 0.69 times so, in states of few choices as in those of many. A sampler at another
+//! temperature gives 0.1 in the former and 0.9 in the latter. Likely where the ratio is ln 2 within a tenth
+//! and four standard errors, over the run and at every H that has a tenth of the entropy, of which there must be
+//! two; not where sampler and trainer differ by more than a tenth of a nat (root of the mean square).
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::misaligned_log::{self, correlation, moments};
-use crate::analyze::collect::signs::probe::Moments;
+use crate::analyze::collect::signs::probe::{Moments, Probe};
 use crate::analyze::result::{CauseCode, Confidence};
 
 const INFEASIBLE: f64 = 0.01;
 const UNRELATED: f64 = 0.1;
 const HALF: f64 = 0.5;
 const ERRORS: f64 = 3.0;
+/// How far from ln 2 an entropy in bits may be, and in standard errors beside it.
+const NEAR_BITS: f64 = 0.06;
+const ERRORS_OF_BITS: f64 = 4.0;
+/// Halfway between bits and nats.
+const BITS_OR_NATS: f64 = 0.85;
+/// States with this share of the entropy are looked at by themselves.
+const ENOUGH: f64 = 0.1;
+/// Mean square of ln μ − ln π from which on tokens are not the policy's own.
+const ANOTHER_SAMPLER: f64 = 0.01;
 
 /// Whether surprisal does not follow entropy.
 fn is_unrelated(sums @ [n, x, y, xx, yy, xy]: Moments) -> bool {
@@ -25,6 +39,40 @@ fn is_unrelated(sums @ [n, x, y, xx, yy, xy]: Moments) -> bool {
     correlation(sums).is_some_and(|r| r < UNRELATED) && slope + ERRORS * error < HALF
 }
 
+/// ΣH and Σ −ln p of a response.
+type Pair = [f64; 2];
+
+/// How surprising tokens are, 1 as their entropy says, with its standard error over responses.
+fn surprise(pairs: &[Pair]) -> (f64, f64) {
+    let [entropy, surprisal] = pairs.iter().fold([0.0; 2], |sum, pair| [sum[0] + pair[0], sum[1] + pair[1]]);
+    let ratio = surprisal / entropy;
+    let scatter: f64 = pairs.iter().map(|[h, s]| (s - ratio * h).powi(2)).sum();
+    (ratio, scatter.sqrt() / entropy)
+}
+
+/// How surprising tokens are, where that says that H is in bits.
+fn in_bits(probes: &[Probe]) -> Option<f64> {
+    let [n, _, _, xx, yy, xy] = moments(probes, |probe| &probe.logprob_shift)[1];
+    if n > 0.0 && xx + yy - 2.0 * xy > ANOTHER_SAMPLER * n {
+        return None;
+    }
+    let is_bits = |(ratio, error): (f64, f64)| {
+        (ratio - std::f64::consts::LN_2).abs() <= NEAR_BITS + ERRORS_OF_BITS * error
+            && ratio + ERRORS_OF_BITS * error < BITS_OR_NATS
+    };
+    let bins = probes.first()?.by_entropy.len();
+    let of = |bin: usize| probes.iter().map(|probe| probe.by_entropy[bin]).collect::<Vec<Pair>>();
+    let of_response = |probe: &Probe| {
+        probe.by_entropy.iter().fold([0.0; 2], |sum, pair| [sum[0] + pair[0], sum[1] + pair[1]])
+    };
+    let all: Vec<Pair> = probes.iter().map(of_response).collect();
+    let total: f64 = all.iter().map(|pair| pair[0]).sum();
+    let counts = |pairs: &Vec<Pair>| pairs.iter().map(|pair| pair[0]).sum::<f64>() > ENOUGH * total;
+    let large: Vec<Vec<Pair>> = (0..bins).map(of).filter(counts).collect();
+    let everywhere = large.len() > 1 && large.iter().all(|pairs| is_bits(surprise(pairs)));
+    Some(surprise(&all)).filter(|run| everywhere && is_bits(*run)).map(|(ratio, _)| ratio)
+}
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let totals = &patient.analysis.totals;
@@ -32,6 +80,19 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let [_, same, _] = moments(&patient.signs.probes, |probe| &probe.entropy_shift);
     let unrelated = is_unrelated(same);
     let shifted = matches!(misaligned_log::examine(patient), Finding::Found(_));
+    if let Some(ratio) = in_bits(&patient.signs.probes).filter(|_| !shifted) {
+        return found(
+            CauseCode::EntropyOfAnotherPolicy,
+            Confidence::Likely,
+            patient.analysis.steps.first().map(|row| row.step),
+            format!(
+                "tokens are {ratio:.2} times as surprising as their entropy says, in states of few choices as in \
+                 those of many: the entropy is in bits, not in nats (ln 2 = 0.69)"
+            ),
+            "read it with --entropy-unit bits, or log nats: every number that holds p against H is wrong until then",
+            vec![number("mean surprisal, 1 as the entropy says", ratio), number("share of tokens", share)],
+        );
+    }
     if shifted || !(share > INFEASIBLE || unrelated) {
         return Finding::Absent;
     }

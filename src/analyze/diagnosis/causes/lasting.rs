@@ -24,6 +24,15 @@ pub enum Side {
 }
 
 impl Side {
+    /// Whether a step is one of them.
+    pub fn holds(self, step: i64) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::From(first) => step >= first,
+            Self::Before(end) => step < end,
+        }
+    }
+
     /// " from step 12 on", " before step 4", or nothing for the whole run.
     pub fn told(self) -> String {
         match self {

@@ -7,11 +7,16 @@
 //! Before any damage: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
 //! standard errors away): the update pays for something else. A reward that is chance is another cause.
+//! Where answers do not differ (all right, or all wrong) nothing should be learned: among the groups that teach, of
+//! four responses or more, those whose answers are equal and whose advantage rises with length, correlation
+//! above 0.99, which chance gives in 1 of 200 groups of four and in none of eight. Likely above 5 % of the groups,
+//! possible above 1 % (lower end, 99.9 %), over the run or on one side of a step. Brevity may be paid for.
 //! Without parts: the reward rose for good while responses were cut or looped, and before that length
 //! explained more than half of the advantage: it was paid for.
 
 use super::super::patient::{Finding, Patient, at, found, number, percent};
 use super::composition::{MAX_PARTS, OwnedFeature, part};
+use super::lasting::Counts;
 use super::siblings::is_mixed;
 use super::uninformative_reward;
 use super::within_groups::{Feature, explained};
@@ -26,6 +31,12 @@ const LENGTH_EXPLAINS: f64 = 0.25;
 const LITTLE: f64 = 0.25;
 /// … and something else more than this.
 const MOST: f64 = 0.5;
+/// Shares of groups whose advantage is length although their answers do not differ.
+const SOME: f64 = 0.05;
+const FEW: f64 = 0.01;
+/// Responses of a group that can tell a line from chance, and the correlation of a line.
+const FEWEST: usize = 4;
+const ALL_BUT: f64 = 0.99;
 
 const HINT: &str = "read late responses with a high reward; take out or bound the part that is gamed, and \
                     weigh the part that you want";
@@ -41,7 +52,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
     let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
-    let Some(first) = fallen.first() else { return paid_for_something_else(patient) };
+    let Some(first) = fallen.first() else {
+        return match paid_for_something_else(patient) {
+            Finding::Absent => paid_among_equals(patient),
+            found => found,
+        };
+    };
     let total_fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
     let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up);
     if total_fell {
@@ -112,6 +128,53 @@ fn paid_by_length(patient: &Patient<'_>) -> Option<Finding> {
             number("share of the advantage that length explains within groups", by_length.share),
         ],
     ))
+}
+
+/// Groups whose answers do not differ, and whose advantage is the length of the response.
+fn paid_among_equals(patient: &Patient<'_>) -> Finding {
+    let Some(right) = patient.right().filter(|right| right.part.is_some()) else { return Finding::Absent };
+    let mut by_length = Counts::default();
+    for group in patient.groups() {
+        let is_known = group.iter().all(|f| right.of(f).is_some() && f.advantage.is_finite());
+        if is_known && group.len() >= FEWEST && group.iter().any(|f| f.signs != [false; 2]) {
+            let equal = !is_mixed(group, |fact| right.of(fact));
+            by_length.add(group[0].step, equal && rises_with_length(group));
+        }
+    }
+    let Some(share) = by_length.share(SOME).filter(|share| share.lower() > FEW) else {
+        return Finding::Absent;
+    };
+    found(
+        CauseCode::RewardHacking,
+        if share.lower() > SOME { Confidence::Likely } else { Confidence::Possible },
+        Some(share.from_step),
+        format!(
+            "in {} of {} groups that teach{}, answers are all right or all wrong ({}) and the advantage is the length of \
+             the response: longer is better",
+            share.hits,
+            share.tries,
+            share.side.told(),
+            right.name
+        ),
+        "see whether responses become longer without becoming better; where answers do not differ, pay for \
+         nothing, or for brevity",
+        vec![
+            number("share of groups whose advantage is length", share.value()),
+            number("its lower end (99.9 %)", share.lower()),
+            number("groups that teach", share.tries as f64),
+        ],
+    )
+}
+
+/// Whether the advantage is all but a rising line of the length.
+fn rises_with_length(group: &[ResponseFact]) -> bool {
+    let n = group.len() as f64;
+    let pairs = || group.iter().map(|f| (f64::from(f.length), f64::from(f.advantage)));
+    let (l, a) = pairs().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0 / n, sum.1 + pair.1 / n));
+    let (ll, aa, la) = pairs()
+        .map(|pair| (pair.0 - l, pair.1 - a))
+        .fold((0.0, 0.0, 0.0), |sum, (l, a)| (sum.0 + l * l, sum.1 + a * a, sum.2 + l * a));
+    la > ALL_BUT * (ll * aa).sqrt()
 }
 
 /// What the advantage follows in groups in which answers differ.

@@ -4,58 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Add;
 
 use super::pass_at::{self, Sizes};
-use crate::analyze::collect::groups::{GroupTable, GroupTally, RewardValues, group_hash};
+use crate::analyze::collect::groups::{GroupTable, GroupTally, group_hash};
 use crate::analyze::collect::questions::siblings::Siblings;
 use crate::analyze::collect::signs::facts::Rounding;
 use crate::analyze::finish::steps::{mean, share};
-use crate::analyze::plan::Questions;
 use crate::analyze::result::groups::{
     ByAnswer, ByOutcome, Groups, OutcomeLength, PassRateRow, StepGroupOutcomes,
 };
+use crate::analyze::right::Rule;
 use crate::stats::exact_sum::ExactSum;
-
-/// What a response must do to be right.
-#[derive(Clone, Debug)]
-pub enum Rule {
-    /// The user's condition.
-    Given(String),
-    /// The reward takes two values: the higher one is right.
-    TwoRewards([f32; 2]),
-}
-
-impl Rule {
-    /// The rule of a run; `None` where nothing says what is right.
-    pub fn of(rewards: &RewardValues, asked: &Questions) -> Option<Self> {
-        match &asked.pass {
-            Some(rule) => Some(Self::Given(rule.text().into())),
-            None => rewards.two().map(Self::TwoRewards),
-        }
-    }
-
-    /// In words of the option.
-    fn text(&self) -> String {
-        match self {
-            Self::Given(text) => text.clone(),
-            Self::TwoRewards([low, _]) => format!("reward>{low}"),
-        }
-    }
-
-    /// How many responses of a group are right, and of how many it is known.
-    pub fn judge(&self, group: &GroupTally) -> (u32, u32) {
-        match self {
-            Self::Given(_) => (group.right, group.judged),
-            Self::TwoRewards([_, high]) => (group.highest.at(*high), group.highest.rewarded),
-        }
-    }
-}
-
-impl Rule {
-    /// How many responses of a group are right, where the outcome of each is known.
-    pub fn right_of(&self, group: &GroupTally) -> Option<u32> {
-        let (right, judged) = self.judge(group);
-        (judged == group.responses).then_some(right)
-    }
-}
 
 /// Counts of groups; parts add up in any order.
 #[derive(Clone, Debug, Default)]
@@ -196,11 +153,7 @@ fn rate_rows(rates: &[RateTally], all: &Tally) -> Vec<PassRateRow> {
 fn length(rule: &Rule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
     let mut sums = [(0_u64, 0_u64); 2];
     for sibling in kept.groups.values().flat_map(|group| &group.siblings) {
-        let right = match rule {
-            Rule::Given(_) => sibling.right,
-            Rule::TwoRewards([_, high]) => (!sibling.reward.is_nan()).then_some(sibling.reward == *high),
-        };
-        if let Some(right) = right {
+        if let Some(right) = sibling.right_by(rule) {
             let (responses, tokens) = &mut sums[usize::from(right)];
             *responses += 1;
             *tokens += u64::from(sibling.trained);
@@ -214,17 +167,16 @@ fn length(rule: &Rule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
 /// Groups by outcome; `None` without groups, or where nothing says what is right.
 pub fn groups(
     groups: &GroupTable,
-    rewards: &RewardValues,
-    asked: &Questions,
+    rule: Option<&Rule>,
     kept: &Siblings,
     rounding: Rounding,
 ) -> Option<Groups> {
-    let rule = Rule::of(rewards, asked)?;
+    let rule = rule?;
     let mut steps: BTreeMap<i64, Tally> = BTreeMap::new();
     let mut judged_groups = BTreeMap::<i64, Vec<_>>::new();
     let mut by_rate: [RateTally; RATES.len()] = Default::default();
     for (step, id, group) in groups.by_id() {
-        let (right, judged) = rule.judge(group);
+        let (right, judged) = group.right_by(rule);
         if judged > 0 {
             steps.entry(step).or_default().add(group, (right, judged), group.learns(rounding));
             let hash = group_hash(step, id).word();
@@ -259,7 +211,7 @@ pub fn groups(
             .filter_map(|k| Some((u64::from(k), pass_at::run_interval(&judged_groups, k)?)))
             .collect(),
         by_pass_rate: rate_rows(&by_rate, &all),
-        length: length(&rule, kept),
+        length: length(rule, kept),
         steps: steps.iter().map(row).collect(),
     })
 }

@@ -6,7 +6,7 @@ mod corrections;
 mod facts;
 mod flags;
 mod forks;
-pub(super) mod groups;
+mod groups;
 mod ledger;
 mod mirror;
 mod notes;
@@ -67,8 +67,7 @@ pub fn answers(
         offpolicy,
         groups: groups::groups(
             &source.groups,
-            &collected.rewards,
-            asked,
+            source.right.as_ref(),
             &questions.siblings,
             collected.signs.facts.rounding,
         ),
@@ -84,6 +83,6 @@ pub fn answers(
         slices: slices::slices(&questions.slices, &asked.dimensions, &flags, knows_clipping),
         not_answered: Vec::new(),
     };
-    answers.not_answered = notes::not_answered(&answers, collected, asked);
+    answers.not_answered = notes::not_answered(&answers, asked, source.right.is_some());
     Ok(answers)
 }

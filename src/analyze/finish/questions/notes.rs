@@ -1,12 +1,11 @@
 //! Which questions stay open, and what to log for them.
 
-use crate::analyze::collect::Collected;
 use crate::analyze::plan::Questions;
 use crate::analyze::result::Answers;
 use crate::analyze::result::questions::NotAnswered;
 
 /// The parts that are absent, with what they need.
-pub fn not_answered(answers: &Answers, collected: &Collected, asked: &Questions) -> Vec<NotAnswered> {
+pub fn not_answered(answers: &Answers, asked: &Questions, knows_right: bool) -> Vec<NotAnswered> {
     let mut open = Vec::new();
     let mut say = |absent: bool, part: &str, needs: &str| {
         if absent {
@@ -40,8 +39,9 @@ pub fn not_answered(answers: &Answers, collected: &Collected, asked: &Questions)
     say(answers.repetition.is_none(), "repetition", "log `token_ids`");
     let groups_need = if !asked.groups {
         "log `group_id`: the prompt that a response belongs to"
-    } else if asked.pass.is_none() && collected.rewards.two().is_none() {
-        "say what is right with --pass, such as --pass \"reward>0.5\": the reward does not take just two values"
+    } else if !knows_right {
+        "say what is right with --pass, such as --pass \"reward>0.5\": neither the reward \
+         nor a part whose name says so (reward/answer) takes just two values"
     } else {
         "log `reward`"
     };
