@@ -147,9 +147,7 @@ fn finite(
         }
         match &mut out.open_start {
             Some(start) if i == 0 => {
-                if !finite && !array.is_null(i) {
-                    start.not_finite.push(column);
-                }
+                start.not_finite.extend((!finite && !array.is_null(i)).then_some(column));
             }
             _ if counted(i) => {
                 counts.values += 1;
