@@ -310,7 +310,8 @@ fn what_passed_is_what_is_right_not_any_reward_above_zero() {
     };
     let passes = |pass: Option<&str>| {
         let pass = pass.map(|pass| Condition::parse(pass).unwrap());
-        let found = analyzed(&[path.clone()], &AnalyzeSettings { pass, ..AnalyzeSettings::default() });
+        let found =
+            analyzed(std::slice::from_ref(&path), &AnalyzeSettings { pass, ..AnalyzeSettings::default() });
         assert!(!found.cases.top.is_empty());
         let groups = found.answers.groups.as_ref();
         let rate = groups.map(|groups| (groups.rule.clone(), 4.0 * groups.pass_rate));
