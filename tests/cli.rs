@@ -236,17 +236,17 @@ fn a_gate_turns_the_summary_into_an_exit_code() {
 #[test]
 fn errors_of_newcomers_say_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("no_advantage.parquet");
+    let path = folder.path().join("no_logprob.parquet");
     let columns = vec![
         ("token_ids", int_lists(&[&[3, 4]])),
-        ("logprob", float_lists(&[&[-1.0, -2.0]])),
+        ("advantage", float_lists(&[&[1.0, 1.0]])),
         ("entropy", float_lists(&[&[1.0, 2.0]])),
     ];
     write_parquet(&path, columns, 8);
     let output = program().arg(&path).output().unwrap();
     let talk = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
-    assert!(talk.contains("`advantage`") && talk.contains("--map advantage="), "{talk}");
+    assert!(talk.contains("`logprob`") && talk.contains("--map logprob="), "{talk}");
 }
 
 #[test]

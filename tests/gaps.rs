@@ -296,11 +296,17 @@ fn lists_of_two_kinds_are_read_or_refused() {
         log(folder.path(), name, [row("[-0.5,-0.5,-0.5]", "[1,1,1]"), row(logprob, mask)])
     };
     let read = |path: PathBuf| read_all(&[path], &IngestSettings::default());
-    for mask in ["[true,1,0]", "[1,true,false]", "[true,true,0.0]", "[null,true,0]"] {
+    // What is not trained in front is prompt, as a null is, and then what follows behind is padding.
+    let masks = [
+        ("[true,1,0]", &[1, 1, 0][..]),
+        ("[1,true,false]", &[1, 1, 0]),
+        ("[true,true,0.0]", &[1, 1, 0]),
+        ("[null,true,0]", &[1]),
+    ];
+    for (mask, expected) in masks {
         let batches = read(one("mask.jsonl", "[-1,-1,-1]", mask)).unwrap();
         let flags: Vec<u8> = batches.iter().flat_map(|b| b.mask().unwrap().to_vec()).collect();
-        assert_eq!(flags[4..], [1, 0], "{mask}");
-        assert_eq!(flags[3], u8::from(!mask.contains("null")), "{mask}");
+        assert_eq!(&flags[3..], expected, "{mask}");
     }
     for odd in [r#"[-1.5,-1.5,"-inf"]"#, r#"["NaN","Infinity",-1.5]"#, r#"[null,"-Infinity",-1.5]"#] {
         let values = column(&read(one("odd.jsonl", odd, "[1,1,1]")).unwrap(), Column::Logprob);

@@ -15,6 +15,10 @@ fn copy(name: &str) -> tempfile::TempDir {
     let target = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(source).unwrap() {
         let entry = entry.unwrap();
+        // An adapter beside it is not part of it.
+        if entry.file_type().unwrap().is_dir() {
+            continue;
+        }
         fs::copy(entry.path(), target.path().join(entry.file_name())).unwrap();
     }
     target

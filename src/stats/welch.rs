@@ -19,7 +19,7 @@ impl Welch {
     /// samples say nothing of what another value would be. Nor where squares overflow.
     #[must_use]
     pub fn of(left: &[f64], right: &[f64]) -> Option<Self> {
-        if left.len() < 2 || right.len() < 2 {
+        if left.len() < 2 || right.len() < 2 || !has_squares(left) || !has_squares(right) {
             return None;
         }
         let parts = [left, right].map(|values| {
@@ -31,9 +31,8 @@ impl Welch {
             (mean, if variance > noise { variance / n } else { 0.0 }, n - 1.0)
         });
         let variance = parts[0].1 + parts[1].1;
-        let difference = parts[1].0 - parts[0].0;
-        (variance > 0.0 && variance.is_finite() && difference.is_finite()).then(|| Self {
-            difference,
+        (variance > 0.0).then(|| Self {
+            difference: parts[1].0 - parts[0].0,
             error: variance.sqrt(),
             freedom: variance * variance / parts.iter().map(|p| p.1 * p.1 / p.2).sum::<f64>(),
         })
@@ -56,6 +55,11 @@ impl Welch {
     }
 }
 
+/// Whether all values are numbers whose squares add up to one.
+fn has_squares(values: &[f64]) -> bool {
+    values.iter().map(|v| v * v).sum::<f64>().is_finite()
+}
+
 /// The interval of the difference of two means (`right` − `left`); of width 0 where neither sample
 /// scatters.
 #[must_use]
@@ -66,10 +70,7 @@ pub fn welch_interval(left: &[f64], right: &[f64], confidence: f64) -> Option<[f
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     match Welch::of(left, right) {
         Some(welch) => welch.interval(confidence),
-        None => {
-            let fits = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().is_finite();
-            (fits(left) && fits(right)).then(|| [mean(right) - mean(left); 2])
-        }
+        None => (has_squares(left) && has_squares(right)).then(|| [mean(right) - mean(left); 2]),
     }
 }
 

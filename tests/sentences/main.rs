@@ -84,6 +84,14 @@ fn numbers_of_table(table: &str) -> Vec<f64> {
     own
 }
 
+/// Groups that the evidence of causes names.
+fn groups_in_evidence(json: &Value) -> Vec<f64> {
+    let causes = json["diagnosis"]["causes"].as_array().into_iter().flatten();
+    let evidence = causes.flat_map(|cause| cause["evidence"].as_array().into_iter().flatten());
+    let what = evidence.filter_map(|evidence| evidence["what"].as_str()?.split_once(" in group "));
+    what.filter_map(|(_, group)| group.parse().ok()).collect()
+}
+
 /// Names that a sentence takes from the run: runs, arms, metrics.
 fn names(json: &Value) -> Vec<String> {
     let mut all = Vec::new();
@@ -238,6 +246,7 @@ fn every_sentence_is_listed_and_its_numbers_are_those_of_the_report() {
         let percents: Vec<f64> = known.iter().map(|number| 100.0 * number).collect();
         known.extend(percents);
         known.extend(derived(&report.json, &report.charts));
+        known.extend(groups_in_evidence(&report.json));
         for sentence in page::blocks(&report.page) {
             let (text, numbers) = template(&sentence, &names);
             if text.split(' ').filter(|word| word.chars().any(char::is_alphabetic)).count() < 4

@@ -218,7 +218,9 @@ fn a_mask_that_leaves_no_token_is_what_is_told() {
     assert_eq!(none.diagnosis.state, RunState::Untrained);
     assert!(none.verdict.health.starts_with("No token is trained"), "{}", none.verdict.health);
     let message = warning(&none, WarningCode::NothingTrained).unwrap();
-    assert_eq!(message, "no token is trained: the mask leaves none");
+    let tokens: usize = none.totals.masked_out as usize;
+    assert!(tokens > 0 && message.starts_with("no token is trained: the mask leaves out all "), "{message}");
+    assert_eq!(message.rsplit(' ').next().unwrap().replace(',', ""), tokens.to_string());
 }
 
 /// Rewards that are all the same: nothing is learned, so nothing can be called healthy.

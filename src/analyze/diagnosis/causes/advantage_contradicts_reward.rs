@@ -14,6 +14,7 @@
 
 use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
 use super::lasting::{Counts, Side};
+use super::reward_hacking;
 use super::siblings::is_mixed;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -105,8 +106,12 @@ fn hint(told: &[(String, Example)]) -> String {
     }
 }
 
-/// Groups in which right answers are pushed down.
+/// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why.
 fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
+    let hacked = reward_hacking::examine(patient);
+    if matches!(hacked, Finding::Found(cause) if cause.confidence == Confidence::Likely) {
+        return None;
+    }
     let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
     let mut against = Counts::default();
     for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
