@@ -105,7 +105,7 @@ fn complete(run: &Run) -> Check {
 
 fn trained(tally: &Tally) -> Check {
     let message = match (tally.trained, tally.tokens) {
-        (_, 0) => "no token is trained: the mask leaves none".into(),
+        (_, 0) => "no token is trained: every response is empty".into(),
         (0, all) => format!("no token is trained: the mask leaves out all {}", grouped(all)),
         (some, all) => format!("{} of {} tokens are trained", grouped(some), grouped(all)),
     };

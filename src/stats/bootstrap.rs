@@ -242,22 +242,29 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     Some([mean - half, mean + half])
 }
 
+/// Σ (v − mean)², about the mean of the values themselves.
+#[must_use]
+pub fn squares_about_mean(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    values.iter().map(|v| (v - mean) * (v - mean)).sum()
+}
+
+/// n of the unbiased variance, over steps; a single value tells nothing of its scatter.
+#[must_use]
+pub fn unbiased_squares(steps: &[Vec<f64>]) -> f64 {
+    let of_step = |values: &Vec<f64>| {
+        let n = values.len() as f64;
+        if values.len() > 1 { n / (n - 1.0) * squares_about_mean(values) } else { 0.0 }
+    };
+    steps.iter().map(of_step).sum()
+}
+
 /// The interval of the mean of all values by the normal limit of drawing the values of every step anew:
 /// what draws of [`Units::Groups`] end in with many values.
 #[must_use]
 pub fn normal_interval(steps: &[Vec<f64>], confidence: f64) -> Option<[f64; 2]> {
-    let (mut sum, mut squares, mut all) = (0.0, 0.0, 0.0);
-    for values in steps.iter().filter(|values| !values.is_empty()) {
-        let n = values.len() as f64;
-        let total = values.iter().sum::<f64>();
-        let mean = total / n;
-        sum += total;
-        all += n;
-        // n of the unbiased variance; a single value tells nothing of its scatter.
-        if values.len() > 1 {
-            squares += n / (n - 1.0) * values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-        }
-    }
-    let half = Normal::standard().inverse_cdf(0.5 + confidence / 2.0) * squares.sqrt() / all;
+    let all = steps.iter().map(Vec::len).sum::<usize>() as f64;
+    let sum: f64 = steps.iter().flatten().sum();
+    let half = Normal::standard().inverse_cdf(0.5 + confidence / 2.0) * unbiased_squares(steps).sqrt() / all;
     (all > 1.0).then(|| [sum / all - half, sum / all + half])
 }

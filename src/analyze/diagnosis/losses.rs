@@ -59,8 +59,7 @@ pub fn nothing_trained(analysis: &RunCore) -> Option<Warning> {
     (totals.tokens == 0).then(|| Warning {
         code: WarningCode::NothingTrained,
         message: match totals.masked_out {
-            // Untrained tokens at both ends of a response are no part of it: here these are all.
-            0 => "no token is trained: the mask leaves none".into(),
+            0 => "no token is trained: every response is empty".into(),
             all => format!("no token is trained: the mask leaves out all {}", grouped(all)),
         },
         hint:

@@ -108,10 +108,6 @@ fn hint(told: &[(String, Example)]) -> String {
 
 /// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why.
 fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
-    let hacked = reward_hacking::examine(patient);
-    if matches!(hacked, Finding::Found(cause) if cause.confidence == Confidence::Likely) {
-        return None;
-    }
     let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
     let mut against = Counts::default();
     for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
@@ -126,6 +122,10 @@ fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
         }
     }
     let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
+    let hacked = reward_hacking::examine(patient);
+    if matches!(hacked, Finding::Found(cause) if cause.confidence == Confidence::Likely) {
+        return None;
+    }
     Some(found(
         CauseCode::AdvantageContradictsReward,
         Confidence::Likely,

@@ -121,10 +121,12 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
     for code in CauseCode::ALL {
         let not_checked = |needs: &str| NotChecked { code: *code, needs: needs.into() };
         let stand_in = patient.plan.stand_in;
-        let found = match () {
-            () if stand_in.advantage && needs_advantage(*code) => Finding::NotChecked(ADVANTAGE),
-            () if stand_in.entropy && needs_entropy(*code, patient) => Finding::NotChecked(ENTROPY),
-            () => examiner(*code)(patient),
+        let found = if stand_in.advantage && needs_advantage(*code) {
+            Finding::NotChecked(ADVANTAGE)
+        } else if stand_in.entropy && needs_entropy(*code, patient) {
+            Finding::NotChecked(ENTROPY)
+        } else {
+            examiner(*code)(patient)
         };
         match found {
             Finding::Absent => {}

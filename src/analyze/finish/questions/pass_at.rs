@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::stats::bootstrap::{Stratum, Units, interval, normal_interval, resample, widened};
+use crate::stats::bootstrap::{
+    Stratum, Units, interval, normal_interval, resample, squares_about_mean, unbiased_squares, widened,
+};
 
 /// Draws of the bootstrap.
 const DRAWS: usize = 1000;
@@ -89,17 +91,8 @@ fn drawn_interval(steps: &[Vec<f64>], groups: usize) -> Option<[f64; 2]> {
     let drawn = resample(&strata, Units::Groups, DRAWS, SEED);
     let means: Vec<f64> = drawn.iter().map(|[[sum, groups], _]| sum / groups).collect();
     // Drawn values scatter about their stratum's mean as if that were the true one.
-    let scatter = |n_over: fn(f64) -> f64| -> f64 {
-        let of_step = |values: &Vec<f64>| {
-            let n = values.len() as f64;
-            let mean = values.iter().sum::<f64>() / n;
-            let squares = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-            if values.len() > 1 { n_over(n) * squares } else { 0.0 }
-        };
-        steps.iter().map(of_step).sum()
-    };
-    let (drawn, true_one) = (scatter(|_| 1.0), scatter(|n| n / (n - 1.0)));
-    let factor = if drawn > 0.0 { (true_one / drawn).sqrt() } else { 1.0 };
+    let drawn: f64 = steps.iter().map(|values| squares_about_mean(values)).sum();
+    let factor = if drawn > 0.0 { (unbiased_squares(steps) / drawn).sqrt() } else { 1.0 };
     let mean = steps.iter().flatten().sum::<f64>() / groups as f64;
     interval(&means, CONFIDENCE, groups).map(|ends| widened(ends, mean, factor))
 }
