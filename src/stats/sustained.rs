@@ -1,7 +1,8 @@
 //! Falls and rises of a series that last to its end: is there one, how large, since when.
 //!
 //! The mean of the last steps is held against the mean of every earlier window of 1, 2, 4, … steps; and
-//! beside it, as the one comparison that is always asked for, the first steps against all others.
+//! beside it, as two comparisons that are always asked for, the first steps against all others and one half of
+//! the steps against the other.
 //! Where the sampling error of each step is known, the difference must be beyond it, and beyond the
 //! scatter from step to step that sampling does not explain; the number of windows tried is paid for
 //! (Bonferroni). Where it is not known, the same statistic is taken of the series in random orders.
@@ -89,13 +90,15 @@ pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
     let best = match &known {
         Some(sampling) => {
             let sampling = Scan::new(&values, sampling);
-            // Half of the alarms for each of the two ways to look.
+            // A third of the alarms for each of the three ways to look.
             let real = |best: &Best, tries: usize| {
-                best.z() > critical(SCATTER_ALARMS / 2.0, tries)
-                    && best.difference() / sampling.error(best) > critical(FALSE_ALARMS / 2.0, tries)
+                best.z() > critical(SCATTER_ALARMS / 3.0, tries)
+                    && best.difference() / sampling.error(best) > critical(FALSE_ALARMS / 3.0, tries)
             };
             let scanned = scan.best().filter(|best| real(best, scan.windows()));
-            scanned.or_else(|| scan.since_the_start().filter(|best| real(best, 1)))
+            let [first, half] = [(scan.steps() / 10).max(1), scan.steps() / 2];
+            let mut asked = [first, half].into_iter().filter_map(|split| scan.since(split));
+            scanned.or_else(|| asked.find(|best| real(best, 1)))
         }
         None => scan
             .best()
@@ -229,10 +232,9 @@ impl Scan {
         best
     }
 
-    /// The first steps, if all others and the last ones lie below them.
-    fn since_the_start(&self) -> Option<Best> {
-        let first = (self.steps() / 10).max(1);
-        let best = self.compared(0..first, first..self.steps());
+    /// The steps before `split`, if all others and the last ones lie below them.
+    fn since(&self, split: usize) -> Option<Best> {
+        let best = self.compared(0..split, split..self.steps());
         let lasts = best.before - self.tail_mean() >= 0.5 * best.difference();
         (best.difference() > 0.0 && lasts).then_some(best)
     }
@@ -307,6 +309,16 @@ mod tests {
         let change = sustained(&series(values.clone(), Some(0.03)), Direction::Up).unwrap();
         assert_eq!(change.onset, 3);
         assert_eq!(sustained(&series(values, None), Direction::Up), None, "one of eleven may be chance");
+    }
+
+    /// A slow fall under much noise: no window stands out, the halves do.
+    #[test]
+    fn halves_that_differ_are_enough() {
+        let first = [0.30, 0.24, 0.19, 0.22, 0.20, 0.11, 0.18, 0.23, 0.28, 0.15];
+        let second = [0.14, 0.04, 0.14, 0.08, 0.12, 0.12, 0.12, 0.08, 0.08, 0.08];
+        let change =
+            sustained(&series(first.into_iter().chain(second), Some(0.05)), Direction::Down).unwrap();
+        assert!((change.before - 0.21).abs() < 1e-9 && (change.after - 0.096).abs() < 1e-9, "{change:?}");
     }
 
     #[test]
