@@ -38,7 +38,8 @@ impl WideSum {
             let unit = f64::from_bits(u64::from(*exponent) << MANTISSA_BITS);
             (*mantissas as f64 / (1_u64 << MANTISSA_BITS) as f64) * unit
         };
-        self.0.iter().map(part).sum()
+        // An empty sum would be a negative zero.
+        self.0.iter().map(part).sum::<f64>() + 0.0
     }
 }
 
@@ -51,6 +52,11 @@ mod tests {
         let mut sum = WideSum::default();
         terms.iter().for_each(|term| sum.add(*term));
         sum
+    }
+
+    #[test]
+    fn nothing_adds_up_to_zero() {
+        assert!(WideSum::default().value().is_sign_positive());
     }
 
     #[test]
