@@ -3,6 +3,7 @@
 
 mod answers;
 mod causes;
+mod costs;
 mod damage;
 mod idle;
 mod log;
@@ -16,6 +17,7 @@ mod signals;
 mod spikes;
 mod state;
 mod verdict;
+mod within_groups;
 
 use self::damage::changes;
 use self::idle::IdleSteps;

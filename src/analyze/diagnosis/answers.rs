@@ -3,7 +3,7 @@
 
 use super::damage::Changes;
 use super::series::evidence;
-use super::signals::{Series, share_of};
+use super::signals::{Role, Series, share_of};
 use crate::analyze::result::groups::StepGroupOutcomes;
 use crate::analyze::result::offpolicy::{Difference, StepDifferences};
 use crate::analyze::result::{Answers, Warning, WarningCode};
@@ -106,7 +106,10 @@ fn diversity(answers: &Answers) -> Option<Warning> {
 
 /// A part of the reward that rises for good while another falls.
 fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
-    let parts = || changes.found.iter().filter(|(name, _)| name.starts_with("reward/"));
+    // A penalty that falls while an answer gets better diverges from nothing.
+    let is_cost = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Cost);
+    let is_part = |name: &str| name.starts_with("reward/") && !is_cost(name);
+    let parts = || changes.found.iter().filter(|(name, _)| is_part(name));
     // A part that went both ways diverges from nothing but itself; one that only came back to where the
     // run began has gained nothing.
     let began = |name: &str| series.iter().find(|s| s.name == name)?.points.first().map(|point| point.value);
@@ -141,7 +144,6 @@ fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::signals::Role;
     use super::*;
 
     fn part(name: &str, levels: [f64; 3]) -> (Series, (String, Change)) {

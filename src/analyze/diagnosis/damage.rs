@@ -6,7 +6,7 @@ use crate::stats::sustained::{Change, Direction};
 
 /// A loss counts from this part of a single response's standard deviation on …
 const NOTICED: f64 = 0.2;
-/// … and from this part of what was reached above the floor.
+/// … and from this part of what was reached above the floor (of what was left below the ceiling, of a cost).
 const LOST: f64 = 0.1;
 /// More responses that are cut, or loop, count from this share on.
 const MORE_HARM: f64 = 0.1;
@@ -59,6 +59,9 @@ fn is_damage(series: &Series, change: &Change, random_entropy: f64) -> bool {
     match (series.role, change.direction) {
         (Role::Goal, Direction::Down) => series.range.is_some_and(|[floor, _, deviation]| {
             fall >= NOTICED * deviation && fall >= LOST * (change.before - floor)
+        }),
+        (Role::Cost, Direction::Up) => series.range.is_some_and(|[_, ceiling, deviation]| {
+            -fall >= NOTICED * deviation && -fall >= LOST * (ceiling - change.before)
         }),
         (Role::Harm, Direction::Up) => -fall >= MORE_HARM,
         (Role::Entropy, Direction::Down) => change.after <= COLLAPSED * change.before,

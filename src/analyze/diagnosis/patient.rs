@@ -11,13 +11,15 @@ use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Evidence, RunCore};
 use crate::analyze::right::Rule;
-use crate::ingest::{Column, Id, Run};
+use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
 /// Below this a number is what rounding leaves of 0.
 const ROUNDING: f64 = 1e-12;
 /// Characters of an id in a sentence.
 const LONGEST_ID: usize = 40;
+/// Bytes of an id in a command: hashes of 512 bits.
+const LONGEST_WORD: usize = 128;
 
 /// A run and everything that was found so far.
 pub struct Patient<'a> {
@@ -65,7 +67,7 @@ impl<'a> Patient<'a> {
     /// The ids of groups, by the hash that responses know them by.
     pub fn names_of(&self, hashes: &[u64]) -> BTreeMap<u64, String> {
         let named = self.all_groups.by_id().map(|(step, id, _)| (group_hash(step, id).word(), id));
-        named.filter(|(hash, _)| hashes.contains(hash)).map(|(hash, id)| (hash, short(id))).collect()
+        named.filter(|(hash, _)| hashes.contains(hash)).map(|(hash, id)| (hash, id.to_string())).collect()
     }
 
     /// The groups from a step on.
@@ -100,12 +102,22 @@ impl<'a> Patient<'a> {
     }
 }
 
-/// An id that a sentence can hold.
-fn short(id: &Id) -> String {
-    let text = id.to_string();
-    match text.char_indices().nth(LONGEST_ID) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+/// An id as a sentence can hold it.
+pub fn short(id: &str) -> String {
+    match id.char_indices().nth(LONGEST_ID) {
+        Some((end, _)) => format!("{}…", &id[..end]),
+        None => id.to_owned(),
+    }
+}
+
+/// An id as a shell takes it for one word, whatever a log holds; `None` where a reader could not copy it.
+pub fn shell_word(id: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:/-".contains(c);
+    let can_be_copied = id.len() <= LONGEST_WORD && !id.chars().any(char::is_control);
+    match id.chars().all(is_plain) {
+        _ if !can_be_copied => None,
+        true => Some(id.to_owned()),
+        false => Some(format!("'{}'", id.replace('\'', r"'\''"))),
     }
 }
 

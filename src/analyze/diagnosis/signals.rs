@@ -1,5 +1,6 @@
 //! The signals over the steps, with the sampling error of each step where it is known.
 
+use super::costs::costs;
 use super::idle::IdleSteps;
 use super::response_series::{Quantity, StepMean, response_series};
 use crate::analyze::collect::Collected;
@@ -20,6 +21,8 @@ const SAME_POLICY: f64 = 1e-8;
 pub enum Role {
     /// What is trained for: a fall is damage.
     Goal,
+    /// What the reward is less by: a rise is damage.
+    Cost,
     /// A rise is damage.
     Harm,
     /// Gone or out of proportion is damage.
@@ -103,10 +106,12 @@ pub fn signals(
         collected.questions.steps.iter().filter_map(mean).collect()
     };
     of("reward".into(), Role::Goal, &|f| finite(f.reward), rows(|row| row.mean_reward));
+    let costs = costs(facts, plan);
     for (index, part) in plan.reward_parts.iter().enumerate() {
         let value = |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
         let exact = asked(&|facts| facts.parts.get(part.as_str()).map(|p| (p.sum.value(), p.responses)));
-        of(format!("reward/{part}"), Role::Goal, &value, exact);
+        let role = if costs.contains(&index) { Role::Cost } else { Role::Goal };
+        of(format!("reward/{part}"), role, &value, exact);
     }
     let right = asked(&|facts| Some((facts.judged[1] as f64, facts.judged[0])));
     of(PASS_RATE.into(), Role::Goal, &|f| f.right.map(|right| f64::from(u8::from(right))), right);

@@ -46,9 +46,11 @@ fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
     diagnosis.causes.iter().find(|cause| is_sickness(cause))
 }
 
-/// Whether a cause can damage a run: groups that teach nothing only cost.
+/// Whether a cause can damage a run: groups that teach nothing only cost, and spurious tokens of a few hundredths
+/// of the energy, which S2T's own sentence tells of, do little.
 fn is_sickness(cause: &Cause) -> bool {
-    cause.code != CauseCode::DeadGroups
+    let is_small = cause.code == CauseCode::SpuriousTokens && cause.confidence != Confidence::Likely;
+    cause.code != CauseCode::DeadGroups && !is_small
 }
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where

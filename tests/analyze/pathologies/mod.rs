@@ -6,6 +6,7 @@ mod innocent;
 mod late;
 mod log;
 mod maker;
+mod paid;
 mod policy;
 mod run;
 mod table;

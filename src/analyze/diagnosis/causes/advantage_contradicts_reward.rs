@@ -8,11 +8,16 @@
 //! on one side of the step at which the share changed (`lasting`); for advantages of 0, which filters give on
 //! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
+//! Where advantages belong to some other responses, most groups still agree on the whole. So, where each
+//! response has one advantage: groups in which an answer is pushed up (A > 0) while one whose reward is higher
+//! by half of the group's range or more is pushed down (A < 0). Any baseline of the group, of the batch or
+//! of the past and any positive scale leave none. The same thresholds.
 //! A reward that has the wrong sign is followed all the same: likely, too, where right answers have the lower
 //! advantage in most of the groups that have right and wrong ones (lower end, 99.9 %), over the run or on
 //! one side of a step; what is right must be known apart from the reward, as a verdict.
 
-use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
+use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds, shell_word, short};
+use super::crossed_signs::{self, Crossed};
 use super::lasting::{Counts, Side};
 use super::reward_hacking;
 use super::siblings::is_mixed;
@@ -65,19 +70,18 @@ fn kind(group: &[ResponseFact]) -> Kind {
     }
 }
 
-/// A group whose advantage falls with its reward.
+/// A group that shows it.
 struct Example {
     step: i64,
     group: u64,
-    correlation: f64,
+    /// What of it is told; the smaller, the plainer it is.
+    value: f64,
 }
 
 /// The groups on that side that contradict most plainly, with their names.
 fn clearest(patient: &Patient<'_>, side: Side, mut all: Vec<Example>) -> Vec<(String, Example)> {
     all.retain(|example| side.holds(example.step));
-    all.sort_by(|a, b| {
-        a.correlation.total_cmp(&b.correlation).then_with(|| (a.step, a.group).cmp(&(b.step, b.group)))
-    });
+    all.sort_by(|a, b| a.value.total_cmp(&b.value).then_with(|| (a.step, a.group).cmp(&(b.step, b.group))));
     all.truncate(NAMED);
     let hashes: Vec<u64> = all.iter().map(|example| example.group).collect();
     let names = patient.names_of(&hashes);
@@ -86,8 +90,10 @@ fn clearest(patient: &Patient<'_>, side: Side, mut all: Vec<Example>) -> Vec<(St
 
 /// ", as in group 7 of step 12, …".
 fn examples(told: &[(String, Example)]) -> String {
-    let named: Vec<String> =
-        told.iter().map(|(name, example)| format!("group {name} of step {}", example.step)).collect();
+    let named: Vec<String> = told
+        .iter()
+        .map(|(name, example)| format!("group {} of step {}", short(name), example.step))
+        .collect();
     match named.split_last() {
         None => String::new(),
         Some((one, [])) => format!(", as in {one}"),
@@ -96,14 +102,100 @@ fn examples(told: &[(String, Example)]) -> String {
 }
 
 fn hint(told: &[(String, Example)]) -> String {
-    match told.first() {
+    let command = told.iter().find_map(|(name, example)| {
+        let name = shell_word(name)?;
+        Some(format!("stapo-analyze show RUN --step {} --group={name}", example.step))
+    });
+    match command {
         None => format!("compare the order of rewards and advantages in such a step; {LOOK_FOR}"),
-        Some((name, example)) => format!(
-            "compare the order of rewards and advantages (stapo-analyze show RUN --step {} --group {name}); \
-             {LOOK_FOR}",
-            example.step
-        ),
+        Some(command) => format!("compare the order of rewards and advantages ({command}); {LOOK_FOR}"),
     }
+}
+
+fn is_likely(finding: Option<&Finding>) -> bool {
+    matches!(finding, Some(Finding::Found(cause)) if cause.confidence == Confidence::Likely)
+}
+
+/// Groups (or steps) whose advantage falls with the reward; likely from a share of `enough` on.
+fn falls(
+    patient: &Patient<'_>,
+    (against, enough): (&Counts, f64),
+    contradicting: Vec<Example>,
+    unit: &str,
+) -> Option<Finding> {
+    let share = against.share(enough).filter(|share| share.lower() > POSSIBLE)?;
+    let low = share.lower();
+    let mut evidence = vec![
+        number(&format!("share of {unit} whose advantage falls with the reward"), share.value()),
+        number("its lower end (99.9 %)", low),
+        number(&format!("{unit} in which both differ"), share.tries as f64),
+    ];
+    if share.side != Side::Whole {
+        evidence.push(number("the share over the run", share.value_of_run()));
+    }
+    let grouped = patient.has(Column::GroupId);
+    let told = if grouped { clearest(patient, share.side, contradicting) } else { Default::default() };
+    evidence.extend(told.iter().map(|(name, example)| {
+        at(
+            example.step,
+            &format!("correlation of advantage and reward in group {}", short(name)),
+            example.value,
+        )
+    }));
+    Some(found(
+        CauseCode::AdvantageContradictsReward,
+        if low > enough { Confidence::Likely } else { Confidence::Possible },
+        Some(share.from_step),
+        format!(
+            "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage{}: the update \
+             pushes against the reward",
+            percent(share.value()),
+            share.side.told(),
+            share.hits,
+            share.tries,
+            examples(&told)
+        ),
+        &hint(&told),
+        evidence,
+    ))
+}
+
+/// Groups in which an answer is pushed up while a clearly better one is pushed down.
+fn crossed(patient: &Patient<'_>) -> Option<Finding> {
+    if !patient.has(Column::GroupId) {
+        return None;
+    }
+    let (counts, found_groups) = crossed_signs::crossed(patient.groups());
+    let share = counts.share(LIKELY).filter(|share| share.lower() > POSSIBLE)?;
+    let example =
+        |crossed: Crossed| Example { step: crossed.step, group: crossed.group, value: -crossed.gap };
+    let told = clearest(patient, share.side, found_groups.into_iter().map(example).collect());
+    let mut evidence = vec![
+        number("share of groups whose signs are crossed", share.value()),
+        number("its lower end (99.9 %)", share.lower()),
+        number("groups with advantages of both signs", share.tries as f64),
+    ];
+    evidence.extend(told.iter().map(|(name, example)| {
+        let better = "reward by which the answer that is pushed down is better";
+        let what = format!("{better} in group {}", short(name));
+        at(example.step, &what, -example.value)
+    }));
+    Some(found(
+        CauseCode::AdvantageContradictsReward,
+        if share.lower() > LIKELY { Confidence::Likely } else { Confidence::Possible },
+        Some(share.from_step),
+        format!(
+            "in {} of the groups{} ({} of {}) an answer is pushed up while one with a clearly higher reward is \
+             pushed down{}: advantages are of other responses, or of another reward",
+            percent(share.value()),
+            share.side.told(),
+            share.hits,
+            share.tries,
+            examples(&told)
+        ),
+        &hint(&told),
+        evidence,
+    ))
 }
 
 /// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why.
@@ -122,8 +214,7 @@ fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
         }
     }
     let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
-    let hacked = reward_hacking::examine(patient);
-    if matches!(hacked, Finding::Found(cause) if cause.confidence == Confidence::Likely) {
+    if is_likely(Some(&reward_hacking::examine(patient))) {
         return None;
     }
     Some(found(
@@ -168,7 +259,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
                     if let Kind::Contradicts(correlation) = kind { Some(correlation) } else { None };
                 against.add(group[0].step, correlation.is_some());
                 let (step, group) = (group[0].step, group[0].group);
-                contradicting.extend(correlation.map(|correlation| Example { step, group, correlation }));
+                contradicting.extend(correlation.map(|value| Example { step, group, value }));
             }
         }
     };
@@ -180,46 +271,15 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if judged + zeroed == 0 {
         return Finding::Absent;
     }
-    let grouped = patient.has(Column::GroupId);
-    let unit = if grouped { "groups" } else { "steps" };
+    let unit = if patient.has(Column::GroupId) { "groups" } else { "steps" };
     let enough = if 2 * by_token > judged { MOST } else { LIKELY };
-    let share = against.share(enough);
-    if let Some(share) = share.filter(|share| share.lower() > POSSIBLE) {
-        let low = share.lower();
-        let mut evidence = vec![
-            number(&format!("share of {unit} whose advantage falls with the reward"), share.value()),
-            number("its lower end (99.9 %)", low),
-            number(&format!("{unit} in which both differ"), share.tries as f64),
-        ];
-        if share.side != Side::Whole {
-            evidence.push(number("the share over the run", share.value_of_run()));
-        }
-        let told = if grouped { clearest(patient, share.side, contradicting) } else { Default::default() };
-        evidence.extend(told.iter().map(|(name, example)| {
-            at(
-                example.step,
-                &format!("correlation of advantage and reward in group {name}"),
-                example.correlation,
-            )
-        }));
-        return found(
-            CauseCode::AdvantageContradictsReward,
-            if low > enough { Confidence::Likely } else { Confidence::Possible },
-            Some(share.from_step),
-            format!(
-                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage{}: the \
-                 update pushes against the reward",
-                percent(share.value()),
-                share.side.told(),
-                share.hits,
-                share.tries,
-                examples(&told)
-            ),
-            &hint(&told),
-            evidence,
-        );
+    let on_the_whole = falls(patient, (&against, enough), contradicting, unit);
+    if is_likely(on_the_whole.as_ref()) {
+        return on_the_whole.unwrap_or(Finding::Absent);
     }
-    if let Some(found) = right_is_punished(patient) {
+    let crossed = crossed(patient);
+    let first = if is_likely(crossed.as_ref()) { crossed } else { on_the_whole.or(crossed) };
+    if let Some(found) = first.or_else(|| right_is_punished(patient)) {
         return found;
     }
     let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);

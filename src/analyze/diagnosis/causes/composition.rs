@@ -1,23 +1,13 @@
 //! What the reward is made of: the parts that add up to it within groups.
 
-use super::within_groups::{Feature, explained};
+use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, part};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::diagnosis::patient::Patient;
 
-/// Parts that are looked at.
-pub const MAX_PARTS: usize = 16;
 /// Parts that explain this share of the reward make it up: single precision leaves less than the rest.
 const ALL: f64 = 0.999;
 /// A part without which this share of the reward is lost has a weight.
 const WEIGHT: f64 = 1e-3;
-
-/// A quantity of a response that owns what it needs.
-pub type OwnedFeature = Box<dyn Fn(&ResponseFact) -> f64>;
-
-/// The value of a part.
-pub fn part(index: usize) -> OwnedFeature {
-    Box::new(move |fact: &ResponseFact| f64::from(fact.parts[index]))
-}
 
 /// The parts that the reward is made of from a step on; empty where they do not add up to it.
 pub fn components(patient: &Patient<'_>, from_step: i64) -> Vec<usize> {

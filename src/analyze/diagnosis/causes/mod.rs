@@ -2,6 +2,7 @@
 
 mod advantage_contradicts_reward;
 mod composition;
+mod crossed_signs;
 mod dead_groups;
 mod entropy_of_another_policy;
 mod gap;
@@ -21,7 +22,6 @@ mod stale_sampler;
 mod truncation;
 mod unbounded_ratio;
 mod uninformative_reward;
-mod within_groups;
 
 use super::patient::{Finding, Patient};
 use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};

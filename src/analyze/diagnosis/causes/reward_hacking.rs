@@ -6,22 +6,27 @@
 //! stood still it is only possible: then something else took the part away.
 //! Before any damage: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
-//! standard errors away): the update pays for something else. A reward that is chance is another cause.
+//! standard errors away), and a right answer raises the advantage by less than that other does over its
+//! usual range in a group (their difference beyond three standard errors): the update pays for something
+//! else. The last, since right answers that are rare explain little, however well they are paid. A reward
+//! that is chance is another cause.
 //! Where answers do not differ (all right, or all wrong) nothing should be learned: among the groups that teach, of
 //! four responses or more, those whose answers are equal and whose advantage rises with length, correlation
-//! above 0.99, which chance gives in 1 of 200 groups of four and in none of eight. Likely above 5 % of the groups,
+//! above 0.99, which chance gives in 1 of 200 groups of four and in none of eight; not where it rises as well
+//! with another part of the reward, which length may follow (empty answers, steps that were solved). Likely above 5 % of the groups,
 //! possible above 1 % (lower end, 99.9 %), over the run or on one side of a step. Brevity may be paid for.
 //! Without parts: the reward rose for good while responses were cut or looped, and before that length
-//! explained more than half of the advantage: it was paid for.
+//! explained more than half of the advantage: it was paid for. So it was where cut responses have the higher
+//! mean advantage in most groups that have cut and finished ones (lower end, 99.9 %). Else it is possible: the
+//! reward does not see what happens. So it is where parts are logged and none of them fell.
 
-use super::super::patient::{Finding, Patient, at, found, number, percent};
-use super::composition::{MAX_PARTS, OwnedFeature, part};
+use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
+use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
 use super::lasting::Counts;
 use super::siblings::is_mixed;
 use super::uninformative_reward;
-use super::within_groups::{Feature, explained};
 use crate::analyze::collect::signs::facts::ResponseFact;
-use crate::analyze::result::{CauseCode, Confidence, Damage};
+use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::ingest::Column;
 use crate::stats::sustained::Direction;
 
@@ -36,6 +41,8 @@ const SOME: f64 = 0.05;
 const FEW: f64 = 0.01;
 /// Responses of a group that can tell a line from chance, and the correlation of a line.
 const FEWEST: usize = 4;
+/// Standard errors by which a right answer is paid less.
+const ERRORS: f64 = 3.0;
 const ALL_BUT: f64 = 0.99;
 
 const HINT: &str = "read late responses with a high reward; take out or bound the part that is gamed, and \
@@ -53,10 +60,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
     let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
     let Some(first) = fallen.first() else {
-        return match paid_for_something_else(patient) {
-            Finding::Absent => paid_among_equals(patient),
-            found => found,
-        };
+        let found = [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient));
+        let found = found.into_iter().find(|finding| !matches!(finding, Finding::Absent));
+        return found.or_else(|| paid_by_length(patient)).unwrap_or(Finding::Absent);
     };
     let total_fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
     let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up);
@@ -69,8 +75,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let mut evidence: Vec<_> = fallen.iter().map(|d| at(d.from_step, &d.signal, d.after)).collect();
     evidence.extend(rise.map(|rise| number("reward before", rise.before)));
     evidence.push(number("share of the advantage that length explains within groups", by_length));
-    let names: Vec<String> =
-        fallen.iter().map(|d| format!("{} fell {:.2} → {:.2}", d.signal, d.before, d.after)).collect();
+    let named = |d: &&Damage| {
+        let word = if d.after < d.before { "fell" } else { "rose" };
+        format!("{} {word} {:.2} → {:.2}", d.signal, d.before, d.after)
+    };
+    let names: Vec<String> = fallen.iter().map(named).collect();
     let because = match by_length {
         share if share > LENGTH_EXPLAINS => {
             format!("; length alone explains {} of the advantage", percent(share))
@@ -106,39 +115,78 @@ fn paid_by_length(patient: &Patient<'_>) -> Option<Finding> {
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
     let length = |f: &ResponseFact| f64::from(f.length);
     let before = patient.groups().filter(|group| group[0].step < harm.from_step);
-    let by_length = explained(before, &advantage, &[&length]).filter(|e| e.lower > MOST)?;
+    let by_length = explained(before, &advantage, &[&length]).filter(|e| e.lower > MOST);
+    let because = match by_length {
+        Some(by_length) => Some((
+            format!("before that, length alone explains {} of the advantage", percent(by_length.share)),
+            number("share of the advantage that length explains within groups", by_length.share),
+        )),
+        None => {
+            let [better, both] = cut_ones_are_better(patient);
+            let told = format!(
+                "in {better} of {both} groups with cut and finished responses the cut ones have the higher advantage"
+            );
+            let share = better as f64 / both as f64;
+            let what = "share of groups whose cut responses have the higher advantage";
+            (share_bounds(better, both)[0] > MOST).then(|| (told, number(what, share)))
+        }
+    };
+    let (because, measured): (Option<String>, Option<Evidence>) = because.unzip();
+    let (confidence, because, hint) = match &because {
+        Some(because) => (Confidence::Likely, because.as_str(), HINT),
+        None => (
+            Confidence::Possible,
+            "the reward pays for it, or does not see it",
+            "read late responses that are cut or loop: where they ramble, bound what pays for length; where they \
+             reason, raise the length budget",
+        ),
+    };
+    let message = format!(
+        "the reward rose {:.2} → {:.2} while {} rose {:.2} → {:.2}; {because}",
+        rise.before, rise.after, harm.signal, harm.before, harm.after,
+    );
+    let mut evidence =
+        vec![at(rise.onset, "reward", rise.after), at(harm.from_step, &harm.signal, harm.after)];
+    evidence.extend(measured);
     Some(found(
         CauseCode::RewardHacking,
-        Confidence::Likely,
+        confidence,
         Some(harm.from_step.min(rise.onset)),
-        format!(
-            "the reward rose {:.2} → {:.2} while {} rose {:.2} → {:.2}; before that, length alone explains {} \
-             of the advantage",
-            rise.before,
-            rise.after,
-            harm.signal,
-            harm.before,
-            harm.after,
-            percent(by_length.share)
-        ),
-        HINT,
-        vec![
-            at(rise.onset, "reward", rise.after),
-            at(harm.from_step, &harm.signal, harm.after),
-            number("share of the advantage that length explains within groups", by_length.share),
-        ],
+        message,
+        hint,
+        evidence,
     ))
+}
+
+/// Groups whose cut responses have the higher mean advantage, of those that have cut and finished ones.
+fn cut_ones_are_better(patient: &Patient<'_>) -> [u64; 2] {
+    let mean_of = |group: &[ResponseFact], cut: bool| {
+        let of = group.iter().filter(|f| f.truncated == Some(cut) && f.advantage.is_finite());
+        let (n, sum) = of.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
+        sum / n
+    };
+    let teaching = patient.groups().filter(|group| group.iter().any(|fact| fact.signs != [false; 2]));
+    let more = teaching.map(|group| mean_of(group, true) - mean_of(group, false));
+    more.filter(|more| more.is_finite())
+        .fold([0, 0], |[better, both], more| [better + u64::from(more > 0.0), both + 1])
 }
 
 /// Groups whose answers do not differ, and whose advantage is the length of the response.
 fn paid_among_equals(patient: &Patient<'_>) -> Finding {
     let Some(right) = patient.right().filter(|right| right.part.is_some()) else { return Finding::Absent };
+    // Parts that may explain it as well: then length merely follows.
+    let names = patient.plan.reward_parts.iter().take(MAX_PARTS).enumerate();
+    let others: Vec<OwnedFeature> =
+        names.filter(|(_, name)| !measures_length(name)).map(|(index, _)| part(index)).collect();
     let mut by_length = Counts::default();
     for group in patient.groups() {
         let is_known = group.iter().all(|f| right.of(f).is_some() && f.advantage.is_finite());
         if is_known && group.len() >= FEWEST && group.iter().any(|f| f.signs != [false; 2]) {
             let equal = !is_mixed(group, |fact| right.of(fact));
-            by_length.add(group[0].step, equal && rises_with_length(group));
+            let of_length = |f: &ResponseFact| f64::from(f.length);
+            let rises = |of: Feature<'_>| correlation(group, of) > ALL_BUT;
+            let is_length = equal && rises(&of_length) && !others.iter().any(|other| rises(other.as_ref()));
+            by_length.add(group[0].step, is_length);
         }
     }
     let Some(share) = by_length.share(SOME).filter(|share| share.lower() > FEW) else {
@@ -166,15 +214,21 @@ fn paid_among_equals(patient: &Patient<'_>) -> Finding {
     )
 }
 
-/// Whether the advantage is all but a rising line of the length.
-fn rises_with_length(group: &[ResponseFact]) -> bool {
+/// Whether the name of a part says that it pays for length, or for brevity.
+fn measures_length(name: &str) -> bool {
+    ["len", "long", "short", "brev", "token"].iter().any(|word| name.to_lowercase().contains(word))
+}
+
+/// The correlation of the advantage with a quantity; 0 where either does not differ, or is not known.
+fn correlation(group: &[ResponseFact], of: Feature<'_>) -> f64 {
     let n = group.len() as f64;
-    let pairs = || group.iter().map(|f| (f64::from(f.length), f64::from(f.advantage)));
-    let (l, a) = pairs().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0 / n, sum.1 + pair.1 / n));
-    let (ll, aa, la) = pairs()
-        .map(|pair| (pair.0 - l, pair.1 - a))
-        .fold((0.0, 0.0, 0.0), |sum, (l, a)| (sum.0 + l * l, sum.1 + a * a, sum.2 + l * a));
-    la > ALL_BUT * (ll * aa).sqrt()
+    let pairs = || group.iter().map(|f| (of(f), f64::from(f.advantage)));
+    let (x, a) = pairs().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0 / n, sum.1 + pair.1 / n));
+    let (xx, aa, xa) = pairs()
+        .map(|pair| (pair.0 - x, pair.1 - a))
+        .fold((0.0, 0.0, 0.0), |sum, (x, a)| (sum.0 + x * x, sum.1 + a * a, sum.2 + x * a));
+    let size: f64 = xx * aa;
+    if size > 0.0 { xa / size.sqrt() } else { 0.0 }
 }
 
 /// What the advantage follows in groups in which answers differ.
@@ -189,10 +243,13 @@ fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
     let others = (0..names.len().min(MAX_PARTS)).filter(|index| Some(*index) != right.part);
     let mut rivals: Vec<(String, OwnedFeature)> = vec![("length".into(), Box::new(|f| f64::from(f.length)))];
     rivals.extend(others.map(|index| (format!("reward/{}", names[index]), part(index))));
-    let shares = rivals.iter().filter_map(|(name, of)| Some((name, share(of.as_ref())?)));
-    let Some((name, rival)) =
-        shares.filter(|(_, e)| e.lower > MOST).max_by(|a, b| a.1.share.total_cmp(&b.1.share))
+    let shares = rivals.iter().filter_map(|(name, of)| Some((name, of, share(of.as_ref())?)));
+    let Some((name, rival_of, rival)) =
+        shares.filter(|(_, _, e)| e.lower > MOST).max_by(|a, b| a.2.share.total_cmp(&b.2.share))
     else {
+        return Finding::Absent;
+    };
+    let Some([paid, paid_rival]) = paid(patient.groups().filter(mixed), &is_right, rival_of.as_ref()) else {
         return Finding::Absent;
     };
     if matches!(uninformative_reward::examine(patient), Finding::Found(_)) {
@@ -213,7 +270,32 @@ fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
         vec![
             number(&format!("share of the advantage that {name} explains"), rival.share),
             number("share that what is right explains", by_right.share),
+            number("what a right answer adds to the advantage", paid),
+            number(&format!("what {name} adds over its range in a group"), paid_rival),
             number("responses", by_right.responses),
         ],
     )
+}
+
+/// What a right answer adds to the advantage, and what `rival` does over its usual range in a group;
+/// `None` where the former is not clearly less.
+fn paid<'a>(
+    groups: impl Iterator<Item = &'a [ResponseFact]>,
+    is_right: Feature<'_>,
+    rival: Feature<'_>,
+) -> Option<[f64; 2]> {
+    let groups: Vec<&[ResponseFact]> = groups.collect();
+    let reach = |group: &&[ResponseFact]| {
+        let values = group.iter().map(rival).filter(|value| value.is_finite());
+        let ends =
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
+        (ends[1] - ends[0]).max(0.0)
+    };
+    let reach = groups.iter().map(reach).sum::<f64>() / groups.len().max(1) as f64;
+    let advantage = |f: &ResponseFact| f64::from(f.advantage);
+    let slopes = Slopes::of(groups.into_iter(), &advantage, &[is_right, rival])?;
+    let [right, _] = slopes.sum(&[(0, 1.0)])?;
+    let [over_range, _] = slopes.sum(&[(1, reach)])?;
+    let [less, error] = slopes.sum(&[(0, -1.0), (1, reach.copysign(over_range))])?;
+    (less > ERRORS * error).then_some([right, over_range])
 }

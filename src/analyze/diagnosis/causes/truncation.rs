@@ -4,13 +4,17 @@
 //! damaged, and the share of the run's energy in cut responses.
 //! Threshold: likely where at least a third is cut from the start and they carry most of the energy, or
 //! where most are cut (lower end, 99.9 %) in the whole time before anything was damaged, whatever they
-//! carry: the budget is too small. Cuts that become fewer are unlearned, cuts that grow later are damage.
+//! carry: the budget is too small. Cuts that become fewer are unlearned: only possible where nothing was
+//! damaged and the last quarter of the steps has less than half of them (upper end, 99.9 %). Cuts that grow
+//! later are damage.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
 use crate::analyze::result::{CauseCode, Confidence};
 
 const MANY: f64 = 1.0 / 3.0;
 const MOST: f64 = 0.5;
+/// Cuts below this part of those at first were unlearned.
+const HALF: f64 = 0.5;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -23,7 +27,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let early = patient.damaged_from().map_or(quarter, |damaged| quarter.min(damaged));
     let (mut cut_early, mut all_early) = (0.0, 0.0);
     let (mut cut_before, mut all_before) = (0, 0);
+    let (mut cut_late, mut all_late) = (0, 0);
     let (mut cut, mut energy) = (0.0, 0.0);
+    let late = steps.get(steps.len() - steps.len() / 4).map_or(i64::MAX, |row| row.step);
     for fact in facts {
         let is_cut = f64::from(u8::from(fact.truncated == Some(true)));
         if fact.step < early || steps.len() == 1 {
@@ -34,6 +40,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             all_before += 1;
             cut_before += u64::from(fact.truncated == Some(true));
         }
+        if fact.truncated.is_some() && fact.step >= late {
+            all_late += 1;
+            cut_late += u64::from(fact.truncated == Some(true));
+        }
         energy += fact.energy;
         cut += is_cut * fact.energy;
     }
@@ -42,17 +52,31 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if start < MANY || carried < MANY && !mostly_cut {
         return Finding::Absent;
     }
+    let unlearned = all_late > 0
+        && patient.damaged_from().is_none()
+        && share_bounds(cut_late, all_late)[1] < HALF * start;
+    let end = cut_late as f64 / f64::max(all_late as f64, 1.0);
+    let when = match unlearned {
+        true => format!("cut at first, {} at the end", percent(end)),
+        false => "cut from the start".into(),
+    };
+    let likely = (carried > MOST || mostly_cut) && !unlearned;
+    let mut evidence =
+        vec![number("share of early responses cut", start), number("energy share of cut responses", carried)];
+    if unlearned {
+        evidence.push(number("share of late responses cut", end));
+    }
     found(
         CauseCode::Truncation,
-        if carried > MOST || mostly_cut { Confidence::Likely } else { Confidence::Possible },
+        if likely { Confidence::Likely } else { Confidence::Possible },
         steps.first().map(|row| row.step),
         format!(
-            "{} of the responses are cut from the start; cut responses carry {} of the gradient energy",
+            "{} of the responses are {when}; cut responses carry {} of the gradient energy",
             percent(start),
             percent(carried)
         ),
         "raise the length budget, or leave cut responses out of the loss: their reward is that of a \
          response that never ended",
-        vec![number("share of early responses cut", start), number("energy share of cut responses", carried)],
+        evidence,
     )
 }

@@ -14,10 +14,10 @@
 //! whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
-use super::composition::{self, MAX_PARTS, OwnedFeature, components};
+use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
+use super::composition::components;
 use super::lasting::{Counts, Side};
 use super::siblings::{Endings, Pairs, is_mixed};
-use super::within_groups::{Explained, Feature, explained};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -82,7 +82,7 @@ fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
     let explained = explained_by(patient, from, &parts.filter(is_apart).collect::<Vec<_>>());
     let is_chance = |negligible: f64| explained.is_some_and(|e| e.lower <= 0.0 && e.upper < negligible);
     if pairs.contradict() && !(witnessed && is_chance(NEGLIGIBLE)) {
-        return equal_siblings(from, &pairs);
+        return equal_siblings(patient, from, &pairs);
     }
     let Some(explained) = explained else { return Finding::Absent };
     let told = |confidence| chance((patient, from), confidence, &explained, &pairs, &made_of);
@@ -107,7 +107,7 @@ fn is_witness(patient: &Patient<'_>, from: i64, right: &Right<'_>, made_of: &[us
 
 /// The share of the reward that parts, length, cuts, entropy and surprisal explain.
 fn explained_by(patient: &Patient<'_>, from: i64, parts: &[usize]) -> Option<Explained> {
-    let owned: Vec<OwnedFeature> = parts.iter().map(|part| composition::part(*part)).collect();
+    let owned: Vec<OwnedFeature> = parts.iter().map(|index| part(*index)).collect();
     let length = |f: &ResponseFact| f64::from(f.length);
     let cut = |f: &ResponseFact| f64::from(u8::from(f.truncated == Some(true)));
     let entropy = |f: &ResponseFact| f64::from(f.entropy);
@@ -150,8 +150,9 @@ fn chance(
         confidence,
         Some(from),
         format!(
-            "{what} of a response explain at most {} of how its reward differs from its siblings': the \
+            "{}{what} of a response explain at most {} of how its reward differs from its siblings': the \
              reward looks like chance",
+            since(patient, from),
             percent(explained.upper)
         ),
         HINT,
@@ -159,7 +160,15 @@ fn chance(
     )
 }
 
-fn equal_siblings(from: i64, pairs: &Pairs) -> Finding {
+/// "from step 22 on, ", where it is not the first.
+fn since(patient: &Patient<'_>, from: i64) -> String {
+    match patient.analysis.steps.first() {
+        Some(first) if first.step < from => format!("from step {from} on, "),
+        _ => String::new(),
+    }
+}
+
+fn equal_siblings(patient: &Patient<'_>, from: i64, pairs: &Pairs) -> Finding {
     let [all, differ] = pairs.equal;
     let apart = pairs.apart().map_or(f64::NAN, |[apart, _]| apart);
     found(
@@ -167,8 +176,9 @@ fn equal_siblings(from: i64, pairs: &Pairs) -> Finding {
         Confidence::Likely,
         Some(from),
         format!(
-            "{differ} of {all} pairs of siblings with the same tokens have different rewards, {} as far \
+            "{}{differ} of {all} pairs of siblings with the same tokens have different rewards, {} as far \
              apart (in squares) as those of any siblings: the reward does not follow from the response",
+            since(patient, from),
             percent(apart)
         ),
         HINT,

@@ -1,0 +1,38 @@
+//! Parts of the reward that are taken off: penalties and counts of errors, which loggers write as positive
+//! numbers. They fall in every run that learns.
+//!
+//! Statistic: the slope of the reward on each of its parts within groups, the other parts as they are.
+//! Threshold: below 0 by three standard errors in both halves of the steps (in the one that can tell,
+//! where the other cannot). Both, since a sign that is turned on the way is a fault and not a penalty; and
+//! never the part that says whether an answer is right, for the same reason.
+
+use super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, part};
+use crate::analyze::collect::signs::facts::ResponseFacts;
+use crate::analyze::plan::Plan;
+
+const ERRORS: f64 = 3.0;
+
+/// The places of such parts in the plan's list.
+pub fn costs(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
+    let names = &plan.reward_parts;
+    let asked = plan.questions.pass.as_ref().and_then(|rule| rule.part());
+    let says_right = |index: usize| {
+        plan.questions.right_part == Some(index) || asked.is_some_and(|name| names[index] == name)
+    };
+    let steps: Vec<i64> = facts.groups().map(|group| group[0].step).collect();
+    let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Vec::new() };
+    let middle = first + (last - first) / 2;
+    let parts = names.len().min(MAX_PARTS);
+    let owned: Vec<OwnedFeature> = (0..parts).map(part).collect();
+    let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
+    let halves = [false, true].map(|late| {
+        let groups = facts.groups().filter(|group| (group[0].step > middle) == late);
+        Slopes::of(groups, &|fact| f64::from(fact.reward), &features)
+    });
+    let is_cost = |index: &usize| {
+        let slopes = halves.iter().flatten().filter_map(|slopes| slopes.sum(&[(*index, 1.0)]));
+        let below: Vec<bool> = slopes.map(|[slope, error]| slope + ERRORS * error < 0.0).collect();
+        !below.is_empty() && below.iter().all(|below| *below) && !says_right(*index)
+    };
+    (0..parts).filter(is_cost).collect()
+}

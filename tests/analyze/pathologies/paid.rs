@@ -1,0 +1,154 @@
+//! What is paid for: penalties that are logged as they are taken off, right answers that are rare, cuts that
+//! are unlearned or earn something, and advantages that belong to other responses.
+
+use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::result::{CauseCode, Confidence};
+use stapo_analyze::stats::random::Random;
+
+use super::log::Log;
+use super::maker::Maker;
+use super::run::{Fault, Kind, Shape};
+use super::{SHAPE, alarms, analysis_of, told};
+
+/// A healthy run whose rewards are made anew: of the way through the run, the row and chance.
+fn regraded(shape: Shape, reward: impl Fn(&mut Log, &mut Random)) -> RunAnalysis {
+    let mut log = Maker::run(Fault::Nothing, shape, 5);
+    reward(&mut log, &mut Random::new(8, 9));
+    let last = log.groups.len();
+    let mut first = 0;
+    while first < last {
+        let end = first + log.groups[first..].iter().take_while(|g| **g == log.groups[first]).count();
+        let rewards = &log.rewards[first..end];
+        let n = rewards.len() as f32;
+        let mean = rewards.iter().sum::<f32>() / n;
+        let deviation = (rewards.iter().map(|r| (r - mean).powi(2)).sum::<f32>() / n).sqrt();
+        let advantages: Vec<f32> =
+            rewards.iter().map(|r| if deviation > 1e-6 { (r - mean) / deviation } else { 0.0 }).collect();
+        log.advantages[first..end].copy_from_slice(&advantages);
+        first = end;
+    }
+    analysis_of(&log, shape)
+}
+
+fn part<'a>(log: &'a Log, name: &str) -> &'a [f32] {
+    &log.parts.iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+fn way(log: &Log, row: usize) -> f64 {
+    log.steps[row] as f64 / *log.steps.last().unwrap() as f64
+}
+
+/// Answers get better, and the penalty becomes less, as in every run that learns; then the penalty grows.
+#[test]
+fn a_penalty_that_falls_is_no_damage_and_one_that_rises_is() {
+    for grows in [false, true] {
+        let found = regraded(SHAPE, |log, random| {
+            let rows = 0..log.rewards.len();
+            let less = |row: usize| if grows { way(log, row) } else { 1.0 - way(log, row) };
+            let penalties: Vec<f32> = rows.map(|row| (less(row) * random.unit()) as f32).collect();
+            let parts = part(log, "reward/answer").iter().zip(&penalties);
+            log.rewards = parts.map(|(answer, penalty)| answer - penalty).collect();
+            log.parts.retain(|(name, _)| *name != "reward/format");
+            log.parts.push(("reward/length_penalty", penalties));
+        });
+        let damaged = found.diagnosis.damage.iter().any(|d| d.signal == "reward/length_penalty");
+        assert_eq!(damaged, grows, "{}", told(&found));
+        if !grows {
+            assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
+        }
+    }
+}
+
+/// One of twenty answers is right, half have the format, and both are paid alike. Then a format that is
+/// paid ten times as much.
+#[test]
+fn rare_right_answers_that_are_paid_as_well_are_not_hacked() {
+    let shape = Shape { kind: Kind::Hard, groups: 8, group: 32, ..SHAPE };
+    for (weight, expected) in [(1.0, false), (10.0, true)] {
+        let found = regraded(shape, |log, random| {
+            let format: Vec<f32> =
+                log.rewards.iter().map(|_| f32::from(u8::from(random.unit() < 0.5))).collect();
+            let parts = part(log, "reward/answer").iter().zip(&format);
+            log.rewards = parts.map(|(answer, format)| answer + weight * format).collect();
+            log.parts
+                .iter_mut()
+                .filter(|(name, _)| *name == "reward/format")
+                .for_each(|(_, of)| of.clone_from(&format));
+        });
+        assert_eq!(alarms(&found).contains(&"reward_hacking"), expected, "{weight}: {}", told(&found));
+    }
+}
+
+/// All responses are cut at first; in the last quarter of the steps none is, or all are.
+#[test]
+fn cuts_that_are_unlearned_are_only_possible() {
+    for lasts in [false, true] {
+        let found = regraded(SHAPE, |log, _| {
+            log.truncated = (0..log.steps.len()).map(|row| lasts || way(log, row) < 0.8).collect();
+        });
+        let confidence = |code| found.diagnosis.causes.iter().find(|c| c.code == code).map(|c| c.confidence);
+        let expected = if lasts { Confidence::Likely } else { Confidence::Possible };
+        assert_eq!(confidence(CauseCode::Truncation), Some(expected), "{}", told(&found));
+    }
+}
+
+/// Without parts, and with so much chance in the reward that length explains less than half of it: cut responses
+/// earn more, or the reward rises whatever is cut.
+#[test]
+fn cuts_that_grow_while_the_reward_rises_are_hacking() {
+    let shape = Shape { kind: Kind::NoParts, steps: 24, ..SHAPE };
+    for (pays, expected) in [(true, Confidence::Likely), (false, Confidence::Possible)] {
+        let found = regraded(shape, |log, random| {
+            let rows = 0..log.rewards.len();
+            log.truncated = rows.clone().map(|row| random.unit() < 0.9 * way(log, row)).collect();
+            let paid =
+                |row: usize| if pays { f64::from(u8::from(log.truncated[row])) } else { way(log, row) };
+            log.rewards = rows.map(|row| (paid(row) + 0.7 * random.normal()) as f32).collect();
+        });
+        let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::RewardHacking);
+        assert_eq!(cause.map(|c| c.confidence), Some(expected), "{}", told(&found));
+        assert!(found.verdict.health.contains("cause (reward_hacking)"), "{}", found.verdict.health);
+    }
+}
+
+/// Of 30 of 100 responses the advantages were given to others: most groups still agree on the whole.
+#[test]
+fn advantages_of_other_responses_are_named() {
+    let shape = Shape { kind: Kind::NoParts, ..SHAPE };
+    let mut log = Maker::run(Fault::Nothing, shape, 5);
+    let mut random = Random::new(8, 9);
+    let moved: Vec<usize> = (0..log.advantages.len()).filter(|_| random.unit() < 0.3).collect();
+    let advantages: Vec<f32> = moved.iter().map(|row| log.advantages[*row]).collect();
+    moved
+        .iter()
+        .zip(advantages.iter().cycle().skip(7))
+        .for_each(|(row, other)| log.advantages[*row] = *other);
+    let found = analysis_of(&log, shape);
+    assert!(alarms(&found).contains(&"advantage_contradicts_reward"), "{}", told(&found));
+    let cause =
+        found.diagnosis.causes.iter().find(|c| c.code == CauseCode::AdvantageContradictsReward).unwrap();
+    assert!(
+        cause.message.contains("is pushed up while one with a clearly higher reward"),
+        "{}",
+        cause.message
+    );
+}
+
+/// Partial credit for what was solved, ten tokens each: the length follows it. Then the same advantages without
+/// the part that explains them.
+#[test]
+fn a_length_that_follows_another_part_is_not_paid_for() {
+    for logged in [true, false] {
+        let found = regraded(SHAPE, |log, _| {
+            log.parts
+                .iter_mut()
+                .filter(|(name, _)| *name == "reward/answer")
+                .for_each(|(_, of)| of.fill(0.0));
+            log.rewards = log.ids.iter().map(|ids| ids.len() as f32 / 40.0).collect();
+            let progress = log.rewards.clone();
+            log.parts.retain(|(name, _)| *name != "reward/format");
+            log.parts.extend(logged.then_some(("reward/progress", progress)));
+        });
+        assert_eq!(alarms(&found).contains(&"reward_hacking"), !logged, "{}", told(&found));
+    }
+}
