@@ -317,7 +317,7 @@ mod tests {
         let first = [0.30, 0.24, 0.19, 0.22, 0.20, 0.11, 0.18, 0.23, 0.28, 0.15];
         let second = [0.14, 0.04, 0.14, 0.08, 0.12, 0.12, 0.12, 0.08, 0.08, 0.08];
         let change =
-            sustained(&series(first.into_iter().chain(second), Some(0.05)), Direction::Down).unwrap();
+            sustained(&series(first.into_iter().chain(second), Some(0.055)), Direction::Down).unwrap();
         assert!((change.before - 0.21).abs() < 1e-9 && (change.after - 0.096).abs() < 1e-9, "{change:?}");
     }
 

@@ -171,7 +171,7 @@ pub fn share_of(step: i64, value: f64, of: f64) -> Point {
     Point { step, value, error: Some((likely * (1.0 - likely) / of).sqrt()) }
 }
 
-/// The share of responses that end in a loop. Siblings do alike, so groups are what is counted.
+/// The share of responses that end in a long loop. Siblings do alike, so groups are what is counted.
 fn repetition(answers: &Answers, steps: &[StepRow]) -> Option<Series> {
     let rows = &answers.repetition.as_ref()?.steps;
     let groups = |step: i64| {
@@ -179,7 +179,7 @@ fn repetition(answers: &Answers, steps: &[StepRow]) -> Option<Series> {
         steps[at].groups.or(Some(steps[at].responses)).filter(|groups| *groups > 0)
     };
     let points =
-        rows.iter().filter_map(|row| Some(share_of(row.step, row.looping_share, groups(row.step)? as f64)));
+        rows.iter().filter_map(|row| Some(share_of(row.step, row.stuck_share, groups(row.step)? as f64)));
     Some(Series { points: points.collect(), ..Series::new("repetition".into(), Role::Harm) })
 }
 

@@ -156,6 +156,10 @@ pub struct StepRepetition {
     pub looping: u64,
     /// Their share of the responses.
     pub looping_share: f64,
+    /// Of these, responses whose last loop is long: 16 tokens of later copies or more, or half of the response.
+    pub stuck: u64,
+    /// Their share: the signal `repetition` of the diagnosis.
+    pub stuck_share: f64,
 }
 
 /// The mirror of risk: tokens with A < 0, p < τ_p and H < τ_h of their batch.

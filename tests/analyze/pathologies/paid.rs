@@ -152,3 +152,35 @@ fn a_length_that_follows_another_part_is_not_paid_for() {
         assert_eq!(alarms(&found).contains(&"reward_hacking"), !logged, "{}", told(&found));
     }
 }
+
+/// Rewards of three of ten groups are turned round: the advantage follows them.
+#[test]
+fn rewards_that_are_turned_round_in_some_groups_are_named() {
+    for share in [0.0, 0.3] {
+        let found = regraded(SHAPE, |log, random| {
+            let turned: Vec<bool> = (0..SHAPE.steps * SHAPE.groups).map(|_| random.unit() < share).collect();
+            let answers = part(log, "reward/answer").iter().zip(&log.groups);
+            log.rewards = answers
+                .map(|(answer, group)| if turned[*group as usize] { 1.0 - answer } else { *answer })
+                .collect();
+        });
+        let named = alarms(&found).contains(&"advantage_contradicts_reward");
+        assert_eq!(named, share > 0.0, "{}", told(&found));
+    }
+}
+
+/// Without the sampler's log-probabilities, a third of the trained tokens are drawn by nobody.
+#[test]
+fn tokens_that_surprise_more_than_they_should_are_a_possible_sign() {
+    let shape = Shape { kind: Kind::Bare, ..SHAPE };
+    for foreign in [false, true] {
+        let mut log = Maker::run(Fault::Nothing, shape, 5);
+        if foreign {
+            log.values[0].iter_mut().for_each(|row| row.iter_mut().step_by(3).for_each(|lp| *lp -= 3.0));
+        }
+        let found = analysis_of(&log, shape);
+        let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::SamplerTemperature);
+        assert_eq!(cause.is_some(), foreign, "{}", told(&found));
+        assert!(cause.is_none_or(|c| c.message.contains("surprise the trainer more")), "{}", told(&found));
+    }
+}

@@ -164,6 +164,7 @@ impl<'a> QuestionCollector<'a> {
             let mask = asked.source.mask().map(|mask| &mask[asked.source.range(asked.index)]);
             facts.loops.repeated += self.loops.tokens(|t| mask.is_none_or(|mask| mask[t] == 1));
             facts.loops.looping += u64::from(self.loops.at_end(asked.whole.token_id.len()));
+            facts.loops.stuck += u64::from(self.loops.is_stuck(asked.whole.token_id.len()));
             let known = asked.trained.token_id.iter().filter(|id| **id != MISSING_ID).count() as u64;
             facts.loops.tokens += known;
             facts.loops.responses += u64::from(known > 0);

@@ -17,6 +17,10 @@ pub const LONGEST_PERIOD: usize = 64;
 /// Copies that make a loop.
 pub const COPIES: usize = 3;
 
+/// Tokens of later copies that no answer ends in, and the fewest of a short response.
+const LONG: usize = 16;
+const SHORT: usize = 4;
+
 /// The loops of one response; reused.
 #[derive(Clone, Debug)]
 pub struct Loops {
@@ -114,6 +118,13 @@ impl Loops {
     pub fn at_end(&self, length: usize) -> bool {
         self.repeated.last().is_some_and(|(_, end)| *end == length)
     }
+
+    /// Whether it ends in a loop that it does not leave: later copies of [`LONG`] tokens or more, or of half of a
+    /// short response. An answer may end in “000”, a sentence in “...”.
+    pub fn is_stuck(&self, length: usize) -> bool {
+        let is_long = |copies: usize| copies >= LONG || copies >= SHORT && 2 * copies >= length;
+        self.repeated.last().is_some_and(|(first, end)| *end == length && is_long(end - first))
+    }
 }
 
 struct Finding<'a> {
@@ -188,6 +199,15 @@ mod tests {
         assert!(!loops.at_end(ids.len()));
         loops.find(&[1, 1, 1]);
         assert_eq!((loops.tokens(|_| true), loops.at_end(3)), (2, true));
+        assert!(!loops.is_stuck(3));
+        loops.find(&[5; 5]);
+        assert!(loops.is_stuck(5));
+        let answer: Vec<i32> = (0..40).chain([7; 5]).collect();
+        loops.find(&answer);
+        assert!(loops.at_end(45) && !loops.is_stuck(45));
+        let stuck: Vec<i32> = (0..40).chain([7, 8].repeat(9)).collect();
+        loops.find(&stuck);
+        assert!(loops.is_stuck(58));
         loops.find(&[1, 2, 1, 2]);
         assert_eq!(loops.tokens(|_| true), 0);
         loops.find(&[]);

@@ -79,6 +79,8 @@ pub struct LoopTally {
     pub repeated: u64,
     /// Responses that end in a loop.
     pub looping: u64,
+    /// Of these, responses whose last loop is long: see [`Loops::is_stuck`](super::repetition::Loops::is_stuck).
+    pub stuck: u64,
     /// Trained tokens with an id.
     pub tokens: u64,
     /// Responses with ids.
@@ -216,6 +218,7 @@ impl StepFacts {
         self.finished.merge(&other.finished);
         self.loops.repeated += other.loops.repeated;
         self.loops.looping += other.loops.looping;
+        self.loops.stuck += other.loops.stuck;
         self.loops.tokens += other.loops.tokens;
         self.loops.responses += other.loops.responses;
     }

@@ -12,15 +12,12 @@
 //! response has one advantage: groups in which an answer is pushed up (A > 0) while one whose reward is higher
 //! by half of the group's range or more is pushed down (A < 0). Any baseline of the group, of the batch or
 //! of the past and any positive scale leave none. The same thresholds.
-//! A reward that has the wrong sign is followed all the same: likely, too, where right answers have the lower
-//! advantage in most of the groups that have right and wrong ones (lower end, 99.9 %), over the run or on
-//! one side of a step; what is right must be known apart from the reward, as a verdict.
+//! Rewards of the wrong sign are in `punished_answers`.
 
 use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds, shell_word, short};
 use super::crossed_signs::{self, Crossed};
 use super::lasting::{Counts, Side};
-use super::reward_hacking;
-use super::siblings::is_mixed;
+use super::punished_answers;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -198,47 +195,6 @@ fn crossed(patient: &Patient<'_>) -> Option<Finding> {
     ))
 }
 
-/// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why.
-fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
-    let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
-    let mut against = Counts::default();
-    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
-        let mean_of = |is_right: bool| {
-            let known = group.iter().filter(|f| right.of(f) == Some(is_right) && f.advantage.is_finite());
-            let (n, sum) = known.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
-            sum / n
-        };
-        let more = mean_of(true) - mean_of(false);
-        if more.is_finite() && group.iter().any(|fact| fact.signs != [false; 2]) {
-            against.add(group[0].step, more < 0.0);
-        }
-    }
-    let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
-    if is_likely(Some(&reward_hacking::examine(patient))) {
-        return None;
-    }
-    Some(found(
-        CauseCode::AdvantageContradictsReward,
-        Confidence::Likely,
-        Some(share.from_step),
-        format!(
-            "in {} of {} groups with right and wrong answers{} the right ones ({}) have the lower advantage: the \
-             reward pays for wrong answers",
-            share.hits,
-            share.tries,
-            share.side.told(),
-            right.name
-        ),
-        "look at the sign of the reward and of each of its parts, and at what is compared with the reference \
-         answer",
-        vec![
-            number("share of groups whose right answers have the lower advantage", share.value()),
-            number("its lower end (99.9 %)", share.lower()),
-            number("groups with right and wrong answers", share.tries as f64),
-        ],
-    ))
-}
-
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) {
@@ -279,7 +235,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let crossed = crossed(patient);
     let first = if is_likely(crossed.as_ref()) { crossed } else { on_the_whole.or(crossed) };
-    if let Some(found) = first.or_else(|| right_is_punished(patient)) {
+    if let Some(found) = first.or_else(|| punished_answers::examine(patient)) {
         return found;
     }
     let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);

@@ -13,6 +13,7 @@ mod observation_trained;
 mod one_sided;
 mod phantom_advantage;
 mod precision_gap;
+mod punished_answers;
 mod reward_hacking;
 mod sampler_temperature;
 mod sampler_truncation;

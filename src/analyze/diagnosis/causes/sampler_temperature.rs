@@ -5,7 +5,8 @@
 //! Threshold: T beyond 5 % from 1 with the 99 % interval by drawing groups, explaining at least half
 //! of the gap: a stale or an imprecise sampler differs in other ways than by one temperature.
 //! Without the sampler's log-probabilities: tokens drawn from π have the mean surprisal H, exactly; a
-//! mean that lies a tenth of H below by five standard errors is of a sharper sampler.
+//! mean that lies a tenth of H below by five standard errors is of a sharper sampler, one that lies as much
+//! above of a flatter or an older one, or of tokens that the policy did not write.
 
 use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::gap::Gap;
@@ -70,20 +71,29 @@ fn by_surprise(patient: &Patient<'_>) -> Finding {
     let mean = steps.iter().sum::<f64>() / n.max(1.0);
     let variance = steps.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0).max(1.0);
     let entropy = patient.analysis.totals.mean_entropy.unwrap_or(0.0);
-    let clear = n > 20.0 && mean < -SURPRISE_OFF * entropy && -mean > ERRORS * (variance / n).sqrt();
+    let clear =
+        n > 20.0 && mean.abs() > SURPRISE_OFF * entropy && mean.abs() > ERRORS * (variance / n).sqrt();
     if !clear {
         return Finding::NotChecked(needs);
     }
+    let (than, because, hint) = match mean < 0.0 {
+        true => ("less", "they were sampled at a lower temperature, or with top-p or top-k", HINT),
+        false => (
+            "more",
+            "they were sampled at a higher temperature or with older weights, or the policy did not write them \
+             (the environment's tokens in the mask), or the entropies are of its most likely tokens only",
+            "log logprob_rollout, which tells these apart; take the environment's tokens out of the mask",
+        ),
+    };
     found(
         CauseCode::SamplerTemperature,
         Confidence::Possible,
         patient.analysis.steps.first().map(|row| row.step),
         format!(
-            "tokens surprise the trainer less than its own entropy says ({:.3} against {entropy:.3} nats): \
-             they were sampled at a lower temperature, or with top-p or top-k",
+            "tokens surprise the trainer {than} than its own entropy says ({:.3} against {entropy:.3} nats): {because}",
             entropy + mean
         ),
-        HINT,
+        hint,
         vec![number("mean surprisal minus mean entropy", mean), number("mean entropy", entropy)],
     )
 }

@@ -181,6 +181,8 @@ pub fn repetition(steps: &Steps, asked: &Questions) -> Option<Repetition> {
         share: mean(facts.loops.repeated as f64, facts.loops.tokens).unwrap_or(0.0),
         looping: facts.loops.looping,
         looping_share: mean(facts.loops.looping as f64, facts.loops.responses).unwrap_or(0.0),
+        stuck: facts.loops.stuck,
+        stuck_share: mean(facts.loops.stuck as f64, facts.loops.responses).unwrap_or(0.0),
     };
     (asked.ids && all > 0).then(|| Repetition {
         tokens,

@@ -1,0 +1,103 @@
+//! The advantage follows a reward that has the wrong sign: right answers are punished.
+//!
+//! Statistic and threshold: likely where right answers have the lower
+//! advantage in most of the groups that have right and wrong ones (lower end, 99.9 %), over the run or on
+//! one side of a step; what is right must be known apart from the reward, as a verdict. Where the reward takes
+//! two values and is that verdict in most of these groups, 5 % of groups in which it is the opposite are enough.
+
+use super::super::patient::{Finding, Patient, found, number, share_bounds};
+use super::lasting::Counts;
+use super::reward_hacking;
+use super::siblings::is_mixed;
+use crate::analyze::result::{CauseCode, Confidence};
+
+const LIKELY: f64 = 0.05;
+const MOST: f64 = 0.5;
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
+    right_is_punished(patient).or_else(|| turned_round(patient))
+}
+
+/// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why.
+fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
+    let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
+    let mut against = Counts::default();
+    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+        let mean_of = |is_right: bool| {
+            let known = group.iter().filter(|f| right.of(f) == Some(is_right) && f.advantage.is_finite());
+            let (n, sum) = known.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
+            sum / n
+        };
+        let more = mean_of(true) - mean_of(false);
+        if more.is_finite() && group.iter().any(|fact| fact.signs != [false; 2]) {
+            against.add(group[0].step, more < 0.0);
+        }
+    }
+    let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
+    let hacked = reward_hacking::examine(patient);
+    if matches!(hacked, Finding::Found(cause) if cause.confidence == Confidence::Likely) {
+        return None;
+    }
+    Some(found(
+        CauseCode::AdvantageContradictsReward,
+        Confidence::Likely,
+        Some(share.from_step),
+        format!(
+            "in {} of {} groups with right and wrong answers{} the right ones ({}) have the lower advantage: the \
+             reward pays for wrong answers",
+            share.hits,
+            share.tries,
+            share.side.told(),
+            right.name
+        ),
+        "look at the sign of the reward and of each of its parts, and at what is compared with the reference \
+         answer",
+        vec![
+            number("share of groups whose right answers have the lower advantage", share.value()),
+            number("its lower end (99.9 %)", share.lower()),
+            number("groups with right and wrong answers", share.tries as f64),
+        ],
+    ))
+}
+
+/// Groups whose reward, of two values, is the opposite of what is right, while it is what is right elsewhere.
+fn turned_round(patient: &Patient<'_>) -> Option<Finding> {
+    let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
+    let mut rewards = patient.signs.facts.responses.iter().map(|f| f.reward).filter(|r| r.is_finite());
+    let one = rewards.next()?;
+    let other = rewards.find(|reward| *reward != one)?;
+    if !rewards.all(|reward| reward == one || reward == other) {
+        return None;
+    }
+    let high = one.max(other);
+    let (mut opposite, mut agreeing) = (Counts::default(), 0);
+    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+        let all = |same: bool| group.iter().all(|f| right.of(f) == Some((f.reward == high) == same));
+        opposite.add(group[0].step, all(false));
+        agreeing += u64::from(all(true));
+    }
+    let share = opposite.share(LIKELY).filter(|share| share.lower() > LIKELY)?;
+    if share_bounds(agreeing, share.of_run[1] - share.of_run[0])[0] <= MOST {
+        return None;
+    }
+    Some(found(
+        CauseCode::AdvantageContradictsReward,
+        Confidence::Likely,
+        Some(share.from_step),
+        format!(
+            "in {} of {} groups with right and wrong answers{} the reward is the opposite of what is right ({}): \
+             wrong answers are paid there",
+            share.hits,
+            share.tries,
+            share.side.told(),
+            right.name
+        ),
+        "look at the reference answers of these prompts, and at how the reward is joined to the responses",
+        vec![
+            number("share of groups whose reward is the opposite", share.value()),
+            number("its lower end (99.9 %)", share.lower()),
+            number("groups with right and wrong answers", share.tries as f64),
+        ],
+    ))
+}
