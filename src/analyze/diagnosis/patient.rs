@@ -64,15 +64,29 @@ impl<'a> Patient<'a> {
         self.signs.facts.groups()
     }
 
+    /// Whether responses have siblings: a log may name a group for each of them.
+    pub fn has_siblings(&self) -> bool {
+        self.has(Column::GroupId) && self.groups().any(|group| group.len() > 1)
+    }
+
+    /// What responses are held against each other in: groups, or steps where there are no siblings.
+    pub fn units(&self) -> Box<dyn Iterator<Item = &'a [ResponseFact]> + 'a> {
+        let facts = &self.signs.facts;
+        match self.has_siblings() {
+            true => Box::new(facts.groups()),
+            false => Box::new(facts.responses.chunk_by(|a, b| a.step == b.step)),
+        }
+    }
+
     /// The ids of groups, by the hash that responses know them by.
     pub fn names_of(&self, hashes: &[u64]) -> BTreeMap<u64, String> {
         let named = self.all_groups.by_id().map(|(step, id, _)| (group_hash(step, id).word(), id));
         named.filter(|(hash, _)| hashes.contains(hash)).map(|(hash, id)| (hash, id.to_string())).collect()
     }
 
-    /// The groups from a step on.
-    pub fn groups_from(&self, step: i64) -> impl Iterator<Item = &'a [ResponseFact]> {
-        self.groups().filter(move |group| group[0].step >= step)
+    /// The units from a step on.
+    pub fn units_from(&self, step: i64) -> impl Iterator<Item = &'a [ResponseFact]> {
+        self.units().filter(move |unit| unit[0].step >= step)
     }
 
     /// A signal.

@@ -146,3 +146,34 @@ fn a_reward_for_length_is_named_without_its_parts() {
     let shape = Shape { kind: Kind::NoParts, ..SHAPE };
     likely(&analysis(Fault::Hacked, shape, 5), CauseCode::RewardHacking);
 }
+
+/// One response a prompt, each with a group of its own: steps are what is held against each other. Then
+/// without a baseline that a whole step shares, where the order of a step rules nothing out.
+#[test]
+fn groups_of_one_are_judged_by_step() {
+    let alone = |fault: Fault, kind: Kind| {
+        let shape = Shape { kind, ..SHAPE };
+        let mut log = Maker::run(fault, shape, 5);
+        (0..).zip(&mut log.groups).for_each(|(row, group)| *group = row);
+        analysis_of(&log, shape)
+    };
+    for (fault, expected) in [
+        (Fault::Nothing, vec![]),
+        (Fault::Flipped(1.0), vec!["advantage_contradicts_reward"]),
+        (Fault::PositiveOnly, vec!["no_negative_signal"]),
+        (Fault::Noise, vec!["uninformative_reward"]),
+    ] {
+        let found = alone(fault, Kind::BatchBaseline);
+        assert_eq!(alarms(&found), expected, "{fault:?}: {}", told(&found));
+        let unchecked = |code: CauseCode| found.diagnosis.not_checked.iter().any(|n| n.code == code);
+        // Advantages that were cut are no line of the rewards.
+        let in_line = fault != Fault::PositiveOnly;
+        assert_eq!(unchecked(CauseCode::AdvantageContradictsReward), !in_line, "{fault:?}");
+        assert!(found.diagnosis.causes.iter().all(|c| c.code != CauseCode::DeadGroups), "{fault:?}");
+    }
+    let found = alone(Fault::Flipped(0.35), Kind::Plain);
+    let contradicts = CauseCode::AdvantageContradictsReward;
+    let is_told = found.diagnosis.causes.iter().any(|c| c.code == contradicts)
+        || found.diagnosis.not_checked.iter().any(|n| n.code == contradicts);
+    assert!(is_told, "{}", told(&found));
+}

@@ -1,7 +1,8 @@
 //! Within groups the advantage does not rise with the reward.
 //!
 //! Statistic: the sign of the covariance of advantage and reward in every group in which both
-//! differ (in every step, where groups are not logged); and the groups whose rewards differ while all
+//! differ (in every step, where there are no siblings: then it can be found and, but where most
+//! steps are all but a line, not be ruled out); and the groups whose rewards differ while all
 //! advantages are 0.
 //! Threshold: any baseline and any scale leave the sign positive, so healthy runs have none. Likely
 //! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %, over the run or
@@ -25,6 +26,8 @@ use crate::ingest::Column;
 const LIKELY: f64 = 0.05;
 const POSSIBLE: f64 = 0.01;
 const MOST: f64 = 0.5;
+/// A step whose advantages are all but a line of its rewards has no group that is turned.
+const IN_LINE: f64 = 0.99;
 
 /// Groups that are named.
 const NAMED: usize = 3;
@@ -37,8 +40,8 @@ enum Kind {
     Silent,
     /// Rewards differ, advantages are all 0.
     Zeroed,
-    /// The advantage rises with the reward.
-    Agrees,
+    /// The advantage rises with the reward: their correlation.
+    Agrees(f64),
     /// It falls: their correlation.
     Contradicts(f64),
 }
@@ -63,7 +66,7 @@ fn kind(group: &[ResponseFact]) -> Kind {
         _ if known().all(|f| f.advantage == 0.0 && f.signs == [false; 2]) => Kind::Zeroed,
         _ if aa <= 0.0 => Kind::Silent,
         ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts(ra / (rr * aa).sqrt()),
-        _ => Kind::Agrees,
+        _ => Kind::Agrees(ra / (rr * aa).sqrt()),
     }
 }
 
@@ -130,8 +133,11 @@ fn falls(
     if share.side != Side::Whole {
         evidence.push(number("the share over the run", share.value_of_run()));
     }
-    let grouped = patient.has(Column::GroupId);
-    let told = if grouped { clearest(patient, share.side, contradicting) } else { Default::default() };
+    let told = if patient.has_siblings() {
+        clearest(patient, share.side, contradicting)
+    } else {
+        Default::default()
+    };
     evidence.extend(told.iter().map(|(name, example)| {
         at(
             example.step,
@@ -159,7 +165,7 @@ fn falls(
 
 /// Groups in which an answer is pushed up while a clearly better one is pushed down.
 fn crossed(patient: &Patient<'_>) -> Option<Finding> {
-    if !patient.has(Column::GroupId) {
+    if !patient.has_siblings() {
         return None;
     }
     let (counts, found_groups) = crossed_signs::crossed(patient.groups());
@@ -200,7 +206,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) {
         return Finding::NotChecked("reward");
     }
-    let (mut judged, mut zeroed, mut by_token) = (0, 0, 0);
+    let (mut judged, mut zeroed, mut by_token, mut in_line) = (0, 0, 0, 0);
     let mut against = Counts::default();
     let mut contradicting: Vec<Example> = Vec::new();
     let mut note = |group: &[ResponseFact]| {
@@ -208,8 +214,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         match kind {
             Kind::Silent => {}
             Kind::Zeroed => zeroed += 1,
-            Kind::Agrees | Kind::Contradicts(_) => {
+            Kind::Agrees(_) | Kind::Contradicts(_) => {
                 judged += 1;
+                in_line += u64::from(matches!(kind, Kind::Agrees(correlation) if correlation > IN_LINE));
                 by_token += u64::from(group.iter().any(|fact| fact.signs == [true; 2]));
                 let correlation =
                     if let Kind::Contradicts(correlation) = kind { Some(correlation) } else { None };
@@ -219,15 +226,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             }
         }
     };
-    if patient.has(Column::GroupId) {
-        patient.groups().for_each(&mut note);
-    } else {
-        patient.signs.facts.responses.chunk_by(|a, b| a.step == b.step).for_each(&mut note);
-    }
+    patient.units().for_each(&mut note);
     if judged + zeroed == 0 {
         return Finding::Absent;
     }
-    let unit = if patient.has(Column::GroupId) { "groups" } else { "steps" };
+    let unit = if patient.has_siblings() { "groups" } else { "steps" };
     let enough = if 2 * by_token > judged { MOST } else { LIKELY };
     let on_the_whole = falls(patient, (&against, enough), contradicting, unit);
     if is_likely(on_the_whole.as_ref()) {
@@ -253,5 +256,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             vec![number(&format!("share of {unit}"), zeroed as f64 / (judged + zeroed) as f64)],
         );
     }
-    Finding::Absent
+    match patient.has_siblings() || 2 * in_line > judged {
+        true => Finding::Absent,
+        // A fault of some groups leaves the sign of a whole step.
+        false if patient.has(Column::GroupId) => {
+            Finding::TooFew("several responses a prompt, to hold against each other")
+        }
+        false => Finding::NotChecked("group_id"),
+    }
 }

@@ -16,7 +16,7 @@ pub fn components(patient: &Patient<'_>, from_step: i64) -> Vec<usize> {
         let owned: Vec<OwnedFeature> = of.iter().map(|index| part(*index)).collect();
         let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
         let reward = |fact: &ResponseFact| f64::from(fact.reward);
-        explained(patient.groups_from(from_step), &reward, &features).map_or(0.0, |e| e.share)
+        explained(patient.units_from(from_step), &reward, &features).map_or(0.0, |e| e.share)
     };
     if parts.is_empty() || share(&parts) < ALL {
         return Vec::new();

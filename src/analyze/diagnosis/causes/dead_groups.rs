@@ -16,8 +16,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::GroupId) {
         return Finding::NotChecked("group_id");
     }
-    // Where no token is trained, that is why nothing is learned.
-    if patient.analysis.totals.tokens == 0 {
+    // Where no token is trained, that is why nothing is learned; a group of one is none.
+    if patient.analysis.totals.tokens == 0 || !patient.has_siblings() {
         return Finding::Absent;
     }
     let counts = |row: &StepRow| {

@@ -15,7 +15,7 @@ use crate::ingest::Column;
 
 const MOST: f64 = 0.5;
 
-/// Groups (steps, where groups are not logged) with a signal that lack a sign, where most do.
+/// Groups (steps, where there are no siblings) with a signal that lack a sign, where most do.
 struct OneSided {
     share: Share,
     unit: &'static str,
@@ -23,13 +23,9 @@ struct OneSided {
 
 impl OneSided {
     fn of(patient: &Patient<'_>, sign: usize) -> Option<Self> {
-        let grouped = patient.has(Column::GroupId);
+        let grouped = patient.has_siblings();
         let rewarded = patient.has(Column::Reward);
         let learns = |group: &&[ResponseFact]| group.iter().any(|f| f.signs[0] || f.signs[1]);
-        let units: Box<dyn Iterator<Item = &[ResponseFact]>> = match grouped {
-            true => Box::new(patient.groups()),
-            false => Box::new(patient.signs.facts.responses.chunk_by(|a, b| a.step == b.step)),
-        };
         let unit = match (grouped, rewarded) {
             (true, true) => "groups with different rewards",
             (true, false) => "groups with an advantage",
@@ -37,7 +33,7 @@ impl OneSided {
             (false, false) => "steps with an advantage",
         };
         let mut without = Counts::default();
-        for group in units.filter(learns).filter(|group| !rewarded || rewards_differ(group)) {
+        for group in patient.units().filter(learns).filter(|group| !rewarded || rewards_differ(group)) {
             without.add(group[0].step, !group.iter().any(|f| f.signs[sign]));
         }
         let share = without.share(MOST).filter(|share| share.lower() > MOST)?;

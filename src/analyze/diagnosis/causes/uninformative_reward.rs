@@ -50,7 +50,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 fn broke_at(patient: &Patient<'_>) -> Option<i64> {
     let right = patient.right()?;
     let mut unrelated = Counts::default();
-    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+    for group in patient.units().filter(|group| is_mixed(group, |fact| right.of(fact))) {
         let mean_of = |is_right: bool| {
             let rewards = group.iter().filter(|f| right.of(f) == Some(is_right) && f.reward.is_finite());
             let (n, sum) = rewards.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.reward)));
@@ -69,8 +69,8 @@ fn broke_at(patient: &Patient<'_>) -> Option<i64> {
 
 /// Looks for it from a step on.
 fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
-    let pairs = match patient.has(Column::TokenId) {
-        true => Pairs::of(patient.groups_from(from)),
+    let pairs = match patient.has(Column::TokenId) && patient.has_siblings() {
+        true => Pairs::of(patient.units_from(from)),
         false => Pairs::default(),
     };
     let made_of = components(patient, from);
@@ -101,7 +101,7 @@ fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
 /// different between siblings.
 fn is_witness(patient: &Patient<'_>, from: i64, right: &Right<'_>, made_of: &[usize]) -> bool {
     right.part.is_some_and(|part| !made_of.contains(&part))
-        && patient.groups_from(from).filter(|group| is_mixed(group, |fact| right.of(fact))).count()
+        && patient.units_from(from).filter(|group| is_mixed(group, |fact| right.of(fact))).count()
             >= FEWEST_MIXED
 }
 
@@ -115,7 +115,7 @@ fn explained_by(patient: &Patient<'_>, from: i64, parts: &[usize]) -> Option<Exp
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend([&length as Feature<'_>, &cut, &entropy, &surprisal]);
     let reward = |f: &ResponseFact| f64::from(f.reward);
-    explained(patient.groups_from(from), &reward, &features)
+    explained(patient.units_from(from), &reward, &features)
 }
 
 fn chance(
