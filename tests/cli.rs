@@ -86,7 +86,7 @@ fn check_finds_an_off_by_one_between_two_logprobs() {
     let checks = report["checks"].as_array().unwrap();
     let shift = checks.iter().find(|c| c["code"] == "logprob_alignment").unwrap();
     assert_eq!(shift["verdict"], "fail");
-    assert!(shift["message"].as_str().unwrap().contains("shift -1"), "{shift}");
+    assert!(shift["message"].as_str().unwrap().contains("shift −1"), "{shift}");
 }
 
 #[test]

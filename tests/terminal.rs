@@ -144,6 +144,39 @@ fn progress_appears_and_goes_at_any_width() {
     }
 }
 
+/// A text without its colours.
+fn uncoloured(text: &str) -> String {
+    let mut shown = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\x1b' => _ = letters.by_ref().find(|c| *c == 'm'),
+            letter => shown.push(letter),
+        }
+    }
+    shown
+}
+
+#[test]
+fn forty_columns_are_enough() {
+    let [grpo, stapo] = ["grpo.parquet", "stapo.parquet"].map(|name| sample(name).display().to_string());
+    let commands: [&[&str]; 6] = [
+        &[&grpo],
+        &["compare", &grpo, &stapo],
+        &["check", &grpo],
+        &["show", &grpo, "--group", "3", "--sample", "2"],
+        &["show", &grpo, "--group", "no such group"],
+        &["demo"],
+    ];
+    for command in commands {
+        let seen = on_a_terminal(command, 40, &[]);
+        let lasting = uncoloured(&seen.lasting());
+        let wide: Vec<&str> = lasting.lines().filter(|line| line.chars().count() > 40).collect();
+        assert!(wide.is_empty(), "{command:?} is wider than the terminal:\n{}\n{lasting}", wide.join("\n"));
+        assert!(!seen.text.contains("\x1b[1A"), "progress takes more than a line: {command:?}");
+    }
+}
+
 #[test]
 fn no_escapes_where_the_terminal_takes_none() {
     let grpo = sample("grpo.parquet").display().to_string();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::result::{PartialAnalysis, RunAnalysis};
 use crate::error::{Error, Result};
-use crate::output::AtomicFile;
+use crate::output::{AtomicFile, json_text};
 use crate::tables::parquet;
 
 /// The kind of report that both results belong to: they replace each other in a folder.
@@ -64,8 +64,7 @@ fn value(of: &impl Serialize) -> Result<Value> {
 }
 
 fn json(of: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(of);
-    text.map(|text| text + "\n").map_err(|e| Error::write(Path::new("summary.json"), e))
+    json_text(of, Path::new("summary.json"))
 }
 
 fn write_json(of: &impl Serialize, folder: &Path) -> Result<()> {

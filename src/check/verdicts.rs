@@ -3,7 +3,7 @@
 use super::noise::{Noisy, is_mean_something};
 use super::report::{Check, CheckOutcome};
 use super::tally::{SHIFTS, Tally};
-use crate::format::grouped;
+use crate::format::{self, grouped};
 use crate::ingest::{Column, FAIL_SHARE, Quality, Run, WARN_SHARE};
 use crate::stats::correlation::PearsonSums;
 
@@ -170,7 +170,10 @@ fn zeros(tally: &Tally) -> Check {
     }
     let share = percent(tally.zero_logprobs, tally.trained);
     let verdict = grade(share, ZERO_LOGPROB_WARN, f64::INFINITY);
-    let message = format!("{:.2} % of log-probabilities are exactly zero", share * 100.0);
+    let message = match tally.zero_logprobs {
+        0 => "no log-probability is exactly zero".into(),
+        _ => format!("{} of log-probabilities are exactly zero", format::percent(share)),
+    };
     check("zeros", verdict, message, "zero often stands for \"not computed\": check what the trainer writes")
 }
 
@@ -180,8 +183,13 @@ fn feasible(tally: &Tally) -> Check {
     }
     let share = percent(tally.infeasible, tally.pairs);
     let verdict = grade(share, INFEASIBLE_WARN, INFEASIBLE_FAIL);
-    let message =
-        format!("{:.3} % of (p, H) pairs cannot be of one distribution (tolerance 0.02 nats)", share * 100.0);
+    let message = match tally.infeasible {
+        0 => "every pair of p and H can be of one distribution (tolerance 0.02 nats)".into(),
+        _ => format!(
+            "{} of (p, H) pairs cannot be of one distribution (tolerance 0.02 nats)",
+            format::percent(share)
+        ),
+    };
     check(
         "feasible",
         verdict,
@@ -204,7 +212,7 @@ fn entropy_correlation(tally: &Tally) -> Check {
         }
         _ => CheckOutcome::Pass,
     };
-    let message = format!("correlation of entropy with −log-probability is {r:.3}");
+    let message = format!("correlation of entropy with −log-probability is {}", format::fixed(r, 3));
     check(
         "entropy_correlation",
         verdict,
@@ -230,14 +238,19 @@ fn aligned(
 ) -> Check {
     let Some((best, seen)) = best_shift(sums) else { return skipped(code, needs) };
     let [before, same, after] = seen.map(|s| s.r);
-    let found = format!("correlation {before:.3} at −1, {same:.3} at 0, {after:.3} at +1");
+    let [before, same, after] = [before, same, after].map(|r| format::fixed(r, 3));
+    let found = format!("correlation {before} at −1, {same} at 0, {after} at +1");
     let is_best = SHIFTS[best] == 0 || seen[best].is_above(&seen[1]);
     if !seen[best].is_something() || !is_best {
         let needs = format!("more tokens: {found} on {} may be chance", grouped(sums[1].count()));
         return skipped(code, &needs);
     }
     let verdict = if SHIFTS[best] == 0 { CheckOutcome::Pass } else { CheckOutcome::Fail };
-    check(code, verdict, format!("{what} fit best at shift {:+} ({found})", SHIFTS[best]), hint)
+    let shift = match SHIFTS[best] {
+        0 => "0".to_owned(),
+        shift => format!("{}{}", if shift < 0 { '−' } else { '+' }, shift.unsigned_abs()),
+    };
+    check(code, verdict, format!("{what} fit best at shift {shift} ({found})"), hint)
 }
 
 fn entropy_alignment(tally: &Tally) -> Check {
@@ -279,7 +292,10 @@ fn duplicates(tally: &Tally) -> Check {
     }
     let share = percent(repeated, all);
     let verdict = grade(share, DUPLICATES_WARN, f64::INFINITY);
-    let message = format!("{:.2} % of responses repeat one of another step", share * 100.0);
+    let message = match repeated {
+        0 => "no response repeats one of another step".into(),
+        _ => format!("{} of responses repeat one of another step", format::percent(share)),
+    };
     check(
         "duplicates",
         verdict,
@@ -314,8 +330,10 @@ fn groups(tally: &Tally) -> Check {
     let (least, median, most) = (sizes[0], sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
     let verdict = if median < 2 || least != most { CheckOutcome::Warn } else { CheckOutcome::Pass };
     let message = match least == most {
-        true => format!("{} groups of {most} responses", sizes.len()),
-        false => format!("{} groups of {least} to {most} responses (median {median})", sizes.len()),
+        true => format!("{} groups of {most} responses", grouped(sizes.len() as u64)),
+        false => {
+            format!("{} groups of {least} to {most} responses (median {median})", grouped(sizes.len() as u64))
+        }
     };
     check(
         "groups",

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::args::AnalyzeArgs;
-use super::diagnosed::{self, Colours};
+use super::diagnosed;
 use super::outcome::Outcome;
 use super::present::{Shown, Wanted};
 use super::progress::Bar;
-use super::terminal;
+use super::terminal::{self, Colours, fact};
 use super::{gates, partial, settings};
 use crate::analyze::{
     Cache, FlaggedTokens, RunAnalysis, analyze_cached, analyze_partial, analyze_with_flagged, is_partial,
@@ -72,11 +72,11 @@ fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {
     let (totals, s2t) = (&analysis.totals, &analysis.s2t);
     diagnosed::write(analysis, out, Colours::of_stdout())?;
     let percent = |share: Option<f64>| share.map_or_else(none, |share| fixed_percent(share, 3));
-    writeln!(out, "tokens            {} in {} responses", grouped(totals.tokens), grouped(totals.responses))?;
-    writeln!(out, "candidates        {}", grouped(s2t.candidates))?;
-    writeln!(out, "silenced          {} ({})", grouped(s2t.silenced), percent(Some(s2t.fraction)))?;
+    let size = format!("{} in {} responses", grouped(totals.tokens), grouped(totals.responses));
+    let silenced = format!("{} ({})", grouped(s2t.silenced), percent(Some(s2t.fraction)));
     let energy = format!("{} of the gradient energy ({})", percent(s2t.energy_share), totals.gradient_source);
-    writeln!(out, "{}", terminal::paragraph("their energy      ", &energy, 18, terminal::columns()))?;
+    writeln!(out, "{}\n{}", fact("tokens", &size), fact("candidates", &grouped(s2t.candidates)))?;
+    writeln!(out, "{}\n{}", fact("silenced", &silenced), fact("their energy", &energy))?;
     for warning in &analysis.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }

@@ -1,16 +1,18 @@
 //! `stapo-analyze check`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::args::{CheckArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
-use super::terminal::{self, colours, paint, paragraph, visible};
+use super::terminal::{self, Colours, paragraph, visible};
 use crate::check::{CheckOutcome, CheckReport, check};
 use crate::error::Result;
 use crate::format::grouped;
 use crate::ingest::{Column, RawSource, Reason, Run};
+use crate::output::json_text;
 use crate::tables::{Columns, text};
 
 /// Runs the command.
@@ -22,9 +24,7 @@ pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
     let report = report?;
     let written = match arguments.format {
         Format::Text => summary(&report, out),
-        Format::Json => serde_json::to_writer_pretty(&mut *out, &report)
-            .map_err(io::Error::from)
-            .and_then(|()| writeln!(out)),
+        Format::Json => out.write_all(json_text(&report, Path::new("stdout"))?.as_bytes()),
     };
     stdout(written)?;
     Ok(if arguments.strict && report.failed() { Outcome::GateFailed } else { Outcome::Fine })
@@ -35,46 +35,68 @@ fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nColumns")?;
     columns(report, out)?;
     if !report.unused.is_empty() {
-        writeln!(out, "  not used: {}", visible(&report.unused.join(", ")))?;
+        writeln!(out, "{}", note("not used: ", &report.unused.join(", ")))?;
     }
     if !report.notes.is_empty() || !report.skipped.is_empty() {
         writeln!(out, "\nNotes")?;
-        for note in &report.notes {
-            writeln!(out, "  {}", visible(note))?;
+        for said in &report.notes {
+            writeln!(out, "{}", note("", said))?;
         }
         for skipped in report.skipped.iter().take(10) {
-            writeln!(out, "  skipped {}: {}", visible(&skipped.path), skipped.reason)?;
+            writeln!(out, "{}", note("skipped ", &format!("{}: {}", skipped.path, skipped.reason)))?;
         }
         if report.skipped.len() > 10 {
             writeln!(out, "  … and {} more skipped", report.skipped.len() - 10)?;
         }
     }
     writeln!(out, "\nChecks")?;
-    let colours = colours();
+    let colours = Colours::of_stdout();
     for check in &report.checks {
         let code = match check.verdict {
-            CheckOutcome::Pass => 32,
-            CheckOutcome::Warn => 33,
-            CheckOutcome::Fail => 31,
-            CheckOutcome::Skip => 2,
+            CheckOutcome::Pass => "32",
+            CheckOutcome::Warn => "33",
+            CheckOutcome::Fail => "31",
+            CheckOutcome::Skip => "2",
         };
-        let verdict = paint(check.verdict.name(), code, colours);
-        let line = |lead: &str, text: &str| paragraph(lead, text, 29, terminal::columns());
-        let lead = format!("  {verdict}  {:<20} ", check.code);
-        writeln!(out, "{}", line(&lead, &visible(&check.message)))?;
-        if let Some(hint) = check.hint {
-            writeln!(out, "{}", line(&format!("        {:<20} ", ""), &format!("hint: {hint}")))?;
-        }
+        let lead = format!("  {}  {:<20} ", colours.paint(code, check.verdict.name()), check.code);
+        let hint = check.hint.map(|hint| format!("hint: {hint}"));
+        said(&lead, &visible(&check.message), hint.as_deref(), out)?;
     }
     let count = |v: CheckOutcome| report.checks.iter().filter(|c| c.verdict == v).count();
-    writeln!(
-        out,
-        "\n{} passed, {} to look at, {} failed, {} not applicable",
+    let counts = format!(
+        "{} passed, {} to look at, {} failed, {} not applicable",
         count(CheckOutcome::Pass),
         count(CheckOutcome::Warn),
         count(CheckOutcome::Fail),
         count(CheckOutcome::Skip)
-    )
+    );
+    writeln!(out, "\n{}", paragraph("", &counts, 0, terminal::columns()))
+}
+
+/// A line among others.
+fn note(lead: &str, text: &str) -> String {
+    paragraph(&format!("  {lead}"), &visible(text), 4, terminal::columns())
+}
+
+/// Columns below which a check's words stand under its name.
+const BESIDE: usize = 72;
+
+/// What a check says, beside its name where there is room.
+fn said(name: &str, message: &str, hint: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let columns = terminal::columns();
+    let indent = match columns.is_some_and(|columns| columns < BESIDE) {
+        true => {
+            writeln!(out, "{}", name.trim_end())?;
+            writeln!(out, "{}", paragraph("        ", message, 8, columns))?;
+            8
+        }
+        false => {
+            writeln!(out, "{}", paragraph(name, message, 29, columns))?;
+            29
+        }
+    };
+    let lead = " ".repeat(indent);
+    hint.map_or(Ok(()), |hint| writeln!(out, "{}", paragraph(&lead, hint, indent, columns)))
 }
 
 fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
@@ -102,7 +124,7 @@ fn facts(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
         ("vocabulary", vocabulary),
     ];
     for (name, value) in facts {
-        writeln!(out, "{name:<11} {}", visible(&value))?;
+        writeln!(out, "{}", paragraph(&format!("{name:<11} "), &visible(&value), 12, terminal::columns()))?;
     }
     Ok(())
 }
@@ -123,5 +145,8 @@ fn columns(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
         })
         .text("first bad value", |c| c.first_bad.as_deref().map(visible).unwrap_or_default())
         .frame();
-    text::write(&table, &["missing"], out)
+    // A column that has nothing to say only takes room.
+    let no_bad = report.columns.iter().all(|c| c.first_bad.is_none());
+    let table = if no_bad { table.drop_many(["first bad value"]) } else { table };
+    text::write_within(&table, &["missing"], &["found by"], terminal::columns(), out)
 }

@@ -59,11 +59,16 @@ fn write_all(comparison: &Comparison, folder: &Path) -> Result<ReportFiles> {
     write_comparison(comparison, folder)
 }
 
+/// A text behind a lead, broken where the terminal ends.
+fn said(lead: &str, text: &str, indent: usize) -> String {
+    terminal::paragraph(lead, text, indent, terminal::columns())
+}
+
 fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let verdict = &comparison.verdict;
     let lines = std::iter::once(&verdict.headline).chain(&verdict.differences).chain(&verdict.alike);
     for line in lines.chain([&verdict.scope]) {
-        writeln!(out, "{}", terminal::paragraph("", &visible(line), 0, terminal::columns()))?;
+        writeln!(out, "{}", said("", &visible(line), 0))?;
     }
     writeln!(out)?;
     for arm in comparison.arms.iter().skip(1) {
@@ -87,21 +92,23 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             .text("test", |r| format!("{} {}", r.n, r.test_unit))
             .frame();
         let (baseline, other) = (&comparison.arms[0].name, &arm.name);
-        writeln!(out, "{} against {} (* differs)", visible(other), visible(baseline))?;
+        let versus = format!("{} against {} (* differs)", visible(other), visible(baseline));
+        writeln!(out, "{}", said("", &versus, 0))?;
         text::write_within(&table, &NUMBERS, &SPARE, terminal::columns(), out)?;
         writeln!(out)?;
     }
     for row in &comparison.causes {
-        writeln!(out, "{}", terminal::paragraph("cause ", &visible(&row.sentence), 6, terminal::columns()))?;
+        writeln!(out, "{}", said("cause ", &visible(&row.sentence), 6))?;
     }
     if !comparison.answers.is_empty() {
         let arms: Vec<&str> = comparison.arms.iter().map(|arm| arm.name.as_str()).collect();
-        writeln!(out, "side by side, not tested ({}):", visible(&arms.join(", ")))?;
+        let names = format!("side by side, not tested ({}):", visible(&arms.join(", ")));
+        writeln!(out, "{}", said("", &names, 0))?;
     }
     for row in &comparison.answers {
         let value = |value: &Option<f64>| value.map_or_else(none, |v| shown_value(row.unit, v));
         let values: Vec<String> = row.values.iter().map(value).collect();
-        writeln!(out, "  {}: {}", row.label, values.join(", "))?;
+        writeln!(out, "{}", said("  ", &format!("{}: {}", row.label, values.join(", ")), 4))?;
     }
     for warning in &comparison.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;

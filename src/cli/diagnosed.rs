@@ -1,8 +1,8 @@
 //! The diagnosis on a terminal: verdict and causes first, in colour where the terminal can.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
-use super::terminal::{columns, paragraph, visible};
+use super::terminal::{Colours, columns, paragraph, visible};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cause, Confidence, Damage, Diagnosis, NotChecked, RunState};
 use crate::stats::sustained::FEWEST_STEPS;
@@ -11,23 +11,6 @@ use crate::stats::sustained::FEWEST_STEPS;
 const CAUSES: usize = 5;
 /// Where texts begin.
 const INDENT: usize = 9;
-
-/// Colours, or none.
-#[derive(Clone, Copy, Debug)]
-pub struct Colours(bool);
-
-impl Colours {
-    /// Colours where stdout is a terminal and nobody asked for none (<https://no-color.org>).
-    pub fn of_stdout() -> Self {
-        let asked_for_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self(io::stdout().is_terminal() && !asked_for_none && !dumb)
-    }
-
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-}
 
 fn badge(state: RunState) -> (&'static str, &'static str) {
     match state {
@@ -67,6 +50,9 @@ pub fn headline_of_part(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Col
 
 /// Writes damage, causes and what could not be checked.
 pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
+    if diagnosis.damage.is_empty() && diagnosis.causes.is_empty() && diagnosis.not_checked.is_empty() {
+        return Ok(());
+    }
     for damage in &diagnosis.damage {
         let Damage { signal, before, after, from_step, .. } = damage;
         let line = format!("{signal} {before:.3} → {after:.3} (from step {from_step})");
@@ -110,15 +96,4 @@ fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Resu
     let lead = format!("{} {name}: ", colours.paint(code, word));
     writeln!(out, "{}", paragraph(&lead, &visible(&cause.message), INDENT, columns()))?;
     writeln!(out, "{}", paragraph("         next: ", &visible(&cause.hint), INDENT, columns()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_are_left_out_where_nobody_sees_them() {
-        assert_eq!(Colours(false).paint("31", "damage"), "damage");
-        assert_eq!(Colours(true).paint("31", "damage"), "\x1b[31mdamage\x1b[0m");
-    }
 }

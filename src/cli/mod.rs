@@ -46,7 +46,8 @@ pub fn main() -> ExitCode {
             // Help and versions come this way, too.
             let _ = error.print();
             if let Some(hint) = hint {
-                let _ = writeln!(io::stderr(), "hint: {hint}");
+                let hint = terminal::paragraph("hint: ", &hint, 6, terminal::columns_of_stderr());
+                let _ = writeln!(io::stderr(), "{hint}");
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -94,10 +95,12 @@ fn run(cli: &Cli) -> Result<Outcome> {
 }
 
 fn report(error: &Error, talk: &mut dyn Write) {
+    let columns = terminal::columns_of_stderr();
+    let line = |lead: &str, text: &str| terminal::paragraph(lead, &terminal::visible(text), 6, columns);
     // Nothing is left to do where even stderr is gone.
-    let _ = writeln!(talk, "error: {}", terminal::visible(&error.to_string()));
+    let _ = writeln!(talk, "{}", line("error: ", &error.to_string()));
     if let Some(hint) = typos::meant_command(error).or_else(|| error.hint()) {
-        let _ = writeln!(talk, "hint: {}", terminal::visible(&hint));
+        let _ = writeln!(talk, "{}", line("hint: ", &hint));
     }
 }
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::diagnosed::{self, Colours};
+use super::diagnosed;
 use super::present::Shown;
-use super::terminal;
+use super::terminal::{self, Colours, fact};
 use crate::analyze::PartialAnalysis;
 use crate::error::Result;
 use crate::format::{grouped, number, number_or_dash};
@@ -30,21 +30,22 @@ fn text(analysis: &PartialAnalysis, out: &mut dyn Write) -> io::Result<()> {
     let hint = format!("To have the rest: {}.", terminal::visible(&analysis.partial.hint));
     writeln!(out, "{}\n", terminal::paragraph("", &hint, 0, terminal::columns()))?;
     diagnosed::findings(&analysis.diagnosis, out, colours)?;
-    writeln!(out, "tokens            {} in {} responses", grouped(totals.tokens), grouped(totals.responses))?;
-    writeln!(out, "mean reward       {}", number_or_dash(totals.mean_reward))?;
-    writeln!(out, "mean length       {}", number_or_dash(totals.mean_length))?;
-    if totals.mean_entropy.is_some() {
-        writeln!(out, "mean entropy      {} nats", number_or_dash(totals.mean_entropy))?;
+    let size = format!("{} in {} responses", grouped(totals.tokens), grouped(totals.responses));
+    writeln!(out, "{}", fact("tokens", &size))?;
+    writeln!(out, "{}", fact("mean reward", &number_or_dash(totals.mean_reward)))?;
+    writeln!(out, "{}", fact("mean length", &number_or_dash(totals.mean_length)))?;
+    if let Some(entropy) = totals.mean_entropy {
+        writeln!(out, "{}", fact("mean entropy", &format!("{} nats", number(entropy))))?;
     }
     if let Some((dead, all)) = totals.zero_advantage_groups.zip(totals.groups) {
-        writeln!(out, "without advantage {} of {} groups", grouped(dead), grouped(all))?;
+        writeln!(out, "{}", fact("dead groups", &format!("{} of {}", grouped(dead), grouped(all))))?;
     }
     let ledger = analysis.answers.offpolicy.as_ref().map(|ledger| &ledger.run);
     if let Some(engine) = ledger.and_then(|run| run.engine.as_ref()) {
-        writeln!(out, "engine k3         {} (trainer against sampler)", number(engine.k3))?;
+        writeln!(out, "{}", fact("engine k3", &format!("{} (trainer against sampler)", number(engine.k3))))?;
     }
     if let Some(update) = ledger.and_then(|run| run.update.as_ref()) {
-        writeln!(out, "update k3         {} (new policy against old)", number(update.k3))?;
+        writeln!(out, "{}", fact("update k3", &format!("{} (new policy against old)", number(update.k3))))?;
     }
     for warning in &analysis.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;

@@ -11,7 +11,7 @@ use super::open;
 use super::outcome::{Outcome, stdout};
 use crate::analyze::Gate;
 use crate::error::{Error, Result};
-use crate::output::OutputFolder;
+use crate::output::{OutputFolder, json_text};
 use crate::report::ReportFiles;
 
 /// What is done with a result.
@@ -42,8 +42,7 @@ pub trait Shown: Serialize {
 
     /// As JSON text.
     fn json(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self);
-        text.map(|text| text + "\n").map_err(|e| Error::write(Path::new(Self::FILE), e))
+        json_text(self, Path::new(Self::FILE))
     }
 
     /// As a JSON value.

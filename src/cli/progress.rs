@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
-use super::terminal::visible;
+use super::terminal::{columns_of_stderr, visible};
 use crate::ingest::{Progress, Run};
 
 /// A bar over the bytes of a run.
@@ -23,7 +23,10 @@ impl Bar {
             return Self { bar: ProgressBar::hidden(), tokens: AtomicU64::new(0), quiet };
         }
         let bar = ProgressBar::new(run.files.iter().map(|f| f.bytes).sum());
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}{left}");
+        let style = ProgressStyle::with_template(match is_narrow() {
+            true => "{percent:>3} %{left}  {wide_msg}",
+            false => "{bar:30} {percent:>3} %  {msg}{left}",
+        });
         if let Ok(style) = style {
             // Before anything is read nobody knows how long it takes.
             let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -66,6 +69,11 @@ impl Progress for Bar {
             });
         }
     }
+}
+
+/// Whether a bar of 30 columns with its words would not fit into one line.
+pub fn is_narrow() -> bool {
+    columns_of_stderr().is_some_and(|columns| columns < 80)
 }
 
 /// A number with a letter: 1.2 M.

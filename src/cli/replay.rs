@@ -1,6 +1,7 @@
 //! `stapo-analyze replay`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::args::{Format, ReplayArgs};
 use super::outcome::{Outcome, stdout};
@@ -9,7 +10,7 @@ use super::terminal::{self, visible};
 use super::{open, settings};
 use crate::error::Result;
 use crate::ingest::Run;
-use crate::output::OutputFolder;
+use crate::output::{OutputFolder, json_text};
 use crate::replay::result::{ArmSummary, Metric, ReplayResult};
 use crate::replay::{Workspace, replay};
 use crate::report::numbers::{number, number_or_dash};
@@ -18,6 +19,9 @@ use crate::tables::{Columns, text};
 
 /// Columns of numbers, some with words: aligned to the right.
 const NUMBERS: [&str; 6] = ["silenced", "AUC", "ln p correct", "ln p wrong", "entropy", "KL"];
+
+/// What is left out first where the terminal is narrow; the page and the files have all.
+const SPARE: [&str; 6] = ["seeds", "updates", "silenced", "KL", "entropy", "ln p wrong"];
 
 /// Runs the command.
 pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -35,9 +39,7 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     let result = replayed.result.clone();
     replayed.forget_checkpoints()?;
     stdout(match arguments.format {
-        Format::Json => serde_json::to_writer_pretty(&mut *out, &result)
-            .map_err(io::Error::from)
-            .and_then(|()| writeln!(out)),
+        Format::Json => out.write_all(json_text(&result, Path::new("stdout"))?.as_bytes()),
         Format::Text => summary(&result, out),
     })?;
     if !arguments.input.reading.quiet {
@@ -75,7 +77,7 @@ fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
         .text("entropy", |r| metric(r, Metric::Entropy))
         .text("KL", |r| metric(r, Metric::KlToStart))
         .frame();
-    text::write(&table, &NUMBERS, out)?;
+    text::write_within(&table, &NUMBERS, &SPARE, terminal::columns(), out)?;
     for warning in &result.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::progress::short;
+use super::progress::{is_narrow, short};
+use super::terminal::{columns_of_stderr, paragraph};
 use crate::format::{duration, percent};
 use crate::replay::ReplayProgress;
 
@@ -28,7 +29,11 @@ impl ReplayBar {
     pub fn new(quiet: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         let bar = if !quiet && terminal { ProgressBar::new(0) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left") {
+        let template = match is_narrow() {
+            true => "{percent:>3} %  {eta} left  {wide_msg}",
+            false => "{bar:30} {percent:>3} %  {msg}  {eta} left",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸─"));
         }
         let lines = (!quiet && !terminal).then(|| Mutex::new(Lines::default()));
@@ -96,7 +101,7 @@ impl ReplayProgress for ReplayBar {
 
     fn say(&self, text: &str) {
         if !self.bar.is_hidden() {
-            self.bar.println(text);
+            self.bar.println(paragraph("", text, 0, columns_of_stderr()));
         }
         self.line(|_| Some(text.to_owned()));
     }

@@ -1,6 +1,7 @@
 //! `stapo-analyze show`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::args::{Format, ShowArgs};
 use super::outcome::{Outcome, stdout};
@@ -10,6 +11,7 @@ use super::terminal::{self, visible};
 use crate::error::Result;
 use crate::format::{grouped, none, number};
 use crate::ingest::Run;
+use crate::output::json_text;
 use crate::show::{Selection, Shown, ShownResponse, ShownToken, show};
 use crate::tables::{Columns, text};
 
@@ -27,19 +29,14 @@ pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> R
     bar.finish();
     let shown = shown?;
     stdout(match arguments.format {
-        Format::Json => serde_json::to_writer_pretty(&mut *out, &shown)
-            .map_err(io::Error::from)
-            .and_then(|()| writeln!(out)),
+        Format::Json => out.write_all(json_text(&shown, Path::new("stdout"))?.as_bytes()),
         Format::Text => passages(&shown, arguments.tokens, out),
     })?;
     let more = shown.matched - shown.responses.len() as u64;
     if more > 0 && !arguments.input.reading.quiet {
-        stdout(writeln!(
-            talk,
-            "\n{} of {} responses; more with --limit, fewer with --step, --group and --sample",
-            grouped(shown.responses.len() as u64),
-            grouped(shown.matched)
-        ))?;
+        let of = format!("{} of {} responses", grouped(shown.responses.len() as u64), grouped(shown.matched));
+        let said = format!("{of}; more with --limit, fewer with --step, --group and --sample");
+        stdout(writeln!(talk, "\n{}", terminal::paragraph("", &said, 0, terminal::columns_of_stderr())))?;
     }
     Ok(Outcome::Fine)
 }
@@ -55,7 +52,8 @@ fn passages(shown: &Shown, tokens: usize, out: &mut dyn Write) -> io::Result<()>
             prompt.clone_from(&response.prompt);
             writeln!(out, "prompt\n{}\n", passage(prompt.as_deref().unwrap_or_default()))?;
         }
-        writeln!(out, "{}\n{}", heading(response), passage(&response.text()))?;
+        let heading = terminal::paragraph("── ", &heading(response), 3, terminal::columns());
+        writeln!(out, "{heading}\n{}", passage(&response.text()))?;
         list(response, tokens, out)?;
     }
     Ok(())
@@ -71,7 +69,7 @@ fn heading(r: &ShownResponse) -> String {
     parts.extend(r.reward.map(|reward| format!("reward {}", number(f64::from(reward)))));
     let ending = r.finish_reason.as_deref().map(visible);
     parts.extend(ending.or_else(|| r.truncated.filter(|cut| *cut).map(|_| "cut".into())));
-    format!("── {}", parts.join(" · "))
+    parts.join(" · ")
 }
 
 /// Lines stay lines; everything else that is not text is shown.
@@ -102,5 +100,6 @@ fn list(response: &ShownResponse, limit: usize, out: &mut dyn Write) -> io::Resu
         .text("A", |t| shown(t.advantage))
         .text("−ln p − H", |t| shown(t.unexplained()))
         .frame();
-    text::write(&table, &["position", "id", "p", "H", "A", "−ln p − H"], out)
+    let right = ["position", "id", "p", "H", "A", "−ln p − H"];
+    text::write_within(&table, &right, &["id", "A"], terminal::columns(), out)
 }

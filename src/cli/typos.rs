@@ -24,36 +24,42 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 /// Names under which people ask for the place of results.
 const PLACES: [&str; 5] = ["--out", "--output", "-o", "--out-dir", "--output-dir"];
 
-/// What to say of an option that is none. clap's own tips go where there is a better one: they name what
-/// looks alike, whatever it does, or how to give an option as the name of a run.
+/// What to say of an option that is none. clap's own tips go: they name what looks alike, whatever it does
+/// (`--updates`: `--adapter`), or how to give an option as the name of a run.
 pub fn meant_option(error: &mut clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
     let typed = typed.split('=').next().unwrap_or_default().to_owned();
-    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let mut command = meant_for(error);
     let hint = match PLACES.contains(&typed.as_str()) {
         true => Some(
             "a report is asked for with --report DIR; another Parquet file with the command convert … -o FILE"
                 .to_owned(),
         ),
-        false if error.get(ContextKind::SuggestedArg).is_some() => return None,
-        false => near_option(&typed, &usage).map(|near| format!("is `--{near}` meant?")),
+        false => near_option(&typed, &command).map(|near| format!("is `--{near}` meant?")),
     };
-    if hint.is_some() {
-        error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Suggested);
-    }
+    error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::Suggested);
+    // That of clap names what it took for the option.
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
     hint
 }
 
-/// The option of the same command that is almost this one: its letters with some left out, or nearly it.
-fn near_option(typed: &str, usage: &str) -> Option<String> {
-    let typed = typed.strip_prefix("--")?;
-    let cli = Cli::command();
+/// The command that was given, as its usage names it.
+fn meant_for(error: &clap::Error) -> clap::Command {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let mut cli = Cli::command();
+    cli.build();
     let used = |name: &str| usage.contains(&format!("stapo-analyze {name} "));
-    let command = cli.get_subcommands().find(|command| used(command.get_name())).unwrap_or(&cli);
+    let named = cli.get_subcommands().find(|command| used(command.get_name()));
+    named.cloned().unwrap_or(cli)
+}
+
+/// The option of the same command that is almost this one: its letters with some left out, or nearly it.
+fn near_option(typed: &str, command: &clap::Command) -> Option<String> {
+    let typed = typed.strip_prefix("--")?;
     let longs: Vec<&str> = command.get_arguments().filter_map(|argument| argument.get_long()).collect();
     let shortened = longs.iter().filter(|long| is_shortened(typed, long)).min_by_key(|long| long.len());
     shortened.copied().or_else(|| nearest(typed, longs)).map(str::to_owned)
@@ -103,8 +109,16 @@ mod tests {
         }
         let (said, hint) = wrong(&["stapo-analyze", "show", "a.parquet", "--grp", "3"]);
         assert!(hint.unwrap().contains("`--group`") && !said.contains("tip:"), "{said}");
-        // clap's own tip is kept where it is the best there is.
-        assert_eq!(wrong(&["stapo-analyze", "a.parquet", "--reprt", "x"]).1, None);
+        let (said, hint) = wrong(&["stapo-analyze", "a.parquet", "--reprt", "x"]);
+        assert!(hint.unwrap().contains("`--report`") && !said.contains("tip:"), "{said}");
+        // What nothing is near to has no hint, rather than that of another option.
+        for far in [["replay", "a.parquet", "--updates"], ["show", "a.parquet", "--worst"]] {
+            let (said, hint) = wrong(&[&["stapo-analyze"], far.as_slice()].concat());
+            assert!(
+                hint.is_none() && !said.contains("tip:") && !said.contains("--adapter"),
+                "{said} {hint:?}"
+            );
+        }
         assert_eq!((distance("", "ab"), distance("ab", "ab"), distance("kitten", "sitting")), (2, 0, 3));
     }
 }

@@ -37,12 +37,23 @@ fn sentence(code: CauseCode, arms: &[ArmCause]) -> String {
         all => format!(" in {runs} of {all} runs"),
     };
     let one = |arm: &ArmCause| match arm {
-        ArmCause { likely: 0, possible: 0, .. } => format!("{}: {}", arm.name, arm.not_seen()),
-        ArmCause { likely: 0, .. } => format!("{}: possible{}", arm.name, of(arm, arm.possible)),
-        _ => format!("{}: likely{}", arm.name, of(arm, arm.likely)),
+        ArmCause { likely: 0, possible: 0, .. } => (2, arm.not_seen()),
+        ArmCause { likely: 0, .. } => (1, format!("possible{}", of(arm, arm.possible))),
+        _ => (0, format!("likely{}", of(arm, arm.likely))),
     };
-    let told: Vec<String> = arms.iter().map(one).collect();
-    format!("{}: {}", code.name(), told.join("; "))
+    // Arms of which the same is said are named together, the surest first.
+    let mut told: Vec<((u8, String), Vec<&str>)> = Vec::new();
+    for arm in arms {
+        let found = one(arm);
+        match told.iter_mut().find(|(said, _)| *said == found) {
+            Some((_, names)) => names.push(&arm.name),
+            None => told.push((found, vec![&arm.name])),
+        }
+    }
+    told.sort_by_key(|((rank, _), _)| *rank);
+    let parts: Vec<String> =
+        told.iter().map(|((_, said), names)| format!("{said}: {}", names.join(", "))).collect();
+    format!("{}: {}", code.name(), parts.join("; "))
 }
 
 #[cfg(test)]
@@ -53,8 +64,22 @@ mod tests {
     fn one_run_that_could_not_be_checked_does_not_speak_for_its_arm() {
         let arm = |not_checked| ArmCause { name: "a".into(), runs: 3, not_checked, ..ArmCause::default() };
         let said = |not_checked| sentence(CauseCode::DeadGroups, &[arm(not_checked)]);
-        assert_eq!(said(0), "dead_groups: a: not found");
-        assert_eq!(said(1), "dead_groups: a: not found in 2 of 3 runs, 1 could not be checked");
-        assert_eq!(said(3), "dead_groups: a: could not be checked");
+        assert_eq!(said(0), "dead_groups: not found: a");
+        assert_eq!(said(1), "dead_groups: not found in 2 of 3 runs, 1 could not be checked: a");
+        assert_eq!(said(3), "dead_groups: could not be checked: a");
+    }
+
+    #[test]
+    fn arms_of_which_the_same_is_said_are_named_together() {
+        let arm = |name: &str, likely, possible| ArmCause {
+            name: name.into(),
+            runs: 1,
+            likely,
+            possible,
+            ..ArmCause::default()
+        };
+        let arms = [arm("a", 0, 0), arm("b_1", 0, 1), arm("c", 1, 0), arm("d", 0, 0)];
+        let said = sentence(CauseCode::RewardHacking, &arms);
+        assert_eq!(said, "reward_hacking: likely: c; possible: b_1; not found: a, d");
     }
 }

@@ -15,7 +15,7 @@ mod frames;
 mod intervals;
 mod join;
 mod judge;
-mod names;
+pub(crate) mod names;
 mod pairs;
 mod quantities;
 pub mod result;
@@ -217,6 +217,7 @@ pub fn compare_runs(
     }
     let Pairs { mut rows, missing, alignment, distributions, mut warnings } = pairs;
     correction::correct(&mut rows, settings.confidence);
+    warnings.extend(warnings::of_arms(&arms, &alignment));
     warnings.extend(warnings::of_metrics(&rows, &missing));
     warnings.extend(trainer.into_iter().flat_map(|t| warnings::of_trainer(t, &arms)));
     warnings.sort_by_key(|w| w.code);

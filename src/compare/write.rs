@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::result::Comparison;
 use crate::error::{Error, Result};
-use crate::output::write_file;
+use crate::output::{json_text, write_file};
 use crate::tables::parquet;
 
 const FILE: &str = "compare.json";
@@ -19,8 +19,7 @@ impl Comparison {
 
     /// The comparison as JSON text.
     pub fn to_json(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self);
-        text.map(|text| text + "\n").map_err(|e| Error::write(Path::new(FILE), e))
+        json_text(self, Path::new(FILE))
     }
 
     /// Writes `compare.json` and `tables/compare_*.parquet` into `folder`.

@@ -5,10 +5,12 @@ mod atomic_file;
 mod cleanup;
 mod folder;
 mod inputs;
+mod json;
 mod stale;
 
 pub use atomic_file::{AtomicFile, write_file};
 pub use cleanup::{Scratch, clean_up_on_signals};
 pub use folder::OutputFolder;
 pub use inputs::{refuse_removing, refuse_replacing};
+pub use json::json_text;
 pub use stale::{remove_stale, stale_files};

@@ -10,7 +10,7 @@ use super::result::ReplayResult;
 use super::state::{State, write};
 use super::update::UpdateSpeed;
 use crate::error::{Error, Result};
-use crate::output::remove_stale;
+use crate::output::{json_text, remove_stale};
 
 /// What a replay leaves.
 #[derive(Debug)]
@@ -65,6 +65,5 @@ impl Replayed {
 }
 
 fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
-    let text = serde_json::to_string_pretty(value).map_err(|e| Error::write(path, e))?;
-    write(path, (text + "\n").as_bytes())
+    write(path, json_text(value, path)?.as_bytes())
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::charts::Drawn;
-use super::html::{partial_statements, partial_word, since};
+use super::html::{partial_statements, partial_when, partial_word};
 use super::markdown::{list_charts, spread, warnings};
 use super::markdown_diagnosis;
 use super::numbers::{count, none, number_or_dash};
@@ -32,7 +32,7 @@ pub fn render(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
         number_or_dash(totals.mean_reward),
         number_or_dash(totals.mean_length),
         dead.map_or_else(none, |(dead, all)| format!("{} of {}", count(dead), count(all))),
-        since(verdict.first_bad_step, verdict.state),
+        partial_when(verdict),
     );
     markdown_diagnosis::findings(&mut out, &analysis.diagnosis);
     warnings(&mut out, &analysis.warnings);

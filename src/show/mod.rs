@@ -14,6 +14,7 @@ pub use response::{ShownResponse, ShownToken};
 
 use crate::analyze::texts::Tokenizer;
 use crate::error::{Error, Result};
+use crate::format::grouped;
 use crate::ingest::{Column, Id, Progress, Run, Sink, TokenBatch, scan};
 
 /// Responses that are shown at most, whatever is asked for.
@@ -184,7 +185,7 @@ fn nothing(run: &Run, selection: &Selection, seen: &Seen) -> Error {
             format!("{has}without --step, --group and --sample the first responses are shown, with their ids")
         }
     };
-    Error::Usage { message: format!("none of the {} responses is like that", seen.responses), hint }
+    Error::Usage { message: format!("none of the {} responses is like that", grouped(seen.responses)), hint }
 }
 
 /// Keeps the first matching responses that a worker sees.

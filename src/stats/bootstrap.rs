@@ -236,7 +236,7 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
         return None;
     }
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    let variance = squares_about_mean(values) / (n - 1.0);
     let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.5 + confidence / 2.0);
     let half = student * (variance / n).sqrt();
     Some([mean - half, mean + half])

@@ -3,6 +3,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::bootstrap::squares_about_mean;
+
 /// The difference of two means, with what it scatters by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Welch {
@@ -25,7 +27,7 @@ impl Welch {
         let parts = [left, right].map(|values| {
             let n = values.len() as f64;
             let mean = values.iter().sum::<f64>() / n;
-            let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+            let variance = squares_about_mean(values) / (n - 1.0);
             // What rounding leaves of equal values is no scatter.
             let noise = (1e-14 * mean).powi(2);
             (mean, if variance > noise { variance / n } else { 0.0 }, n - 1.0)

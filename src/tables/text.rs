@@ -7,6 +7,7 @@ use polars::prelude::{AnyValue, Column, DataFrame};
 use crate::format::number;
 
 /// Writes a frame without the columns of `spare`, the first of them first, until it fits into `columns`.
+/// Where not even the rest does, a row takes two lines: its name, and its values below.
 pub fn write_within(
     frame: &DataFrame,
     right: &[&str],
@@ -14,41 +15,68 @@ pub fn write_within(
     columns: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let width = |gone: &[&str]| -> usize {
-        let kept = frame.columns().iter().filter(|column| !gone.contains(&column.name().as_str()));
-        kept.map(|column| widest(&cells(column)) + 2).sum()
-    };
-    let fits = |dropped: &usize| columns.is_none_or(|most| width(&spare[..*dropped]) <= most);
-    let dropped = (0..=spare.len()).find(fits).unwrap_or(spare.len());
-    write_without(frame, right, &spare[..dropped], out)
+    let without = |dropped: usize| Shape::of(frame, right, &spare[..dropped]);
+    let fits = |shape: &Shape| columns.is_none_or(|most| shape.width(0) <= most);
+    let fits_below = |shape: &Shape| columns.is_none_or(|most| shape.width(1) <= most);
+    match (0..=spare.len()).map(without).find(fits) {
+        Some(shape) => shape.write(frame.height(), out),
+        None => {
+            let shape = (0..=spare.len()).map(without).find(fits_below);
+            shape.unwrap_or_else(|| without(spare.len())).write_in_two_lines(frame.height(), out)
+        }
+    }
 }
 
 /// Writes a frame, indented by two. Numbers and the columns named in `right` are aligned to the
 /// right.
 pub fn write(frame: &DataFrame, right: &[&str], out: &mut dyn Write) -> io::Result<()> {
-    write_without(frame, right, &[], out)
+    Shape::of(frame, right, &[]).write(frame.height(), out)
 }
 
-fn write_without(frame: &DataFrame, right: &[&str], gone: &[&str], out: &mut dyn Write) -> io::Result<()> {
-    let kept = || frame.columns().iter().filter(|column| !gone.contains(&column.name().as_str()));
-    let columns: Vec<Vec<String>> = kept().map(cells).collect();
-    let widths: Vec<usize> = columns.iter().map(|column| widest(column)).collect();
-    let to_right: Vec<bool> =
-        kept().map(|column| column.dtype().is_numeric() || right.contains(&column.name().as_str())).collect();
-    for row in 0..=frame.height() {
-        let mut line = String::new();
-        for (c, column) in columns.iter().enumerate() {
-            let pad = " ".repeat(widths[c].saturating_sub(column[row].chars().count()));
-            line.push_str("  ");
-            line.push_str(&if to_right[c] {
-                format!("{pad}{}", column[row])
-            } else {
-                format!("{}{pad}", column[row])
-            });
-        }
-        writeln!(out, "{}", line.trim_end())?;
+/// The columns that are shown, as texts, the header first.
+struct Shape(Vec<Shown>);
+
+struct Shown {
+    cells: Vec<String>,
+    width: usize,
+    to_right: bool,
+}
+
+impl Shape {
+    fn of(frame: &DataFrame, right: &[&str], gone: &[&str]) -> Self {
+        let kept = frame.columns().iter().filter(|column| !gone.contains(&column.name().as_str()));
+        let shown = kept.map(|column| {
+            let (cells, name) = (cells(column), column.name().as_str());
+            let to_right = column.dtype().is_numeric() || right.contains(&name);
+            Shown { width: widest(&cells), cells, to_right }
+        });
+        Self(shown.collect())
     }
-    Ok(())
+
+    /// How wide the columns are from the given one on.
+    fn width(&self, from: usize) -> usize {
+        self.0.iter().skip(from).map(|column| column.width + 2).sum()
+    }
+
+    fn write(&self, height: usize, out: &mut dyn Write) -> io::Result<()> {
+        (0..=height).try_for_each(|row| writeln!(out, "{}", self.line(row, 0)))
+    }
+
+    fn write_in_two_lines(&self, height: usize, out: &mut dyn Write) -> io::Result<()> {
+        let name = |row: usize| self.0.first().map_or("", |column| &column.cells[row]);
+        (0..=height).try_for_each(|row| writeln!(out, "  {}\n{}", name(row).trim_end(), self.line(row, 1)))
+    }
+
+    fn line(&self, row: usize, from: usize) -> String {
+        let mut line = String::new();
+        for Shown { cells, width, to_right } in self.0.iter().skip(from) {
+            let pad = " ".repeat(width.saturating_sub(cells[row].chars().count()));
+            let cell = &cells[row];
+            line.push_str("  ");
+            line.push_str(&if *to_right { format!("{pad}{cell}") } else { format!("{cell}{pad}") });
+        }
+        line.trim_end().to_owned()
+    }
 }
 
 fn widest(cells: &[String]) -> usize {
@@ -106,6 +134,21 @@ mod tests {
         };
         assert_eq!(written(Some(16)), written(None));
         assert_eq!(written(Some(15)), "  name  n\n  ab    1\n");
-        assert_eq!(written(Some(3)), "  name\n  ab\n");
+        assert_eq!(written(Some(6)), "  name\n  ab\n");
+    }
+
+    #[test]
+    fn what_is_still_too_wide_takes_two_lines_a_row() {
+        let rows = [("a long name", 1_i64, "x"), ("b", 100, "yy")];
+        let frame = Columns::of(&rows).text("name", |r| r.0).int("n", |r| r.1).text("right", |r| r.2).frame();
+        let written = |columns: usize| {
+            let mut out = Vec::new();
+            write_within(&frame, &["right"], &["right"], Some(columns), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(18), "  name           n\n  a long name    1\n  b            100\n");
+        let wide = "  name\n    n  right\n  a long name\n    1      x\n  b\n  100     yy\n";
+        assert_eq!(written(17), wide);
+        assert_eq!(written(11), "  name\n    n\n  a long name\n    1\n  b\n  100\n");
     }
 }

@@ -59,7 +59,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
     (
         "low_effective_share",
-        "weighted by the ratio of the policies, # % of the tokens count at step # (by the updates within the step # %, by the sampler # %); below # % in # of # steps, first at #",
+        "weighted by the ratio of the policies, # % of the tokens count at step # (by the updates within the step # %, by the sampler # %); below # % in # of # steps, first at step #",
     ),
     (
         "mask_too_wide",

@@ -29,7 +29,7 @@ const SOURCES: [&str; 13] = [
     "src/compare/causes.rs",
     "src/compare/statements.rs",
     "src/compare/verdict.rs",
-    "src/compare/warnings.rs",
+    "src/compare/warnings",
     "src/replay/verdict.rs",
     "src/replay/warnings",
     "src/report/charts",

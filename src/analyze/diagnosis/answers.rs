@@ -38,7 +38,7 @@ fn effective_share(answers: &Answers) -> Option<Warning> {
         code: WarningCode::LowEffectiveShare,
         message: format!(
             "weighted by the ratio of the policies, {:.0} % of the tokens count at step {step}{of}; below {:.0} % \
-             in {} of {} steps, first at {first}",
+             in {} of {} steps, first at step {first}",
             100.0 * ess,
             100.0 * LOW_SHARE,
             low.len(),

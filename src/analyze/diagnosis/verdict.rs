@@ -123,6 +123,9 @@ fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
     let course = |name: &str, series: &super::series::Series, unit: &str| {
         let ((first, began), (last, ended)) = (series.first()?, series.last()?);
         let [began, ended] = [*began, *ended].map(|value| measured(value, 3));
+        if first == last {
+            return Some(format!("{name} {ended}{unit} at step {last}"));
+        }
         Some(format!("{name} {began} at step {first} → {ended}{unit} at step {last}"))
     };
     let courses = [course("entropy", &entropy, " nats"), course("reward", &reward, "")];
@@ -146,14 +149,17 @@ fn spurious(analysis: &RunCore) -> String {
     let estimated = if totals.estimated_norms > 0 { " (estimated)" } else { "" };
     let energy = s2t.energy_share.unwrap_or(0.0);
     let worth = match energy {
-        e if e >= LARGE => "silencing them removes a large part of the gradient energy",
-        e if e >= NOTICEABLE => "silencing them is a small but noticeable change",
-        _ => "silencing them hardly changes the gradient",
+        e if e >= LARGE => "removes a large part of the gradient energy",
+        e if e >= NOTICEABLE => "is a small but noticeable change",
+        _ => "hardly changes the gradient",
     };
-    let (verb, subject) = if s2t.silenced == 1 { ("is", "it carries") } else { ("are", "they carry") };
+    let (verb, subject, object) = match s2t.silenced {
+        1 => ("is", "it carries", "it"),
+        _ => ("are", "they carry", "them"),
+    };
     format!(
         "{} of {} tokens {verb} spurious ({}); {subject} {} of the gradient energy{estimated}, {:.1} times the \
-         mean norm: {worth}.",
+         mean norm: silencing {object} {worth}.",
         grouped(s2t.silenced),
         grouped(totals.tokens),
         fixed_percent(s2t.fraction, 4),

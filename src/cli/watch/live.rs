@@ -35,6 +35,9 @@ struct State {
     every: u64,
     ended: bool,
     sentence: String,
+    /// How the run stands: the colour of the line.
+    #[serde(default)]
+    state: String,
     /// Alerts that were told.
     known: BTreeSet<String>,
     /// The run that they are of.
@@ -68,6 +71,7 @@ impl Live {
     pub fn show(&mut self, analysis: &RunAnalysis) -> Result<()> {
         self.state.version += 1;
         self.state.sentence.clone_from(&analysis.diagnosis.sentence);
+        self.state.state = format!("{:?}", analysis.diagnosis.state).to_lowercase();
         self.looked()
     }
 

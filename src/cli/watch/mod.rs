@@ -22,7 +22,7 @@ use super::analyze::write_all;
 use super::args::WatchArgs;
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::terminal::visible;
+use super::terminal::{columns, columns_of_stderr, paragraph, visible};
 use super::{gates, settings};
 use crate::analyze::{AnalyzeSettings, Cache, Gate, Judged, RunAnalysis, analyze_cached};
 use crate::error::{Error, Result};
@@ -165,7 +165,7 @@ impl Watch<'_> {
         let said = visible(&error.to_string());
         let before = self.waiting_for.replace(error).map(|e| visible(&e.to_string()));
         if before.as_ref() != Some(&said) && !self.arguments.input.reading.quiet {
-            stdout(writeln!(talk, "waiting: {said}"))?;
+            stdout(writeln!(talk, "{}", paragraph("waiting: ", &said, 9, columns_of_stderr())))?;
         }
         Ok(Look::Waiting)
     }
@@ -227,7 +227,8 @@ impl Watch<'_> {
         let is_wrong = !alerts.is_empty();
         alerts.retain(|alert| !self.live.known().contains(&alert.key()));
         for alert in &alerts {
-            stdout(writeln!(out, "alert   {} {}: {}", alert.kind, alert.code, visible(&alert.message)))?;
+            let said = format!("{} {}: {}", alert.kind, alert.code, visible(&alert.message));
+            stdout(writeln!(out, "{}", paragraph("alert   ", &said, 8, columns())))?;
         }
         stdout(out.flush())?;
         // Known before the command runs: whoever kills the watch in between is told at most once.

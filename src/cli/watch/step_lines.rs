@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::StepRow;
+use crate::cli::terminal::{columns, paragraph, visible};
 use crate::format::{grouped, none, number};
 
 /// Steps that are shown of a run that is older than the watch.
@@ -36,10 +37,22 @@ impl StepLines {
             writeln!(out, "{} steps before are in the report", grouped(hidden as u64))?;
         }
         for (row, more) in &new[hidden..] {
-            writeln!(out, "{}{more}", line(row))?;
+            writeln!(out, "{}", within(&format!("{}{more}", line(row)), columns()))?;
         }
-        writeln!(out, "state   {}", crate::cli::terminal::visible(&analysis.diagnosis.sentence))?;
+        let state = visible(&analysis.diagnosis.sentence);
+        writeln!(out, "{}", paragraph("state   ", &state, 8, columns()))?;
         out.flush()
+    }
+}
+
+/// A line as it is where it fits; else without what lines it up with others, in as many as it takes.
+fn within(line: &str, columns: Option<usize>) -> String {
+    match columns {
+        Some(most) if line.chars().count() > most => {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            paragraph("", &words.join(" "), 8, columns)
+        }
+        _ => line.to_owned(),
     }
 }
 
@@ -54,4 +67,18 @@ fn line(row: &StepRow) -> String {
         grouped(row.candidates),
         grouped(row.silenced)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn a_line_that_does_not_fit_is_broken_between_words() {
+        let line = "step 3     tokens 57,827      reward 0.605    entropy 0.415";
+        assert_eq!(within(line, None), line);
+        assert_eq!(within(line, Some(100)), line);
+        let broken = "step 3 tokens 57,827 reward 0.605\n        entropy 0.415";
+        assert_eq!(within(line, Some(40)), broken);
+    }
 }

@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::run::Run;
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::decode::complete;
 use crate::ingest::scan::renumber::Renumber;
 use crate::ingest::scan::response_keys::ResponseKeys;
 use crate::ingest::scan::row_index::RowIndex;
 use crate::ingest::scan::step_filter::{StepFilter, StepsSeen};
 use crate::ingest::scan::stitch::{Emit, Stitcher, Whole};
 use crate::ingest::scan::unit_table::UnitTable;
-use crate::ingest::scan::units::complete;
 use crate::ingest::schema::context::Conventions;
 use crate::parts::{PartReader, PartWriter};
 

@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex};
 use crate::error::{Error, Result};
 use crate::ingest::files::run::Run;
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::scan::decode::{self, Piece};
 use crate::ingest::scan::response_keys::ResponseKeys;
 use crate::ingest::scan::row_index::RowIndex;
 use crate::ingest::scan::scan_part::ScanPart;
+use crate::ingest::scan::selection::Selection;
 use crate::ingest::scan::step_filter::StepFilter;
 use crate::ingest::scan::stitch::Stitcher;
 use crate::ingest::scan::unit_table::UnitTable;
-use crate::ingest::scan::units::{self, Piece, Selection, Unit};
+use crate::ingest::scan::units::Unit;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::{Progress, Watch};
 use crate::ingest::turns::Turns;
@@ -104,7 +106,7 @@ impl<'a> Shared<'a> {
             emit(piece)
         };
         let responses = self.turns.with(place, || {
-            units::decode(self.run, number, unit, selection, quality, &self.watch, &mut pass)
+            decode::decode(self.run, number, unit, selection, quality, &self.watch, &mut pass)
         })?;
         if let Ok(mut counts) = self.counts.lock() {
             counts.insert(number, responses);
@@ -120,7 +122,7 @@ impl<'a> Shared<'a> {
     /// Units are taken in order: the one that is a round of workers away is nobody's yet.
     fn begin_ahead(&self, place: usize) {
         if let Some((_, next)) = self.units.get(place + self.run.settings.worker_count()) {
-            units::begin(self.run, next, &self.selections[self.run.files[next.file].mapping]);
+            decode::begin(self.run, next, &self.selections[self.run.files[next.file].mapping]);
         }
     }
 

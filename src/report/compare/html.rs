@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{causes, metrics, tables};
 use crate::compare::Comparison;
-use crate::compare::result::{AlignmentSummary, Arm, CompareWarning, MetricRow};
+use crate::compare::result::{AlignmentSummary, Arm, CauseRow, CompareWarning, MetricRow};
 use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p, word};
 use crate::report::charts::Drawn;
 use crate::report::numbers::{count, none};
@@ -38,7 +38,7 @@ pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
             Some(warnings::section(&notices, "compare.json")),
             Some(metrics::section(comparison)),
             causes::section(comparison),
-            Some(figures::section(charts, &[])),
+            figures::section(charts, &[]),
             Some(tables::section(comparison)),
             Some(limits(comparison)),
         ]
@@ -84,7 +84,7 @@ fn verdict(comparison: &Comparison) -> FirstScreen {
         },
         facts: facts(comparison),
         answers: vec![
-            ("What does not differ", alike(&verdict.alike)),
+            ("What was not shown to differ", alike(&verdict.alike)),
             ("Causes", known_causes(comparison)),
             ("What it speaks of", html! { (prose(&verdict.scope)) }),
             ("Aligned", html! { @for a in comparison.alignment.iter().take(ALIGNED) { p { (aligned(a)) } } }),
@@ -94,7 +94,7 @@ fn verdict(comparison: &Comparison) -> FirstScreen {
 
 fn alike(sentences: &[String]) -> Markup {
     html! {
-        @if sentences.is_empty() { "nothing that was compared" }
+        @if sentences.is_empty() { "nothing: all that was compared differs" }
         @for sentence in sentences.iter().take(ALIKE) { p { (prose(sentence)) } }
         (left_out(sentences.len()))
     }
@@ -103,9 +103,15 @@ fn alike(sentences: &[String]) -> Markup {
 fn known_causes(comparison: &Comparison) -> Markup {
     html! {
         @if comparison.causes.is_empty() { "none in any run" }
-        @for row in comparison.causes.iter().take(ALIKE) { p { (prose(&row.sentence.replace('_', " "))) } }
+        @for row in comparison.causes.iter().take(ALIKE) { p { (prose(&said(row))) } }
         (left_out(comparison.causes.len()))
     }
+}
+
+/// Who has a cause, its code in words.
+fn said(row: &CauseRow) -> String {
+    let code = row.code.name();
+    row.sentence.replacen(code, &code.replace('_', " "), 1)
 }
 
 /// What the first screen has no room for.

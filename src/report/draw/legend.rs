@@ -49,7 +49,8 @@ impl Canvas {
 fn draw(canvas: &Canvas, entries: &[Entry]) -> f64 {
     let (mut x, mut row) = (MARGIN, 0.0);
     for entry in entries {
-        let needed = KEY_WIDTH + 6.0 + font::width(&entry.text, SMALL, false);
+        // Readers' fonts may be wider than ours.
+        let needed = KEY_WIDTH + 6.0 + font::width(&entry.text, SMALL, false) * 1.1;
         if x > MARGIN && x + needed > canvas.width() - MARGIN {
             (x, row) = (MARGIN, row + 1.0);
         }

@@ -37,7 +37,9 @@ pub fn of_run(diagnosis: &Diagnosis, charts: &[Drawn]) -> Section {
             }
         }
         h3 { "Causes" }
-        @if diagnosis.causes.is_empty() { p { "None was found." } }
+        @if diagnosis.causes.is_empty() {
+            p { @if diagnosis.not_checked.is_empty() { "None was found." } @else { "None was found in what could be checked." } }
+        }
         ol.warnings { @for cause in &diagnosis.causes { (item(cause)) "\n" } }
         @for chart in charts.iter().filter_map(|c| c.as_ref().ok()).filter(|c| c.name != "concentration") {
             @if CHARTS.contains(&chart.name) { (figure(chart)) "\n" }

@@ -8,7 +8,7 @@ use crate::analyze::RunAnalysis;
 use crate::analyze::result::Provenance;
 use crate::report::charts::Drawn;
 use crate::report::numbers::count;
-use crate::report::text::prose;
+use crate::report::text;
 
 /// Bytes that the parts which grow with the log may take, by what a reader misses most.
 #[derive(Clone, Copy, Debug)]
@@ -88,13 +88,9 @@ impl<'a> Material<'a> {
     }
 }
 
-/// The name of a run: its file, or how many there are.
+/// The name of a run.
 pub fn run_name(provenance: &Provenance) -> String {
-    match provenance.files.as_slice() {
-        [] => "Run".into(),
-        [file] => prose(file.path.rsplit(['/', '\\']).next().unwrap_or(&file.path)),
-        files => format!("Run of {} files", files.len()),
-    }
+    text::run_name(&provenance.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>())
 }
 
 /// How large a run is.

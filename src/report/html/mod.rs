@@ -22,7 +22,7 @@ mod views;
 mod warnings;
 
 pub use limits::statements;
-pub use partial::{partial_page, partial_word, statements as partial_statements};
+pub use partial::{partial_page, partial_when, partial_word, statements as partial_statements};
 pub use verdict::{since, when, word};
 
 use super::charts::Drawn;

@@ -6,10 +6,10 @@ use super::material::{run_name, size};
 use super::verdict::{badge, first_sentence, since, word};
 use super::{answers, diagnosis, limits, warnings};
 use crate::analyze::PartialAnalysis;
-use crate::analyze::result::VerdictState;
+use crate::analyze::result::{PartialVerdict, VerdictState};
 use crate::report::candidates::thinned;
 use crate::report::charts::Drawn;
-use crate::report::numbers::{count, none, number_or_dash};
+use crate::report::numbers::{count, number, number_or_dash};
 use crate::report::page::{Fact, FirstScreen, Page, Section, figures, with_code};
 use crate::report::tables;
 use crate::report::text::{prose, sentence};
@@ -24,7 +24,7 @@ pub fn partial_page(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
     let sections = [
         Some(diagnosis::of_run(&analysis.diagnosis, charts)),
         Some(warnings::of_run(&analysis.warnings)),
-        Some(figures::section(charts, &diagnosis::CHARTS)),
+        figures::section(charts, &diagnosis::CHARTS),
         answers::of_run(&analysis.answers),
         Some(steps(analysis)),
         Some(limits::of_run(&statements(analysis), &analysis.provenance, &analysis.quality)),
@@ -62,7 +62,15 @@ pub fn statements(analysis: &PartialAnalysis) -> Vec<String> {
 
 /// A state in a word or two: where nothing was found, only a part was looked at.
 pub fn partial_word(state: VerdictState) -> &'static str {
-    if state == VerdictState::Unknown { "Partly checked" } else { word(state) }
+    if state == VerdictState::Unknown { "Partly checked" } else { word(state, usize::MAX) }
+}
+
+/// When something went wrong, in words: nobody can tell of what was not looked at.
+pub fn partial_when(verdict: &PartialVerdict) -> String {
+    match (verdict.first_bad_step, verdict.state) {
+        (None, VerdictState::Unknown) => "at no logged step, in what could be checked".into(),
+        (step, state) => since(step, state),
+    }
 }
 
 fn first_screen(analysis: &PartialAnalysis) -> FirstScreen {
@@ -79,24 +87,32 @@ fn first_screen(analysis: &PartialAnalysis) -> FirstScreen {
             @if !rest.is_empty() { p.lead { (with_code(&rest)) } }
             p.lead { b { "To have the rest:" } " " (with_code(&prose(&analysis.partial.hint))) "." }
         },
-        facts: vec![
-            Fact {
+        facts: [
+            Some(Fact {
                 value: number_or_dash(totals.mean_reward),
                 what: "mean reward".into(),
                 note: format!("of {} responses", count(totals.responses)),
-            },
-            Fact {
+            }),
+            Some(Fact {
                 value: number_or_dash(totals.mean_length),
                 what: "trained tokens a response".into(),
                 note: format!("{} in all", count(totals.tokens)),
-            },
-            Fact {
-                value: dead.map_or_else(none, |(dead, _)| count(dead)),
-                what: "groups without any advantage".into(),
-                note: dead.map_or_else(String::new, |(_, all)| format!("of {}", count(all))),
-            },
-        ],
-        answers: vec![("When it went wrong", html! { (since(verdict.first_bad_step, verdict.state)) })],
+            }),
+            dead.map(|(dead, all)| Fact {
+                value: count(dead),
+                what: "dead groups: no response has an advantage".into(),
+                note: format!("of {}", count(all)),
+            }),
+            totals.mean_entropy.map(|entropy| Fact {
+                value: number(entropy),
+                what: "nats, the mean entropy".into(),
+                note: format!("of {} tokens", count(totals.tokens)),
+            }),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        answers: vec![("When it went wrong", html! { (partial_when(verdict)) })],
     }
 }
 

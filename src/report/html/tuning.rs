@@ -69,5 +69,5 @@ fn controls(data: &TuningData) -> Markup {
 /// All other charts.
 pub fn charts(of: &Material<'_>) -> Option<Section> {
     let elsewhere: Vec<&str> = diagnosis::CHARTS.into_iter().chain([TUNED]).collect();
-    Some(figures::section(of.charts, &elsewhere))
+    figures::section(of.charts, &elsewhere)
 }

@@ -8,12 +8,13 @@ use crate::framework::s2t::Population;
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::page::{self, Fact, Tone};
 use crate::report::text::{prose, token_label};
+use crate::stats::sustained::FEWEST_STEPS;
 
 /// The first screen.
 pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
     let verdict = &analysis.verdict;
     let (tone, sign) = badge(verdict.state);
-    let word = word(verdict.state);
+    let word = word(verdict.state, analysis.steps.len());
     let (headline, rest) = first_sentence(prose(&verdict.health));
     page::FirstScreen {
         tone,
@@ -44,11 +45,12 @@ pub fn badge(state: VerdictState) -> (Tone, &'static str) {
     }
 }
 
-/// A state in a word or two; also in `report.md`.
-pub fn word(state: VerdictState) -> &'static str {
+/// A state in a word or two, as on a terminal; also in `report.md`.
+pub fn word(state: VerdictState, steps: usize) -> &'static str {
     match state {
+        VerdictState::Unknown if steps < FEWEST_STEPS => "Too few steps to say",
         VerdictState::Healthy => "Healthy",
-        VerdictState::Suspicious => "Needs a look",
+        VerdictState::Suspicious => "Suspicious",
         VerdictState::Damaged => "Damaged",
         VerdictState::Collapsed => "Collapsed",
         VerdictState::Untrained => "Nothing trained",
@@ -131,6 +133,7 @@ pub fn when(verdict: &RunVerdict) -> String {
 /// The same from the step and the state.
 pub fn since(first_bad_step: Option<i64>, state: VerdictState) -> String {
     match (first_bad_step, state) {
+        (None, VerdictState::Unknown | VerdictState::Untrained) => "cannot be told".into(),
         (None, _) => "at no logged step".into(),
         (Some(step), VerdictState::Collapsed | VerdictState::Damaged) => format!("from step {step}"),
         (Some(step), _) => format!("first sign at step {step}"),

@@ -12,7 +12,7 @@
     const silent = Date.now() / 1000 - latest.looked > 3 * latest.every + 60;
     const running = latest.ended ? "the watch has ended" : silent ? "nobody is watching any more" : `next look within ${latest.every} s`;
     line.textContent = `${latest.sentence} (last look ${clock(latest.looked)}; ${running})`;
-    line.className = latest.ended || silent ? "live quiet" : "live";
+    line.className = latest.ended || silent ? "live quiet" : `live ${latest.state}`;
   }
 
   function show(version) {

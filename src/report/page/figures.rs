@@ -3,21 +3,25 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::Section;
+use super::words::with_code;
 use crate::report::charts::{Chart, Drawn};
 use crate::report::draw::svg;
 
-/// The section of all charts but those that stand elsewhere, with a line for each that is missing.
-pub fn section(charts: &[Drawn], elsewhere: &[&str]) -> Section {
-    let drawn = charts.iter().filter_map(|c| c.as_ref().ok()).filter(|c| !elsewhere.contains(&c.name));
+/// The section of all charts but those that stand elsewhere, with a line for each that is missing; `None`
+/// where it would be empty.
+pub fn section(charts: &[Drawn], elsewhere: &[&str]) -> Option<Section> {
+    let drawn: Vec<&Chart> =
+        charts.iter().filter_map(|c| c.as_ref().ok()).filter(|c| !elsewhere.contains(&c.name)).collect();
     let missing: Vec<_> = charts.iter().filter_map(|c| c.as_ref().err()).collect();
     let body = html! {
-        div.grid { @for chart in drawn { (figure(chart)) "\n" } }
+        div.grid { @for chart in &drawn { (figure(chart)) "\n" } }
         @if !missing.is_empty() {
             h3 { "Left out" }
-            ul.missing { @for chart in missing { li { b { (chart.title) } " needs " (chart.needs) "." } "\n" } }
+            ul.missing { @for chart in &missing { li { b { (chart.title) } " needs " (with_code(&chart.needs)) "." } "\n" } }
         }
     };
-    Section { id: "charts", link: "Charts", heading: "Charts", body }
+    let section = Section { id: "charts", link: "Charts", heading: "Charts", body };
+    (!drawn.is_empty() || !missing.is_empty()).then_some(section)
 }
 
 /// One chart with its sentence and its numbers.

@@ -29,14 +29,17 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
             counted(result.arms.len() as u64, "arm")
         ),
         verdict: verdict(result),
-        sections: vec![
-            warnings::section(&notices, "replay.json"),
-            objectives::section(result, timing),
+        sections: [
+            Some(warnings::section(&notices, "replay.json")),
+            Some(objectives::section(result, timing)),
             figures::section(charts, &[]),
-            tables::section(result),
-            cases::section(result),
-            limits(result),
-        ],
+            Some(tables::section(result)),
+            Some(cases::section(result)),
+            Some(limits(result)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         data: Vec::new(),
         script: "",
     }

@@ -3,14 +3,11 @@
 use crate::replay::ReplayResult;
 use crate::replay::result::Adapter;
 use crate::report::numbers::count;
-use crate::report::text::prose;
+use crate::report::text::{prose, run_name};
 
 /// The log's name.
 pub fn name(result: &ReplayResult) -> String {
-    match result.data.files.as_slice() {
-        [file] => prose(file.rsplit(['/', '\\']).next().unwrap_or(file)),
-        files => format!("Run of {} files", files.len()),
-    }
+    run_name(&result.data.files.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What the policy is, in words.

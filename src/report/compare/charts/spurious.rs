@@ -9,6 +9,9 @@ use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, Scene, Scenes, font, ticks};
 
 const TITLE: &str = "Spurious tokens side by side";
+/// Arms whose bars have room for their counts.
+const COUNTED: usize = 4;
+
 /// Tokens that are drawn at most.
 const ROWS: usize = 12;
 
@@ -60,13 +63,14 @@ fn ink(comparison: &Comparison, rows: &[&SpuriousToken], width: u32) -> Scene {
             let y = top - height * place as f64;
             plot.bar((0.0, y - height * 0.86), (rate(t, of), y), of.pen.alpha(0.85));
             let (px, py) = plot.pixel(rate(t, of), y - height * 0.43);
-            if arms <= 4 {
+            if arms <= COUNTED {
                 canvas.text(&t.silenced[of.index].to_string(), (px + 5.0, py), Anchor::Left, Ink::Muted);
             }
         }
         let middle = plot.pixel(0.0, rows.len() as f64 - index as f64 - 0.5).1;
         canvas.text(&labels[index], (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
     }
-    canvas.x_label("silenced tokens a million (numbers: how many)", (rect[0] + rect[2]) / 2.0);
+    let counted = if arms <= COUNTED { " (numbers: how many)" } else { "" };
+    canvas.x_label(&format!("silenced tokens a million{counted}"), (rect[0] + rect[2]) / 2.0);
     canvas.finish()
 }

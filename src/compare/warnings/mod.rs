@@ -1,18 +1,20 @@
 //! What the user should know about a comparison.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+mod fit;
+mod same_log;
+
+use std::collections::BTreeMap;
+
+pub use fit::{of_arms, of_sides};
+pub use same_log::{of_copies, of_files};
 
 use super::correction::{hangs_together, has_few_left};
 use super::names::Names;
 use super::quantities::Metric;
 use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
-use super::settings::StepAlignment;
-use super::sides::Sides;
 use super::trainer::Trainer;
 use crate::analyze::ComparedRun;
 use crate::analyze::result::{ClusterUnit, RunState};
-use crate::stats::serial::FEWEST_STEPS;
 
 fn warning(
     code: CompareCode,
@@ -87,58 +89,6 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
     found
 }
 
-/// Runs that are read from the same files: each with its name and what tells its files from others.
-pub fn of_files(runs: &[(&str, BTreeSet<PathBuf>)]) -> Vec<CompareWarning> {
-    let mut found = Vec::new();
-    for (at, (name, files)) in runs.iter().enumerate() {
-        for (first, others) in &runs[..at] {
-            let shared = files.intersection(others).count();
-            if shared == 0 {
-                continue;
-            }
-            let message = match files == others {
-                true => format!(
-                    "{first} and {name} are the same log: nothing can be told from comparing a log with itself"
-                ),
-                false => format!(
-                    "{first} and {name} have {shared} {} in common: what is in there counts on both sides and hides differences",
-                    files_word(shared)
-                ),
-            };
-            found.push(warning(CompareCode::SameLog, message, OWN_LOG, &[("files", shared as f64)]));
-        }
-    }
-    found
-}
-
-/// Runs of other files with the same rows: a copy, or the log of one run twice.
-pub fn of_copies(runs: &[(&str, &ComparedRun)], files: &[(&str, BTreeSet<PathBuf>)]) -> Vec<CompareWarning> {
-    let mut found = Vec::new();
-    for (at, (name, run)) in runs.iter().enumerate() {
-        for (before, (first, other)) in runs[..at].iter().enumerate() {
-            // Of the same files it is said already.
-            let told = files.get(at).zip(files.get(before)).is_some_and(|(a, b)| a.1 == b.1);
-            if !told && run.steps == other.steps && run.clusters.steps == other.clusters.steps {
-                found.push(warning(
-                    CompareCode::SameLog,
-                    format!(
-                        "{first} and {name} have the same rows: every number of every step is equal, as of a copy"
-                    ),
-                    OWN_LOG,
-                    &[("steps", run.steps.len() as f64)],
-                ));
-            }
-        }
-    }
-    found
-}
-
-const OWN_LOG: &str = "check the paths: give each run its own log";
-
-fn files_word(count: usize) -> &'static str {
-    if count == 1 { "file" } else { "files" }
-}
-
 /// What broke in a run: its own diagnosis says it where there is damage, else its serious warnings.
 fn troubles(run: &ComparedRun) -> Vec<&str> {
     if matches!(run.diagnosis.state, RunState::Damaged | RunState::Collapsed) {
@@ -186,69 +136,6 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
             &NONE,
         )
     })
-}
-
-/// Warnings about how an arm fits the baseline.
-pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning> {
-    let mut found = Vec::new();
-    let (first, name, steps) = (&baseline.name, &arm.name, sides.len());
-    let seeds = baseline.runs.len() > 1 && arm.runs.len() > 1;
-    if steps < FEWEST_STEPS && !seeds {
-        found.push(warning(
-            CompareCode::FewSteps,
-            format!(
-                "only {steps} steps of {first} and {name} are aligned: groups are drawn instead of steps"
-            ),
-            "the result holds for these steps, not for the runs: log more of them",
-            &[("steps", steps as f64)],
-        ));
-    }
-    let [left, right] = sides.unaligned;
-    if left + right > 0 || sides.alignment.method != StepAlignment::Exact {
-        let how = match sides.alignment.method {
-            StepAlignment::Exact => "by their number",
-            StepAlignment::Nearest => "with the nearest",
-            StepAlignment::Progress => "by progress, so tests do not pair them",
-        };
-        found.push(warning(
-            CompareCode::UnalignedSteps,
-            format!(
-                "{steps} steps of {first} and {name} are aligned, {how}; {left} of {first} and {right} of {name} have no partner and are left out"
-            ),
-            "log both runs at the same steps, or choose --align-steps",
-            &[("aligned", steps as f64), ("baseline_unaligned", left as f64), ("other_unaligned", right as f64)],
-        ));
-    }
-    let prompts = &sides.prompts;
-    if !prompts.logged {
-        found.push(warning(
-            CompareCode::UnpairedPrompts,
-            format!("prompts of {first} and {name} are not logged in both: groups are not paired"),
-            "log `prompt_ids` or `prompt_text`: pairs of the same prompt make intervals narrower",
-            &NONE,
-        ));
-    } else if prompts.unpaired != [0, 0] {
-        found.push(warning(
-            CompareCode::UnpairedPrompts,
-            format!(
-                "{} prompts are in {first} and {name} at the same step; {} groups of {first} and {} of {name} have no partner there",
-                prompts.paired, prompts.unpaired[0], prompts.unpaired[1]
-            ),
-            "steps with other prompts are drawn without pairing their groups: use the same order of prompts for both runs",
-            &[("paired", prompts.paired as f64)],
-        ));
-    }
-    if !seeds {
-        found.push(warning(
-            CompareCode::OneSeed,
-            format!(
-                "{first} and {name}: one run on a side, so the test speaks of these runs, not of the methods"
-            ),
-            "train more seeds of each and give them as arms: --arm NAME=A,B,C",
-            &[("baseline_runs", baseline.runs.len() as f64), ("other_runs", arm.runs.len() as f64)],
-        ));
-    }
-    found
 }
 
 /// Metrics of a run that one warning names.
