@@ -191,7 +191,8 @@ fn charts_without_data_are_named_with_the_column_they_need() {
     let page = read(&files.html);
     for column in ["`entropy_after`", "`token_ids`", "`reward`"] {
         assert!(missing.iter().any(|m| m.contains(column)), "{column}: {missing:?}");
-        assert!(page.contains(column), "{column}");
+        let code = format!("<code>{}</code>", column.trim_matches('`'));
+        assert!(page.contains(&code), "{column}");
     }
     assert!(!folder.path().join("charts/vocabulary.svg").exists());
     assert!(folder.path().join("charts/entropy_reward.svg").exists());
