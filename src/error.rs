@@ -340,6 +340,9 @@ impl Error {
             Self::Pickle { converter, .. } => {
                 format!("convert it first: python {converter} FILE… -o out.parquet")
             }
+            Self::UnknownFormat { path } if path.extension().is_some_and(|ending| ending == "part") => {
+                "this is a part of a run: `merge --plan plan.json PARTS --report out/`; `compare` takes merged parts".into()
+            }
             Self::UnknownFormat { .. } => {
                 "readable are Parquet and JSONL (plain, .gz, .zst); see docs/formats.md".into()
             }

@@ -1,12 +1,16 @@
 //! Every flagged token, however many: they stay in temporary files and are read one by one.
 
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
 
-use super::finish::flagged::FlaggedSource;
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+
+use super::finish::flagged::{FlaggedSource, TableRow};
 use super::result::FlaggedToken;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tables::parquet::Writer;
-use crate::tables::{Columns, DataFrame, FOLDER};
+use crate::tables::{BatchColumns, FOLDER};
 
 /// Rows that are encoded at once.
 const CHUNK: usize = 8192;
@@ -34,14 +38,11 @@ pub struct FlaggedTokens {
     source: FlaggedSource,
     /// Whether ids of groups and of responses are texts, not numbers.
     text_ids: [bool; 2],
-    /// What goes between the texts of two tokens.
-    separator: &'static str,
 }
 
 impl FlaggedTokens {
     pub(super) fn new(source: FlaggedSource, text_ids: [bool; 2]) -> Self {
-        let separator = source.texts.separator();
-        Self { source, text_ids, separator }
+        Self { source, text_ids }
     }
 
     /// Calls `visit` with every flagged token: by step, group, response and position.
@@ -52,60 +53,73 @@ impl FlaggedTokens {
     /// Writes `tables/flagged.parquet` into `folder`.
     pub fn write(&mut self, folder: &Path) -> Result<()> {
         let path = folder.join(FOLDER).join("flagged.parquet");
-        let (text_ids, separator) = (self.text_ids, self.separator);
-        let frame = |rows: &[FlaggedToken]| frame(rows, text_ids, separator);
-        let mut writer = Writer::create(&frame(&[]), &path)?;
-        let mut rows: Vec<FlaggedToken> = Vec::with_capacity(CHUNK);
-        self.for_each(|row| {
-            rows.push(row);
-            if rows.len() < CHUNK {
-                return Ok(());
-            }
-            writer.push(&frame(&rows))?;
-            rows.clear();
-            Ok(())
-        })?;
-        writer.push(&frame(&rows))?;
-        writer.close()
+        let text_ids = self.text_ids;
+        let batch = |rows: &[TableRow]| batch(rows, text_ids).map_err(|e| Error::write(&path, e));
+        let mut writer = Writer::with(batch(&[])?.schema(), &path)?;
+        let stopped = || Error::Internal { message: "the writer of flagged tokens stopped".into() };
+        std::thread::scope(|scope| {
+            // The next rows are read while these are encoded.
+            let (send, receive) = sync_channel::<Vec<TableRow>>(2);
+            let encoder = scope.spawn(move || {
+                receive.into_iter().try_for_each(|rows| writer.push_batch(&batch(&rows)?)).map(|()| writer)
+            });
+            let mut rows: Vec<TableRow> = Vec::with_capacity(CHUNK);
+            let mut read = self.source.for_each_table_row(|row| {
+                rows.push(row);
+                if rows.len() < CHUNK {
+                    return Ok(());
+                }
+                let full = std::mem::replace(&mut rows, Vec::with_capacity(CHUNK));
+                send.send(full).map_err(|_| stopped())
+            });
+            read = read.and_then(|()| send.send(rows).map_err(|_| stopped()));
+            drop(send);
+            // Why the encoder ended says more than that it did.
+            let writer = encoder.join().map_err(|_| stopped())??;
+            read?;
+            writer.close()
+        })
     }
 }
 
-fn frame(rows: &[FlaggedToken], [text_groups, text_samples]: [bool; 2], separator: &str) -> DataFrame {
-    let columns =
-        Columns::of(rows).text("kind", |r| r.kind.name()).int("step", |r| r.step).int("update", |r| r.update);
-    let columns = ids(columns, "group_id", text_groups, |r| r.group_id.as_deref());
-    ids(columns, "sample_id", text_samples, |r| r.sample_id.as_deref())
-        .count("row", |r| r.row)
-        .int("position", |r| r.position)
-        .int("token_id", |r| r.token_id)
-        .text("token", |r| &r.token)
-        .float("logprob", |r| r.logprob)
-        .float("entropy", |r| r.entropy)
-        .float("advantage", |r| r.advantage)
-        .float("grad_norm", |r| r.grad_norm)
-        .float("grad_norm_low", |r| r.grad_norm_low)
-        .float("grad_norm_high", |r| r.grad_norm_high)
-        .text("norm_source", |r| r.norm_source.name())
-        .float("tau_h", |r| r.tau_h)
-        .float("risk", |r| r.risk)
-        .float("change_low", |r| r.change_low)
-        .float("change_high", |r| r.change_high)
-        .float("measured_change", |r| r.measured_change)
-        .float("reward", |r| r.reward)
-        .int("group_passes", |r| r.group_passes.map(i64::from))
-        .int("group_size", |r| r.group_size.map(i64::from))
-        .text("before", |r| r.before.join(separator))
-        .text("after", |r| r.after.join(separator))
-        .frame()
+fn batch(rows: &[TableRow], [text_groups, text_samples]: [bool; 2]) -> Result<RecordBatch, ArrowError> {
+    let columns = BatchColumns::of(rows)
+        .text("kind", |r| r.token.kind.name())
+        .int("step", |r| r.token.step)
+        .int("update", |r| r.token.update);
+    let columns = ids(columns, "group_id", text_groups, |r| r.token.group_id.as_deref());
+    ids(columns, "sample_id", text_samples, |r| r.token.sample_id.as_deref())
+        .count("row", |r| r.token.row)
+        .int("position", |r| r.token.position)
+        .int("token_id", |r| r.token.token_id)
+        .text("token", |r| &r.token.token)
+        .float("logprob", |r| r.token.logprob)
+        .float("entropy", |r| r.token.entropy)
+        .float("advantage", |r| r.token.advantage)
+        .float("grad_norm", |r| r.token.grad_norm)
+        .float("grad_norm_low", |r| r.token.grad_norm_low)
+        .float("grad_norm_high", |r| r.token.grad_norm_high)
+        .text("norm_source", |r| r.token.norm_source.name())
+        .float("tau_h", |r| r.token.tau_h)
+        .float("risk", |r| r.token.risk)
+        .float("change_low", |r| r.token.change_low)
+        .float("change_high", |r| r.token.change_high)
+        .float("measured_change", |r| r.token.measured_change)
+        .float("reward", |r| r.token.reward)
+        .int("group_passes", |r| r.token.group_passes.map(i64::from))
+        .int("group_size", |r| r.token.group_size.map(i64::from))
+        .text("before", |r| r.before.as_str())
+        .text("after", |r| r.after.as_str())
+        .batch()
 }
 
 /// Ids keep the type they were logged with.
 fn ids<'a>(
-    columns: Columns<'a, FlaggedToken>,
+    columns: BatchColumns<'a, TableRow>,
     name: &str,
     text: bool,
-    id: impl Fn(&'a FlaggedToken) -> Option<&'a str>,
-) -> Columns<'a, FlaggedToken> {
+    id: impl Fn(&'a TableRow) -> Option<&'a str>,
+) -> BatchColumns<'a, TableRow> {
     if text {
         columns.text(name, id)
     } else {

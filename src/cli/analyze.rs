@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::format::{fixed_percent, grouped, none};
 use crate::ingest::Run;
 use crate::output::OutputFolder;
-use crate::report::{ReportFiles, write_report};
+use crate::report::{DrawnReport, ReportFiles};
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -62,10 +62,14 @@ impl Shown for RunAnalysis {
 
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
 pub fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &Path) -> Result<ReportFiles> {
-    analysis.write_tables(folder)?;
-    flagged.write(folder)?;
-    analysis.write_summary(folder)?;
-    write_report(analysis, folder)
+    let tables = || {
+        analysis.write_tables(folder)?;
+        flagged.write(folder)?;
+        analysis.write_summary(folder)
+    };
+    let (written, report) = rayon::join(tables, || DrawnReport::of(analysis));
+    written?;
+    report.write(folder)
 }
 
 fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {

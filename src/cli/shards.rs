@@ -10,7 +10,7 @@ use super::present::Wanted;
 use super::progress::Bar;
 use super::{gates, settings};
 use crate::analyze::{LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::Run;
 use crate::output::{OutputFolder, refuse_replacing};
 
@@ -32,6 +32,12 @@ pub fn plan(arguments: &PlanArgs, out: &mut dyn Write) -> Result<Outcome> {
 pub fn collect(arguments: &CollectArgs, talk: &mut dyn Write) -> Result<Outcome> {
     let plan = ShardPlan::read(&arguments.plan)?;
     let CollectArgs { shard, output, threads, quiet, .. } = arguments;
+    if output.is_file() {
+        return Err(Error::Usage {
+            message: format!("{} is a file: -o names the folder of the parts", output.display()),
+            hint: "each shard leaves part-00000.part there, with its own number".into(),
+        });
+    }
     let bar = |run: &Run| Bar::new(run, *quiet);
     let made = match &arguments.look {
         None => collect_shard(&plan, *shard, output, *threads, bar)?,

@@ -16,9 +16,12 @@ pub const MISSING_ID: i32 = i32::MIN;
 pub const MISSING_FLAG: u8 = u8::MAX;
 
 /// An identifier: compared, never calculated with.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Id {
     /// Not logged.
+    #[default]
     Missing,
     /// A number.
     Int(i64),

@@ -31,9 +31,30 @@ use crate::error::Result;
 /// Writes `report.html`, `report.md` and `charts/*.{svg,png,csv}` into a folder; the same bytes
 /// for the same analysis. The page links `tables/*.parquet`, which the analysis writes itself.
 pub fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
-    let drawn = charts::draw_all(analysis);
-    let (page, text) = (html::page(analysis, &drawn), markdown::render(analysis, &drawn));
-    files::write("report", &page, &text, &drawn, folder)
+    DrawnReport::of(analysis).write(folder)
+}
+
+/// A report that is drawn and not yet written: drawing and writing the tables can go on side by side.
+pub struct DrawnReport {
+    charts: Vec<charts::Drawn>,
+    page: String,
+    markdown: String,
+}
+
+impl DrawnReport {
+    /// Draws the report of an analysis.
+    #[must_use]
+    pub fn of(analysis: &RunAnalysis) -> Self {
+        let charts = charts::draw_all(analysis);
+        let (page, markdown) =
+            rayon::join(|| html::page(analysis, &charts), || markdown::render(analysis, &charts));
+        Self { charts, page, markdown }
+    }
+
+    /// Writes what [`write_report`] writes.
+    pub fn write(&self, folder: &Path) -> Result<ReportFiles> {
+        files::write("report", &self.page, &self.markdown, &self.charts, folder)
+    }
 }
 
 /// The same for a run without entropy: what can be told, and first what cannot.

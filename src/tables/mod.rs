@@ -4,11 +4,13 @@
 //! programs, as a file for a spreadsheet, and for a terminal. Which tables a result has is said
 //! beside the result: `analyze::frames`, `compare::frames`.
 
+mod batch;
 mod columns;
 pub mod csv;
 pub mod parquet;
 pub mod text;
 
+pub use batch::BatchColumns;
 pub use columns::{Columns, IntoText};
 pub use polars::prelude::DataFrame;
 

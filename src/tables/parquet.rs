@@ -46,6 +46,11 @@ impl<'a> Writer<'a> {
     /// Starts a file with the columns of `frame`.
     pub fn create(frame: &DataFrame, path: &'a Path) -> Result<Self> {
         let schema = batch(frame).map_err(|e| Error::write(path, e))?.schema();
+        Self::with(schema, path)
+    }
+
+    /// Starts a file with these columns.
+    pub fn with(schema: Arc<Schema>, path: &'a Path) -> Result<Self> {
         let file = AtomicFile::create(path)?;
         let writer =
             ArrowWriter::try_new(file, schema, Some(properties())).map_err(|e| Error::write(path, e))?;
@@ -54,8 +59,12 @@ impl<'a> Writer<'a> {
 
     /// Adds the rows of a frame with the same columns.
     pub fn push(&mut self, frame: &DataFrame) -> Result<()> {
-        let batch = batch(frame).map_err(|e| Error::write(self.path, e))?;
-        self.writer.write(&batch).map_err(|e| Error::write(self.path, e))
+        self.push_batch(&batch(frame).map_err(|e| Error::write(self.path, e))?)
+    }
+
+    /// Adds rows that are Arrow columns already.
+    pub fn push_batch(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.writer.write(batch).map_err(|e| Error::write(self.path, e))
     }
 
     /// Completes the file.

@@ -80,6 +80,12 @@ fn a_job_of_shards_leaves_the_files_of_one_process() {
     let beyond = program(&["collect", "--plan", &plan, "--shard", &shards.to_string(), "-o", &work]);
     assert_eq!(beyond.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&beyond.stderr).contains("the last is 2"));
+    let onto_a_file = program(&["collect", "--plan", &plan, "--shard", "0", "-o", &plan]);
+    assert_eq!(onto_a_file.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&onto_a_file.stderr).contains("-o names the folder"));
+    let as_a_log = program(&[&at("work/part-00000.part"), "-q"]);
+    assert_eq!(as_a_log.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&as_a_log.stderr).contains("merge --plan"));
     std::fs::remove_file(folder.path().join("work/part-00001.part")).unwrap();
     let missing = program(&["merge", "--plan", &plan, &work, "--report", &at("partial"), "-q"]);
     assert_eq!(missing.status.code(), Some(2));

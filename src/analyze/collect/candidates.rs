@@ -13,7 +13,7 @@ use crate::framework::corrections::ResponseRatios;
 use crate::ingest::Id;
 
 /// A candidate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidate {
     /// Its batch.
     pub batch: BatchKey,
@@ -56,7 +56,7 @@ pub struct Candidate {
 }
 
 /// What other questions need of a candidate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CandidateFacts {
     /// ln π_old − ln μ; NaN where not logged.
     pub engine: f64,

@@ -6,7 +6,9 @@ use super::peaks::Peaks;
 use crate::stats::exact_sum::ExactSum;
 
 /// A batch: what one threshold is taken over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct BatchKey {
     /// Step.
     pub step: i64,

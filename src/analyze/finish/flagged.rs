@@ -94,6 +94,16 @@ pub struct FlaggedSource {
     pub texts: TokenTexts,
 }
 
+/// A row of the table of flagged tokens.
+pub struct TableRow {
+    /// The token, without what is around it.
+    pub token: FlaggedToken,
+    /// What is before it.
+    pub before: String,
+    /// What is after it.
+    pub after: String,
+}
+
 impl FlaggedSource {
     /// The batch number and threshold of a candidate; one without a threshold is not flagged.
     pub fn threshold(&self, candidate: &Candidate) -> Option<(usize, f64)> {
@@ -111,11 +121,18 @@ impl FlaggedSource {
 
     /// The row of a candidate.
     pub fn row(&self, candidate: &Candidate) -> Option<FlaggedToken> {
+        let mut row = self.row_alone(candidate)?;
+        let shown = self.texts.all_shown(&candidate.context, candidate.texts.as_deref());
+        let (before, after) = around(&shown, candidate.centre as usize);
+        (row.before, row.after) = (before.to_vec(), after.to_vec());
+        Some(row)
+    }
+
+    /// The row of a candidate, without the tokens around it.
+    fn row_alone(&self, candidate: &Candidate) -> Option<FlaggedToken> {
         let (_, tau_h) = self.threshold(candidate)?;
         let c = candidate;
         let group = self.groups.get(c.batch.step, &c.group).filter(|_| c.group != Id::Missing);
-        let shown = self.texts.all_shown(&c.context, c.texts.as_deref());
-        let centre = c.centre as usize;
         let logged = |v: f32| v.is_finite().then_some(f64::from(v));
         Some(FlaggedToken {
             kind: Self::kind(c, tau_h),
@@ -142,8 +159,21 @@ impl FlaggedSource {
             reward: logged(c.reward),
             group_passes: group.as_ref().and_then(|g| self.passes(g)),
             group_size: group.map(|g| g.responses),
-            before: shown.get(..centre).unwrap_or_default().to_vec(),
-            after: shown.get(centre + 1..).unwrap_or_default().to_vec(),
+            before: Vec::new(),
+            after: Vec::new(),
+        })
+    }
+
+    /// The row of a candidate as the table has it: what is around it is two texts.
+    fn table_row(&self, candidate: &Candidate) -> Option<TableRow> {
+        let token = self.row_alone(candidate)?;
+        let centre = candidate.centre as usize;
+        let ids = around(&candidate.context, centre);
+        let texts = candidate.texts.as_deref().map(|texts| around(texts, centre));
+        Some(TableRow {
+            token,
+            before: self.texts.joined(ids.0, texts.map(|texts| texts.0)),
+            after: self.texts.joined(ids.1, texts.map(|texts| texts.1)),
         })
     }
 
@@ -158,10 +188,20 @@ impl FlaggedSource {
         self.candidates.for_each(|candidate| self.row(candidate).map_or(Ok(()), &mut visit))
     }
 
+    /// The same with rows as the table has them.
+    pub fn for_each_table_row(&self, mut visit: impl FnMut(TableRow) -> Result<()>) -> Result<()> {
+        self.candidates.for_each(|candidate| self.table_row(candidate).map_or(Ok(()), &mut visit))
+    }
+
     fn token(&self, c: &Candidate) -> Option<String> {
         let logged = c.texts.as_ref().and_then(|texts| texts.get(c.centre as usize));
         self.texts.known(c.token_id).map(str::to_owned).or_else(|| logged.map(|t| t.to_string()))
     }
+}
+
+/// What is before and after the centre.
+fn around<T>(all: &[T], centre: usize) -> (&[T], &[T]) {
+    (all.get(..centre).unwrap_or_default(), all.get(centre + 1..).unwrap_or_default())
 }
 
 /// An id as text, where logged.
@@ -175,16 +215,27 @@ fn risk(c: &Candidate) -> f64 {
 
 /// A candidate in the ranking; the greatest is the last.
 struct Ranked {
-    kind: FlagKind,
-    risk: f64,
-    number: u64,
+    rank: Rank,
     candidate: Candidate,
+}
+
+/// Kind, risk and number in the order of the table.
+type Rank = (FlagKind, f64, u64);
+
+impl Ranked {
+    fn order(&self, (kind, risk, number): Rank) -> std::cmp::Ordering {
+        let (my_kind, my_risk, my_number) = self.rank;
+        my_kind.cmp(&kind).then(risk.total_cmp(&my_risk)).then(my_number.cmp(&number))
+    }
+
+    fn is_after(&self, rank: Rank) -> bool {
+        self.order(rank).is_gt()
+    }
 }
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let by_risk = other.risk.total_cmp(&self.risk);
-        self.kind.cmp(&other.kind).then(by_risk).then(self.number.cmp(&other.number))
+        self.order(other.rank)
     }
 }
 
@@ -234,12 +285,12 @@ impl Verdicts {
                 }
             }
             number += 1;
-            let ranked = Ranked { kind, risk: risk(candidate), number, candidate: candidate.clone() };
-            if ranking.len() < CASE_LIMIT {
-                ranking.push(ranked);
-            } else if ranking.peek().is_some_and(|last| ranked < *last) {
-                ranking.pop();
-                ranking.push(ranked);
+            let rank = (kind, risk(candidate), number);
+            if ranking.len() < CASE_LIMIT || ranking.peek().is_some_and(|last| last.is_after(rank)) {
+                if ranking.len() == CASE_LIMIT {
+                    ranking.pop();
+                }
+                ranking.push(Ranked { rank, candidate: candidate.clone() });
             }
             Ok(())
         })?;

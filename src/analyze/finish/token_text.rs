@@ -1,6 +1,7 @@
 //! Texts of tokens for people.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use crate::analyze::texts::Tokenizer;
 use crate::ingest::MISSING_ID;
@@ -41,11 +42,43 @@ impl TokenTexts {
 
     /// The text of an id, else the id in brackets.
     pub fn shown(&self, id: i32) -> String {
+        let mut text = String::new();
+        self.show(id, &mut text);
+        text
+    }
+
+    fn show(&self, id: i32, to: &mut String) {
         match self.known(id) {
-            Some(text) => text.to_owned(),
-            None if id == MISSING_ID => "⟨?⟩".into(),
-            None => format!("⟨{id}⟩"),
+            Some(text) => to.push_str(text),
+            None if id == MISSING_ID => to.push_str("⟨?⟩"),
+            // Writing to a text does not fail.
+            None => drop(write!(to, "⟨{id}⟩")),
         }
+    }
+
+    /// The texts of many ids, or those logged beside them, as one text with separators between.
+    pub fn joined(&self, ids: &[i32], logged: Option<&[Box<str>]>) -> String {
+        let mut all = String::new();
+        let between = |all: &mut String, number: usize| {
+            if number > 0 {
+                all.push_str(self.separator());
+            }
+        };
+        match logged {
+            Some(texts) if self.tokenizer.is_none() => {
+                for (number, text) in texts.iter().enumerate() {
+                    between(&mut all, number);
+                    all.push_str(text);
+                }
+            }
+            _ => {
+                for (number, id) in ids.iter().enumerate() {
+                    between(&mut all, number);
+                    self.show(*id, &mut all);
+                }
+            }
+        }
+        all
     }
 
     /// Texts of many ids, or those logged beside them.
@@ -54,5 +87,22 @@ impl TokenTexts {
             Some(texts) if self.tokenizer.is_none() => texts.iter().map(|t| t.to_string()).collect(),
             _ => ids.iter().map(|id| self.shown(*id)).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_texts_are_the_shown_ones() {
+        let logged = HashMap::from([(1, "a".into()), (2, "".into())]);
+        let texts = TokenTexts::new(None, logged);
+        let ids = [2, 1, 7, MISSING_ID];
+        assert_eq!(texts.joined(&ids, None), texts.all_shown(&ids, None).join(""));
+        assert_eq!(texts.joined(&ids, None), "a⟨7⟩⟨?⟩");
+        let beside: [Box<str>; 2] = ["x".into(), "y".into()];
+        assert_eq!(texts.joined(&ids, Some(&beside)), "xy");
+        assert_eq!(texts.joined(&[], None), "");
     }
 }

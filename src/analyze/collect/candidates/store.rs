@@ -1,10 +1,12 @@
 //! Sorted runs of candidates and their merge.
 
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-use super::{Candidate, encoding};
+use super::Candidate;
+use super::encoding::{RecordReader, RecordWriter};
 use crate::error::{Error, Result};
 
 fn spill_error(source: io::Error) -> Error {
@@ -20,7 +22,7 @@ pub struct CandidateBuffer {
     memory: Vec<Candidate>,
     bytes: usize,
     limit: usize,
-    runs: Vec<File>,
+    runs: Vec<Run>,
 }
 
 impl CandidateBuffer {
@@ -38,20 +40,55 @@ impl CandidateBuffer {
 
     fn spill(&mut self) -> io::Result<()> {
         self.memory.sort_by(Candidate::order);
-        self.runs.push(write_run(self.memory.drain(..).map(Ok))?);
+        self.runs.push(Run::of(&self.memory)?);
+        self.memory.clear();
         self.bytes = 0;
         Ok(())
     }
 }
 
-/// Writes sorted candidates to a temporary file.
-fn write_run(candidates: impl Iterator<Item = io::Result<Candidate>>) -> io::Result<File> {
-    let mut file = BufWriter::new(tempfile::tempfile()?);
-    for candidate in candidates {
-        encoding::write(&candidate?, &mut file)?;
+/// Sorted candidates in a temporary file.
+#[derive(Debug)]
+struct Run {
+    file: File,
+    candidates: usize,
+}
+
+impl Run {
+    fn of(candidates: &[Candidate]) -> io::Result<Self> {
+        let mut run = RunWriter::new()?;
+        candidates.iter().try_for_each(|candidate| run.push(candidate))?;
+        run.end()
     }
-    file.flush()?;
-    file.into_inner().map_err(io::IntoInnerError::into_error)
+
+    fn reader(&self) -> io::Result<RecordReader<BufReader<&File>>> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(RecordReader::new(BufReader::with_capacity(1 << 18, file)))
+    }
+}
+
+/// A run in the making.
+struct RunWriter {
+    out: RecordWriter<BufWriter<File>>,
+    candidates: usize,
+}
+
+impl RunWriter {
+    fn new() -> io::Result<Self> {
+        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile()?);
+        Ok(Self { out: RecordWriter::new(file), candidates: 0 })
+    }
+
+    fn push(&mut self, candidate: &Candidate) -> io::Result<()> {
+        self.candidates += 1;
+        self.out.write(candidate)
+    }
+
+    fn end(self) -> io::Result<Run> {
+        let file = self.out.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(Run { file, candidates: self.candidates })
+    }
 }
 
 /// All candidates of a run, or of a part of it, in order.
@@ -60,7 +97,7 @@ pub struct CandidateStore {
     memory: Vec<Candidate>,
     bytes: usize,
     limit: usize,
-    runs: Vec<File>,
+    runs: Vec<Run>,
 }
 
 impl CandidateStore {
@@ -83,49 +120,63 @@ impl CandidateStore {
         self.bytes += other.bytes;
         self.memory.sort_by(Candidate::order);
         if self.bytes > self.limit {
-            let run = write_run(std::mem::take(&mut self.memory).into_iter().map(Ok)).map_err(spill_error)?;
-            self.runs.push(run);
+            self.runs.push(Run::of(&self.memory).map_err(spill_error)?);
+            self.memory = Vec::new();
             self.bytes = 0;
         }
-        if self.runs.len() > MOST_RUNS {
-            let mut file = BufWriter::new(tempfile::tempfile().map_err(spill_error)?);
-            self.for_each(|candidate| encoding::write(candidate, &mut file).map_err(spill_error))?;
-            let run = file.into_inner().map_err(|e| spill_error(e.into_error()))?;
-            *self = Self { runs: vec![run], limit: self.limit, ..Self::default() };
-        }
+        if self.runs.len() > MOST_RUNS { self.join_small_runs() } else { Ok(()) }
+    }
+
+    /// Makes one run of the smaller half: each candidate is then copied a few times at most, however many
+    /// parts come.
+    fn join_small_runs(&mut self) -> Result<()> {
+        self.runs.sort_by_key(|run| std::cmp::Reverse(run.candidates));
+        let small = Self { runs: self.runs.split_off(MOST_RUNS / 2), ..Self::default() };
+        let mut joined = RunWriter::new().map_err(spill_error)?;
+        small.for_each(|candidate| joined.push(candidate).map_err(spill_error))?;
+        self.runs.push(joined.end().map_err(spill_error)?);
         Ok(())
     }
 
     /// Writes all candidates, in order.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.for_each(|candidate| encoding::write(candidate, &mut *out).map_err(spill_error))
-            .map_err(io::Error::other)
+        let mut out = RecordWriter::new(out);
+        self.for_each(|candidate| out.write(candidate).map_err(spill_error)).map_err(io::Error::other)
     }
 
     /// Reads what was written; units get the numbers that `unit` gives them.
     pub fn read(input: &mut dyn Read, limit: usize, unit: impl Fn(u32) -> u32) -> io::Result<Self> {
-        let mut next = || {
-            let candidate = encoding::read(&mut *input)?;
-            Ok::<_, io::Error>(candidate.map(|mut c| {
-                c.place.0 = unit(c.place.0);
-                c
-            }))
-        };
+        let mut input = RecordReader::new(input);
         let mut read = Self { limit, ..Self::default() };
-        while let Some(candidate) = next()? {
-            if read.memory.last().is_some_and(|last| last.order(&candidate).is_gt()) {
-                return Err(io::ErrorKind::InvalidData.into());
+        let mut candidate = Candidate::default();
+        let in_order = |last: &Candidate, candidate: &mut Candidate| {
+            candidate.place.0 = unit(candidate.place.0);
+            match last.order(candidate).is_gt() {
+                true => Err(io::Error::from(io::ErrorKind::InvalidData)),
+                false => Ok(()),
+            }
+        };
+        while read.bytes <= limit {
+            if !input.read_into(&mut candidate)? {
+                return Ok(read);
+            }
+            match read.memory.last() {
+                Some(last) => in_order(last, &mut candidate)?,
+                None => candidate.place.0 = unit(candidate.place.0),
             }
             read.bytes += candidate.bytes();
-            read.memory.push(candidate);
-            if read.bytes > limit {
-                let memory = std::mem::take(&mut read.memory).into_iter().map(Ok);
-                let rest = std::iter::from_fn(|| next().transpose());
-                read.runs.push(write_run(memory.chain(rest))?);
-                read.bytes = 0;
-                break;
-            }
+            read.memory.push(candidate.clone());
         }
+        let mut run = RunWriter::new()?;
+        read.memory.iter().try_for_each(|candidate| run.push(candidate))?;
+        (read.memory, read.bytes) = (Vec::new(), 0);
+        let mut last = candidate.clone();
+        while input.read_into(&mut candidate)? {
+            in_order(&last, &mut candidate)?;
+            run.push(&candidate)?;
+            std::mem::swap(&mut last, &mut candidate);
+        }
+        read.runs.push(run.end()?);
         Ok(read)
     }
 
@@ -134,61 +185,71 @@ impl CandidateStore {
         if self.runs.is_empty() {
             return self.memory.iter().try_for_each(visit);
         }
-        let mut sources: Vec<Source<'_>> = vec![Source::Memory(self.memory.iter())];
+        let mut sources = BinaryHeap::new();
+        if !self.memory.is_empty() {
+            sources.push(Source::Memory(&self.memory));
+        }
         for run in &self.runs {
-            let mut file: &File = run;
-            file.seek(SeekFrom::Start(0)).map_err(spill_error)?;
-            sources.push(Source::File(BufReader::with_capacity(1 << 16, file)));
+            let mut file = run.reader().map_err(spill_error)?;
+            let mut candidate = Box::<Candidate>::default();
+            if file.read_into(&mut candidate).map_err(spill_error)? {
+                sources.push(Source::File { file: Box::new(file), candidate });
+            }
         }
-        let mut heads = BinaryHeap::new();
-        for (source, candidates) in sources.iter_mut().enumerate() {
-            heads.extend(candidates.next()?.map(|candidate| Head { candidate, source }));
-        }
-        while let Some(Head { candidate, source }) = heads.pop() {
-            visit(&candidate)?;
-            heads.extend(sources[source].next()?.map(|candidate| Head { candidate, source }));
+        while let Some(mut source) = sources.peek_mut() {
+            visit(source.candidate())?;
+            if !source.advance().map_err(spill_error)? {
+                PeekMut::pop(source);
+            }
         }
         Ok(())
     }
 }
 
+/// What is left of a sorted run, which is not empty; the one whose first candidate is the smallest is the
+/// greatest of the heap.
 enum Source<'a> {
-    Memory(std::slice::Iter<'a, Candidate>),
-    File(BufReader<&'a File>),
+    Memory(&'a [Candidate]),
+    File { file: Box<RecordReader<BufReader<&'a File>>>, candidate: Box<Candidate> },
 }
 
 impl Source<'_> {
-    fn next(&mut self) -> Result<Option<Candidate>> {
+    fn candidate(&self) -> &Candidate {
         match self {
-            Self::Memory(rest) => Ok(rest.next().cloned()),
-            Self::File(file) => encoding::read(file).map_err(spill_error),
+            Self::Memory(rest) => &rest[0],
+            Self::File { candidate, .. } => candidate,
+        }
+    }
+
+    /// Goes to the next candidate; says whether there is one.
+    fn advance(&mut self) -> io::Result<bool> {
+        match self {
+            Self::Memory(rest) => {
+                *rest = &rest[1..];
+                Ok(!rest.is_empty())
+            }
+            Self::File { file, candidate } => file.read_into(candidate),
         }
     }
 }
 
-/// The next candidate of a source; the smallest is the greatest of the heap.
-struct Head {
-    candidate: Candidate,
-    source: usize,
-}
-
-impl PartialEq for Head {
+impl PartialEq for Source<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Head {}
+impl Eq for Source<'_> {}
 
-impl PartialOrd for Head {
+impl PartialOrd for Source<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Head {
+impl Ord for Source<'_> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.candidate.order(&self.candidate)
+        other.candidate().order(self.candidate())
     }
 }
 
@@ -232,6 +293,10 @@ mod tests {
             let mut many = read();
             (1..100).for_each(|_| many.merge(read()).unwrap());
             assert!(many.runs.len() <= MOST_RUNS);
+            assert_eq!(
+                many.runs.iter().map(|run| run.candidates).sum::<usize>() + many.memory.len(),
+                100 * 200
+            );
             let all = collect(&many);
             assert!(all.is_sorted_by(|a, b| a.order(b).is_le()) && all.len() == 100 * 200);
         }
