@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, PartFault, Result};
 
 /// The format of parts and plans. Parts of another one are refused: collecting again is cheap.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// Who wrote a part: only parts of the same producer give the same bytes as one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
