@@ -1,36 +1,17 @@
 //! What is right: one order for everything that asks. The user's condition (`--pass`), else a part of the
-//! reward whose name says so and that is a verdict of two values, else a reward of two values. A part of
+//! reward whose name says so and that is a verdict of two values, else a reward of two values. A name with
+//! words that are not understood may measure something else (`answer_boldness`): a reward of two values comes
+//! before such a part, unless both say the same of every response. A part of
 //! many values is a grade: where it turns into right is not known before all of it was seen, so only what
 //! looks at single responses once more takes it, by the middle of its range, where nothing else says it.
 
+mod names;
+
+pub use self::names::right_part;
+
+use self::names::is_plain;
 use crate::stats::quantile::select_quantile;
 
-/// Words in the name of a part of the reward that says whether the answer is right, …
-const RIGHT: [&str; 18] = [
-    "acc",
-    "accuracy",
-    "accurate",
-    "answer",
-    "answers",
-    "correct",
-    "correctly",
-    "correctness",
-    "exact",
-    "pass",
-    "passed",
-    "passes",
-    "passing",
-    "passrate",
-    "solve",
-    "solved",
-    "success",
-    "successful",
-];
-/// … and beginnings of words that say it measures something else of it.
-const OTHER: [&str; 17] = [
-    "brevity", "cit", "count", "extract", "format", "json", "length", "overlap", "pars", "penal", "present",
-    "style", "tag", "token", "word", "xml", "yaml",
-];
 /// Ends of a part's range; a few odd values are none.
 const ENDS: [f64; 2] = [0.01, 0.99];
 
@@ -59,10 +40,12 @@ impl Rule {
         if let Some(text) = given {
             return Some(Self::Given(text.to_owned()));
         }
-        let by_part = part.zip(seen.part.verdict());
+        let by_reward = seen.reward.two().map(Self::Reward);
+        let says_it = |name: &str| by_reward.is_none() || is_plain(name) || seen.agree();
+        let by_part = part.filter(|(_, name)| says_it(name)).zip(seen.part.verdict());
         let by_part =
             by_part.map(|((part, name), values)| Self::Part { name: name.to_owned(), part, values });
-        by_part.or_else(|| seen.reward.two().map(Self::Reward))
+        by_part.or(by_reward)
     }
 
     /// In words of the option.
@@ -127,9 +110,11 @@ impl RewardValues {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SeenRewards {
     /// The reward itself.
-    pub reward: RewardValues,
+    reward: RewardValues,
     /// The part.
-    pub part: RewardValues,
+    part: RewardValues,
+    /// Both, of responses that have both: to be the same verdict, they are two.
+    both: Vec<[f32; 2]>,
 }
 
 impl SeenRewards {
@@ -137,44 +122,47 @@ impl SeenRewards {
     pub fn settle(&mut self) {
         self.reward.settle();
         self.part.settle();
+        if self.both.len() > 2 {
+            self.both = vec![[f32::NAN; 2]; 3];
+        }
+        self.both.iter_mut().flatten().for_each(|value| *value += 0.0);
+        self.both.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    }
+
+    /// Notes the reward of a response and its part; NaN is none.
+    #[inline]
+    pub fn add(&mut self, reward: f32, part: f32) {
+        self.reward.add(reward);
+        self.part.add(part);
+        self.add_both([reward, part]);
+    }
+
+    #[inline]
+    fn add_both(&mut self, both: [f32; 2]) {
+        if self.both.len() < 3 && !both.iter().any(|value| value.is_nan()) && !self.both.contains(&both) {
+            self.both.push(both);
+        }
+    }
+
+    /// The rewards.
+    pub fn rewards(&self) -> &RewardValues {
+        &self.reward
+    }
+
+    /// Whether reward and part are the same verdict of every response.
+    fn agree(&self) -> bool {
+        matches!(self.both[..], [a, b] if a[0] != b[0] && a[1] != b[1] && (a[0] < b[0]) == (a[1] < b[1]))
     }
 
     /// Adds those of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.reward.merge(&other.reward);
         self.part.merge(&other.part);
-    }
-}
-
-/// The part whose name says most plainly that it tells what is right.
-pub fn right_part<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<usize> {
-    let plain = |(index, name): (usize, &str)| Some((words_of_right(name)?, index));
-    parts.into_iter().enumerate().filter_map(plain).min().map(|(_, part)| part)
-}
-
-/// The number of words of a name that says what is right: the fewer, the plainer.
-fn words_of_right(name: &str) -> Option<usize> {
-    let words = words(name);
-    let says_right = words.iter().any(|word| RIGHT.contains(&word.as_str()));
-    let says_other = words.iter().any(|word| OTHER.iter().any(|start| word.starts_with(start)));
-    (says_right && !says_other).then_some(words.len())
-}
-
-/// The words of a name, in lower case: `answer_format`, `AnswerFormat` and `answer-format` have two.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || (was_lower && c.is_uppercase()) {
-            words.push(String::new());
+        if other.both.len() > 2 {
+            self.both.clone_from(&other.both);
         }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-        was_lower = c.is_lowercase();
+        other.both.iter().for_each(|both| self.add_both(*both));
     }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// The middle of a grade's range, whatever its scale. One that is the same everywhere is right where it is
@@ -195,8 +183,8 @@ mod tests {
 
     fn seen(rewards: &[f32], parts: &[f32]) -> SeenRewards {
         let mut seen = SeenRewards::default();
-        rewards.iter().for_each(|reward| seen.reward.add(*reward));
-        parts.iter().for_each(|part| seen.part.add(*part));
+        rewards.iter().for_each(|reward| seen.add(*reward, f32::NAN));
+        parts.iter().for_each(|part| seen.add(f32::NAN, *part));
         seen
     }
 
@@ -216,15 +204,30 @@ mod tests {
         assert_eq!(text(None, &many, &[]), None);
     }
 
+    /// Of a name that is not understood the reward is asked first, where it is a verdict.
     #[test]
-    fn the_plainest_name_says_what_is_right() {
-        let best = |names: &[&'static str]| right_part(names.iter().copied()).map(|part| names[part]);
-        assert_eq!(best(&["answer_format", "correct"]), Some("correct"));
-        assert_eq!(best(&["answer_length_penalty", "exact_match_reward"]), Some("exact_match_reward"));
-        assert_eq!(best(&["compass", "incorrect", "format"]), None);
-        assert_eq!(best(&["passage_overlap", "passage", "answer_tokens", "exact_json"]), None);
-        assert_eq!(best(&["AccuracyReward"]), Some("AccuracyReward"));
-        assert_eq!(best(&["AnswerFormat", "pass@1"]), Some("pass@1"));
-        assert_eq!(best(&["accuracy_reward", "accuracy"]), Some("accuracy"));
+    fn a_reward_of_two_values_decides_where_an_odd_part_says_something_else() {
+        let of = |name: &str, both: &[[f32; 2]]| {
+            let mut seen = SeenRewards::default();
+            both.iter().for_each(|[reward, part]| seen.add(*reward, *part));
+            // Workers see it in any order.
+            let mut halves = [SeenRewards::default(), SeenRewards::default()];
+            both.iter().rev().enumerate().for_each(|(i, [reward, part])| halves[i % 2].add(*reward, *part));
+            let [mut merged, other] = halves;
+            merged.merge(&other);
+            let [one, two] = [&seen, &merged].map(|seen| Rule::of(None, Some((0, name)), seen));
+            assert_eq!(one, two);
+            one.map(|rule| rule.text())
+        };
+        let (same, other) = ([[0.0, 0.0], [1.0, 0.5]], [[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]]);
+        let against = [[0.0, 1.0], [1.0, 0.0]];
+        assert_eq!(of("answer_boldness", &same).as_deref(), Some("reward/answer_boldness>0"));
+        assert_eq!(of("answer_boldness", &other).as_deref(), Some("reward>0"));
+        assert_eq!(of("answer_boldness", &against).as_deref(), Some("reward>0"));
+        assert_eq!(of("answer_boldness", &[[0.0, 1.0], [1.0, 1.0]]).as_deref(), Some("reward>0"));
+        // A reward of many values is no verdict; a plain name is one whatever is paid for.
+        let many = [[0.0, 1.0], [0.5, 1.0], [1.0, 0.0]];
+        assert_eq!(of("answer_boldness", &many).as_deref(), Some("reward/answer_boldness>0"));
+        assert_eq!(of("answer", &other).as_deref(), Some("reward/answer>0"));
     }
 }

@@ -82,7 +82,7 @@ mod tests {
         let fact = |value: &f32| ResponseFact { parts: [*value].into(), ..ResponseFact::default() };
         let facts: Vec<ResponseFact> = values.iter().map(fact).collect();
         let mut seen = SeenRewards::default();
-        values.iter().for_each(|value| seen.part.add(*value));
+        values.iter().for_each(|value| seen.add(f32::NAN, *value));
         let rule = Rule::of(None, Some((0, "answer")), &seen);
         let right = match &rule {
             Some(rule) => Right::ruled(rule, None, &[]),

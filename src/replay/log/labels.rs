@@ -94,11 +94,9 @@ impl RewardValues {
     }
 
     fn note(&mut self, reward: f32, part: Option<f32>) {
-        if reward.is_finite() {
-            self.seen.reward.add(reward);
-        }
+        let reward = if reward.is_finite() { reward } else { f32::NAN };
+        self.seen.add(reward, part.unwrap_or(f32::NAN));
         if let (Some((_, values)), Some(value)) = (&mut self.part, part) {
-            self.seen.part.add(value);
             values.push(value);
         }
     }
@@ -123,7 +121,7 @@ impl RewardValues {
 
     /// All rewards alike: correct where there is anything to be correct about.
     fn alike(&self) -> Labels {
-        match self.seen.reward.verdict() {
+        match self.seen.rewards().verdict() {
             Some([low, high]) => Labels::Higher { low, high },
             None => Labels::Advantage,
         }

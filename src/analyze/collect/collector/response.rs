@@ -223,8 +223,7 @@ impl Collector<'_> {
             tally.kept.add(trained.entropy, trained.advantage);
         }
         let verdict = self.plan.questions.verdict(&response.source.responses, response.index);
-        self.rewards.reward.add(response.reward);
-        self.rewards.part.add(verdict);
+        self.rewards.add(response.reward, verdict);
         if let Some(groups) = response.source.ids(Column::GroupId) {
             let one = GroupTally {
                 responses: 1,
