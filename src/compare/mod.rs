@@ -18,6 +18,7 @@ mod judge;
 pub(crate) mod names;
 mod pairs;
 mod quantities;
+mod ranges;
 pub mod result;
 mod settings;
 mod sides;
@@ -216,6 +217,10 @@ pub fn compare_runs(
         }
     }
     let Pairs { mut rows, missing, alignment, distributions, mut warnings } = pairs;
+    for row in &mut rows {
+        let other = arms.iter().position(|arm| arm.name == row.run).unwrap_or(0);
+        ranges::note(row, [groups[0], groups[other]]);
+    }
     correction::correct(&mut rows, settings.confidence);
     warnings.extend(warnings::of_arms(&arms, &alignment));
     warnings.extend(warnings::of_metrics(&rows, &missing));

@@ -247,6 +247,10 @@ pub struct MetricRow {
     pub autocorrelation: Option<f64>,
     /// Independent steps that the series of differences is worth.
     pub effective_steps: Option<f64>,
+    /// The ends of the values of single responses in both logs, a few odd ones left out: of rewards and their
+    /// parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
 }
 
 /// Values of one run over steps.

@@ -55,22 +55,29 @@ pub fn set_interval(found: Option<([f64; 2], Drawn)>, row: &mut MetricRow) {
     }
 }
 
-/// Metrics in nats or without a unit that have no values below 0.
-const NEVER_NEGATIVE: [&str; 2] = ["entropy", "energy_per_token"];
+/// Metrics in nats or without a unit that have no values below 0; k3 is r − 1 − ln r.
+const NEVER_NEGATIVE: [&str; 5] =
+    ["entropy", "energy_per_token", "engine_k3", "update_k3", "kl_reference_k3"];
 
-/// An interval of a share that is at least so wide says nothing of it, wherever it lies.
+/// An interval of a share that is at least so wide says nothing of it, wherever it lies; of a reward, so much of
+/// its range.
 const HALF_OF_ALL: f64 = 0.5;
 
 /// Whether an interval around 0 leaves open that the runs differ by as much as the larger of both values, so
-/// that one of them may have nothing of it, or that a share differs by about half of all: of such a one nobody
-/// can say that nothing differs. The same whichever run is the baseline.
+/// that one of them may have nothing of it, or that they differ by about half of all that there is: of such a
+/// one nobody can say that nothing differs. The same whichever run is the baseline.
 pub fn tells_nothing(row: &MetricRow) -> bool {
     let Some((low, high)) = row.ci_low.zip(row.ci_high) else { return false };
-    let from_zero =
-        matches!(row.unit, Unit::Share | Unit::Tokens) || NEVER_NEGATIVE.contains(&row.name.as_str());
-    let larger = row.baseline.max(row.other);
-    let may_vanish = from_zero && larger > 0.0 && (low <= -larger || high >= larger);
-    may_vanish || row.unit == Unit::Share && high - low >= HALF_OF_ALL
+    let from_zero = row.unit == Unit::Tokens || NEVER_NEGATIVE.contains(&row.name.as_str());
+    let [least, all] = match row.range.filter(|[least, most]| least < most) {
+        Some([least, most]) => [least, most - least],
+        None if row.unit == Unit::Share => [0.0, 1.0],
+        None if from_zero => [0.0, f64::INFINITY],
+        None => return false,
+    };
+    let larger = row.baseline.max(row.other) - least;
+    let may_vanish = larger > 0.0 && (low <= -larger || high >= larger);
+    may_vanish || high - low >= HALF_OF_ALL * all
 }
 
 fn samples(left: &[f64], right: &[f64], unit: Drawn, row: &mut MetricRow) {
@@ -137,6 +144,35 @@ mod tests {
             let swapped = between(unit, [values[1], values[0]], [-high, -low]);
             assert_eq!([tells_nothing(&row), tells_nothing(&swapped)], [expected; 2], "{row:?}");
         }
+    }
+
+    /// What a share says of right answers, a reward of two values says of the same answers.
+    #[test]
+    fn a_reward_tells_nothing_where_the_share_of_its_range_would() {
+        let cases = [
+            ([0.284, 0.307], [-0.358, 0.436], true),
+            ([0.284, 0.307], [-0.1, 0.15], false),
+            ([0.01, 0.02], [-0.02, 0.03], true),
+            ([0.97, 0.96], [-0.04, 0.02], false),
+        ];
+        for (values, bounds, expected) in cases {
+            for [least, most] in [[0.0, 1.0], [-1.0, 1.0], [10.0, 110.0]] {
+                let scale = most - least;
+                let row = MetricRow {
+                    range: Some([least, most]),
+                    ..between(Unit::Number, values.map(|v| least + scale * v), bounds.map(|b| scale * b))
+                };
+                let [low, high] = bounds.map(|b| scale * b);
+                let swapped = MetricRow {
+                    range: row.range,
+                    ..between(Unit::Number, [row.other, row.baseline], [-high, -low])
+                };
+                assert_eq!([tells_nothing(&row), tells_nothing(&swapped)], [expected; 2], "{row:?}");
+            }
+        }
+        // All rewards alike: the runs are equal.
+        let equal = MetricRow { range: Some([1.0; 2]), ..between(Unit::Number, [1.0; 2], [0.0; 2]) };
+        assert!(!tells_nothing(&equal));
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
 fn too_few(row: &MetricRow) -> String {
     if has_few_left(row) {
         return format!(
-            "neighbouring steps differ alike, and fewer than {FEWEST_STEPS} independent ones are left"
+            "steps near each other differ alike: they are worth fewer than {FEWEST_STEPS} independent ones"
         );
     }
     let unit = match row.test_unit {

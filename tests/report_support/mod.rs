@@ -115,7 +115,7 @@ fn diagnosis(spec: &Spec) -> Diagnosis {
     Diagnosis {
         damage: vec![Damage { signal: "reward".into(), from_step: 1, before: 1.0, after: 0.1 }],
         onsets: vec![Onset { signal: "reward".into(), step: 1, direction: Direction::Down }],
-        signals: vec![Signal { name: "reward".into(), points }],
+        signals: vec![Signal { name: "reward".into(), points, range: None }],
         ..Diagnosis::default()
     }
 }

@@ -70,7 +70,8 @@ impl Series {
     /// As it is shown.
     pub fn shown(&self) -> Signal {
         let points = self.points.iter().map(|p| (p.step, p.value, p.error)).collect();
-        Signal { name: self.name.clone(), points }
+        let range = self.range.map(|[low, high, _]| [low, high]);
+        Signal { name: self.name.clone(), points, range }
     }
 
     /// The mean of the last quarter of the steps.

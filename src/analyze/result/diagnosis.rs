@@ -163,4 +163,6 @@ pub struct Signal {
     pub name: String,
     /// Step, value and, where known, the standard error of the value.
     pub points: Vec<(i64, f64, Option<f64>)>,
+    /// The ends of the values of single responses, a few odd ones left out, where it is a mean of such.
+    pub range: Option<[f64; 2]>,
 }
