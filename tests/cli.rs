@@ -228,6 +228,11 @@ fn a_gate_turns_the_summary_into_an_exit_code() {
     let said = String::from_utf8_lossy(&undefined.stderr).into_owned();
     assert!(said.contains("totals.clipped has no value here") && said.contains("cannot be judged"), "{said}");
     assert_eq!(gate("verdict.health>1").status.code(), Some(2));
+    // A place that this run does not have, of a field that summaries have.
+    let beyond = gate("steps.4000.mean_reward<0.1");
+    let said = String::from_utf8_lossy(&beyond.stderr).into_owned();
+    assert_eq!(beyond.status.code(), Some(2));
+    assert!(said.contains("`steps` in summary.json of this run has no row 4000 ("), "{said}");
     let wrong = gate("s2t.nonsense>1");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("hint: "));

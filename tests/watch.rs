@@ -308,3 +308,41 @@ fn half_a_step_is_neither_printed_nor_judged() {
     assert_eq!(ended.status.code(), Some(1), "{said}");
     assert!(String::from_utf8_lossy(&ended.stderr).contains("cannot be judged"));
 }
+
+/// A gate on a row that comes later does not end the watch: it is judged when the row is there, and at the end.
+#[test]
+fn a_gate_waits_for_a_place_that_is_not_there_yet() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let steps = step_logs::parquet_steps(&root.join("source"), 2, 24);
+    let [first, second] = [0, 1].map(|step| step_logs::json_lines(&steps[step]));
+    std::fs::create_dir_all(root.join("run")).unwrap();
+    let log = root.join("run/grown.jsonl");
+    std::fs::write(&log, &first).unwrap();
+    let watch = |report: &str, gate: &str| {
+        program(root)
+            .args(["watch", "run", "--report", report, "--every", "300ms", "--until-idle", "3s"])
+            .args(["--fail-on", gate])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let watched = watch("out", "steps.1.responses>0");
+    wait_for("a first look", || root.join("out/live.js").exists());
+    let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(second.as_bytes()).unwrap();
+    let ended = watched.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("waiting: steps.1.responses>0: `steps` in summary.json").count(), 1, "{said}");
+    assert!(said.contains("failed: steps.1.responses>0: steps.1.responses is "), "{said}");
+    let ended = watch("again", "steps.7.responses>0").wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains(
+            "failed: steps.7.responses>0: `steps` in summary.json of this run has no row 7 (2 rows"
+        )
+    );
+}

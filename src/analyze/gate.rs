@@ -1,5 +1,7 @@
 //! Conditions on the summary that make the program fail: `s2t.fraction>3e-4`.
 
+mod place;
+
 use serde_json::Value;
 
 use super::condition::Condition;
@@ -31,14 +33,22 @@ pub enum Judged {
     Failed(String),
     /// It cannot be judged: the value is undefined or not finite; in words.
     Undefined(String),
+    /// The result has no such place, which another run, or more of this one, may have: what is missing, in
+    /// words.
+    Missing(String),
 }
 
 impl Judged {
-    /// What to say where a gate is not passed: what cannot be judged is not.
-    fn failure(self) -> Option<String> {
+    /// What to say where a gate is not passed: what cannot be judged is not. A place that is not there is an
+    /// error.
+    fn failure(self, file: &str) -> Result<Option<String>> {
         match self {
-            Self::Passed => None,
-            Self::Failed(said) | Self::Undefined(said) => Some(said),
+            Self::Passed => Ok(None),
+            Self::Failed(said) | Self::Undefined(said) => Ok(Some(said)),
+            Self::Missing(said) => Err(Error::Usage {
+                message: format!("--fail-on {said}"),
+                hint: format!("ask for what this run has: look into {file} (--format json)"),
+            }),
         }
     }
 }
@@ -81,12 +91,12 @@ impl Gate {
     /// What to say where the condition holds or cannot be judged, since the value is undefined in this run
     /// or not finite; `None` where it does not hold.
     pub fn check(&self, analysis: &RunAnalysis) -> Result<Option<String>> {
-        self.judge(analysis).map(Judged::failure)
+        self.judge(analysis)?.failure(SUMMARY)
     }
 
     /// The same for the content of any of the program's JSON files.
     pub fn check_value(&self, summary: &Value, file: &str) -> Result<Option<String>> {
-        self.judge_value(summary, file).map(Judged::failure)
+        self.judge_value(summary, file)?.failure(file)
     }
 
     /// Judges an analysis.
@@ -100,11 +110,11 @@ impl Gate {
     pub fn judge_before(&self, analysis: &RunAnalysis, newest: i64) -> Result<Judged> {
         self.require_known_code()?;
         let mut summary = analysis.to_value()?;
-        self.judge_value(&summary, SUMMARY)?;
+        let is_there = !self.values(&summary).is_empty();
         forget_step(&mut summary, newest);
-        match self.values(&summary).is_empty() {
-            true => Ok(Judged::Passed),
-            false => self.judge_value(&summary, SUMMARY),
+        match self.judge_value(&summary, SUMMARY)? {
+            Judged::Missing(_) if is_there => Ok(Judged::Passed),
+            judged => Ok(judged),
         }
     }
 
@@ -116,14 +126,8 @@ impl Gate {
     fn judge_value(&self, summary: &Value, file: &str) -> Result<Judged> {
         let values = self.values(summary);
         if values.is_empty() {
-            return Err(Error::Usage {
-                message: format!(
-                    "--fail-on {}: {file} has no field `{}`",
-                    self.condition.text,
-                    self.path.join(".")
-                ),
-                hint: format!("look for its name in {file} (--format json)"),
-            });
+            let missing = place::missing(summary, &self.path, file);
+            return Ok(Judged::Missing(format!("{}: {missing}", self.condition.text)));
         }
         let (text, path) = (&self.condition.text, self.path.join("."));
         let mut judged = Judged::Passed;
@@ -184,33 +188,7 @@ impl Gate {
         {
             return vec![Value::from(warnings.iter().filter(|w| w["code"] == code).count())];
         }
-        let mut found = Vec::new();
-        follow(summary, &self.path, &mut found);
-        found
-    }
-}
-
-/// Items of lists are found by their place, or by their `name`, which may hold dots and may be that
-/// of several.
-fn follow(value: &Value, path: &[String], found: &mut Vec<Value>) {
-    let Some((name, rest)) = path.split_first() else {
-        found.push(value.clone());
-        return;
-    };
-    let Value::Array(items) = value else {
-        value.get(name).into_iter().for_each(|field| follow(field, rest, found));
-        return;
-    };
-    if let Ok(at) = name.parse::<i64>() {
-        let at = if at < 0 { at + items.len() as i64 } else { at };
-        let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-        item.into_iter().for_each(|item| follow(item, rest, found));
-        return;
-    }
-    for words in 1..=path.len() {
-        let name = path[..words].join(".");
-        let named = items.iter().filter(|item| item["name"] == name.as_str());
-        named.for_each(|item| follow(item, &path[words..], found));
+        place::values(summary, &self.path)
     }
 }
 

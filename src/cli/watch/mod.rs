@@ -52,6 +52,7 @@ pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> 
         unsettled: None,
         seen: BTreeSet::new(),
         undefined: Vec::new(),
+        awaited: BTreeSet::new(),
         waiting_for: None,
     };
     let mut idle_since = Instant::now();
@@ -124,6 +125,8 @@ struct Watch<'a> {
     seen: BTreeSet<String>,
     /// Gates that had no value to judge at the last look, in words.
     undefined: Vec<String>,
+    /// Gates on places that were not there yet, by their number: each is said once.
+    awaited: BTreeSet<usize>,
     /// What stood in the way at the last look.
     waiting_for: Option<Error>,
 }
@@ -240,7 +243,7 @@ impl Watch<'_> {
             outcome = Outcome::GateFailed;
         }
         self.undefined.clear();
-        for gate in &self.gates {
+        for (number, gate) in self.gates.iter().enumerate() {
             let judged = match self.newest {
                 Some((newest, _)) if !settled => gate.judge_before(analysis, newest)?,
                 _ => gate.judge(analysis)?,
@@ -253,6 +256,12 @@ impl Watch<'_> {
                 }
                 // A run that goes on may have a value later.
                 Judged::Undefined(said) => self.undefined.push(said),
+                Judged::Missing(said) => {
+                    if self.awaited.insert(number) && !self.arguments.input.reading.quiet {
+                        stdout(writeln!(talk, "waiting: {said} yet"))?;
+                    }
+                    self.undefined.push(said);
+                }
             }
         }
         Ok(outcome)
