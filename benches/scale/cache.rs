@@ -41,7 +41,7 @@ pub fn measure(arguments: &Arguments, log: &Log, folder: &Path, figures: &mut Fi
          The reports are equal byte for byte.\n",
         plain.seconds / grown.seconds,
         plain.processor / grown.processor,
-        bytes_in(&cache, "part") / 1e6
+        bytes_in(&cache, "cache-part") / 1e6
     );
     figures.part("cache", log, &table);
 }

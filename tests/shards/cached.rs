@@ -19,7 +19,7 @@ fn cached(paths: &[PathBuf], settings: &AnalyzeSettings, folder: &Path) -> (Stri
 
 fn entries(cache: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(cache).unwrap().flatten().map(|e| e.path());
-    let mut all: Vec<PathBuf> = all.filter(|p| p.extension().is_some_and(|e| e == "part")).collect();
+    let mut all: Vec<PathBuf> = all.filter(|p| p.extension().is_some_and(|e| e == "cache-part")).collect();
     all.sort();
     all
 }
@@ -186,4 +186,34 @@ fn entries_of_other_settings_stay_for_a_month_and_while_there_is_room() {
     let s2t = S2tSettings { tau_p: 0.5, ..S2tSettings::v5() };
     analyze_cached(&open(&paths), &preset(s2t), &small, &Silent).unwrap();
     assert_eq!(entries(&cache).len(), 1);
+}
+
+/// A folder of downloads and collected parts that is the cache, too: what is not an entry stays, whatever its
+/// age and the room.
+#[test]
+fn files_of_the_user_are_never_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = write(folder.path(), Content::new(Shape::Nested), 2);
+    let cache = folder.path().join("cache");
+    std::fs::create_dir(&cache).unwrap();
+    let settings = preset(S2tSettings::v5());
+    cached(&paths[..1], &settings, &cache);
+    let entry = entries(&cache)[0].clone();
+    let name = entry.file_name().unwrap().to_str().unwrap().to_owned();
+    // Of the same run before a file grew, as a collected part is.
+    let collected = cache.join(name.replace(".cache-part", ".part"));
+    std::fs::copy(&entry, &collected).unwrap();
+    let foreign = ["ubuntu.iso.part", "part-0-of-2.part", "notes.cache-part"].map(|name| cache.join(name));
+    for path in &foreign {
+        std::fs::write(path, "hello").unwrap();
+    }
+    let kept = || foreign.iter().chain([&collected]);
+    kept().for_each(|path| age(path, 400));
+    let small = Cache::open(&cache).unwrap().with_room(1);
+    std::fs::copy(&paths[1], &paths[0]).unwrap();
+    analyze_cached(&open(&paths[..1]), &settings, &small, &Silent).unwrap();
+    assert!(!entry.exists(), "an outdated entry is dropped");
+    for path in kept() {
+        assert!(path.exists(), "{}", path.display());
+    }
 }

@@ -26,7 +26,10 @@ use crate::ingest::{Progress, Run, UnitTable};
 use crate::parts::{Fingerprint, PartHeader, PartReader, PartWriter, place};
 use crate::store::{Shelf, is_url};
 
-const ENDING: &str = ".part";
+/// Of entries alone: `.part` is what collected parts are called, and what others call half of a download.
+const ENDING: &str = ".cache-part";
+/// Hexadecimal digits of an entry's name: of the plan, and of its files.
+const DIGITS: [usize; 2] = [32, 16];
 /// The largest token ids of files.
 const IDS: &str = "token-ids.json";
 /// Files whose largest ids are remembered.
@@ -120,6 +123,13 @@ impl Cache {
         place::list(&self.folder, &format!("{}-", header.plan), ENDING).unwrap_or_default()
     }
 
+    /// The entries of all plans. The folder may hold files of the user: nothing else is ever dropped.
+    fn all_entries(&self) -> Vec<PathBuf> {
+        let mut all = place::list(&self.folder, "", ENDING).unwrap_or_default();
+        all.retain(|path| is_entry(path));
+        all
+    }
+
     /// Writes what is new, and drops what that makes useless.
     fn keep(&self, header: &PartHeader, layers: &mut [&mut Layer], unusable: Vec<PathBuf>) -> Result<()> {
         let mut kept = Vec::new();
@@ -146,7 +156,7 @@ impl Cache {
 
     /// Drops entries of other settings, programs and runs that have been idle for too long or have no room.
     fn make_room(&self, kept: &[PathBuf]) {
-        let mut others = place::list(&self.folder, "", ENDING).unwrap_or_default();
+        let mut others = self.all_entries();
         others.retain(|path| !kept.contains(path));
         room::surplus(others, self.room).iter().for_each(|path| drop(place::remove(path)));
     }
@@ -154,8 +164,7 @@ impl Cache {
     /// Drops what was gathered with other settings, or by another program, of files of this run that
     /// have changed since.
     fn drop_outdated(&self, header: &PartHeader, kept: &[PathBuf]) {
-        let all = place::list(&self.folder, "", ENDING).unwrap_or_default();
-        for path in all.into_iter().filter(|path| !kept.contains(path)) {
+        for path in self.all_entries().into_iter().filter(|path| !kept.contains(path)) {
             if let Ok(reader) = PartReader::open(&path)
                 && !changed_since(&reader.header.files, &header.files).is_empty()
             {
@@ -225,6 +234,16 @@ impl Cache {
         }
         Ok(states.iter().filter_map(|state| known.0.get(state)).copied().max().unwrap_or(0))
     }
+}
+
+/// Whether a file has the name of an entry.
+fn is_entry(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_hex = |word: &str, digits: usize| {
+        word.len() == digits && word.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let words = name.strip_suffix(ENDING).and_then(|name| name.split_once('-'));
+    words.is_some_and(|(plan, files)| is_hex(plan, DIGITS[0]) && is_hex(files, DIGITS[1]))
 }
 
 /// The largest ids by the state of files.
