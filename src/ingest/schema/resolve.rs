@@ -17,7 +17,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
         notes: Vec::new(),
     };
     for &column in Column::ALL {
-        match user.get(column) {
+        match said(user, column, fields, layout) {
             Some(None) => {}
             Some(Some(source)) if fields.iter().any(|f| f.name == source.name) => {
                 let text = fields.iter().any(|f| f.name == source.name && is_text(f.shape));
@@ -39,6 +39,32 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
     mapping.unused = fields.iter().map(|f| f.name.clone()).filter(|n| !used(n)).collect();
     note_misfits(fields, user, &mut mapping);
     Some(mapping)
+}
+
+/// What the user said of a column. `advantage` names both, as it does in logs: a list is that of tokens, one
+/// number a row of a nested log that of its response.
+fn said<'a>(
+    user: &'a UserMap,
+    column: Column,
+    fields: &[RawField],
+    layout: Layout,
+) -> Option<Option<&'a RawSource>> {
+    let of_response = |source: &RawSource| {
+        let field = fields.iter().find(|f| f.name == source.name);
+        layout == Layout::Nested && field.is_some_and(|f| matches!(f.shape, Shape::Scalar(_)))
+    };
+    let own = user.get(column);
+    let advantage = user.get(Column::Advantage).flatten().filter(|source| of_response(source));
+    match column {
+        Column::Advantage if advantage.is_some() && user.get(Column::AdvantageSeq).is_none() => Some(None),
+        Column::AdvantageSeq if own.is_none() => advantage.map(Some),
+        _ => own,
+    }
+}
+
+/// A response's advantage under the name that the user dropped.
+fn is_dropped(column: Column, name: &str, user: &UserMap) -> bool {
+    column == Column::AdvantageSeq && user.get(Column::Advantage) == Some(None) && name != column.name()
 }
 
 /// Token columns decide: lists of them are the nested layout, scalars the long one. Other list
@@ -89,7 +115,8 @@ fn guess(
     user: &UserMap,
     mapping: &mut Mapping,
 ) {
-    let free = |f: &&RawField| !user.named().any(|(_, raw)| raw == f.name);
+    let free =
+        |f: &&RawField| !user.named().any(|(_, raw)| raw == f.name) && !is_dropped(column, &f.name, user);
     let fitting = |fits: fn(Column, Shape, Layout) -> bool| -> Vec<(usize, &RawField)> {
         fields
             .iter()
