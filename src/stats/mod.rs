@@ -13,6 +13,7 @@ pub mod mann_whitney;
 pub mod quantile;
 pub mod random;
 pub mod ranks;
+pub mod ratio_of_sums;
 pub mod serial;
 pub mod sustained;
 pub mod trend;

@@ -2,6 +2,8 @@
 
 use super::patient::measured;
 use super::series::evidence;
+use crate::analyze::collect::questions::difference::far_k3;
+use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{Cause, CauseCode, Confidence, RunCore, VocabularySource, Warning, WarningCode};
 use crate::format::grouped;
 use crate::ingest::{Column, Run, WARN_SHARE};
@@ -75,13 +77,25 @@ fn infeasible(analysis: &RunCore) -> Option<Warning> {
     })
 }
 
+/// k3 of a step's differences with ratios cut at 10, without what the farthest token can have of it.
+fn of_many(engine: &Difference) -> f64 {
+    engine.k3_bounded - far_k3(engine.max_abs) / engine.tokens.max(1) as f64
+}
+
 fn mismatch(analysis: &RunCore, causes: &[Cause]) -> Option<Warning> {
+    let ledger = analysis.answers.offpolicy.as_ref()?;
+    // A few tokens that are far out make a mean of any size: they are no disagreement of two engines.
+    let is_of_many = |step: i64| {
+        let at = ledger.steps.binary_search_by_key(&step, |row| row.step).ok();
+        let engine = at.and_then(|at| ledger.steps[at].differences.engine.as_ref());
+        engine.is_some_and(|engine| of_many(engine) > MISMATCH_KL)
+    };
     let worst = analysis
         .steps
         .iter()
         .filter_map(|row| Some((row.step, row.mismatch.as_ref()?.kl)))
-        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
-        .filter(|(_, kl)| *kl > MISMATCH_KL)?;
+        .filter(|(step, _)| is_of_many(*step))
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(Warning {
         code: WarningCode::PolicyMismatch,
         message: format!(

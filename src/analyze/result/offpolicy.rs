@@ -22,6 +22,9 @@ pub struct Difference {
     pub k2: f64,
     /// Mean of e^d − 1 − d.
     pub k3: f64,
+    /// The same with ratios outside of [0.1, 10] counted as 0.1 and 10: how far the many moved. A few tokens
+    /// that are far out make k3 any size.
+    pub k3_bounded: f64,
     /// χ² = mean of r² − 1; absent where it is beyond the largest number.
     pub chi2: Option<f64>,
     /// Effective share of the tokens: (Σr)²/(n·Σr²).

@@ -16,6 +16,9 @@ const LOGPROB_FLOOR: f32 = -9999.0;
 const LOGPROB_SLACK: f32 = 1e-6;
 /// Rounding may push an entropy this far below zero.
 const ENTROPY_SLACK: f32 = 1e-4;
+/// ln 2³²: token ids have 32 bits, so no distribution over them has a larger entropy, in bits (32 of which
+/// a vocabulary of 2³² has) or in nats. A placeholder, or another quantity.
+const LARGEST_ENTROPY: f32 = 22.180_71;
 /// Fewer tokens than this may really all have probability one.
 const MIN_CONSTANT: usize = 8;
 
@@ -80,8 +83,8 @@ fn judge(column: Column, v: f32) -> Judged {
         }
     } else if column.is_entropy() {
         match v {
-            v if v >= 0.0 => Judged::Good,
-            v if v >= -ENTROPY_SLACK => Judged::Clamp,
+            v if (0.0..=LARGEST_ENTROPY).contains(&v) => Judged::Good,
+            v if (-ENTROPY_SLACK..0.0).contains(&v) => Judged::Clamp,
             _ => Judged::OutOfRange,
         }
     } else if column == Column::GradNorm && v < 0.0 {
@@ -95,7 +98,9 @@ fn judge(column: Column, v: f32) -> Judged {
 fn all_good(column: Column, values: &[f32]) -> bool {
     if column.is_logprob() {
         simd::all(values, |v| (v <= 0.0) & (v > LOGPROB_FLOOR))
-    } else if column.is_entropy() || column == Column::GradNorm {
+    } else if column.is_entropy() {
+        simd::all(values, |v| (0.0..=LARGEST_ENTROPY).contains(&v))
+    } else if column == Column::GradNorm {
         simd::all(values, |v| (0.0..f32::INFINITY).contains(&v))
     } else {
         simd::all(values, f32::is_finite)
@@ -317,10 +322,17 @@ mod tests {
 
     #[test]
     fn negative_entropy_is_bad_but_rounding_is_not() {
-        let (out, mut quality) = clean(Column::Entropy, vec![-5e-5, -0.5, 1.0], None);
-        assert_eq!(out[0], 0.0);
+        let (out, mut quality) = clean(Column::Entropy, vec![-5e-5, -0.5, 1.0, 17.2], None);
+        assert_eq!((out[0], out[3]), (0.0, 17.2));
         assert!(out[1].is_nan());
         assert_eq!(quality.column(Column::Entropy).out_of_range, 1);
+    }
+
+    #[test]
+    fn an_entropy_that_no_vocabulary_has_is_bad() {
+        let (out, mut quality) = clean(Column::Entropy, vec![3e38, 1_000.0, 22.5, 22.1], None);
+        assert!(out[..3].iter().all(|v| v.is_nan()) && out[3] == 22.1, "{out:?}");
+        assert_eq!(quality.column(Column::Entropy).out_of_range, 3);
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Log {
         self
     }
 
-    fn keep_steps(&mut self, is_kept: impl Fn(i64) -> bool) {
+    pub fn keep_steps(&mut self, is_kept: impl Fn(i64) -> bool) {
         let kept: Vec<bool> = self.steps.iter().map(|step| is_kept(*step)).collect();
         for values in [&mut self.steps, &mut self.updates, &mut self.groups] {
             keep(values, &kept);

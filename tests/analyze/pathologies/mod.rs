@@ -2,7 +2,9 @@
 //! Σπ² are exact, so that only the fault is wrong. The table of `docs/diagnosis.md` comes from here:
 //! `cargo test --release --test analyze pathologies::table -- --ignored`.
 
+mod far_tokens;
 mod innocent;
+mod lacking;
 mod late;
 mod log;
 mod maker;

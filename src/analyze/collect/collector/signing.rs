@@ -44,7 +44,7 @@ impl Collector<'_> {
         let energies = &self.block.framework.norm_sq[..n];
         let step = self.signs.step(response.key.step);
         step.concentration.add_block(energies, largest, keeps);
-        if !columns.logprob_new.is_empty() {
+        if self.plan.questions.update {
             self.weigh_ratios(response.key.step, columns);
         }
         if largest >= self.signs.drivers.threshold() {
@@ -57,7 +57,8 @@ impl Collector<'_> {
         }
     }
 
-    /// What bounds on the ratio leave of a block, and what the open corner carries.
+    /// What bounds on the ratio leave of a block, and what the open corner carries. No bound touches tokens
+    /// without a ratio, be it that the file has none or that the value is missing.
     fn weigh_ratios(&mut self, step: i64, columns: &Columns<'_>) {
         let n = columns.len();
         let energies = &self.block.framework.norm_sq[..n];
@@ -92,11 +93,6 @@ impl Collector<'_> {
         let bounded = std::mem::take(&mut self.signs.bounded);
         let signs = std::mem::take(&mut self.signs.seen);
         if self.plan.questions.update {
-            let mut bounded = bounded;
-            if trained.logprob_new.is_empty() {
-                // A file without ratios: no bound touches its tokens, as where a value is missing.
-                bounded.add_untouched(energy, sums.get(Quantity::SquaredEnergy));
-            }
             self.signs.what_if.add(&bounded);
         }
         let step = self.signs.step(response.key.step);

@@ -15,6 +15,9 @@ pub const VERL_BOUND: f64 = 20.0;
 const LARGEST_SQUARED: f64 = 340.0;
 /// Ratios are at most e to this, so that the sum of any number of them fits an f64.
 const LARGEST: f64 = 600.0;
+/// Differences are cut at ± this where one token must not make a mean: ratios beyond are outside of every
+/// bound in use.
+pub const FAR: f64 = std::f64::consts::LN_10;
 /// Below this, e^d − 1 − d is taken from its series: the subtraction would leave rounding only.
 const SMALL: f64 = 0.03;
 /// Bands of ratios; tokens outside are counted.
@@ -94,6 +97,8 @@ pub struct ResponseDifference {
     square: f64,
     /// Σ (e^d − 1 − d).
     pub k3: f64,
+    /// The same of d cut at ± ln 10.
+    bounded_k3: f64,
     ratio: f64,
     ratio_squared: f64,
     verl_ratio_squared: f64,
@@ -110,6 +115,11 @@ impl ResponseDifference {
         let mut all = widest(Totals(&tokens.value, &tokens.ratio, &tokens.k3));
         all.tokens = tokens.value.len() as u64;
         all.verl_ratio_squared = all.ratio_squared;
+        all.bounded_k3 = all.k3;
+        if all.max_abs > FAR {
+            let pairs = tokens.value.iter().zip(&tokens.k3);
+            all.bounded_k3 = pairs.map(|(d, k3)| if d.abs() > FAR { far_k3(*d) } else { *k3 }).sum();
+        }
         if all.max_abs > VERL_BOUND {
             let clamped = tokens.value.iter().map(|d| (2.0 * d.clamp(-VERL_BOUND, VERL_BOUND)).exp());
             all.verl_ratio_squared = clamped.sum();
@@ -126,6 +136,12 @@ impl ResponseDifference {
     fn is_huge(&self) -> bool {
         self.max_abs > LARGEST_SQUARED
     }
+}
+
+/// k3 of a difference cut at ± ln 10.
+pub fn far_k3(d: f64) -> f64 {
+    let cut = d.clamp(-FAR, FAR);
+    cut.exp() - 1.0 - cut
 }
 
 struct Totals<'a>(&'a [f64], &'a [f64], &'a [f64]);
@@ -147,6 +163,7 @@ impl Work for Totals<'_> {
             absolute: sum_in_lanes(n, |i| value[i].abs()),
             square: sum_in_lanes(n, |i| value[i] * value[i]),
             k3: sum_in_lanes(n, |i| k3[i]),
+            bounded_k3: 0.0,
             ratio: sum_in_lanes(n, |i| ratio[i]),
             ratio_squared: sum_in_lanes(n, |i| ratio[i] * ratio[i]),
             verl_ratio_squared: 0.0,
@@ -190,6 +207,8 @@ pub struct DifferenceTally {
     pub square: ExactSum,
     /// Σ (e^d − 1 − d).
     pub k3: LogSum,
+    /// The same of d cut at ± ln 10.
+    pub bounded_k3: ExactSum,
     /// Σ e^d.
     pub ratio: LogSum,
     /// Σ e^{2d}.
@@ -223,6 +242,7 @@ impl DifferenceTally {
         self.sum.add(response.sum);
         self.absolute.add(response.absolute);
         self.square.add(response.square);
+        self.bounded_k3.add(response.bounded_k3);
         if response.is_huge() {
             for (d, k3) in tokens.value.iter().zip(&tokens.k3) {
                 // e^d dwarfs 1 + d there.
@@ -256,6 +276,7 @@ impl DifferenceTally {
         self.sum.merge(&other.sum);
         self.absolute.merge(&other.absolute);
         self.square.merge(&other.square);
+        self.bounded_k3.merge(&other.bounded_k3);
         self.k3.merge(&other.k3);
         self.ratio.merge(&other.ratio);
         self.ratio_squared.merge(&other.ratio_squared);

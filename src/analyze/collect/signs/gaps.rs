@@ -5,6 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::questions::difference::{FAR, far_k3};
 use crate::framework::fast_math;
 use crate::simd::{Work, sum_in_lanes, widest};
 
@@ -30,6 +31,8 @@ pub struct GapSums {
     pub tokens: f64,
     /// Σ k3 of ln π − ln μ.
     pub k3: f64,
+    /// The same of differences cut at ± ln 10.
+    pub bounded_k3: f64,
     /// Σ y.
     pub y: f64,
     /// Σ |y|.
@@ -57,8 +60,8 @@ impl GapSums {
 
     /// All sums as bits, for an order.
     pub fn bits(&self) -> Vec<u64> {
-        let Self { tokens, k3, y, absolute, yy, below, moments, slope } = self;
-        let single = [tokens, k3, y, absolute, yy, below];
+        let Self { tokens, k3, bounded_k3, y, absolute, yy, below, moments, slope } = self;
+        let single = [tokens, k3, bounded_k3, y, absolute, yy, below];
         single.into_iter().chain(moments).chain(slope).map(|sum| sum.to_bits()).collect()
     }
 
@@ -66,6 +69,7 @@ impl GapSums {
     pub fn add(&mut self, other: &Self) {
         self.tokens += other.tokens;
         self.k3 += other.k3;
+        self.bounded_k3 += other.bounded_k3;
         self.y += other.y;
         self.absolute += other.absolute;
         self.yy += other.yy;
@@ -135,12 +139,16 @@ impl Gaps<'_> {
             }
         }
         let (mut y, mut k3, mut below): (Values, Values, Values) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        let mut bounded: Values = [0.0; BLOCK];
+        let (far_below, far_above) = (far_k3(f64::INFINITY), far_k3(f64::NEG_INFINITY));
         for i in 0..n {
             let d = m[i] - l[i];
             let d = if d > LARGEST_DIFFERENCE { LARGEST_DIFFERENCE } else { d };
             let d = if d < -LARGEST_DIFFERENCE { -LARGEST_DIFFERENCE } else { d };
             y[i] = d;
             k3[i] = fast_math::exp(-d) - 1.0 + d;
+            let cut = if d > FAR { far_above } else { k3[i] };
+            bounded[i] = if d < -FAR { far_below } else { cut };
             below[i] = if d < 0.0 { d } else { 0.0 };
         }
         let (mut moved_l, mut absolute): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
@@ -153,6 +161,7 @@ impl Gaps<'_> {
         GapSums {
             tokens: sum(&known),
             k3: sum(&k3),
+            bounded_k3: sum(&bounded),
             y: sum(&y),
             absolute: sum(&absolute),
             yy: of(&y, &y),
@@ -173,7 +182,13 @@ mod tests {
     fn lanes_add_up_to_the_definition() {
         let token = |i: u8| {
             let l = -f32::from(i % 7) / 3.0;
-            let m = if i == 5 { f32::NAN } else { l + f32::from(i % 5) / 10.0 - 0.2 };
+            let m = if i == 5 {
+                f32::NAN
+            } else if i == 8 {
+                l - 6.0
+            } else {
+                l + f32::from(i % 5) / 10.0 - 0.2
+            };
             (l, m, 0.1 * f32::from(i % 4), if i == 9 { 0.0 } else { 1.0 / f64::from(1 + i % 6) })
         };
         let tokens: Vec<(f32, f32, f32, f64)> =
@@ -187,19 +202,20 @@ mod tests {
                 entropy: &entropy,
                 sum_pi_sq,
             });
-            let mut sums = [0.0; 16];
+            let mut sums = [0.0; 17];
             for (i, (l, m, h, c)) in tokens.iter().enumerate().filter(|(_, t)| t.1.is_finite()) {
                 let (small, l, m, h) = (*l < NEARLY_CERTAIN, f64::from(*l), f64::from(*m), f64::from(*h));
                 let (x, y) = (l + h, m - l);
                 let z = if sum_pi_sq.is_empty() || i % 251 == 9 { 0.0 } else { (c.ln() + h).max(0.0) };
                 let below = if y < 0.0 { y * y } else { 0.0 };
-                let moments = [1.0, k3(-y), y, y.abs(), y * y, below, x * y, z * y, x * x, x * z, z * z];
+                let moments =
+                    [1.0, k3(-y), far_k3(-y), y, y.abs(), y * y, below, x * y, z * y, x * x, x * z, z * z];
                 sums.iter_mut().zip(moments).for_each(|(sum, term)| *sum += term);
                 let slope = if small { [1.0, l, m, l * l, l * m] } else { [0.0; 5] };
-                sums[11..].iter_mut().zip(slope).for_each(|(sum, term)| *sum += term);
+                sums[12..].iter_mut().zip(slope).for_each(|(sum, term)| *sum += term);
             }
-            let GapSums { tokens, k3, y, absolute, yy, below, moments, slope } = found;
-            let found = [&[tokens, k3, y, absolute, yy, below][..], &moments, &slope].concat();
+            let GapSums { tokens, k3, bounded_k3, y, absolute, yy, below, moments, slope } = found;
+            let found = [&[tokens, k3, bounded_k3, y, absolute, yy, below][..], &moments, &slope].concat();
             for (a, b) in found.iter().zip(sums) {
                 assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{found:?} {sums:?}");
             }

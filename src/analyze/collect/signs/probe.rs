@@ -38,7 +38,8 @@ pub struct Probe {
     /// Trainer's against sampler's log-probability one token before, at, and one after.
     pub logprob_shift: [Moments; 3],
     /// Trained tokens, and those among them that the sampler gave no probability for, two or more in a row:
-    /// an observation is a run of tokens, a value that is missing here and there is none.
+    /// an observation is a run of tokens, a value that is missing here and there is none. Both 0 in a response
+    /// without any: there the log lacks them.
     pub unsampled: [f64; 2],
     /// Number and Σ(−ln p − H) of trained tokens that begin a later turn: an observation stands there.
     pub turn_start: [f64; 2],
@@ -88,6 +89,7 @@ impl Probe {
         let is_unsampled = |t: usize| columns.logprob_rollout.get(t).is_some_and(|v| !v.is_finite());
         let in_a_row =
             |t: usize| is_unsampled(t) && (is_unsampled(t + 1) || t.checked_sub(1).is_some_and(is_unsampled));
+        let is_sampled = columns.logprob_rollout.iter().any(|v| v.is_finite());
         let mut turn_began = 0;
         for t in 0..n {
             let surprisal = -f64::from(columns.logprob[t]);
@@ -102,7 +104,7 @@ impl Probe {
                     add(sums, -f64::from(*rollout), surprisal);
                 }
             }
-            if t < columns.logprob_rollout.len() {
+            if is_sampled {
                 probe.unsampled[0] += 1.0;
                 probe.unsampled[1] += f64::from(u8::from(in_a_row(t)));
             }

@@ -16,6 +16,7 @@ use super::super::patient::{Finding, Patient, found, number, percent};
 use super::misaligned_log::{self, correlation, moments};
 use crate::analyze::collect::signs::probe::{Moments, Probe};
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::stats::ratio_of_sums::{ratio_of_sums, sum_of_pairs};
 
 const INFEASIBLE: f64 = 0.01;
 const UNRELATED: f64 = 0.1;
@@ -44,10 +45,7 @@ type Pair = [f64; 2];
 
 /// How surprising tokens are, 1 as their entropy says, with its standard error over responses.
 fn surprise(pairs: &[Pair]) -> (f64, f64) {
-    let [entropy, surprisal] = pairs.iter().fold([0.0; 2], |sum, pair| [sum[0] + pair[0], sum[1] + pair[1]]);
-    let ratio = surprisal / entropy;
-    let scatter: f64 = pairs.iter().map(|[h, s]| (s - ratio * h).powi(2)).sum();
-    (ratio, scatter.sqrt() / entropy)
+    ratio_of_sums(pairs.iter().copied())
 }
 
 /// How surprising tokens are, where that says that H is in bits.
@@ -62,12 +60,10 @@ fn in_bits(probes: &[Probe]) -> Option<f64> {
     };
     let bins = probes.first()?.by_entropy.len();
     let of = |bin: usize| probes.iter().map(|probe| probe.by_entropy[bin]).collect::<Vec<Pair>>();
-    let of_response = |probe: &Probe| {
-        probe.by_entropy.iter().fold([0.0; 2], |sum, pair| [sum[0] + pair[0], sum[1] + pair[1]])
-    };
-    let all: Vec<Pair> = probes.iter().map(of_response).collect();
-    let total: f64 = all.iter().map(|pair| pair[0]).sum();
-    let counts = |pairs: &Vec<Pair>| pairs.iter().map(|pair| pair[0]).sum::<f64>() > ENOUGH * total;
+    let all: Vec<Pair> = probes.iter().map(|probe| sum_of_pairs(probe.by_entropy.iter().copied())).collect();
+    let entropy = |pairs: &[Pair]| sum_of_pairs(pairs.iter().copied())[0];
+    let total = entropy(&all);
+    let counts = |pairs: &Vec<Pair>| entropy(pairs) > ENOUGH * total;
     let large: Vec<Vec<Pair>> = (0..bins).map(of).filter(counts).collect();
     let everywhere = large.len() > 1 && large.iter().all(|pairs| is_bits(surprise(pairs)));
     Some(surprise(&all)).filter(|run| everywhere && is_bits(*run)).map(|(ratio, _)| ratio)

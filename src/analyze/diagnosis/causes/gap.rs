@@ -8,6 +8,7 @@ use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::diagnosis::patient::Patient;
 use crate::stats::quantile::select_quantile;
 use crate::stats::random::Random;
+use crate::stats::ratio_of_sums::ratio_of_sums;
 
 /// Tokens that a lag needs.
 pub const FEWEST: f64 = 500.0;
@@ -21,6 +22,9 @@ const RANGE: [f64; 2] = [-0.8, 4.0];
 pub const NOTICEABLE: f64 = 1e-3;
 /// A gap beyond which importance weights are asked for.
 pub const LARGE: f64 = 1e-2;
+/// Standard errors by which the gap of the many must be above what it is held against: up to four groups that
+/// alone have one are not.
+const ERRORS: f64 = 2.0;
 /// Steps are judged apart where the squares of the gap differ by this factor, those of the median response,
 /// too: a fault that begins in the middle of a run lifts all of them from what rounding leaves to what is
 /// worth naming, a token that is far out lifts one.
@@ -42,8 +46,8 @@ pub struct Gap {
     pub from_step: Option<i64>,
     /// All steps, or those with the larger gap where it changed at once.
     pub side: Side,
-    /// k3 and tokens of the response with the largest gap.
-    farthest: [f64; 2],
+    /// Mean k3 of differences cut at ± ln 10 over groups, with its standard error.
+    bounded: (f64, f64),
     clusters: Vec<GapSums>,
 }
 
@@ -54,22 +58,13 @@ struct OfGroup {
     sums: GapSums,
     /// The mean square of each response.
     squares: Vec<f64>,
-    /// k3 and tokens of the response with the largest k3.
-    farthest: [f64; 2],
 }
 
 impl OfGroup {
     fn add(&mut self, gap: &GapSums) {
         self.sums.add(gap);
         self.squares.push(gap.yy / gap.tokens);
-        self.farthest = farther(self.farthest, [gap.k3, gap.tokens]);
     }
-}
-
-/// The response with the larger k3, the shorter one of equals.
-fn farther(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
-    let is_farther = b[0].total_cmp(&a[0]).then(a[1].total_cmp(&b[1])).is_gt();
-    if is_farther { b } else { a }
 }
 
 /// The smallest age up to which there are enough tokens, the largest where there are never enough; `None`
@@ -114,9 +109,9 @@ impl Gap {
         let clusters: Vec<GapSums> = groups.chunks(each).map(total).collect();
         let all = total(groups);
         let from_step = groups.first().map(|group| group.step);
-        let farthest = groups.iter().map(|group| group.farthest).fold([0.0; 2], farther);
+        let bounded = ratio_of_sums(groups.iter().map(|group| [group.sums.tokens, group.sums.bounded_k3]));
         let lag = age.filter(|_| patient.signs.facts.ages_are_steps);
-        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag, from_step, side, farthest, clusters })
+        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag, from_step, side, bounded, clusters })
     }
 
     /// Whose weights trainer and sampler were held against each other with, for messages.
@@ -159,11 +154,11 @@ impl Gap {
         self.all.k3 / self.all.tokens
     }
 
-    /// Mean k3 without the response with the largest: one token that is far out makes a mean of any size.
-    pub fn k3_of_most(&self) -> f64 {
-        let [k3, tokens] = self.farthest;
-        let left = self.all.tokens - tokens;
-        if left > 0.0 { (self.all.k3 - k3).max(0.0) / left } else { 0.0 }
+    /// What k3 is at least without the few: ratios are cut at 10, and two standard errors over groups taken off.
+    /// A mean of e^d is made by its largest terms, so tokens that are far out make it any size.
+    pub fn k3_of_many(&self) -> f64 {
+        let (mean, error) = self.bounded;
+        (mean - ERRORS * error).max(0.0)
     }
 
     /// The interval of b by drawing groups.

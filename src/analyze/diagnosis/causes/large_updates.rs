@@ -1,7 +1,8 @@
 //! The policy moves too far within a step.
 //!
-//! Statistic: k3 of ln π_θ − ln π_old, the mean over a step's tokens without the one that rose most: a
-//! single token with a huge ratio is another cause.
+//! Statistic: k3 of ln π_θ − ln π_old with ratios cut at 10, the mean over a step's tokens without the one that
+//! rose most. A mean of e^d is made by its largest terms: a few tokens with huge ratios, also of values that
+//! an engine filled in, are another cause. Cut, it takes one token of 200 to reach the edge.
 //! Threshold: the k3 of a ratio at the edge of the clip (0.033 at 1.28): beyond it the mean token
 //! has moved farther than the clip means any token to. One step beyond it is what the first update
 //! of a fresh optimizer does in healthy runs; likely are two steps beyond it with one beyond three
@@ -13,7 +14,9 @@
 //! the same.
 
 use super::super::patient::{Finding, Patient, at, found, measured, number};
+use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::collect::signs::gaps::k3;
+use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
 use crate::framework::rules::BASE_CLIP;
 use crate::ingest::Column;
@@ -31,7 +34,11 @@ const HINT: &str = "lower the learning rate, use fewer epochs or larger batches,
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let steps = &patient.analysis.steps;
-    let moved: Vec<(i64, f64)> = steps.iter().filter_map(|row| Some((row.step, of_most(row)?))).collect();
+    let ledger = patient.analysis.answers.offpolicy.as_ref().map_or(&[][..], |ledger| &ledger.steps);
+    let differences = ledger.iter().filter_map(|row| Some((row.step, row.differences.update.as_ref()?)));
+    let largest = |step: i64| at_step(steps, step).and_then(|row| row.largest_ratio);
+    let moved: Vec<(i64, f64)> =
+        differences.map(|(step, update)| (step, of_many(update, largest(step)))).collect();
     // Where the loss sees the policy that was logged, ratios are all 1 and say nothing.
     if moved.iter().all(|(_, k3)| *k3 < 1e-12) {
         return by_reference(patient);
@@ -51,11 +58,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let repeated = count > 1 && beyond(FAR_BEYOND).next().is_some();
     let mostly = count >= FEWEST_STEPS && 2 * count > moved.len();
     let likely = repeated || mostly || beyond(WAY_BEYOND).next().is_some() || before_damage;
-    // Steps are judged without one token, and told as the table of steps has them.
-    let logged = |step: i64| {
-        let at = steps.binary_search_by_key(&step, |row| row.step).ok();
-        at.and_then(|at| steps[at].update_k3).unwrap_or(0.0)
-    };
+    // Steps are judged without what is far out, and told as the table of steps has them.
+    let logged = |step: i64| at_step(steps, step).and_then(|row| row.update_k3).unwrap_or(0.0);
     let most = beyond(1.0).map(|(step, _)| logged(*step)).fold(0.0, f64::max);
     let is_beyond = |times: f64| move |(_, k3): &(i64, f64)| *k3 > times * edge;
     let first = moved.iter().position(is_beyond(if likely && !mostly { FAR_BEYOND } else { 1.0 }));
@@ -66,6 +70,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let mut evidence: Vec<Evidence> =
         beyond(1.0).take(SHOWN).map(|(step, _)| at(*step, "update k3", logged(*step))).collect();
     evidence.push(number("k3 at the edge of the clip", edge));
+    evidence.push(number("steps beyond it", count as f64));
     // What is cut depends on the sign of the advantage.
     let signed = steps.iter().filter(|_| !patient.plan.stand_in.advantage);
     let clipped = signed.filter_map(|row| Some((row.step, row.clipped_share?)));
@@ -82,11 +87,14 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     found(CauseCode::LargeUpdates, confidence, from, message, HINT, evidence)
 }
 
-/// k3 of a step without the token whose probability rose most.
-fn of_most(row: &StepRow) -> Option<f64> {
-    let mean = row.update_k3?;
-    let largest = row.largest_ratio.filter(|ratio| *ratio > 1.0).map_or(0.0, |ratio| k3(ratio.ln()));
-    Some((mean - largest / row.tokens.max(1) as f64).max(0.0))
+fn at_step(steps: &[StepRow], step: i64) -> Option<&StepRow> {
+    steps.binary_search_by_key(&step, |row| row.step).ok().map(|at| &steps[at])
+}
+
+/// k3 of a step's update with ratios cut at 10, without the token whose probability rose most.
+fn of_many(update: &Difference, largest: Option<f64>) -> f64 {
+    let largest = largest.filter(|ratio| *ratio > 1.0).map_or(0.0, |ratio| far_k3(ratio.ln()));
+    (update.k3_bounded - largest / update.tokens.max(1) as f64).max(0.0)
 }
 
 /// A lasting rise of update k3 that began no later than the damage: each is dated to a logged step or so.

@@ -21,10 +21,7 @@ const MOSTLY_SAMPLED: f64 = 0.5;
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let probes = &patient.signs.probes;
     let total = |of: fn(&Probe) -> f64| probes.iter().map(of).sum::<f64>();
-    // Responses without any of the sampler's log-probabilities are of a log that lacks them there.
-    let sampled = |p: &Probe| f64::from(u8::from(p.unsampled[1] < p.unsampled[0]));
-    let known: f64 = probes.iter().map(|p| sampled(p) * p.unsampled[0]).sum();
-    let unsampled = probes.iter().map(|p| sampled(p) * p.unsampled[1]).sum::<f64>() / known.max(1.0);
+    let unsampled = total(|p| p.unsampled[1]) / total(|p| p.unsampled[0]).max(1.0);
     let starts: Vec<f64> =
         probes.iter().filter(|p| p.turn_start[0] > 0.0).map(|p| p.turn_start[1] / p.turn_start[0]).collect();
     if starts.len() < FEWEST && !patient.has(Column::LogprobRollout) {

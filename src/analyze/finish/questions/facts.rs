@@ -88,6 +88,7 @@ pub fn clipping(
         updates: clipped
             .updates
             .iter()
+            .filter(|(_, (tokens, _))| *tokens > 0)
             .map(|(update, (tokens, found))| UpdateClipping {
                 update: *update,
                 tokens: *tokens,

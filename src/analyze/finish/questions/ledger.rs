@@ -109,6 +109,7 @@ pub fn difference(tally: &DifferenceTally) -> Option<Difference> {
         mean_abs: tally.absolute.value() / n,
         k2: tally.square.value() / (2.0 * n),
         k3: tally.k3.value() / n,
+        k3_bounded: tally.bounded_k3.value() / n,
         chi2: finite(chi2),
         ess: (2.0 * tally.ratio.ln() - tally.ratio_squared.ln() - n.ln()).exp(),
         outside_0_9_1_1: narrow,
