@@ -132,6 +132,8 @@ pub enum Error {
         found: String,
         /// The types that would do.
         expected: String,
+        /// What it was taken for, where that is known.
+        canonical: Option<&'static str>,
     },
     /// A column of JSON lines that has no value where the columns are looked for.
     #[error("{}: line {line}: column `{column}` has its first value here, too late to be taken for `{canonical}`", path.display())]
@@ -180,6 +182,16 @@ pub enum Error {
         second: PathBuf,
         /// What tells.
         why: String,
+    },
+    /// Rows that stand twice in a file.
+    #[error("{}: {}{responses} responses stand there twice: same step, group, sample and values", path.display(), if *about { "about " } else { "" })]
+    RowsTwice {
+        /// The file.
+        path: PathBuf,
+        /// How many have a copy.
+        responses: u64,
+        /// Whether that is estimated from a sample.
+        about: bool,
     },
     /// A `--map` that cannot be followed.
     #[error("--map {argument}: {message}")]
@@ -357,8 +369,12 @@ impl Error {
             Self::UnequalLengths { .. } => {
                 "all token columns of a row need one value a token; if they follow another convention, say which: --align response|left-padded|full|shifted|right|compact".into()
             }
-            Self::ColumnType { .. } => {
+            Self::ColumnType { canonical: None, .. } => {
                 "map another column (--map canonical=column), or drop this one (--map canonical=)".into()
+            }
+            Self::ColumnType { canonical: Some(canonical), .. } => {
+                let drop = if *canonical == "mask" { "train on every token" } else { "leave it out" };
+                format!("name another column (--map {canonical}=COLUMN), or {drop} (--map {canonical}=)")
             }
             Self::LateColumn { column, canonical, .. } => {
                 let first = format!("put a line that has `{column}` first (the order of lines does not matter)");
@@ -373,6 +389,11 @@ impl Error {
             }
             Self::SeveralRuns { .. } => {
                 "read them apart (stapo-analyze compare A B shows both); to take them as one all the same: --pool".into()
+            }
+            Self::RowsTwice { .. } => {
+                "a logger that appended the same rows again? Remove the copies; where a response is trained on \
+                 twice, log which time it is as `update`; to count both all the same: --pool"
+                    .into()
             }
             Self::Map { hint, .. } | Self::Usage { hint, .. } | Self::Remote { hint, .. } => hint.clone(),
             Self::MissingColumn { column: "entropy", .. } => {

@@ -169,6 +169,45 @@ fn a_column_that_the_user_named_keeps_its_type() {
     assert!(message.contains("`mine`") && message.contains(&format!("line {}", LATE + 1)), "{message}");
 }
 
+/// A mask by the name that a framework gives it, whose values cannot be one: all tokens would count as trained.
+#[test]
+fn a_mask_that_cannot_be_read_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = list(r#""true""#, TOKENS);
+    for name in ["mask", "loss_mask", "response_mask", "action_mask"] {
+        let more = format!(r#"{},"{name}":{texts}"#, logprobs());
+        let path = log(folder.path(), "texts.jsonl", (0..3).map(|i| line(i, &more)));
+        let error =
+            counted(std::slice::from_ref(&path), &IngestSettings::default()).map(|c| c.1).unwrap_err();
+        let message = error.to_string();
+        assert!(matches!(error, Error::ColumnType { .. }) && message.contains(name), "{message}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("train on every token (--map mask=)"), "{hint}");
+        let (_, trained, _) = counted(&[path], &settings(&["mask="])).unwrap();
+        assert_eq!(trained, 3 * TOKENS, "{name}");
+    }
+}
+
+/// Columns of another type are noted by whatever name they have.
+#[test]
+fn columns_of_a_wrong_type_are_noted_by_their_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = |more: &str| {
+        let more = format!("{},{more}", logprobs());
+        let path = log(folder.path(), "wrong.jsonl", (0..3).map(|i| line(i, &more)));
+        Run::open(&[path], &IngestSettings::default()).unwrap().notes
+    };
+    let noted = |more: &str, what: &str| {
+        let notes = notes(more);
+        assert!(notes.iter().any(|note| note.starts_with(what) && note.ends_with("not used")), "{notes:?}");
+    };
+    noted(r#""ref_log_probs":["a","b"]"#, "`ref_log_probs` is ");
+    noted(r#""score":"good""#, "`score` is ");
+    noted(r#""is_truncated":"yes""#, "`is_truncated` is ");
+    // What is there under its right name, or is something else by the same name, is not.
+    assert_eq!(notes(r#""response":"text""#), notes(r#""other":"text""#));
+}
+
 #[test]
 fn conversion_keeps_tokens_trained_where_only_some_files_have_a_mask() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@ mod bounds;
 mod rows;
 #[path = "../support/mod.rs"]
 mod support;
+mod twice;
 mod untrained_ends;
 
 use std::fs;

@@ -44,7 +44,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Reading")]
     pub threads: usize,
 
-    /// Take files of different runs as one
+    /// Take files of different runs as one, and rows that stand twice as two
     #[arg(long, help_heading = "Reading")]
     pub pool: bool,
 

@@ -20,10 +20,10 @@ use crate::ingest::files::placeholders::forget_placeholders;
 use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::columns::{Column, fold_name};
-use crate::ingest::schema::context::{AlignmentRule, FileContext};
+use crate::ingest::schema::context::{AlignmentRule, FileContext, type_error};
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 use crate::ingest::schema::mapping::{self, Layout, Mapping};
-use crate::ingest::schema::resolve::resolve;
+use crate::ingest::schema::resolve::{resolve, unreadable_mask};
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::step_range::StepRange;
 use crate::ingest::turns::OneAtATime;
@@ -239,6 +239,10 @@ impl Run {
                     let mapping = resolve(&file.fields, file.dialect, &self.settings.map);
                     let mut mapping = mapping.ok_or_else(|| no_token_columns(file))?;
                     require_response_key(&mapping, file)?;
+                    if let Some(mask) = unreadable_mask(&file.fields, &mapping, &self.settings.map) {
+                        let found = mask.shape.describe();
+                        return Err(type_error(file.log.path(), &mask.name, Column::Mask, found));
+                    }
                     let same = |o: &&Opened| (&o.fields[..], o.dialect) == schema;
                     let files: Vec<&Opened> = opened.iter().filter(same).collect();
                     forget_placeholders(&mut mapping, &files);

@@ -243,6 +243,7 @@ impl Columns {
                         column: column.name.clone(),
                         found: format!("a list of several kinds in line {line}"),
                         expected: format!("{} as in other lines", merged.describe()),
+                        canonical: None,
                     });
                 }
             }
@@ -265,6 +266,7 @@ impl Columns {
                         column: column.name.clone(),
                         found: format!("{} in line {}", kind.describe(), row.line),
                         expected: format!("{} as before", column.kind.describe()),
+                        canonical: None,
                     });
                 }
                 None => {

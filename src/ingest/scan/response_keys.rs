@@ -1,5 +1,5 @@
 //! Which file each response is in, by its ids: the same ids in two files are two runs, whose groups
-//! would be mixed.
+//! would be mixed; the same ids and values twice in one file are rows that were written twice.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,23 +10,52 @@ use crate::ingest::files::run::Run;
 use crate::ingest::schema::columns::Column;
 
 /// Ids that are remembered; beyond it a fair sample is, which does not depend on order.
-const MOST: usize = 1 << 16;
-/// Fewer responses than this in two files may be a slip of the logger.
+const MOST: usize = 1 << 14;
+/// Fewer responses than this twice may be a slip of the logger.
 const FEWEST: u64 = 2;
 
-/// Hashes of step, group and sample with the least and the largest file they were seen in.
+/// First and last values that responses with the same ids are held against each other by.
+const COMPARED: usize = 8;
+
+/// Where responses with the same ids were seen.
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
+struct Seen {
+    /// The least and the largest file.
+    files: (u32, u32),
+    /// The least hash of their values, and how many of them have it; none where these are not read.
+    least: u64,
+    copies: u32,
+}
+
+impl Seen {
+    fn of(file: u32, content: Option<u64>) -> Self {
+        let copies = u32::from(content.is_some());
+        Self { files: (file, file), least: content.unwrap_or(0), copies }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.files = (self.files.0.min(other.files.0), self.files.1.max(other.files.1));
+        if other.least == self.least {
+            self.copies += other.copies;
+        } else if other.least < self.least {
+            (self.least, self.copies) = (other.least, other.copies);
+        }
+    }
+}
+
+/// Hashes of step, group and sample with where they were seen.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct ResponseKeys {
     level: u32,
     #[serde(with = "crate::parts::encode::sorted")]
-    seen: HashMap<u64, (u32, u32)>,
+    seen: HashMap<u64, Seen>,
     run_ids: BTreeSet<Box<str>>,
 }
 
 impl ResponseKeys {
     /// Remembers the responses of a batch of whole ones.
-    pub fn add(&mut self, batch: &TokenBatch) {
-        if let Some(ids) = batch.responses.texts.get(Column::RunId) {
+    pub fn add(&mut self, batch: &TokenBatch, several_files: bool) {
+        if let Some(ids) = batch.responses.texts.get(Column::RunId).filter(|_| several_files) {
             for id in ids.iter().flatten() {
                 self.add_run_id(id);
             }
@@ -41,8 +70,10 @@ impl ResponseKeys {
             }
             let mut hasher = DefaultHasher::new();
             (batch.responses.step[i], update.and_then(|u| u[i]), group, sample).hash(&mut hasher);
-            let file = batch.origin.file;
-            self.insert(hasher.finish(), (file, file));
+            let (key, file) = (hasher.finish(), batch.origin.file);
+            if key.trailing_zeros() >= self.level {
+                self.insert(key, Seen::of(file, content(batch, i)));
+            }
         }
     }
 
@@ -55,12 +86,11 @@ impl ResponseKeys {
         }
     }
 
-    fn insert(&mut self, key: u64, seen: (u32, u32)) {
+    fn insert(&mut self, key: u64, seen: Seen) {
         if key.trailing_zeros() < self.level {
             return;
         }
-        let files = self.seen.entry(key).or_insert(seen);
-        *files = (files.0.min(seen.0), files.1.max(seen.1));
+        self.seen.entry(key).and_modify(|known| known.merge(seen)).or_insert(seen);
         while self.seen.len() > MOST {
             self.raise(self.level + 1);
         }
@@ -77,15 +107,15 @@ impl ResponseKeys {
     pub fn merge(&mut self, other: Self) {
         self.raise(other.level);
         other.run_ids.iter().for_each(|id| self.add_run_id(id));
-        other.seen.into_iter().for_each(|(key, files)| self.insert(key, files));
+        other.seen.into_iter().for_each(|(key, seen)| self.insert(key, seen));
     }
 
     /// Gives files other numbers, in the same order.
     pub fn renumber(&mut self, file: impl Fn(u32) -> u32) {
-        self.seen.values_mut().for_each(|files| *files = (file(files.0), file(files.1)));
+        self.seen.values_mut().for_each(|seen| seen.files = (file(seen.files.0), file(seen.files.1)));
     }
 
-    /// Fails where two files have the same responses under the same ids.
+    /// Fails where two files have the same responses under the same ids, or one file has them twice.
     pub fn require_one_run(&self, run: &Run) -> Result<()> {
         let path =
             |file: u32| run.files.get(file as usize).map(|f| f.context.path.clone()).unwrap_or_default();
@@ -101,15 +131,47 @@ impl ResponseKeys {
             let name = path(file).file_name().unwrap_or_default().to_string_lossy().to_lowercase();
             name.contains("rank")
         };
-        let twice = self.seen.values().filter(|(a, b)| a != b && !(is_rank(*a) && is_rank(*b)));
+        let files = self.seen.values().map(|seen| seen.files);
+        let twice = files.filter(|(a, b)| a != b && !(is_rank(*a) && is_rank(*b)));
         let count = twice.clone().count() as u64;
-        match twice.min() {
-            Some((a, b)) if count >= FEWEST => Err(Error::SeveralRuns {
-                first: path(*a),
-                second: path(*b),
+        if let Some((a, b)) = twice.min().filter(|_| count >= FEWEST) {
+            return Err(Error::SeveralRuns {
+                first: path(a),
+                second: path(b),
                 why: format!("{count} responses of one have the step, group and sample of one in the other"),
+            });
+        }
+        let again = self.seen.values().filter(|seen| seen.copies > 1 && seen.files.0 == seen.files.1);
+        let count = again.clone().count() as u64;
+        match again.map(|seen| seen.files.0).min().filter(|_| count >= FEWEST) {
+            None => Ok(()),
+            Some(file) => Err(Error::RowsTwice {
+                path: path(file),
+                // Of a sample, so many times as many.
+                responses: count << self.level,
+                about: self.level > 0,
             }),
-            _ => Ok(()),
         }
     }
+}
+
+/// A hash of a response's length and of its first and last values: responses that were sampled apart differ in
+/// a log-probability. `None` where none is read.
+fn content(batch: &TokenBatch, response: usize) -> Option<u64> {
+    batch.floats(Column::Logprob)?;
+    let tokens = batch.range(response);
+    let mut hasher = DefaultHasher::new();
+    tokens.len().hash(&mut hasher);
+    let (first, last) =
+        (tokens.start..tokens.end.min(tokens.start + COMPARED), tokens.end.saturating_sub(COMPARED));
+    let compared = || first.clone().chain(last.max(tokens.start)..tokens.end);
+    if let Some(ids) = batch.token_ids() {
+        compared().for_each(|t| ids[t].hash(&mut hasher));
+    }
+    for column in [Column::Logprob, Column::LogprobRollout, Column::LogprobNew, Column::Entropy] {
+        if let Some(values) = batch.floats(column) {
+            compared().for_each(|t| values[t].to_bits().hash(&mut hasher));
+        }
+    }
+    Some(hasher.finish())
 }

@@ -94,13 +94,13 @@ impl<'a> Shared<'a> {
         let selection = &self.selections[self.run.files[unit.file].mapping];
         let place = self.place(number);
         self.begin_ahead(place);
-        let several_files = self.run.files.len() > 1 && !self.run.settings.pool;
+        let is_one_run = !self.run.settings.pool;
         let mut pass = |piece: Piece| {
             // A response at the border of a file may have its rest in another.
-            if let (true, Piece::Whole(batch)) = (several_files, &piece)
+            if let (true, Piece::Whole(batch)) = (is_one_run, &piece)
                 && let Ok(mut keys) = self.keys.lock()
             {
-                keys.add(batch);
+                keys.add(batch, self.run.files.len() > 1);
             }
             self.watch.tokens(piece.batch().token_count() as u64);
             emit(piece)

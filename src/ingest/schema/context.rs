@@ -1,11 +1,11 @@
 //! What the normalisers know of the file that a batch comes from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::ingest::schema::columns::Column;
+use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
 use crate::ingest::step_range::StepRange;
@@ -82,25 +82,7 @@ impl FileContext {
 
     /// A column whose type cannot be used.
     pub fn type_error(&self, raw: &str, column: Column, found: String) -> Error {
-        use crate::ingest::schema::columns::{Kind, Level};
-        let one = match column.kind() {
-            Kind::Int => "whole numbers",
-            Kind::Float | Kind::Double => "numbers",
-            Kind::Flag => "flags (bool, 0/1, -100/id)",
-            Kind::Text => "texts",
-            Kind::Id => "numbers or texts",
-            Kind::IdList => "lists of token ids",
-        };
-        let level = match column.level() {
-            Level::Token => "a token",
-            Level::Response => "a response",
-        };
-        Error::ColumnType {
-            path: self.path.clone(),
-            column: raw.to_owned(),
-            found,
-            expected: format!("{one}, one {level} (for `{column}`)"),
-        }
+        type_error(&self.path, raw, column, found)
     }
 
     /// A row that cannot be used.
@@ -146,5 +128,28 @@ impl FileContext {
             other: name(other.0),
             expected: other.1,
         }
+    }
+}
+
+/// A column of a file whose type cannot be used.
+pub fn type_error(path: &Path, raw: &str, column: Column, found: String) -> Error {
+    let one = match column.kind() {
+        Kind::Int => "whole numbers",
+        Kind::Float | Kind::Double => "numbers",
+        Kind::Flag => "flags (bool, 0/1, -100/id)",
+        Kind::Text => "texts",
+        Kind::Id => "numbers or texts",
+        Kind::IdList => "lists of token ids",
+    };
+    let level = match column.level() {
+        Level::Token => "a token",
+        Level::Response => "a response",
+    };
+    Error::ColumnType {
+        path: path.to_owned(),
+        column: raw.to_owned(),
+        found,
+        expected: format!("{one}, one {level} (for `{column}`)"),
+        canonical: Some(column.name()),
     }
 }
