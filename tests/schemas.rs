@@ -3,7 +3,8 @@
 
 mod schema_support;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use stapo_analyze::analyze::Gate;
 use stapo_analyze::schemas;
 
 /// Set to write the schemas instead of comparing them.
@@ -36,4 +37,25 @@ fn a_wrong_type_is_refused() {
 #[should_panic(expected = "\"verdict\" is a required property")]
 fn a_missing_field_is_refused() {
     schema_support::validate(&json!({"schema_version": 1}), "compare");
+}
+
+/// Which nulls are an answer is said in the schema and known to `--fail-on` alike.
+#[test]
+fn gates_know_the_nulls_that_mean_nothing() {
+    let mut found = Vec::new();
+    for (_, schema) in schemas::all() {
+        let definitions = schema["$defs"].as_object().into_iter().flat_map(|all| all.values());
+        for definition in definitions.chain([&schema]) {
+            for (name, field) in definition["properties"].as_object().into_iter().flatten() {
+                let types: Vec<&Value> = field["type"].as_array().into_iter().flatten().collect();
+                let number = types.iter().any(|t| **t == "number" || **t == "integer");
+                let said = field["description"].as_str().is_some_and(|text| text.contains("null where"));
+                if number && types.iter().any(|t| **t == "null") {
+                    assert_eq!(said, Gate::NULL_IS_NOTHING.contains(&name.as_str()), "{name}: {field}");
+                    found.extend(said.then(|| name.clone()));
+                }
+            }
+        }
+    }
+    assert!(Gate::NULL_IS_NOTHING.iter().all(|name| found.iter().any(|f| f == name)), "{found:?}");
 }

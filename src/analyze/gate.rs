@@ -73,6 +73,12 @@ fn forget_step(value: &mut Value, step: i64) {
 }
 
 impl Gate {
+    /// Fields that are null where there is nothing of the kind, which is an answer: no step went wrong, nothing
+    /// collapsed. A condition on such a null does not hold. All other nulls are values that are missing or not
+    /// finite, and cannot be judged. The schemas' descriptions of these fields say "null where …".
+    pub const NULL_IS_NOTHING: &[&str] =
+        &["first_bad_step", "from_step", "collapse_step", "at_most", "spurious_cancelled_share"];
+
     /// Reads `path>number`. A path names fields of the summary, with numbers for places in lists
     /// (from the end where negative); `warnings.CODE` is the number of such warnings.
     pub fn parse(text: &str) -> Result<Self> {
@@ -134,6 +140,11 @@ impl Gate {
         for value in values {
             let number = match value {
                 Value::Bool(b) => f64::from(u8::from(b)),
+                Value::Null
+                    if self.path.last().is_some_and(|f| Self::NULL_IS_NOTHING.contains(&f.as_str())) =>
+                {
+                    continue;
+                }
                 Value::Null => {
                     judged = Judged::Undefined(format!(
                         "{text}: {path} has no value here, or none that is finite, so this cannot be judged"
@@ -245,6 +256,19 @@ mod tests {
         assert!(check("rows.h.p<0.3").unwrap().unwrap().ends_with("is 0.2"));
         assert!(check("state>1").unwrap_err().to_string().contains("is not a number"));
         assert!(check("rows>1").is_err());
+    }
+
+    #[test]
+    fn nothing_of_the_kind_is_passed() {
+        let summary = serde_json::json!({
+            "verdict": {"first_bad_step": null, "energy_share": null},
+            "causes": [{"name": "a", "from_step": null}, {"name": "a", "from_step": 7}]
+        });
+        let check = |text: &str| Gate::parse(text).unwrap().check_value(&summary, "x.json").unwrap();
+        assert_eq!(check("verdict.first_bad_step>=0"), None);
+        assert!(check("verdict.energy_share>0.5").unwrap().contains("cannot be judged"));
+        assert_eq!(check("causes.0.from_step<5"), None);
+        assert!(check("causes.a.from_step>5").unwrap().ends_with("is 7"));
     }
 
     #[test]

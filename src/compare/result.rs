@@ -149,7 +149,8 @@ pub struct Stability {
     pub run_up: Option<f64>,
     /// Robust slope (Theil–Sen), nats a hundred steps.
     pub slope_per_100_steps: Option<f64>,
-    /// The step from which the entropy stays collapsed: a fall for good that its analysis calls a collapse.
+    /// The step from which the entropy stays collapsed: a fall for good that its analysis calls a collapse;
+    /// null where it does not.
     pub collapse_step: Option<i64>,
     /// Mean reward of the last third of the steps.
     pub late_reward: Option<f64>,
@@ -241,7 +242,7 @@ pub struct MetricRow {
     /// What can be said of it.
     pub finding: Finding,
     /// Where none was seen on either side: the share that either may still have, at most (95 %,
-    /// tokens taken as independent).
+    /// tokens taken as independent); null where some was seen.
     pub at_most: Option<f64>,
     /// Correlation of the difference from step to step about its trend.
     pub autocorrelation: Option<f64>,

@@ -125,7 +125,7 @@ pub struct Cause {
     pub code: CauseCode,
     /// How sure.
     pub confidence: Confidence,
-    /// The first step at which it shows, where it is at one.
+    /// The first step at which it shows; null where it is at none.
     pub from_step: Option<i64>,
     /// What was found, with numbers.
     pub message: String,

@@ -58,7 +58,7 @@ pub struct PartialVerdict {
     pub state: VerdictState,
     /// What cannot be told, then damage and causes.
     pub health: String,
-    /// The first step at which something went wrong.
+    /// The first step at which something went wrong; null where nothing did.
     pub first_bad_step: Option<i64>,
 }
 

@@ -13,7 +13,7 @@ pub struct Cancellation {
     pub net: f64,
     /// 1 − net/gross; absent where nothing pushes.
     pub cancelled_share: Option<f64>,
-    /// The same of the ids that are spurious somewhere in the group; absent where none is.
+    /// The same of the ids that are spurious somewhere in the group; null where none is.
     pub spurious_cancelled_share: Option<f64>,
     /// Groups that were looked at.
     pub groups: u64,

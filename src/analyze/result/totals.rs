@@ -182,7 +182,7 @@ pub struct RunVerdict {
     pub energy_share: Option<f64>,
     /// Their mean norm over that of all tokens with w ≠ 0.
     pub mean_norm_ratio: Option<f64>,
-    /// The first step at which something went wrong.
+    /// The first step at which something went wrong; null where nothing did.
     pub first_bad_step: Option<i64>,
     /// The strings that are silenced most, most frequent first.
     pub top_tokens: Vec<String>,

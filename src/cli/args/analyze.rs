@@ -35,7 +35,8 @@ pub struct AnalyzeArgs {
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,
 
-    /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4" (repeatable)
+    /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4", or has no value
+    /// (repeatable). A null that says that there is nothing of the kind (verdict.first_bad_step) passes
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
     pub fail_on: Vec<String>,
 
