@@ -21,6 +21,8 @@ pub struct Group {
     pub responses: u64,
     /// Sum of their advantages (of the first trained token each).
     pub advantage: ExactSum,
+    /// Sum of their squares.
+    pub squares: ExactSum,
     /// Largest absolute advantage.
     pub largest: f32,
     /// Smallest and largest reward, where any is logged.
@@ -118,6 +120,7 @@ impl Tally {
             let sum = self.groups.entry(key).or_default();
             sum.responses += group.responses;
             sum.advantage.merge(&group.advantage);
+            sum.squares.merge(&group.squares);
             sum.largest = sum.largest.max(group.largest);
             for reward in group.rewards.into_iter().flat_map(|(low, high)| [low, high]) {
                 sum.add_reward(reward);
@@ -188,6 +191,7 @@ impl Tally {
             }
             if let Some(first) = advantages().next() {
                 group.advantage.add(f64::from(first));
+                group.squares.add(f64::from(first).powi(2));
                 group.largest = group.largest.max(first.abs());
             }
         }

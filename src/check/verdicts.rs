@@ -4,6 +4,7 @@ use super::noise::{Noisy, is_mean_something};
 use super::report::{Check, CheckOutcome};
 use super::tally::{SHIFTS, Tally};
 use crate::format::{self, grouped};
+use crate::framework::rounding::{ROUNDING, size_of_group, usual_size};
 use crate::ingest::{Column, FAIL_SHARE, Quality, Run, WARN_SHARE};
 use crate::stats::correlation::PearsonSums;
 
@@ -17,8 +18,6 @@ const CORRELATION_FAIL: f64 = 0.1;
 const ON_POLICY_WARN: f64 = 0.05;
 const ON_POLICY_FAIL: f64 = 0.25;
 const DUPLICATES_WARN: f64 = 0.01;
-/// Advantages below this part of those of the median group are what rounding leaves.
-const ROUNDING: f32 = 1e-3;
 const ZERO_ADVANTAGE_WARN: f64 = 0.9;
 const ZERO_LOGPROB_WARN: f64 = 0.5;
 
@@ -345,10 +344,9 @@ fn groups(tally: &Tally) -> Check {
 
 fn group_means(tally: &Tally) -> Check {
     let differs = |g: &&super::tally::Group| g.responses > 1 && g.largest > 0.0 && !g.is_even();
-    let mut sizes: Vec<f32> = tally.groups.values().filter(differs).map(|g| g.largest).collect();
-    sizes.sort_by(f32::total_cmp);
-    let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
-    let teaches = |g: &&super::tally::Group| differs(g) && g.largest >= ROUNDING * usual;
+    let differing = tally.groups.values().filter(differs);
+    let usual = usual_size(differing.map(|g| size_of_group(g.squares.value(), g.responses))).unwrap_or(0.0);
+    let teaches = |g: &&super::tally::Group| differs(g) && f64::from(g.largest) >= ROUNDING * usual;
     let judged = || tally.groups.values().filter(teaches);
     let all = judged().count() as u64;
     if all == 0 {

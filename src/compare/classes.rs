@@ -30,6 +30,11 @@ impl StepClasses {
         [self.tokens[class as usize], self.tokens.iter().sum()]
     }
 
+    /// Takes its energy for what rounding left.
+    pub fn forget_energy(&mut self) {
+        self.energy = [0.0; CLASSES];
+    }
+
     /// Energy of a class over all energy.
     pub fn energy_share(&self, class: TokenClass) -> Fraction {
         [self.energy[class as usize], self.energy.iter().sum()]

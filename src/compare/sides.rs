@@ -23,15 +23,42 @@ pub struct CutRun<'a> {
     pub analysis: &'a ComparedRun,
     /// Its classes at every step, cut as those of all runs.
     pub classes: Vec<StepClasses>,
+    /// The clusters of steps that teach nothing: what rounding leaves of their advantages has no energy.
+    idle: BTreeMap<i64, Vec<Cluster>>,
+}
+
+/// Sums of energy.
+const ENERGIES: [ClusterSum; 4] = [
+    ClusterSum::PositiveEnergy,
+    ClusterSum::NegativeEnergy,
+    ClusterSum::SilencedEnergy,
+    ClusterSum::ExploratoryEnergy,
+];
+
+fn without_energy(cluster: &Cluster) -> Cluster {
+    let mut cluster = cluster.clone();
+    ENERGIES.iter().for_each(|sum| cluster.sums[*sum as usize] = 0.0);
+    cluster
 }
 
 impl<'a> CutRun<'a> {
     /// A run whose classes are cut at `cut`.
     pub fn new(analysis: &'a ComparedRun, cut: Option<f64>) -> Self {
-        Self { analysis, classes: classes::of_run(analysis, cut) }
+        let mut run = Self { analysis, classes: classes::of_run(analysis, cut), idle: BTreeMap::new() };
+        for row in analysis.steps.iter().filter(|row| !row.teaches()) {
+            let clusters = run.clusters(row.step).iter().map(without_energy).collect();
+            run.idle.insert(row.step, clusters);
+        }
+        let idle = &run.idle;
+        let classes = run.classes.iter_mut().filter(|classes| idle.contains_key(&classes.step));
+        classes.for_each(StepClasses::forget_energy);
+        run
     }
 
     fn clusters(&self, step: i64) -> &[Cluster] {
+        if let Some(clusters) = self.idle.get(&step) {
+            return clusters;
+        }
         let steps = &self.analysis.clusters.steps;
         let at = steps.binary_search_by_key(&step, |s| s.step).ok();
         at.map_or(&[], |at| &steps[at].clusters)

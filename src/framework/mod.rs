@@ -14,6 +14,7 @@ pub mod fast_math;
 pub mod feasible;
 pub mod norm;
 pub mod risk;
+pub mod rounding;
 pub mod rules;
 pub mod s2t;
 pub mod taxonomy;

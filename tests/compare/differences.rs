@@ -296,6 +296,28 @@ fn none_seen_has_an_upper_limit() {
     assert!(said, "{}", found["verdict"]["alike"]);
 }
 
+/// What rounding leaves of equal rewards has no energy: steps of it are no steps to compare energies at.
+#[test]
+fn what_rounding_leaves_is_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |seed: u64, idle: Option<(i64, f32)>, name: &str| {
+        Made { seed, steps: (0..14).collect(), idle, ..Made::default() }.write(folder.path(), name)
+    };
+    let whole = made(1, None, "whole");
+    let found = [(1e-7, "residue"), (0.0, "zero")].map(|(left, name)| {
+        let found = json(program().arg(&whole).arg(made(2, Some((6, left)), name)));
+        let metrics = found["metrics"].as_array().unwrap().iter();
+        let shares = metrics.filter(|row| row["name"].as_str().unwrap().contains("energy_share"));
+        let told = |row: &Value| {
+            let fields = ["name", "baseline", "other", "n", "test", "p_value", "finding"];
+            fields.map(|field| row[field].to_string()).join(" ")
+        };
+        shares.map(told).collect::<Vec<String>>()
+    });
+    assert!(found[0].len() > 5);
+    assert_eq!(found[0], found[1]);
+}
+
 /// A run that its own diagnosis calls collapsed, without one of the warnings of a collapse.
 #[test]
 fn a_run_that_collapsed_is_said() {

@@ -31,6 +31,8 @@ pub struct Made {
     pub wander: (f64, f64),
     /// What this run adds to entropy and to the chance of a right answer, as another seed does.
     pub own: (f64, f64),
+    /// From this step on all rewards are alike, and this is what is left of their advantages.
+    pub idle: Option<(i64, f32)>,
 }
 
 impl Default for Made {
@@ -46,6 +48,7 @@ impl Default for Made {
             fall: 0.0,
             wander: (0.0, 0.0),
             own: (0.0, 0.0),
+            idle: None,
         }
     }
 }
@@ -88,8 +91,9 @@ impl Made {
                     steps.push(*step);
                     groups.push(*step * 1_000 + group as i64);
                     samples.push((sample as i64) + 10 * group as i64 + 1_000 * *step);
-                    rewards.push(f32::from(u8::from(*right)));
-                    advantages.push((f64::from(u8::from(*right)) - mean) as f32);
+                    let idle = self.idle.filter(|(from, _)| step >= from).map(|(_, left)| left);
+                    rewards.push(if idle.is_some() { 0.2 } else { f32::from(u8::from(*right)) });
+                    advantages.push(idle.unwrap_or((f64::from(u8::from(*right)) - mean) as f32));
                     prompts.push(vec![*step as i32, group as i32, 7]);
                     ids.push((0..tokens).map(|_| random.below(50) as i32).collect());
                     logprobs.push(logprob);

@@ -5,10 +5,9 @@ use std::cmp::Ordering;
 use super::gaps::GapSums;
 use crate::analyze::collect::kept::Kept;
 use crate::analyze::collect::sample::Sampled;
+use crate::framework::rounding::{self, ROUNDING, size_of_group};
 use crate::stats::quantile::select_quantile;
 
-/// Advantages below this part of the usual size are what rounding leaves.
-const ROUNDING: f64 = 1e-4;
 /// Where no rewards differ: the size that a hundredth of the responses with an advantage exceeds, but no
 /// more than so many times the median of those that are not plainly rounding.
 const USUAL: f64 = 0.99;
@@ -176,9 +175,7 @@ fn forget_rounding(responses: &mut [ResponseFact]) -> Rounding {
     rounding
 }
 
-/// The usual size of an advantage: of groups whose rewards differ, the median of their root mean squares, which
-/// rounding cannot change, nor fewer than half of the groups that are far out.
-#[allow(clippy::cast_possible_truncation)]
+/// The usual size of an advantage: of groups whose rewards differ, else of all.
 fn usual_size(responses: &[ResponseFact]) -> f64 {
     let differs = |group: &&[ResponseFact]| {
         let mut known = group.iter().map(|r| r.reward).filter(|reward| reward.is_finite());
@@ -187,12 +184,11 @@ fn usual_size(responses: &[ResponseFact]) -> f64 {
     };
     let size = |group: &[ResponseFact]| {
         let squares = group.iter().map(|r| f64::from(r.largest).powi(2)).filter(|square| square.is_finite());
-        (squares.sum::<f64>() / group.len() as f64).sqrt() as f32
+        size_of_group(squares.sum(), group.len() as u64)
     };
     let of_groups = responses.chunk_by(are_siblings).filter(differs).map(size);
-    let mut of_groups: Vec<f32> = of_groups.filter(|size| *size > 0.0).collect();
-    if of_groups.len() >= FEWEST {
-        return select_quantile(&mut of_groups, 0.5).unwrap_or(0.0);
+    if let Some(usual) = rounding::usual_size(of_groups) {
+        return usual;
     }
     let known = || responses.iter().map(|r| r.largest).filter(|a| a.is_finite() && *a > 0.0);
     let most = select_quantile(&mut known().collect::<Vec<f32>>(), USUAL).unwrap_or(0.0);

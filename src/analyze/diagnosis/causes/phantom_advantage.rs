@@ -3,7 +3,7 @@
 //! Statistic: among the groups that teach, whose outcomes are all known and whose rewards differ, those
 //! without a right answer, by the part of the reward that says what is right. Where the rewards of a group
 //! are equal, nothing else in the reward can be the reason: its advantages come from a baseline over more
-//! than the group. Where the reward is chance, that is the cause.
+//! than the group.
 //! Threshold: likely where they are most of the groups that teach (lower end, 99.9 %) over the run, or
 //! before anything was damaged (a run that lost its right answers has such groups afterwards, as a
 //! consequence), and right answers do not become more all the same; possible from a quarter on, which
