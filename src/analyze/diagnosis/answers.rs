@@ -52,7 +52,11 @@ fn effective_share(answers: &Answers) -> Option<Warning> {
         ]
         .into_iter()
         .filter_map(|(what, share)| Some(evidence(Some(step), what, share?)))
-        .chain([evidence(Some(first), "first", first as f64)])
+        .chain([
+            evidence(Some(first), "first", first as f64),
+            evidence(None, "steps below half", low.len() as f64),
+            evidence(None, "steps with ratios", known.len() as f64),
+        ])
         .collect(),
     })
 }
