@@ -4,6 +4,7 @@
 use stapo_analyze::analyze::RunAnalysis;
 use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
 
+use super::log::Log;
 use super::maker::Maker;
 use super::run::{Fault, Kind, Shape};
 use super::{SHAPE, alarms, analysis, analysis_of, told};
@@ -176,4 +177,33 @@ fn groups_of_one_are_judged_by_step() {
     let is_told = found.diagnosis.causes.iter().any(|c| c.code == contradicts)
         || found.diagnosis.not_checked.iter().any(|n| n.code == contradicts);
     assert!(is_told, "{}", told(&found));
+}
+
+/// Without versions a gap at the first step is no staleness; one that comes later may be.
+#[test]
+fn a_gap_from_the_first_step_on_needs_no_versions() {
+    let without_versions = |mut log: Log| {
+        log.versions.clear();
+        analysis_of(&log, SHAPE)
+    };
+    let from_start = without_versions(Maker::run(Fault::Imprecise, SHAPE, 5));
+    let cause = likely(&from_start, CauseCode::PrecisionGap);
+    assert!(cause.message.contains("at the first step"), "{}", cause.message);
+    let healthy = Maker::run(Fault::Nothing, SHAPE, 5);
+    let later = without_versions(healthy.then(Maker::run(Fault::Imprecise, SHAPE, 6), 4));
+    assert_eq!(alarms(&later), Vec::<&str>::new(), "{}", told(&later));
+}
+
+/// Zeros of the sampler's at observations are fills, and no sampler that is certain of them.
+#[test]
+fn zeros_at_observations_are_no_probabilities() {
+    let mut log = Maker::run(Fault::Observed, SHAPE, 5);
+    for (rollout, turns) in log.values[1].iter_mut().zip(&log.turns) {
+        let turn = turns.iter().position(|turn| *turn > 0).unwrap_or(rollout.len());
+        rollout.iter_mut().skip(turn).take(3).for_each(|value| *value = 0.0);
+    }
+    log.turns.clear();
+    let found = analysis_of(&log, SHAPE);
+    likely(&found, CauseCode::ObservationTrained);
+    assert!(!alarms(&found).contains(&"sampler_truncation"), "{}", told(&found));
 }

@@ -10,6 +10,7 @@ use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::fills::without_fills;
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::collect::signs::what_if::RatioBound;
@@ -101,6 +102,9 @@ impl Collector<'_> {
         let rise = rises.filter(|d| d.is_finite()).fold(f32::NEG_INFINITY, f32::max);
         step.largest_ratio = step.largest_ratio.max(f64::from(rise).exp());
         let order = self.order(response, trained);
+        let known = without_fills(trained.logprob, trained.logprob_rollout);
+        let rollout = known.as_deref().unwrap_or(trained.logprob_rollout);
+        let trained = &Columns { logprob_rollout: rollout, ..*trained };
         if response.hash <= self.signs.probes.cut() {
             self.signs.probes.push(Probe::of(response.hash, (response.key.step, order), trained));
         }

@@ -4,6 +4,7 @@
 pub mod concentration;
 pub mod drivers;
 pub mod facts;
+pub mod fills;
 pub mod gaps;
 pub mod ladder;
 pub mod probe;

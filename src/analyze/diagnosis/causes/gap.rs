@@ -48,6 +48,8 @@ pub struct Gap {
     pub side: Side,
     /// Mean k3 of differences cut at ± ln 10 over groups, with its standard error.
     bounded: (f64, f64),
+    /// The same at the first step of the training, where it is in the log.
+    at_start: Option<(f64, f64)>,
     clusters: Vec<GapSums>,
 }
 
@@ -99,6 +101,7 @@ impl Gap {
                 groups.push(own);
             }
         }
+        let at_start = at_start(&groups);
         let (groups, side) = phase(&groups);
         let each = groups.len().div_ceil(CLUSTERS).max(1);
         let total = |of: &[OfGroup]| {
@@ -109,9 +112,18 @@ impl Gap {
         let clusters: Vec<GapSums> = groups.chunks(each).map(total).collect();
         let all = total(groups);
         let from_step = groups.first().map(|group| group.step);
-        let bounded = ratio_of_sums(groups.iter().map(|group| [group.sums.tokens, group.sums.bounded_k3]));
+        let bounded = bounded(groups);
         let lag = age.filter(|_| patient.signs.facts.ages_are_steps);
-        (all.tokens > 0.0).then(|| Self { fit: fit(&all), all, lag, from_step, side, bounded, clusters })
+        (all.tokens > 0.0).then(|| Self {
+            fit: fit(&all),
+            all,
+            lag,
+            from_step,
+            side,
+            bounded,
+            at_start,
+            clusters,
+        })
     }
 
     /// Whose weights trainer and sampler were held against each other with, for messages.
@@ -161,6 +173,11 @@ impl Gap {
         (mean - ERRORS * error).max(0.0)
     }
 
+    /// The same at the first step of the training: there no weights are old, whatever is logged of them.
+    pub fn k3_at_start(&self) -> Option<f64> {
+        self.at_start.map(|(mean, error)| (mean - ERRORS * error).max(0.0))
+    }
+
     /// The interval of b by drawing groups.
     pub fn interval(&self) -> [f64; 2] {
         let mut found: Vec<f64> = (0..DRAWS)
@@ -186,6 +203,18 @@ impl Gap {
         let spread = xx - x * x / n;
         (n > 2.0 && spread > 1e-9).then(|| (xy - x * y / n) / spread)
     }
+}
+
+/// Mean k3 of differences cut at ± ln 10 over groups, with its standard error.
+fn bounded(groups: &[OfGroup]) -> (f64, f64) {
+    ratio_of_sums(groups.iter().map(|group| [group.sums.tokens, group.sums.bounded_k3]))
+}
+
+/// The same of the first step, where it is 0 or 1 and has enough tokens.
+fn at_start(groups: &[OfGroup]) -> Option<(f64, f64)> {
+    let first = groups.first().map(|group| group.step).filter(|step| (0..=1).contains(step))?;
+    let of_first = &groups[..groups.partition_point(|group| group.step <= first)];
+    (of_first.iter().map(|group| group.sums.tokens).sum::<f64>() >= FEWEST).then(|| bounded(of_first))
 }
 
 /// The b that leaves the least of Σ(y − bx + b²z)², and the share of Σy² it explains.

@@ -3,7 +3,8 @@
 //! Statistic: k3 of the engine gap of the youngest weights that neither a temperature nor truncation
 //! explains, with ratios cut at 10 and two standard errors over groups taken off: tokens that are far out make
 //! a mean of e^d any size, and a few of them are no gap of two engines (effective share and ratios tell them).
-//! Only possible where these weights are not known to be the trainer's own.
+//! Only possible where these weights are not known to be the trainer's own: by their version, or since the gap
+//! is there at the first step of the training, where no weights are old.
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
 //! importance weights are asked for.
 
@@ -21,8 +22,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let lags = patient.has(Column::PolicyVersion);
-    let likely = gap.k3_of_many() > LARGE && gap.lag == Some(0);
+    let from_the_start = gap.k3_at_start().is_some_and(|k3| k3 > LARGE);
+    let likely = gap.k3_of_many() > LARGE && (gap.lag == Some(0) || gap.lag.is_none() && from_the_start);
     let unknown = match gap.lag {
+        None if likely => "; it is there at the first step, where no weights are old".to_owned(),
         None if !lags => "; how old the sampler's weights are is not logged (policy_version)".to_owned(),
         None => {
             "; policy_version is no step number, so how old the sampler's weights are is not known".into()
