@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::metrics::ARMS;
+use super::shown_arms::{left_out, shown};
 use crate::compare::Comparison;
 use crate::compare::result::{ArmCause, CauseRow};
 use crate::compare::verdict::shown_value;
@@ -18,8 +18,8 @@ pub const UNTESTED: &str =
 pub const MARKS: &str = "– not found; ? could not be checked with what the log holds; 2/3: in two of the arm’s three runs. What was found, in the run where it is surest:";
 
 fn columns(comparison: &Comparison, first: &str) -> Vec<String> {
-    let arms = comparison.arms.iter().take(ARMS);
-    [first.to_owned()].into_iter().chain(arms.map(|arm| prose(&arm.name))).collect()
+    let arms = shown(comparison).into_iter().map(|place| prose(&comparison.arms[place].name));
+    [first.to_owned()].into_iter().chain(arms).collect()
 }
 
 /// How sure the cause is in an arm, and in how many of its runs.
@@ -42,7 +42,7 @@ pub fn causes(comparison: &Comparison) -> Sheet {
         sheet = sheet.with(Kind::Text, name);
     }
     for row in &comparison.causes {
-        let arms = row.arms.iter().take(ARMS).map(mark);
+        let arms = shown(comparison).into_iter().map(|place| row.arms.get(place).map_or_else(none, mark));
         sheet.push([spaced(row)].into_iter().chain(arms).collect::<Vec<String>>());
     }
     sheet
@@ -54,7 +54,7 @@ pub fn found(comparison: &Comparison) -> Sheet {
         .with(Kind::Text, "run")
         .with(Kind::Words, "what was found");
     for row in &comparison.causes {
-        for arm in row.arms.iter().take(ARMS).filter(|arm| arm.likely + arm.possible > 0) {
+        for arm in row.arms.iter().filter(|arm| arm.likely + arm.possible > 0) {
             let message = arm.message.as_deref().map_or_else(none, prose);
             sheet.push([spaced(row), format!("{}: {}", prose(&arm.name), mark(arm)), message]);
         }
@@ -70,8 +70,10 @@ fn spaced(row: &CauseRow) -> String {
 pub fn answers(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::new(&columns(comparison, "quantity"));
     for row in &comparison.answers {
-        let values =
-            row.values.iter().take(ARMS).map(|value| value.map_or_else(none, |v| shown_value(row.unit, v)));
+        let value = |place: usize| row.values.get(place).copied().flatten();
+        let values = shown(comparison)
+            .into_iter()
+            .map(|place| value(place).map_or_else(none, |v| shown_value(row.unit, v)));
         sheet.push([prose(&row.label)].into_iter().chain(values).collect::<Vec<String>>());
     }
     sheet
@@ -85,6 +87,7 @@ pub fn section(comparison: &Comparison) -> Option<Section> {
             p { "No run has a cause of damage, likely or possible, in what its log can tell." }
         } @else {
             (causes.html())
+            @if let Some(said) = left_out(comparison) { (note(&said)) }
             (note(MARKS))
             (found(comparison).html())
         }

@@ -87,7 +87,7 @@ fn verdict(comparison: &Comparison) -> FirstScreen {
             ("What was not shown to differ", alike(&verdict.alike)),
             ("Causes", known_causes(comparison)),
             ("What it speaks of", html! { (prose(&verdict.scope)) }),
-            ("Aligned", html! { @for a in comparison.alignment.iter().take(ALIGNED) { p { (aligned(a)) } } }),
+            ("Aligned", alignment(&comparison.alignment)),
         ],
     }
 }
@@ -118,6 +118,14 @@ fn said(row: &CauseRow) -> String {
 fn left_out(all: usize) -> Markup {
     let more = all.saturating_sub(ALIKE);
     html! { @if more > 0 { p { "and " (more) " more, below" } } }
+}
+
+fn alignment(arms: &[AlignmentSummary]) -> Markup {
+    let more = arms.len().saturating_sub(ALIGNED);
+    html! {
+        @for arm in arms.iter().take(ALIGNED) { p { (aligned(arm)) } }
+        @if more > 0 { p { "and " (more) " more, in compare.json" } }
+    }
 }
 
 fn aligned(a: &AlignmentSummary) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{causes, metrics, tables};
+use super::{causes, metrics, shown_arms, tables};
 use crate::compare::Comparison;
 use crate::compare::verdict::word;
 use crate::report::charts::Drawn;
@@ -56,6 +56,9 @@ fn causes_and_answers(out: &mut String, comparison: &Comparison) {
     if !comparison.causes.is_empty() {
         out.push_str("## Causes, arm by arm\n\n");
         causes::causes(comparison).markdown(out);
+        if let Some(said) = shown_arms::left_out(comparison) {
+            let _ = write!(out, "{said}\n\n");
+        }
         let _ = write!(out, "{}\n\n", causes::MARKS);
         causes::found(comparison).markdown(out);
     }

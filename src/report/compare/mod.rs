@@ -5,6 +5,7 @@ mod charts;
 mod html;
 mod markdown;
 mod metrics;
+mod shown_arms;
 mod tables;
 
 use std::path::Path;

@@ -3,6 +3,7 @@
 use maud::html;
 
 use super::metrics::ARMS;
+use super::shown_arms::shown;
 use crate::compare::Comparison;
 use crate::compare::result::DistributionChange;
 use crate::report::numbers::{count, none, number, number_or_dash, percent};
@@ -146,11 +147,12 @@ fn runs(comparison: &Comparison) -> Sheet {
 
 /// Which tokens are spurious, run by run.
 pub fn spurious(comparison: &Comparison, rows: usize) -> Sheet {
-    let arms = comparison.arms.iter().take(ARMS);
-    let columns: Vec<String> = ["token".to_owned()].into_iter().chain(arms.map(|a| prose(&a.name))).collect();
+    let places = shown(comparison);
+    let arms = places.iter().map(|place| prose(&comparison.arms[*place].name));
+    let columns: Vec<String> = ["token".to_owned()].into_iter().chain(arms).collect();
     let mut sheet = Sheet::new(&columns).with(Kind::Code, "token");
     for t in comparison.spurious_vocabulary.iter().take(rows) {
-        let of_arms = t.silenced.iter().zip(&t.occurrences).take(ARMS);
+        let of_arms = places.iter().filter_map(|place| t.silenced.get(*place).zip(t.occurrences.get(*place)));
         let counts = of_arms.map(|(silenced, all)| format!("{} of {}", count(*silenced), count(*all)));
         sheet
             .push([token(t.token.as_deref(), t.token_id)].into_iter().chain(counts).collect::<Vec<String>>());

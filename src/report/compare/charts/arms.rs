@@ -40,8 +40,7 @@ pub fn has_seeds(comparison: &Comparison) -> bool {
 
 /// What charts of lines say about them: what a line is, and how many are not drawn.
 pub fn notes(comparison: &Comparison) -> Vec<String> {
-    let mean =
-        "A line is the mean of an arm’s runs at the steps that all of them have; its band is their range.";
+    let mean = "A line is the mean of an arm’s runs at the steps that all of them have (without such steps, of those that have one); its band is their range.";
     has_seeds(comparison).then(|| mean.to_owned()).into_iter().chain(left_out(comparison)).collect()
 }
 
@@ -128,13 +127,16 @@ pub fn summary(values: &[f64]) -> [f64; 3] {
     [mean, fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max)]
 }
 
-/// Points for a line: neighbours are averaged where there are too many.
+/// Points for a line: neighbours are taken together where there are too many, their means averaged, their range
+/// the whole one.
 pub fn thinned(points: &[Point<i64>]) -> Vec<Point<f64>> {
     let stride = points.len().div_ceil(POINTS).max(1);
     let mean = |part: &[Point<i64>]| {
         let n = part.len() as f64;
-        let of = |place: usize| part.iter().map(|p| p.1[place]).sum::<f64>() / n;
-        (part.iter().map(|p| p.0 as f64).sum::<f64>() / n, [of(0), of(1), of(2)])
+        let mean = part.iter().map(|p| p.1[0]).sum::<f64>() / n;
+        let low = part.iter().map(|p| p.1[1]).fold(f64::INFINITY, f64::min);
+        let high = part.iter().map(|p| p.1[2]).fold(f64::NEG_INFINITY, f64::max);
+        (part.iter().map(|p| p.0 as f64).sum::<f64>() / n, [mean, low, high])
     };
     points.chunks(stride).map(mean).collect()
 }
@@ -179,6 +181,15 @@ mod tests {
         // Step 2, which one seed alone has, is no part of the mean.
         assert_eq!(found[0].points, [(0.0, [2.0, 1.0, 3.0]), (1.0, [2.0, 2.0, 2.0])]);
         assert_eq!((found[0].label.as_str(), found[0].is_mean), ("arm0", true));
+    }
+
+    #[test]
+    fn the_band_of_many_steps_is_the_whole_range() {
+        let spread = |step: i64| if step == 1 { [0.5, -9.0, 9.0] } else { [0.5, 0.0, 1.0] };
+        let points: Vec<Point<i64>> = (0..2 * POINTS as i64).map(|step| (step, spread(step))).collect();
+        let drawn = thinned(&points);
+        assert_eq!(drawn.len(), POINTS);
+        assert_eq!((drawn[0], drawn[1].1), ((0.5, [0.5, -9.0, 9.0]), [0.5, 0.0, 1.0]));
     }
 
     #[test]
