@@ -67,7 +67,7 @@ fn says_other(word: &str) -> bool {
     let turned = |start: &&str| word.strip_prefix(*start).is_some_and(|rest| RIGHT.contains(&rest));
     OTHER_WORDS.contains(&word)
         || OTHER.iter().any(|start| word.starts_with(start))
-        || CONTRARY.iter().any(|start| turned(start))
+        || CONTRARY.iter().any(turned)
 }
 
 /// The words of a name, in lower case: `answer_format`, `AnswerFormat` and `answer-format` have two.
