@@ -152,7 +152,7 @@ fn a_log_without_entropy() {
     // A gate on what is not there is not passed in silence.
     let gated = program().arg(&path).args(["--fail-on", "s2t.fraction>0"]).assert().code(2);
     let error = String::from_utf8(gated.get_output().stderr.clone()).unwrap();
-    assert!(error.contains("no field `s2t.fraction`"), "{error}");
+    assert!(error.contains("this run has no `s2t.fraction`"), "{error}");
 }
 
 #[test]

@@ -79,8 +79,10 @@ fn versions_need_not_be_steps() {
         assert!(among_first_two(&stale, CauseCode::StaleSampler), "{}", told(&stale));
         assert!(stale.diagnosis.causes.iter().all(|c| !c.message.contains("the same weights")));
     }
+    // From the middle of a training: at its first step no weights are old.
     let imprecise = changed(Fault::Imprecise, SHAPE, |log| {
         log.versions.iter_mut().for_each(|version| *version = updates(*version));
+        log.steps.iter_mut().for_each(|step| *step += 5);
     });
     let gap = imprecise.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::PrecisionGap).unwrap();
     assert_eq!(gap.confidence, Confidence::Possible);
