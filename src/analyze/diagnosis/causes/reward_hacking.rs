@@ -6,8 +6,8 @@
 //! stood still it is only possible: then something else took the part away.
 //! Before any damage: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
-//! standard errors away), and a right answer raises the advantage by less than that other does over its
-//! usual range in a group (their difference beyond three standard errors): the update pays for something
+//! standard errors away), and a right answer raises the advantage by less than half of what that other does
+//! over its usual range in a group (beyond three standard errors): the update pays for something
 //! else. The last, since right answers that are rare explain little, however well they are paid. A reward
 //! that is chance is another cause.
 //! Where answers do not differ (all right, or all wrong) nothing should be learned: among the groups that teach, of
@@ -41,7 +41,8 @@ const SOME: f64 = 0.05;
 const FEW: f64 = 0.01;
 /// Responses of a group that can tell a line from chance, and the correlation of a line.
 const FEWEST: usize = 4;
-/// Standard errors by which a right answer is paid less.
+/// A right answer that is paid less than this part of another quantity, by so many standard errors.
+const HALF: f64 = 0.5;
 const ERRORS: f64 = 3.0;
 const ALL_BUT: f64 = 0.99;
 
@@ -278,7 +279,7 @@ fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
 }
 
 /// What a right answer adds to the advantage, and what `rival` does over its usual range in a group;
-/// `None` where the former is not clearly less.
+/// `None` where the former is not clearly less than half of it.
 fn paid<'a>(
     groups: impl Iterator<Item = &'a [ResponseFact]>,
     is_right: Feature<'_>,
@@ -296,6 +297,6 @@ fn paid<'a>(
     let slopes = Slopes::of(groups.into_iter(), &advantage, &[is_right, rival])?;
     let [right, _] = slopes.sum(&[(0, 1.0)])?;
     let [over_range, _] = slopes.sum(&[(1, reach)])?;
-    let [less, error] = slopes.sum(&[(0, -1.0), (1, reach.copysign(over_range))])?;
+    let [less, error] = slopes.sum(&[(0, -1.0), (1, (HALF * reach).copysign(over_range))])?;
     (less > ERRORS * error).then_some([right, over_range])
 }
