@@ -1,8 +1,9 @@
 //! Parts of the reward that are taken off: penalties and counts of errors, which loggers write as positive
 //! numbers. They fall in every run that learns.
 //!
-//! Statistic: the slope of the reward on each of its parts within groups, the other parts as they are.
-//! Threshold: below 0 by three standard errors in both halves of the steps (in the one that can tell,
+//! Statistic: the slope of the reward on each of its parts within groups, alone and with the other parts as they
+//! are: a part beside the reward may have either, by what else goes along with it.
+//! Threshold: both below 0 by three standard errors in both halves of the steps (in the one that can tell,
 //! where the other cannot). Both, since a sign that is turned on the way is a fault and not a penalty; and
 //! never the part that says whether an answer is right, for the same reason. A part whose name says that it is a
 //! penalty or counts errors is one, too, unless the reward rises with it: it may be logged beside the reward.
@@ -28,12 +29,15 @@ pub fn costs(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
     let parts = names.len().min(MAX_PARTS);
     let owned: Vec<OwnedFeature> = (0..parts).map(part).collect();
     let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
-    let halves = [false, true].map(|late| {
+    let of = |late: bool, features: &[Feature<'_>]| {
         let groups = facts.groups().filter(|group| (group[0].step > middle) == late);
-        Slopes::of(groups, &|fact| f64::from(fact.reward), &features)
-    });
+        Slopes::of(groups, &|fact| f64::from(fact.reward), features)
+    };
+    let together = [false, true].map(|late| of(late, &features));
     let is_cost = |index: &usize| {
-        let slopes = halves.iter().flatten().filter_map(|slopes| slopes.sum(&[(*index, 1.0)]));
+        let alone = [false, true].map(|late| of(late, &features[*index..=*index])?.sum(&[(0, 1.0)]));
+        let among = together.each_ref().map(|slopes| slopes.as_ref()?.sum(&[(*index, 1.0)]));
+        let slopes = alone.into_iter().chain(among).flatten();
         let signs: Vec<f64> = slopes.map(|[slope, error]| clear_sign(slope, ERRORS * error)).collect();
         let below = !signs.is_empty() && signs.iter().all(|sign| *sign < 0.0);
         let is_named = says_cost(&names[*index]) && !signs.iter().any(|sign| *sign > 0.0);

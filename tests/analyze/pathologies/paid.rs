@@ -184,3 +184,20 @@ fn tokens_that_surprise_more_than_they_should_are_a_possible_sign() {
         assert!(cause.is_none_or(|c| c.message.contains("surprise the trainer more")), "{}", told(&found));
     }
 }
+
+/// A part beside the reward that goes along with right answers: with these as they are, the reward falls with it.
+#[test]
+fn a_part_that_only_falls_beside_others_is_no_cost() {
+    let found = regraded(SHAPE, |log, random| {
+        let rises: Vec<f64> = (0..log.rewards.len()).map(|row| 0.3 + 0.4 * way(log, row)).collect();
+        let answers = part(log, "reward/answer").to_vec();
+        let mut follows =
+            |(answer, rises): (&f32, &f64)| 0.5 * f64::from(*answer) + rises + 0.2 * random.normal();
+        let tidy: Vec<f32> = answers.iter().zip(&rises).map(|pair| follows(pair) as f32).collect();
+        log.rewards = answers.iter().zip(&tidy).map(|(answer, tidy)| 2.0 * answer - 0.5 * tidy).collect();
+        log.parts.retain(|(name, _)| *name != "reward/format");
+        log.parts.push(("reward/tidy", tidy));
+    });
+    assert!(found.diagnosis.damage.is_empty(), "{}", told(&found));
+    assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
+}

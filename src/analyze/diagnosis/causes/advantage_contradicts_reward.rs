@@ -260,7 +260,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         true => Finding::Absent,
         // A fault of some groups leaves the sign of a whole step.
         false if patient.has(Column::GroupId) => {
-            Finding::TooFew("several responses a prompt, to hold against each other")
+            Finding::NotChecked("several responses a prompt, to hold against each other")
         }
         false => Finding::NotChecked("group_id"),
     }
