@@ -53,6 +53,13 @@ pub enum Finding {
     Found(Cause),
 }
 
+impl Finding {
+    /// Whether it is there, and likely.
+    pub fn is_likely(&self) -> bool {
+        matches!(self, Self::Found(cause) if cause.confidence == Confidence::Likely)
+    }
+}
+
 impl<'a> Patient<'a> {
     /// Whether the log has a column.
     pub fn has(&self, column: Column) -> bool {

@@ -98,8 +98,22 @@ pub fn decode(
 }
 
 impl Decoder<'_> {
-    fn json(self, quality: &mut Quality, emit: &mut dyn FnMut(Piece) -> Result<()>) -> Result<u64> {
-        let Self { run, file, selection, watch, mut origin, .. } = self;
+    /// Passes a batch of whole responses on; whether the reading is to end.
+    fn pass_on(
+        &mut self,
+        mut batch: TokenBatch,
+        quality: &mut Quality,
+        emit: &mut dyn FnMut(Piece) -> Result<()>,
+    ) -> Result<bool> {
+        self.origin.first_response += batch.len() as u64;
+        quality.saw(&batch, &self.selection.mapping, self.run.settings.steps);
+        batch.derive_new_logprob();
+        emit(Piece::Whole(batch))?;
+        Ok(self.watch.is_stopped())
+    }
+
+    fn json(mut self, quality: &mut Quality, emit: &mut dyn FnMut(Piece) -> Result<()>) -> Result<u64> {
+        let Self { run, file, selection, watch, .. } = self;
         let (context, mapping) = (&file.context, &selection.mapping);
         let mut read = 0;
         let (limits, map) = (run.settings.limits, &run.settings.map);
@@ -112,42 +126,34 @@ impl Decoder<'_> {
             }
             watch.bytes(rows.bytes_read.saturating_sub(read));
             read = rows.bytes_read;
-            let mut batch =
-                nested::normalise(&rows.batch, mapping, context, origin, rows.first_row, quality)?;
-            origin.first_response += batch.len() as u64;
-            quality.saw(&batch, mapping, run.settings.steps);
-            batch.derive_new_logprob();
-            emit(Piece::Whole(batch))?;
-            if watch.is_stopped() {
+            let batch =
+                nested::normalise(&rows.batch, mapping, context, self.origin, rows.first_row, quality)?;
+            if self.pass_on(batch, quality, emit)? {
                 break;
             }
         }
-        Ok(origin.first_response)
+        Ok(self.origin.first_response)
     }
 
     fn nested(
-        self,
+        mut self,
         head: &ParquetHead,
         quality: &mut Quality,
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<u64> {
-        let Self { run, file, unit, selection, watch, mut origin } = self;
+        let Self { run, file, unit, selection, .. } = self;
         let (context, mapping) = (&file.context, &selection.mapping);
         let (columns, window) = (selection.projection(), run.settings.limits.window());
         let mut row = unit.first_row;
         for rows in head.batches(&file.stored, unit.row_groups.clone(), &columns, unit.batch_rows, window)? {
             let rows = rows?;
-            let mut batch = nested::normalise(&rows, mapping, context, origin, row, quality)?;
+            let batch = nested::normalise(&rows, mapping, context, self.origin, row, quality)?;
             row += rows.num_rows() as u64;
-            origin.first_response += batch.len() as u64;
-            quality.saw(&batch, mapping, run.settings.steps);
-            batch.derive_new_logprob();
-            emit(Piece::Whole(batch))?;
-            if watch.is_stopped() {
+            if self.pass_on(batch, quality, emit)? {
                 break;
             }
         }
-        Ok(origin.first_response)
+        Ok(self.origin.first_response)
     }
 
     fn long(

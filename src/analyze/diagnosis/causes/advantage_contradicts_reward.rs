@@ -112,10 +112,6 @@ fn hint(told: &[(String, Example)]) -> String {
     }
 }
 
-fn is_likely(finding: Option<&Finding>) -> bool {
-    matches!(finding, Some(Finding::Found(cause)) if cause.confidence == Confidence::Likely)
-}
-
 /// Groups (or steps) whose advantage falls with the reward; likely from a share of `enough` on.
 fn falls(
     patient: &Patient<'_>,
@@ -233,11 +229,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let unit = if patient.has_siblings() { "groups" } else { "steps" };
     let enough = if 2 * by_token > judged { MOST } else { LIKELY };
     let on_the_whole = falls(patient, (&against, enough), contradicting, unit);
-    if is_likely(on_the_whole.as_ref()) {
-        return on_the_whole.unwrap_or(Finding::Absent);
-    }
-    let crossed = crossed(patient);
-    let first = if is_likely(crossed.as_ref()) { crossed } else { on_the_whole.or(crossed) };
+    let crossed = || crossed(patient);
+    // The likely one, of equals the first.
+    let first = match on_the_whole {
+        Some(found) if found.is_likely() => Some(found),
+        whole => crossed().filter(|found| found.is_likely() || whole.is_none()).or(whole),
+    };
     if let Some(found) = first.or_else(|| punished_answers::examine(patient)) {
         return found;
     }

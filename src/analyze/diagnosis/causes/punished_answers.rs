@@ -8,7 +8,7 @@
 use super::super::patient::{Finding, Patient, found, number, share_bounds};
 use super::lasting::Counts;
 use super::reward_hacking;
-use super::siblings::is_mixed;
+use super::siblings::{is_mixed, more_where};
 use crate::analyze::result::{CauseCode, Confidence};
 
 const LIKELY: f64 = 0.05;
@@ -24,19 +24,13 @@ fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
     let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
     let mut against = Counts::default();
     for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
-        let mean_of = |is_right: bool| {
-            let known = group.iter().filter(|f| right.of(f) == Some(is_right) && f.advantage.is_finite());
-            let (n, sum) = known.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
-            sum / n
-        };
-        let more = mean_of(true) - mean_of(false);
+        let more = more_where(group, |fact| right.of(fact), |fact| fact.advantage);
         if more.is_finite() && group.iter().any(|fact| fact.signs != [false; 2]) {
             against.add(group[0].step, more < 0.0);
         }
     }
     let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
-    let hacked = reward_hacking::examine(patient);
-    if matches!(hacked, Finding::Found(cause) if cause.confidence == Confidence::Likely) {
+    if reward_hacking::examine(patient).is_likely() {
         return None;
     }
     Some(found(

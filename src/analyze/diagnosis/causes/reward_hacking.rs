@@ -23,7 +23,7 @@
 use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
 use super::lasting::Counts;
-use super::siblings::is_mixed;
+use super::siblings::{is_mixed, more_where};
 use super::uninformative_reward;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
@@ -161,13 +161,8 @@ fn paid_by_length(patient: &Patient<'_>) -> Option<Finding> {
 
 /// Groups whose cut responses have the higher mean advantage, of those that have cut and finished ones.
 fn cut_ones_are_better(patient: &Patient<'_>) -> [u64; 2] {
-    let mean_of = |group: &[ResponseFact], cut: bool| {
-        let of = group.iter().filter(|f| f.truncated == Some(cut) && f.advantage.is_finite());
-        let (n, sum) = of.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.advantage)));
-        sum / n
-    };
     let teaching = patient.groups().filter(|group| group.iter().any(|fact| fact.signs != [false; 2]));
-    let more = teaching.map(|group| mean_of(group, true) - mean_of(group, false));
+    let more = teaching.map(|group| more_where(group, |fact| fact.truncated, |fact| fact.advantage));
     more.filter(|more| more.is_finite())
         .fold([0, 0], |[better, both], more| [better + u64::from(more > 0.0), both + 1])
 }

@@ -130,6 +130,21 @@ pub fn is_mixed(group: &[ResponseFact], of: impl Fn(&ResponseFact) -> Option<boo
     has(true) && has(false)
 }
 
+/// By how much the mean of a quantity is larger over the responses of a group for which something is so than over
+/// those for which it is not; NaN where either has no finite value.
+pub fn more_where(
+    group: &[ResponseFact],
+    is: impl Fn(&ResponseFact) -> Option<bool>,
+    of: impl Fn(&ResponseFact) -> f32,
+) -> f64 {
+    let mean_of = |wanted: bool| {
+        let known = group.iter().filter(|fact| is(fact) == Some(wanted)).map(&of).filter(|v| v.is_finite());
+        let (n, sum) = known.fold((0.0, 0.0), |all, value| (all.0 + 1.0, all.1 + f64::from(value)));
+        sum / n
+    };
+    mean_of(true) - mean_of(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

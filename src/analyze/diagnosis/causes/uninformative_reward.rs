@@ -17,7 +17,7 @@ use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::composition::components;
 use super::lasting::{Counts, Side};
-use super::siblings::{Endings, Pairs, is_mixed};
+use super::siblings::{Endings, Pairs, is_mixed, more_where};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -39,11 +39,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) || !patient.has(Column::GroupId) {
         return Finding::NotChecked("reward and group_id");
     }
-    let is_likely =
-        |finding: &Finding| matches!(finding, Finding::Found(c) if c.confidence == Confidence::Likely);
     let of_the_run = examine_from(patient, patient.analysis.steps.first().map_or(i64::MIN, |row| row.step));
-    let once_broken = || broke_at(patient).map(|step| examine_from(patient, step)).filter(is_likely);
-    if is_likely(&of_the_run) { of_the_run } else { once_broken().unwrap_or(of_the_run) }
+    let once_broken = || broke_at(patient).map(|step| examine_from(patient, step)).filter(Finding::is_likely);
+    if of_the_run.is_likely() { of_the_run } else { once_broken().unwrap_or(of_the_run) }
 }
 
 /// The step from which on the reward follows what is right in fewer groups, where there is one.
@@ -51,12 +49,7 @@ fn broke_at(patient: &Patient<'_>) -> Option<i64> {
     let right = patient.right()?;
     let mut unrelated = Counts::default();
     for group in patient.units().filter(|group| is_mixed(group, |fact| right.of(fact))) {
-        let mean_of = |is_right: bool| {
-            let rewards = group.iter().filter(|f| right.of(f) == Some(is_right) && f.reward.is_finite());
-            let (n, sum) = rewards.fold((0.0, 0.0), |all, f| (all.0 + 1.0, all.1 + f64::from(f.reward)));
-            sum / n
-        };
-        let more = mean_of(true) - mean_of(false);
+        let more = more_where(group, |fact| right.of(fact), |fact| fact.reward);
         if more.is_finite() {
             unrelated.add(group[0].step, more <= 0.0);
         }
