@@ -25,7 +25,7 @@ pub fn costs(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
     };
     let steps: Vec<i64> = facts.groups().map(|group| group[0].step).collect();
     let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Vec::new() };
-    let middle = first + (last - first) / 2;
+    let middle = first.midpoint(*last);
     let parts = names.len().min(MAX_PARTS);
     let owned: Vec<OwnedFeature> = (0..parts).map(part).collect();
     let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();

@@ -6,7 +6,7 @@ const UNLIKELY: f32 = 0.1;
 const FEWEST: usize = 2;
 
 /// The sampler's log-probabilities with NaN for fills: two exact zeros or more in a row (p = 1 to the last bit),
-/// one of them at a token that the trainer finds unlikely. `None` where there are none.
+/// one of them at a token that the trainer finds unlikely. `None` where no zero is at such a token.
 pub fn without_fills(logprob: &[f32], rollout: &[f32]) -> Option<Vec<f32>> {
     let unlikely = UNLIKELY.ln();
     let pairs = || rollout.iter().zip(logprob);
