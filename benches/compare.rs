@@ -17,22 +17,9 @@ use std::time::Instant;
 use stapo_analyze::analyze::{AnalyzeSettings, ComparedRun, RunAnalysis, analyze, analyze_for_comparison};
 use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 use stapo_analyze::ingest::{Column, IngestSettings, Layout, Run, Silent};
-use support::{Enlarged, processor_seconds};
+use support::{Enlarged, columns, processor_seconds};
 
 const ROUNDS: usize = 31;
-const COLUMNS: &[Column] = &[
-    Column::Step,
-    Column::GroupId,
-    Column::SampleId,
-    Column::Reward,
-    Column::AdvantageSeq,
-    Column::PromptIds,
-    Column::TokenId,
-    Column::Logprob,
-    Column::Entropy,
-    Column::GradNorm,
-    Column::EntropyAfter,
-];
 
 fn main() {
     let sizes: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
@@ -45,8 +32,9 @@ fn main() {
     for millions in sizes {
         let folder = tempfile::tempdir().unwrap();
         let tokens = (millions * 1e6) as u64;
+        let columns = columns(&[Column::PromptIds], &[Column::EntropyAfter]);
         let paths = ["grpo", "stapo"].map(|sample| {
-            Enlarged { sample, layout: Layout::Nested, columns: COLUMNS, reward_parts: false, tokens }
+            Enlarged { sample, layout: Layout::Nested, columns: &columns, reward_parts: false, tokens }
                 .write(folder.path())
                 .0
         });

@@ -27,25 +27,15 @@ use parquet::arrow::arrow_reader::{
 use stapo_analyze::analyze::{AnalyzeSettings, analyze};
 use stapo_analyze::framework::s2t::S2tSettings;
 use stapo_analyze::ingest::{BATCH_TOKENS, Column, IngestSettings, Layout, Run, Silent};
-use support::{Enlarged, children_seconds, peak_megabytes, processor_seconds};
+use support::{Enlarged, children_seconds, columns, peak_megabytes, processor_seconds};
 
 const RUNS: usize = 5;
 /// Turns of two programs.
 const TURNS: usize = 9;
 /// What the sample has and the analysis reads.
-const COLUMNS: &[Column] = &[
-    Column::Step,
-    Column::GroupId,
-    Column::SampleId,
-    Column::Reward,
-    Column::AdvantageSeq,
-    Column::Position,
-    Column::TokenId,
-    Column::Logprob,
-    Column::Entropy,
-    Column::GradNorm,
-    Column::EntropyAfter,
-];
+fn sample_columns() -> Vec<Column> {
+    columns(&[Column::Position], &[Column::EntropyAfter])
+}
 
 /// What the framework reads of the sample run `async`.
 const PLAIN: &[Column] = &[
@@ -114,7 +104,7 @@ fn main() {
 /// The framework's columns of a made log.
 fn framework_log(millions: f64, folder: &Path) -> PathBuf {
     let tokens = (millions * 1e6) as u64;
-    let columns = COLUMNS;
+    let columns = &sample_columns();
     let log = Enlarged { sample: "grpo", layout: Layout::Long, columns, reward_parts: false, tokens };
     log.write(folder).0
 }
@@ -218,7 +208,7 @@ fn report(path: &Path, threads: usize) {
     let mut best = [Spent { clock: f64::INFINITY, processor: f64::INFINITY }; 3];
     let mut tokens = 0;
     for _ in 0..RUNS {
-        best[0] = best[0].least(Spent::on(|| bare_decode(path, threads, COLUMNS)));
+        best[0] = best[0].least(Spent::on(|| bare_decode(path, threads, &sample_columns())));
         best[1] = best[1].least(Spent::on(|| tokens = whole_analysis(path, S2tSettings::v5())));
         best[2] = best[2].least(Spent::on(|| tokens = whole_analysis(path, S2tSettings::v1())));
     }

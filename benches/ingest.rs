@@ -23,19 +23,8 @@ use stapo_analyze::Result;
 use stapo_analyze::ingest::{
     BATCH_TOKENS, Column, IngestSettings, Layout, Run, Silent, Sink, TokenBatch, scan,
 };
-use support::{Enlarged, peak_megabytes};
+use support::{Enlarged, columns, peak_megabytes};
 
-const COLUMNS: &[Column] = &[
-    Column::Step,
-    Column::GroupId,
-    Column::SampleId,
-    Column::Reward,
-    Column::AdvantageSeq,
-    Column::TokenId,
-    Column::Logprob,
-    Column::Entropy,
-    Column::GradNorm,
-];
 const RUNS: usize = 5;
 
 struct Counter(u64);
@@ -75,7 +64,7 @@ fn main() {
     for millions in sizes {
         for layout in [Layout::Nested, Layout::Long] {
             let position = (layout == Layout::Long).then_some(Column::Position);
-            let columns: Vec<Column> = COLUMNS.iter().copied().chain(position).collect();
+            let columns: Vec<Column> = columns(&[], &[]).into_iter().chain(position).collect();
             let tokens = (millions * 1e6) as u64;
             let log = Enlarged { sample: "grpo", layout, columns: &columns, reward_parts: false, tokens };
             let (path, tokens) = log.write(folder.path());
@@ -115,7 +104,7 @@ fn alternate(path: &Path, layout: Layout, threads: usize, tokens: u64) -> (f64, 
 /// The token stream with the columns of the file.
 fn stream(path: &Path) -> u64 {
     let run = Run::open(&[path.to_owned()], &IngestSettings::default()).unwrap();
-    let scanned = scan(&run, COLUMNS, &Silent, || Counter(0)).unwrap();
+    let scanned = scan(&run, &columns(&[], &[])[..], &Silent, || Counter(0)).unwrap();
     scanned.sinks.iter().map(|s| s.0).sum()
 }
 

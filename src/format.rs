@@ -74,7 +74,7 @@ pub fn percent(share: f64) -> String {
     } else if value >= 99.95 || value == 0.0 {
         format!("{value:.0} %")
     } else {
-        format!("{} %", significant(value, if value >= 10.0 { 3 } else { 2 }))
+        format!("{} %", significant(value, if value.abs() >= 10.0 { 3 } else { 2 }))
     }
 }
 
@@ -101,6 +101,27 @@ pub fn number_or_dash(value: Option<f64>) -> String {
 #[must_use]
 pub fn times(ratio: f64) -> String {
     format!("{}×", significant(ratio, 2))
+}
+
+/// The name of a code or column in a sentence: `large_updates` is “large updates”.
+#[must_use]
+pub fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// Names that a sentence has room for.
+const NAMED: usize = 4;
+
+/// Names in a sentence: `a, b`; of many, how many there are: `13 others`.
+#[must_use]
+pub fn few_names(names: &[&str]) -> String {
+    if names.len() > NAMED { format!("{} others", names.len()) } else { names.join(", ") }
+}
+
+/// A token whose text is not known.
+#[must_use]
+pub fn token_of_id(id: impl std::fmt::Display) -> String {
+    format!("⟨{id}⟩")
 }
 
 /// What is written where there is no value.
@@ -185,10 +206,17 @@ mod tests {
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(1.0), "100 %");
         assert_eq!(percent(0.617), "61.7 %");
+        assert_eq!([-0.314, -0.0314, 0.314].map(percent), ["−31.4 %", "−3.1 %", "31.4 %"]);
         assert_eq!(percent(1.23e-8), "1.2·10⁻⁶ %");
         assert_eq!(times(4.63), "4.6×");
         assert_eq!(amount(12.5), "12.5");
         assert_eq!(amount(1e6), "1,000,000");
+    }
+
+    #[test]
+    fn many_names_are_counted() {
+        assert_eq!(few_names(&["a", "b"]), "a, b");
+        assert_eq!(few_names(&["a"; 13]), "13 others");
     }
 
     #[test]

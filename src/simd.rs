@@ -6,6 +6,8 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
+use std::ops::Range;
+
 pub use pulp::NullaryFnOnce as Work;
 
 /// Does the work with the widest instructions there are. What it calls must be inlined: closures
@@ -38,8 +40,19 @@ pub fn sum_in_lanes(n: usize, term: impl Fn(usize) -> f64) -> f64 {
 #[inline(always)]
 pub fn count(n: usize, is: impl Fn(usize) -> bool) -> u64 {
     // In stretches, so that 32 bits, which are wider, cannot wrap.
-    let stretch = |first: usize| (first..n.min(first + (1 << 20))).map(|i| u32::from(is(i))).sum::<u32>();
-    (0..n).step_by(1 << 20).map(|first| u64::from(stretch(first))).sum()
+    let stretch = |first: usize| count_within(first..n.min(first + (1 << 20)), &is);
+    (0..n).step_by(1 << 20).map(stretch).sum()
+}
+
+/// The same of fewer than 2³² places, such as those of a block.
+#[inline(always)]
+pub fn count_few(n: usize, is: impl Fn(usize) -> bool) -> u64 {
+    count_within(0..n, is)
+}
+
+#[inline(always)]
+fn count_within(places: Range<usize>, is: impl Fn(usize) -> bool) -> u64 {
+    places.map(|i| u32::from(is(i))).sum::<u32>().into()
 }
 
 /// Sums kept side by side as one.

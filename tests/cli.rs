@@ -206,6 +206,13 @@ fn some_steps_of_a_run_are_analysed_as_if_they_were_all() {
     for section in ["totals", "s2t", "steps", "taxonomy"] {
         assert_eq!(cut[section], alone[section], "{section}");
     }
+    let hint = |warning: &Value| warning["message"].as_str().unwrap().contains("(--steps)");
+    let note = cut["warnings"].as_array().unwrap().iter().find(|warning| hint(warning)).unwrap();
+    assert_eq!(note["hint"], "leave --steps out to have the whole run");
+    // One step has no last third.
+    let one = json(program().arg(sample("grpo.parquet")).args(["--steps", "12", "--format", "json"]));
+    let health = one["verdict"]["health"].as_str().unwrap();
+    assert!(health.contains(" of the groups give no signal; "), "{health}");
     let refused = program().arg(sample("grpo.parquet")).args(["--steps", "900.."]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8(refused.stderr).unwrap();
@@ -252,6 +259,15 @@ fn errors_of_newcomers_say_what_to_do() {
     let talk = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(talk.contains("`logprob`") && talk.contains("--map logprob="), "{talk}");
+    let told = |arguments: &[&str]| {
+        let output = program().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = told(&["analyze", "run.parquet"]);
+    assert!(said.contains("hint: the analysis is no command of its own: stapo-analyze RUN"), "{said}");
+    let said = told(&["replay", "run.parquet", "--report", "out", "--steps", "10..40"]);
+    assert!(said.contains("convert RUN --steps 10..40 -o part.parquet"), "{said}");
 }
 
 #[test]

@@ -50,6 +50,17 @@ fn the_demo_needs_nothing_but_the_program() {
 }
 
 #[test]
+fn the_demo_replaces_nobodys_tokenizer() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokenizer = folder.path().join("tokenizer.json");
+    std::fs::write(&tokenizer, "of a model").unwrap();
+    let output = program().args(["demo", "--report"]).arg(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no demo wrote it"));
+    assert_eq!(std::fs::read_to_string(&tokenizer).unwrap(), "of a model");
+}
+
+#[test]
 fn the_demo_without_a_report_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     program().args(["demo", "--quiet"]).current_dir(&folder).assert().success();
@@ -141,7 +152,7 @@ fn a_log_without_entropy() {
         said.contains("To have the rest: log `entropy`") && said.contains("--map entropy=COLUMN"),
         "{said}"
     );
-    assert!(said.contains("not checked\n") && said.contains("spurious_tokens"), "{said}");
+    assert!(said.contains("not checked\n") && said.contains("spurious tokens"), "{said}");
     for gone in ["silenced", "their energy", "candidates   ", "healthy"] {
         assert!(!said.contains(gone), "{gone}: {said}");
     }
@@ -172,7 +183,7 @@ fn a_report_without_entropy() {
     let value: serde_json::Value = serde_json::from_str(&summary).unwrap();
     schema_support::validate(&value, "summary_partial");
     let health = value["verdict"]["health"].as_str().unwrap();
-    assert!(health.contains("Likely cause (stale_sampler)"), "{health}");
+    assert!(health.contains("Likely cause, stale sampler:"), "{health}");
     assert!(text.starts_with(&format!("# Suspicious: {}", &health[..60])), "{text}");
     let headline = "cannot be told.";
     assert!(page.contains(headline) && page.contains("What engineers ask"), "{headline}");

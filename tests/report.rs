@@ -68,6 +68,17 @@ fn the_page_keeps_its_budget_and_says_what_it_left_out() {
     for step in &analysis.steps {
         assert!(page.contains(&format!("id=\"cases-{}\"", step.step)), "step {} has no case", step.step);
     }
+    // What is counted is what the run has, not what is shown of it.
+    let first = &analysis.steps[0];
+    let row = page.split("id=\"cases-").nth(1).unwrap().split("</summary>").next().unwrap();
+    let of = |all: u64| format!(" of {} ", grouped(all));
+    assert!(row.contains(&format!("{}spurious", of(first.silenced))), "{row}");
+    assert!(row.contains(&format!("{}exploratory shown", of(first.exploratory))), "{row}");
+    let drill = page.split("<details class=\"drill\">").nth(1).unwrap().split("</summary>").next().unwrap();
+    assert!(
+        drill.contains(&format!("{}flagged tokens shown", of(first.silenced + first.exploratory))),
+        "{drill}"
+    );
     assert!(read(&files.markdown).len() < 20_000);
     for chart in &files.charts {
         let size = std::fs::metadata(chart).unwrap().len();

@@ -54,7 +54,11 @@ fn token() -> impl Strategy<Value = Token> {
 }
 
 fn response() -> impl Strategy<Value = Response> {
-    let ids = (0..4i64, proptest::option::of(0..3i64), proptest::option::of("[a-c]{1,2}"));
+    let ids = (
+        0..4i64,
+        proptest::option::of(prop_oneof![3 => 0..3i64, 1 => any::<i64>()]),
+        proptest::option::of("[a-c]{1,2}"),
+    );
     let number = || proptest::option::of(-5.0f32..5.0);
     let prompt = (
         proptest::option::of(prop::collection::vec(0..500i32, 0..5)),

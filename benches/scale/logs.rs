@@ -10,21 +10,10 @@ use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, TokenBatch, read
 
 use super::arguments::Arguments;
 use super::process::{bytes_in, cores, empty};
+use super::support::columns;
 
 /// Groups of the sample run.
 const GROUPS: i64 = 704;
-const COLUMNS: [Column; 10] = [
-    Column::Step,
-    Column::GroupId,
-    Column::SampleId,
-    Column::Reward,
-    Column::AdvantageSeq,
-    Column::Position,
-    Column::TokenId,
-    Column::Logprob,
-    Column::Entropy,
-    Column::GradNorm,
-];
 
 /// A log that was written.
 pub struct Log {
@@ -64,7 +53,8 @@ pub fn write(folder: &Path, arguments: &Arguments, files: usize) -> Log {
 
 /// The sample over and over, as one step.
 fn write_file(path: &Path, number: usize, batches: &mut [TokenBatch], tokens: u64) -> u64 {
-    let schema = OutputSchema::new(Layout::Long, &COLUMNS, &|_| false, &BTreeSet::new());
+    let schema =
+        OutputSchema::new(Layout::Long, &columns(&[Column::Position], &[]), &|_| false, &BTreeSet::new());
     let metadata = BTreeMap::from([("vocab_size".to_owned(), "256".to_owned())]);
     let file = File::create(path).unwrap();
     let mut writer = BatchWriter::new(file, path, schema, &metadata, ROW_GROUP_TOKENS / 4).unwrap();

@@ -8,6 +8,17 @@ use std::path::{Path, PathBuf};
 use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
 use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, TokenBatch, read_all};
 
+/// What every bench takes of a response, …
+const OF_RESPONSES: [Column; 5] =
+    [Column::Step, Column::GroupId, Column::SampleId, Column::Reward, Column::AdvantageSeq];
+/// … and of a token.
+const OF_TOKENS: [Column; 4] = [Column::TokenId, Column::Logprob, Column::Entropy, Column::GradNorm];
+
+/// The columns of the sample runs that a bench writes and reads: these, some before those of tokens, some after.
+pub fn columns(before: &[Column], after: &[Column]) -> Vec<Column> {
+    [&OF_RESPONSES, before, &OF_TOKENS, after].concat()
+}
+
 /// A log to be made.
 pub struct Enlarged<'a> {
     /// Name of the sample run.

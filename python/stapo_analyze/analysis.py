@@ -18,7 +18,8 @@ def analyze(
 
     runs      files, folders or globs of one run, or anything `os.fspath` takes
     report    folder for the report; a temporary one, gone with the result, if not given
-    options   those of `stapo-analyze --help`: preset="v1", tokenizer="model/", fail_on="s2t.fraction>1e-4", …
+    options   those of `stapo-analyze --help`: preset="v1", tokenizer="model/", fail_on="s2t.fraction>1e-4", …;
+              several values as a list, names with values as a dictionary: map={"advantage": "adv"}
 
     StapoError where the log cannot be read, GateFailed (with the result in it) where `fail_on` holds.
     """
@@ -52,7 +53,7 @@ def _run(kind, arguments, report, options):
 
 
 def flags(options):
-    """Keywords as arguments of the program."""
+    """Keywords as arguments of the program: several values are one argument each, those of a mapping NAME=VALUE."""
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:
@@ -60,6 +61,14 @@ def flags(options):
         if value is True:
             yield flag
             continue
-        many = isinstance(value, (list, tuple))
-        for one in value if many else [value]:
+        for one in _values(value):
             yield f"{flag}={os.fspath(one) if isinstance(one, os.PathLike) else one}"
+
+
+def _values(value):
+    if isinstance(value, Mapping):
+        return [f"{name}={of}" for name, of in value.items()]
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)  # the same command every time
+    one = isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable)
+    return [value] if one else value

@@ -1,10 +1,10 @@
-"""The canonical columns of a token log and their types; see "What a log needs" in the project's README."""
+"""The canonical columns of a token log and their types; what each is for is in the project's docs/formats.md."""
 
 import pyarrow as pa
 
 # One value a response.
 RESPONSE = {
-    "update": pa.int32(), "group_id": pa.string(), "sample_id": pa.string(), "source": pa.string(),
+    "update": pa.int64(), "group_id": pa.string(), "sample_id": pa.string(), "source": pa.string(),
     "policy_version": pa.int64(), "reward": pa.float32(), "advantage_seq": pa.float32(),
     "finish_reason": pa.string(), "truncated": pa.bool_(), "prompt_ids": pa.list_(pa.int32()),
     "prompt_text": pa.string(), "response_text": pa.string(),

@@ -22,6 +22,7 @@ from stapo_analyze import (
     load,
     program,
 )
+from stapo_analyze.analysis import flags
 from stapo_analyze.scalars import scalars
 from support import DATA, PROGRAM, Case, named_program
 
@@ -83,6 +84,19 @@ class Analyze(Case):
             analyze(GRPO, fail_on="s2t.fraction>1e-6")
         self.assertIn("s2t.fraction", caught.exception.message)
         self.assertEqual(caught.exception.result.summary["s2t"]["silenced"], 168)
+
+    def test_several_values_of_an_option(self):
+        for value, expected in (
+            ({"advantage": "adv", "entropy": "h"}, ["--map=advantage=adv", "--map=entropy=h"]),
+            ({"turn", "source"}, ["--map=source", "--map=turn"]),
+            ((name for name in "ab"), ["--map=a", "--map=b"]),
+            ("one=text", ["--map=one=text"]),
+            (Path("a") / "b", [f"--map={Path('a') / 'b'}"]),
+            (3, ["--map=3"]),
+            (None, []),
+        ):
+            self.assertEqual(list(flags({"map": value})), expected)
+        self.assertEqual(analyze(GRPO, map={"logprob": "logprob"}).summary["s2t"]["silenced"], 168)
 
     def test_errors_carry_message_and_hint(self):
         for call in (lambda: analyze(self.dir / "nothing"), lambda: analyze(GRPO, tau_p=7), lambda: load(self.dir)):

@@ -64,7 +64,7 @@ def test_equal_to_one_process(cluster, tmp_path, alone):
     running = driver(cluster, tmp_path)
     out, err = running.communicate(timeout=300)
     assert running.returncode == 0, err
-    assert "shards" in err and "stale_sampler" in out
+    assert "shards" in err and "stale sampler" in out
     equal_folders(alone, tmp_path / "ray")
 
 

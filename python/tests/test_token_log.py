@@ -55,6 +55,12 @@ class Writing(Case):
         footer = pq.read_metadata(self.dir / "log/step_00000007/rank_00000.parquet").metadata
         self.assertEqual(footer[b"responses_seen"], b"3")
 
+    def test_updates_are_counted_beyond_32_bits(self):
+        with self.log() as log:
+            log.add(1, update=3_000_000_000, token_id=[5], logprob=[-0.5], entropy=[0.5], advantage=1.0)
+        table = pq.read_table(self.dir / "log/step_00000001/rank_00000.parquet")
+        self.assertEqual(table.column("update").to_pylist(), [3_000_000_000])
+
     def test_every(self):
         with self.log(every=10) as log:
             for step in range(25):

@@ -1,6 +1,7 @@
 //! What is wrong with the run or its log: signals over the steps, what was damaged, the causes, and
 //! the verdict in plain words; beside them warnings about the log.
 
+mod annealed;
 mod answers;
 mod causes;
 mod costs;
@@ -9,19 +10,27 @@ mod idle;
 mod log;
 mod losses;
 mod mask;
+mod paid;
 mod patient;
 mod response_series;
 mod right;
+mod same_prompts;
 mod series;
+mod signal;
 mod signals;
 mod spikes;
 mod state;
+mod task_mix;
 mod verdict;
 mod within_groups;
+mod words;
 
 use self::damage::changes;
 use self::idle::IdleSteps;
+use self::paid::is_paid;
 use self::patient::Patient;
+use self::right::Right;
+use self::verdict::Told;
 use super::collect::Collected;
 use super::collect::groups::GroupTable;
 use super::finish::token_text::TokenTexts;
@@ -45,7 +54,11 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     let signs = &collected.signs;
     let idle = IdleSteps::of(&analysis.steps, &signs.facts);
     let series = signals::signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
-    let changes = changes(&series, f64::from(plan.vocab_size).ln());
+    let told_right = Right::of_run(known.rule, plan, &signs.facts.responses);
+    let right = told_right.map(|right| right.signal());
+    let is_paid = |signal: &str, from: i64| is_paid(&signs.facts, &plan.reward_parts, signal, from);
+    let mut changes = changes(&series, f64::from(plan.vocab_size).ln(), right.as_deref(), &is_paid);
+    changes.hold_same_prompts(&series, &signs.facts, &plan.reward_parts);
     let patient = Patient {
         run,
         plan,
@@ -67,14 +80,16 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         onsets: changes.onsets.clone(),
         not_checked: examined.not_checked,
         statement: state::statement(analysis.steps.len(), signs),
-        signals: series.iter().map(signals::Series::shown).collect(),
+        signals: series.iter().map(signal::Series::shown).collect(),
     };
-    diagnosis.sentence = verdict::sentence(analysis, &diagnosis, plan, untrained);
+    let rewarded_to = state::rewarded_to(&series);
+    let told = Told { plan, changes: &changes, right: right.as_deref(), untrained, rewarded_to };
+    diagnosis.sentence = verdict::sentence(analysis, &diagnosis, &told);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
-    found.extend(answers::warnings(&analysis.answers, &changes, &series));
+    found.extend(answers::warnings(&analysis.answers, &changes, &series, &diagnosis.causes));
     found.extend(losses::nothing_trained(analysis));
     if !plan.stand_in.advantage {
-        found.extend(losses::dead_batches(collected, &idle));
+        found.extend(losses::dead_batches(collected, &idle, told_right.as_ref()));
     }
     if !plan.stand_in.any() {
         found.extend(spikes::energy(collected, (&analysis.steps, &idle), &|id| known.texts.shown(id)));

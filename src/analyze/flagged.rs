@@ -6,9 +6,10 @@ use std::sync::mpsc::sync_channel;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
-use super::finish::flagged::{FlaggedSource, TableRow};
+use super::finish::flagged::{FlaggedSource, TableRow, shown_id};
 use super::result::FlaggedToken;
 use crate::error::{Error, Result};
+use crate::ingest::Id;
 use crate::tables::parquet::Writer;
 use crate::tables::{BatchColumns, FOLDER};
 
@@ -87,8 +88,8 @@ fn batch(rows: &[TableRow], [text_groups, text_samples]: [bool; 2]) -> Result<Re
         .text("kind", |r| r.token.kind.name())
         .int("step", |r| r.token.step)
         .int("update", |r| r.token.update);
-    let columns = ids(columns, "group_id", text_groups, |r| r.token.group_id.as_deref());
-    ids(columns, "sample_id", text_samples, |r| r.token.sample_id.as_deref())
+    let columns = ids(columns, "group_id", text_groups, |r| &r.group);
+    ids(columns, "sample_id", text_samples, |r| &r.sample)
         .count("row", |r| r.token.row)
         .int("position", |r| r.token.position)
         .int("token_id", |r| r.token.token_id)
@@ -118,11 +119,11 @@ fn ids<'a>(
     columns: BatchColumns<'a, TableRow>,
     name: &str,
     text: bool,
-    id: impl Fn(&'a TableRow) -> Option<&'a str>,
+    id: impl Fn(&'a TableRow) -> &'a Id,
 ) -> BatchColumns<'a, TableRow> {
     if text {
-        columns.text(name, id)
+        columns.text(name, |r| shown_id(id(r)))
     } else {
-        columns.int(name, |r| id(r).and_then(|id| id.parse::<i64>().ok()))
+        columns.int(name, |r| if let Id::Int(id) = id(r) { Some(*id) } else { None })
     }
 }

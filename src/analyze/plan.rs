@@ -1,21 +1,21 @@
 //! What an analysis of one run needs to know before it starts.
 
 mod dimensions;
+mod ending;
 mod questions;
+mod vocabulary;
 
 pub use dimensions::{Dimension, DimensionSource};
-pub use questions::{PassRule, Questions, is_cut_reason};
-
-use std::collections::BTreeMap;
-use std::ops::Range;
+pub use ending::was_cut;
+pub use questions::{PassRule, Questions};
+pub use vocabulary::{Vocabulary, largest_id, largest_ids};
 
 use crate::error::{Error, Result};
 use crate::framework::batch::{BatchKernel, BatchSettings};
 use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
-use crate::framework::vocab::vocabulary_containing;
-use crate::ingest::{ALL_UNITS, Column, Limits, MISSING_ID, Run, Silent, Sink, TokenBatch, scan_units};
+use crate::ingest::{Column, Limits, Run};
 
 use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
@@ -54,17 +54,6 @@ pub enum Purpose {
     Report,
     /// A comparison: sums by group are collected.
     Comparison,
-}
-
-/// The vocabulary of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Vocabulary {
-    /// V.
-    pub size: u32,
-    /// Where V comes from.
-    pub source: VocabularySource,
-    /// Whether a tokenizer gives the texts of ids.
-    pub texts: bool,
 }
 
 /// The resolved settings of one analysis.
@@ -178,8 +167,7 @@ impl Plan {
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
         let tokenizer = Tokenizer::find(run, settings.tokenizer.as_deref())?;
-        let (size, source) = vocabulary(run, settings, tokenizer.as_ref(), largest_id)?;
-        let known = Vocabulary { size, source, texts: tokenizer.is_some() };
+        let known = Vocabulary::find(run, settings, tokenizer.as_ref(), largest_id)?;
         Ok(Self { tokenizer, ..Self::settled(run, settings, purpose, &known)? })
     }
 
@@ -328,55 +316,4 @@ fn check(settings: &AnalyzeSettings) -> Result<()> {
 
 fn metadata_number(run: &Run, key: &str) -> Option<f64> {
     run.metadata.get(key)?.trim().parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0)
-}
-
-fn vocabulary(
-    run: &Run,
-    settings: &AnalyzeSettings,
-    tokenizer: Option<&Tokenizer>,
-    largest_id: impl FnOnce(&Run) -> Result<u32>,
-) -> Result<(u32, VocabularySource)> {
-    if let Some(size) = settings.vocab_size {
-        return Ok((size, VocabularySource::Option));
-    }
-    let logged = run.metadata.get("vocab_size").and_then(|v| v.trim().parse::<u32>().ok());
-    if let Some(size) = logged.filter(|v| *v >= 2) {
-        return Ok((size, VocabularySource::Metadata));
-    }
-    if let Some(tokenizer) = tokenizer.filter(|t| t.size() >= 2) {
-        return Ok((tokenizer.size(), VocabularySource::Tokenizer));
-    }
-    let largest = if run.has(Column::TokenId) { largest_id(run)? } else { 0 };
-    Ok((vocabulary_containing(largest), VocabularySource::Guessed))
-}
-
-/// The largest token id of the run: a look at one column.
-pub fn largest_id(run: &Run) -> Result<u32> {
-    let largest = largest_ids(run, ALL_UNITS)?;
-    Ok(largest.into_values().max().unwrap_or(0))
-}
-
-/// The largest token id of each file that has units within `units`.
-pub fn largest_ids(run: &Run, units: &[Range<usize>]) -> Result<BTreeMap<u32, u32>> {
-    #[derive(Default)]
-    struct Largest(BTreeMap<u32, u32>);
-    impl Sink for Largest {
-        fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
-            let ids = batch.token_ids().unwrap_or_default();
-            let largest = ids.iter().fold(MISSING_ID, |largest, id| largest.max(*id));
-            let of_file = self.0.entry(batch.origin.file).or_default();
-            *of_file = u32::try_from(largest).map_or(*of_file, |largest| largest.max(*of_file));
-            Ok(())
-        }
-    }
-    let mut scanned = scan_units(run, &[Column::TokenId], &Silent, units, Largest::default)?;
-    let mut ends = Largest::default();
-    scanned.part.open_ends(run).try_for_each(|end| ends.accept(&end))?;
-    scanned.sinks.push(ends);
-    let mut all = BTreeMap::new();
-    for (file, largest) in scanned.sinks.into_iter().flat_map(|sink| sink.0) {
-        let known: &mut u32 = all.entry(file).or_default();
-        *known = largest.max(*known);
-    }
-    Ok(all)
 }

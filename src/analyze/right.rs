@@ -7,9 +7,8 @@
 
 mod names;
 
-pub use self::names::right_part;
+pub use self::names::{is_plain, right_part};
 
-use self::names::is_plain;
 use crate::stats::quantile::select_quantile;
 
 /// Ends of a part's range; a few odd values are none.

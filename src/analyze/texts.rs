@@ -53,7 +53,9 @@ impl Tokenizer {
         }
         // Nothing is fetched because a log says so: beside one in a bucket, nothing is looked for.
         let folders = run.files.iter().filter_map(|f| f.context.path.parent()).filter(|f| !is_url(f));
-        for path in folders.flat_map(beside).map(|folder| folder.join(named)) {
+        for path in
+            folders.flat_map(|folder| beside(folder, Path::new(named))).map(|folder| folder.join(named))
+        {
             let path = if path.is_dir() { path.join("tokenizer.json") } else { path };
             match path.is_file().then(|| Self::read(&path)) {
                 Some(Ok(tokenizer)) => return Ok(Some(tokenizer)),
@@ -171,10 +173,12 @@ fn byte_alphabet() -> HashMap<char, u8> {
     alphabet
 }
 
-/// Where a file's tokenizer may lie: beside it, or beside its folder `step_N`, whose siblings share one.
-fn beside(folder: &Path) -> impl Iterator<Item = &Path> {
+/// Where a file's tokenizer may lie: beside it, or beside its folder, where that is `step_N`, whose siblings share
+/// one, or where a folder is named, too (`model/tokenizer.json`): a bare name may be of another model there.
+fn beside<'a>(folder: &'a Path, named: &Path) -> impl Iterator<Item = &'a Path> {
     let of_a_step = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("step"));
-    [Some(folder), folder.parent().filter(|_| of_a_step)].into_iter().flatten()
+    let shared = of_a_step || named.components().count() > 1;
+    [Some(folder), folder.parent().filter(|_| shared)].into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -214,10 +218,12 @@ mod tests {
 
     #[test]
     fn steps_of_a_log_share_the_tokenizer_beside_them() {
-        let found: Vec<_> = beside(Path::new("log/step_00000010")).collect();
-        assert_eq!(found, [Path::new("log/step_00000010"), Path::new("log")]);
-        assert_eq!(beside(Path::new("log/other")).count(), 1);
-        assert_eq!(beside(Path::new("step_1")).collect::<Vec<_>>(), [Path::new("step_1"), Path::new("")]);
+        let found = |folder, named| beside(Path::new(folder), Path::new(named)).collect::<Vec<_>>();
+        let bare = |folder| found(folder, "tokenizer.json");
+        assert_eq!(bare("log/step_00000010"), [Path::new("log/step_00000010"), Path::new("log")]);
+        assert_eq!(bare("log/other").len(), 1);
+        assert_eq!(bare("step_1"), [Path::new("step_1"), Path::new("")]);
+        assert_eq!(found("runs/ward", "model/tokenizer.json"), [Path::new("runs/ward"), Path::new("runs")]);
     }
 
     #[test]

@@ -1,24 +1,20 @@
 //! From counts to verdicts. Thresholds are stated here, and in the messages.
 
-use super::noise::{Noisy, is_mean_something};
+mod alignment;
+mod groups;
+
+use super::noise::is_mean_something;
 use super::report::{Check, CheckOutcome};
-use super::tally::{SHIFTS, Tally};
+use super::tally::Tally;
 use crate::format::{self, grouped};
-use crate::framework::rounding::{ROUNDING, size_of_group, usual_size};
 use crate::ingest::{Column, FAIL_SHARE, Quality, Run, WARN_SHARE};
-use crate::stats::correlation::PearsonSums;
 
 /// Share of (p, H) pairs that may be infeasible by rounding alone.
 const INFEASIBLE_WARN: f64 = 1e-3;
 const INFEASIBLE_FAIL: f64 = 1e-2;
-/// Entropy and surprisal of one policy correlate; 0.5 and more is usual.
-const CORRELATION_WARN: f64 = 0.3;
-const CORRELATION_FAIL: f64 = 0.1;
 /// On-policy, the mean surprisal is the mean entropy up to sampling noise.
 const ON_POLICY_WARN: f64 = 0.05;
 const ON_POLICY_FAIL: f64 = 0.25;
-const DUPLICATES_WARN: f64 = 0.01;
-const ZERO_ADVANTAGE_WARN: f64 = 0.9;
 const ZERO_LOGPROB_WARN: f64 = 0.5;
 
 fn grade(value: f64, warn: f64, fail: f64) -> CheckOutcome {
@@ -53,14 +49,14 @@ pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<
         entropy_bound(tally, vocabulary),
         zeros(tally),
         feasible(tally),
-        entropy_correlation(tally),
-        entropy_alignment(tally),
-        logprob_alignment(tally),
+        alignment::entropy_correlation(tally),
+        alignment::entropy_alignment(tally),
+        alignment::logprob_alignment(tally),
         on_policy(tally),
-        duplicates(tally),
-        zero_advantage(tally),
-        groups(tally),
-        group_means(tally),
+        groups::duplicates(tally),
+        groups::zero_advantage(tally),
+        groups::groups(tally),
+        groups::group_means(tally),
     ]
 }
 
@@ -197,73 +193,6 @@ fn feasible(tally: &Tally) -> Check {
     )
 }
 
-fn entropy_correlation(tally: &Tally) -> Check {
-    let Some(seen) = Noisy::of(&tally.entropy_shift[1]) else {
-        return skipped("entropy_correlation", "log-probability and entropy that vary");
-    };
-    let (r, tokens) = (seen.r, grouped(tally.entropy_shift[1].count()));
-    let verdict = match r {
-        _ if seen.is_below(CORRELATION_FAIL) => CheckOutcome::Fail,
-        _ if seen.is_below(CORRELATION_WARN) => CheckOutcome::Warn,
-        r if r < CORRELATION_WARN => {
-            let needs = format!("more tokens: a correlation of {r:.3} on {tokens} may be chance");
-            return skipped("entropy_correlation", &needs);
-        }
-        _ => CheckOutcome::Pass,
-    };
-    let message = format!("correlation of entropy with −log-probability is {}", format::fixed(r, 3));
-    check(
-        "entropy_correlation",
-        verdict,
-        message,
-        "near zero, the entropies belong to other tokens or other responses",
-    )
-}
-
-/// The shift at which two columns fit best, and the correlation at each.
-fn best_shift(sums: &[PearsonSums; 3]) -> Option<(usize, [Noisy; 3])> {
-    let [before, same, after] = sums;
-    let seen = [Noisy::of(before)?, Noisy::of(same)?, Noisy::of(after)?];
-    let best = (0..3).max_by(|a, b| seen[*a].r.total_cmp(&seen[*b].r))?;
-    Some((best, seen))
-}
-
-fn aligned(
-    code: &'static str,
-    what: &str,
-    sums: &[PearsonSums; 3],
-    needs: &str,
-    hint: &'static str,
-) -> Check {
-    let Some((best, seen)) = best_shift(sums) else { return skipped(code, needs) };
-    let [before, same, after] = seen.map(|s| s.r);
-    let [before, same, after] = [before, same, after].map(|r| format::fixed(r, 3));
-    let found = format!("correlation {before} at −1, {same} at 0, {after} at +1");
-    let is_best = SHIFTS[best] == 0 || seen[best].is_above(&seen[1]);
-    if !seen[best].is_something() || !is_best {
-        let needs = format!("more tokens: {found} on {} may be chance", grouped(sums[1].count()));
-        return skipped(code, &needs);
-    }
-    let verdict = if SHIFTS[best] == 0 { CheckOutcome::Pass } else { CheckOutcome::Fail };
-    let shift = match SHIFTS[best] {
-        0 => "0".to_owned(),
-        shift => format!("{}{}", if shift < 0 { '−' } else { '+' }, shift.unsigned_abs()),
-    };
-    check(code, verdict, format!("{what} fit best at shift {shift} ({found})"), hint)
-}
-
-fn entropy_alignment(tally: &Tally) -> Check {
-    let needs = "log-probability and entropy that vary";
-    let hint = "off by one: the entropies belong to the neighbouring token; try --align shifted";
-    aligned("entropy_alignment", "entropy and log-probability", &tally.entropy_shift, needs, hint)
-}
-
-fn logprob_alignment(tally: &Tally) -> Check {
-    let hint = "off by one: the two log-probabilities belong to different tokens; try --align shifted";
-    let needs = "two log-probabilities (trainer's and rollout's)";
-    aligned("logprob_alignment", "trainer's and rollout log-probability", &tally.logprob_shift, needs, hint)
-}
-
 fn on_policy(tally: &Tally) -> Check {
     if tally.pairs == 0 || tally.entropy.value() == 0.0 {
         return skipped("on_policy", "log-probability and entropy");
@@ -282,87 +211,4 @@ fn on_policy(tally: &Tally) -> Check {
     }
     let verdict = grade(gap, ON_POLICY_WARN, ON_POLICY_FAIL);
     check("on_policy", verdict, message, "another temperature or top-p, stale samples, or an entropy in bits")
-}
-
-fn duplicates(tally: &Tally) -> Check {
-    let (all, repeated) = tally.duplicates.repeated();
-    if all == 0 {
-        return skipped("duplicates", "responses with tokens");
-    }
-    let share = percent(repeated, all);
-    let verdict = grade(share, DUPLICATES_WARN, f64::INFINITY);
-    let message = match repeated {
-        0 => "no response repeats one of another step".into(),
-        _ => format!("{} of responses repeat one of another step", format::percent(share)),
-    };
-    check(
-        "duplicates",
-        verdict,
-        message,
-        "the trainer logged a buffer more than once: log each step's own responses",
-    )
-}
-
-fn zero_advantage(tally: &Tally) -> Check {
-    let (all, zero) = tally.advantages;
-    if all == 0 {
-        return skipped("zero_advantage", "an advantage");
-    }
-    let share = percent(zero, all);
-    let verdict =
-        if zero == all { CheckOutcome::Fail } else { grade(share, ZERO_ADVANTAGE_WARN, f64::INFINITY) };
-    let message = format!("{:.1} % of trained tokens have advantage zero", share * 100.0);
-    check(
-        "zero_advantage",
-        verdict,
-        message,
-        "groups with equal rewards teach nothing: harder or more varied prompts, or a collapsed run",
-    )
-}
-
-fn groups(tally: &Tally) -> Check {
-    if tally.groups.is_empty() {
-        return skipped("groups", "a group id");
-    }
-    let mut sizes: Vec<u64> = tally.groups.values().map(|g| g.responses).collect();
-    sizes.sort_unstable();
-    let (least, median, most) = (sizes[0], sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
-    let verdict = if median < 2 || least != most { CheckOutcome::Warn } else { CheckOutcome::Pass };
-    let message = match least == most {
-        true => format!("{} groups of {most} responses", grouped(sizes.len() as u64)),
-        false => {
-            format!("{} groups of {least} to {most} responses (median {median})", grouped(sizes.len() as u64))
-        }
-    };
-    check(
-        "groups",
-        verdict,
-        message,
-        "unequal groups: some responses were not logged, or the group id is another thing",
-    )
-}
-
-fn group_means(tally: &Tally) -> Check {
-    let differs = |g: &&super::tally::Group| g.responses > 1 && g.largest > 0.0 && !g.is_even();
-    let differing = tally.groups.values().filter(differs);
-    let usual = usual_size(differing.map(|g| size_of_group(g.squares.value(), g.responses))).unwrap_or(0.0);
-    let teaches = |g: &&super::tally::Group| differs(g) && f64::from(g.largest) >= ROUNDING * usual;
-    let judged = || tally.groups.values().filter(teaches);
-    let all = judged().count() as u64;
-    if all == 0 {
-        return skipped("group_means", "groups with an advantage");
-    }
-    let off = |g: &&super::tally::Group| {
-        (g.advantage.value() / g.responses as f64).abs() > 0.05 * f64::from(g.largest)
-    };
-    let centred = 1.0 - percent(judged().filter(off).count() as u64, all);
-    let (responses, varying) = tally.varying_advantage;
-    let token_level = percent(varying, responses);
-    let verdict = if token_level < 0.5 && centred < 0.9 { CheckOutcome::Warn } else { CheckOutcome::Pass };
-    let message = format!(
-        "{:.0} % of groups with an advantage have mean zero; advantage differs inside {:.0} % of responses",
-        centred * 100.0,
-        token_level * 100.0
-    );
-    check("group_means", verdict, message, "not a group-relative advantage, or the log holds parts of groups")
 }

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::format::{fixed_percent, grouped, none};
 use crate::ingest::Run;
 use crate::output::OutputFolder;
-use crate::report::{DrawnReport, ReportFiles};
+use crate::report::{ReportFiles, write_report_beside};
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -51,7 +51,10 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     };
     bar.finish();
     let (analysis, mut flagged) = analysed?;
-    wanted.present(&analysis, |folder| write_all(&analysis, &mut flagged, folder), out, talk)
+    let shown = wanted.present(&analysis, |folder| write_all(&analysis, &mut flagged, folder), out, talk);
+    // The process ends: its memory goes at once, not piece by piece.
+    std::mem::forget((analysis, flagged));
+    shown
 }
 
 impl Shown for RunAnalysis {
@@ -63,13 +66,11 @@ impl Shown for RunAnalysis {
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
 pub fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &Path) -> Result<ReportFiles> {
     let tables = || {
-        analysis.write_tables(folder)?;
-        flagged.write(folder)?;
-        analysis.write_summary(folder)
+        let rest = || analysis.write_tables(folder).and_then(|()| analysis.write_summary(folder));
+        let (flagged, rest) = rayon::join(|| flagged.write(folder), rest);
+        rest.and(flagged)
     };
-    let (written, report) = rayon::join(tables, || DrawnReport::of(analysis));
-    written?;
-    report.write(folder)
+    write_report_beside(analysis, folder, tables)
 }
 
 fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {

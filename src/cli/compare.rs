@@ -21,6 +21,9 @@ use crate::tables::{Columns, text};
 /// Columns of numbers, some with words: aligned to the right.
 const NUMBERS: [&str; 7] = ["baseline", "other", "difference", "interval", "p", "p corrected", "effect"];
 
+/// Sentences of a kind before the tables: eight arms have dozens.
+const SENTENCES: usize = 6;
+
 /// What is left out first where the terminal is narrow; the page and the files have all.
 const SPARE: [&str; 6] = ["test", "effect", "p", "other", "baseline", "interval"];
 
@@ -64,11 +67,25 @@ fn said(lead: &str, text: &str, indent: usize) -> String {
     terminal::paragraph(lead, text, indent, terminal::columns())
 }
 
+/// The first of many sentences, and where the others are.
+fn write_some(sentences: &[String], elsewhere: &str, out: &mut dyn Write) -> io::Result<()> {
+    for sentence in sentences.iter().take(SENTENCES) {
+        writeln!(out, "{}", said("", &visible(sentence), 0))?;
+    }
+    match sentences.len().saturating_sub(SENTENCES) {
+        0 => Ok(()),
+        more => writeln!(out, "… and {more} more: {elsewhere}"),
+    }
+}
+
 fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let verdict = &comparison.verdict;
-    let lines = std::iter::once(&verdict.headline).chain(&verdict.differences).chain(&verdict.alike);
-    for line in lines.chain([&verdict.scope]) {
-        writeln!(out, "{}", said("", &visible(line), 0))?;
+    writeln!(out, "{}", said("", &visible(&verdict.headline), 0))?;
+    write_some(&verdict.differences, "marked with * in the tables", out)?;
+    write_some(&verdict.alike, "in the tables, and in compare.md (--report DIR)", out)?;
+    writeln!(out, "{}", said("", &visible(&verdict.scope), 0))?;
+    for row in &comparison.causes {
+        writeln!(out, "{}", said("cause ", &visible(&row.sentence), 6))?;
     }
     writeln!(out)?;
     for arm in comparison.arms.iter().skip(1) {
@@ -89,16 +106,13 @@ fn summary(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             .text("p", |r| r.p_value.map_or_else(none, shown_p))
             .text("p corrected", |r| r.p_adjusted.map_or_else(none, shown_p))
             .text("effect", |r| r.effect.map_or_else(none, number))
-            .text("test", |r| format!("{} {}", r.n, r.test_unit))
+            .text("test", |r| r.test_unit.counted(r.n))
             .frame();
         let (baseline, other) = (&comparison.arms[0].name, &arm.name);
         let versus = format!("{} against {} (* differs)", visible(other), visible(baseline));
         writeln!(out, "{}", said("", &versus, 0))?;
         text::write_within(&table, &NUMBERS, &SPARE, terminal::columns(), out)?;
         writeln!(out)?;
-    }
-    for row in &comparison.causes {
-        writeln!(out, "{}", said("cause ", &visible(&row.sentence), 6))?;
     }
     if !comparison.answers.is_empty() {
         let arms: Vec<&str> = comparison.arms.iter().map(|arm| arm.name.as_str()).collect();

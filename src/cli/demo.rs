@@ -10,7 +10,7 @@ use super::analyze;
 use super::args::{Cli, DemoArgs};
 use super::outcome::{Outcome, stdout};
 use crate::error::{Error, Result};
-use crate::output::{Scratch, write_file};
+use crate::output::{Scratch, not_ours, write_file};
 
 /// A part of a real GRPO run of a small Qwen3.
 const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");
@@ -48,6 +48,10 @@ fn main_job(log: &Path, tokenizer: &Path, arguments: &DemoArgs) -> Result<Cli> {
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let path = folder.join(name);
-    write_file(&path, bytes)?;
+    match std::fs::read(&path) {
+        Ok(there) if there == bytes => {}
+        Ok(_) => return Err(not_ours(&path, "demo")),
+        Err(_) => write_file(&path, bytes)?,
+    }
     Ok(path)
 }

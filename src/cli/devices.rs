@@ -20,6 +20,8 @@ pub fn run(out: &mut dyn Write) -> Result<Outcome> {
     if devices.len() == 1 {
         let why = if cfg!(feature = "cuda") {
             "no CUDA device was found: NVIDIA's driver (libcuda.so.1) has to be installed and see one"
+        } else if cfg!(feature = "wgpu") {
+            "no card was found: its Vulkan driver and the loader (libvulkan.so.1) have to be installed"
         } else {
             "built for the processor alone: --features cuda or --features vulkan add devices"
         };

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::terminal::{Colours, columns, paragraph, visible};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cause, Confidence, Damage, Diagnosis, NotChecked, RunState};
+use crate::format::words;
 use crate::stats::sustained::FEWEST_STEPS;
 
 /// Causes that are shown with their numbers.
@@ -67,8 +68,8 @@ pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) ->
     }
     if !diagnosis.not_checked.is_empty() {
         writeln!(out, "{}", colours.paint("2", "not checked"))?;
-        for (needs, codes) in by_need(&diagnosis.not_checked) {
-            let line = format!("{}: log {needs}", codes.join(", "));
+        for (needs, names) in by_need(&diagnosis.not_checked) {
+            let line = format!("{}: log {needs}", names.join(", "));
             writeln!(out, "{}", paragraph("         ", &visible(&line), INDENT, columns()))?;
         }
     }
@@ -76,12 +77,12 @@ pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) ->
 }
 
 /// What would have to be logged, each with the causes that it lets check; in the order of the causes.
-fn by_need(open: &[NotChecked]) -> Vec<(&str, Vec<&str>)> {
-    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+fn by_need(open: &[NotChecked]) -> Vec<(&str, Vec<String>)> {
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for cause in open {
         match found.iter_mut().find(|(needs, _)| *needs == cause.needs) {
-            Some((_, codes)) => codes.push(cause.code.name()),
-            None => found.push((&cause.needs, vec![cause.code.name()])),
+            Some((_, names)) => names.push(words(cause.code.name())),
+            None => found.push((&cause.needs, vec![words(cause.code.name())])),
         }
     }
     found
@@ -92,7 +93,7 @@ fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Resu
         Confidence::Likely => ("31;1", "likely  "),
         Confidence::Possible => ("33", "possible"),
     };
-    let name = colours.paint("1", cause.code.name());
+    let name = colours.paint("1", &words(cause.code.name()));
     let lead = format!("{} {name}: ", colours.paint(code, word));
     writeln!(out, "{}", paragraph(&lead, &visible(&cause.message), INDENT, columns()))?;
     writeln!(out, "{}", paragraph("         next: ", &visible(&cause.hint), INDENT, columns()))

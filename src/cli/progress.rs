@@ -40,6 +40,12 @@ impl Bar {
         Self { bar, tokens: AtomicU64::new(0), quiet }
     }
 
+    fn say(&self, kind: &str, text: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{kind}: {}", visible(text));
+        });
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
@@ -64,10 +70,12 @@ impl Progress for Bar {
 
     fn note(&self, text: &str) {
         if !self.quiet {
-            self.bar.suspend(|| {
-                let _ = writeln!(std::io::stderr(), "note: {}", visible(text));
-            });
+            self.say("note", text);
         }
+    }
+
+    fn warn(&self, text: &str) {
+        self.say("warning", text);
     }
 }
 

@@ -11,9 +11,9 @@ use super::{open, settings};
 use crate::error::Result;
 use crate::ingest::Run;
 use crate::output::{OutputFolder, json_text};
-use crate::replay::result::{ArmSummary, Metric, ReplayResult};
+use crate::replay::result::{ArmSummary, Difference, Metric, ReplayResult};
 use crate::replay::{Workspace, replay};
-use crate::report::numbers::{number, number_or_dash};
+use crate::report::numbers::{amount, none, number};
 use crate::report::write_replay;
 use crate::tables::{Columns, text};
 
@@ -21,7 +21,24 @@ use crate::tables::{Columns, text};
 const NUMBERS: [&str; 6] = ["silenced", "AUC", "ln p correct", "ln p wrong", "entropy", "KL"];
 
 /// What is left out first where the terminal is narrow; the page and the files have all.
-const SPARE: [&str; 6] = ["seeds", "updates", "silenced", "KL", "entropy", "ln p wrong"];
+const SPARE: [(&str, Option<Metric>); 8] = [
+    ("seeds", None),
+    ("updates", None),
+    ("silenced", None),
+    ("KL", Some(Metric::KlToStart)),
+    ("entropy", Some(Metric::Entropy)),
+    ("ln p wrong", Some(Metric::WrongLogprob)),
+    ("ln p correct", Some(Metric::CorrectLogprob)),
+    ("AUC", Some(Metric::Auc)),
+];
+
+/// What can be left out, in that order: what the answer speaks of stays.
+fn spare(differences: &[Difference]) -> Vec<&'static str> {
+    let differs = |metric: Metric| differences.iter().any(|found| found.supported && found.metric == metric);
+    let can_go = SPARE.iter().filter(|(_, metric)| !metric.is_some_and(differs));
+    // Two columns of results are always there.
+    can_go.map(|(name, _)| *name).take(SPARE.len() - 2).collect()
+}
 
 /// Runs the command.
 pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -70,16 +87,40 @@ fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
         .text("objective", |r| &r.objective)
         .count("seeds", |r| r.finished)
         .count("updates", updates)
-        .text("silenced", |r| number_or_dash(r.silenced))
+        .text("silenced", |r| r.silenced.map_or_else(none, amount))
         .text("AUC", |r| metric(r, Metric::Auc))
         .text("ln p correct", |r| metric(r, Metric::CorrectLogprob))
         .text("ln p wrong", |r| metric(r, Metric::WrongLogprob))
         .text("entropy", |r| metric(r, Metric::Entropy))
         .text("KL", |r| metric(r, Metric::KlToStart))
         .frame();
-    text::write_within(&table, &NUMBERS, &SPARE, terminal::columns(), out)?;
+    text::write_within(&table, &NUMBERS, &spare(&result.differences), terminal::columns(), out)?;
     for warning in &result.warnings {
         writeln!(out, "\n{}", terminal::warning(&warning.message, &warning.hint, terminal::columns()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_table_keeps_what_the_answer_speaks_of() {
+        let differing = |metric, supported| Difference {
+            objective: "stapo".into(),
+            baseline: "dapo".into(),
+            metric,
+            pairs: 3,
+            mean: 0.1,
+            interval: None,
+            p_value: None,
+            p_signed_rank: None,
+            p_adjusted: None,
+            supported,
+        };
+        assert_eq!(spare(&[]), ["seeds", "updates", "silenced", "KL", "entropy", "ln p wrong"]);
+        let entropy = [differing(Metric::Entropy, true), differing(Metric::KlToStart, false)];
+        assert_eq!(spare(&entropy), ["seeds", "updates", "silenced", "KL", "ln p wrong", "ln p correct"]);
+    }
 }

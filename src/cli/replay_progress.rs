@@ -1,7 +1,6 @@
 //! How far a replay is: a bar on a terminal, a line now and then elsewhere (a batch job's log).
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,10 +17,10 @@ const BETWEEN_LINES: Duration = Duration::from_secs(30);
 /// Tokens of all arms of a replay, trained and ahead.
 pub struct ReplayBar {
     bar: ProgressBar,
-    /// Lines instead of a bar.
-    lines: Option<Mutex<Lines>>,
+    /// Whether lines are written instead.
+    writes_lines: bool,
+    lines: Mutex<Lines>,
     arm: Mutex<String>,
-    trained: AtomicU64,
 }
 
 impl ReplayBar {
@@ -30,14 +29,14 @@ impl ReplayBar {
         let terminal = io::stderr().is_terminal();
         let bar = if !quiet && terminal { ProgressBar::new(0) } else { ProgressBar::hidden() };
         let template = match is_narrow() {
-            true => "{percent:>3} %  {eta} left  {wide_msg}",
-            false => "{bar:30} {percent:>3} %  {msg}  {eta} left",
+            true => "{percent:>3} %  {wide_msg}",
+            false => "{bar:30} {percent:>3} %  {msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸─"));
         }
-        let lines = (!quiet && !terminal).then(|| Mutex::new(Lines::default()));
-        Self { bar, lines, arm: Mutex::default(), trained: AtomicU64::new(0) }
+        let writes_lines = !quiet && !terminal;
+        Self { bar, writes_lines, lines: Mutex::default(), arm: Mutex::default() }
     }
 
     /// Takes the bar away.
@@ -49,10 +48,14 @@ impl ReplayBar {
         self.arm.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes what lines know, and writes the line that this made due.
+    /// Changes what is known, says it beside the bar, and writes the line that this made due.
     fn line(&self, change: impl FnOnce(&mut Lines) -> Option<String>) {
-        let Some(lines) = &self.lines else { return };
-        if let Some(line) = change(&mut lines.lock().unwrap_or_else(PoisonError::into_inner)) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = change(&mut lines);
+        if !self.bar.is_hidden() {
+            self.bar.set_message(lines.beside_bar(&self.arm_name(), Instant::now()));
+        }
+        if let Some(line) = line.filter(|_| self.writes_lines) {
             // Where stderr is gone, nobody wants to know.
             let _ = writeln!(io::stderr(), "{line}");
         }
@@ -74,16 +77,11 @@ impl ReplayProgress for ReplayBar {
 
     fn arm(&self, name: &str) {
         name.clone_into(&mut self.arm.lock().unwrap_or_else(PoisonError::into_inner));
-        self.bar.set_message(name.to_owned());
+        self.line(|_| None);
     }
 
     fn trained(&self, tokens: u64) {
         self.bar.inc(tokens);
-        let all = self.trained.fetch_add(tokens, Ordering::Relaxed) + tokens;
-        if !self.bar.is_hidden() {
-            let rate = all as f64 / self.bar.elapsed().as_secs_f64().max(1e-3);
-            self.bar.set_message(format!("{}: {} tokens/s", self.arm_name(), short(rate)));
-        }
         self.line(|lines| {
             lines.trained += tokens;
             lines.due(&self.arm_name(), Instant::now())
@@ -92,7 +90,6 @@ impl ReplayProgress for ReplayBar {
 
     fn skipped(&self, tokens: u64) {
         self.bar.inc(tokens);
-        self.bar.reset_eta();
         self.line(|lines| {
             lines.skipped += tokens;
             None
@@ -130,15 +127,24 @@ impl Lines {
             return None;
         }
         self.last = Some(now);
+        let (rate, left) = self.speed(now);
+        let done = percent((self.trained + self.skipped) as f64 / self.ahead.max(1) as f64);
+        Some(format!("{arm}: {done} done, {} tokens/s, about {} left", short(rate), duration(left)))
+    }
+
+    /// What stands beside a bar. Of its own: a bar that counts what was skipped, too, says that nothing is left.
+    fn beside_bar(&self, arm: &str, now: Instant) -> String {
+        if self.trained == 0 {
+            return arm.to_owned();
+        }
+        let (rate, left) = self.speed(now);
+        format!("{arm}  {} tokens/s  {} left", short(rate), duration(left))
+    }
+
+    /// Tokens a second of what this start trained, and the seconds that the rest takes.
+    fn speed(&self, now: Instant) -> (f64, f64) {
         let rate = self.trained as f64 / now.duration_since(self.begun).as_secs_f64().max(1e-3);
-        let done = self.trained + self.skipped;
-        let left = self.ahead.saturating_sub(done) as f64 / rate;
-        Some(format!(
-            "{arm}: {} done, {} tokens/s, about {} left",
-            percent(done as f64 / self.ahead.max(1) as f64),
-            short(rate),
-            duration(left)
-        ))
+        (rate, self.ahead.saturating_sub(self.trained + self.skipped) as f64 / rate)
     }
 }
 
@@ -163,5 +169,8 @@ mod tests {
         assert_eq!(line.as_deref(), Some("dapo: 50.0 % done, 20 tokens/s, about 4 min left"));
         assert_eq!(lines.due("dapo", at(70)), None);
         assert!(lines.due("dapo", at(80)).is_some());
+        // Beside a bar the same: what was skipped is done, but says nothing of the speed.
+        lines.skipped = 5_000;
+        assert_eq!(lines.beside_bar("dapo", at(50)), "dapo  20 tokens/s  3 min left");
     }
 }

@@ -11,6 +11,9 @@ pub fn meant_command(error: &Error) -> Option<String> {
     let Error::NotFound { path } = error else { return None };
     let typed = path.to_str()?;
     let cli = Cli::command();
+    if nearest(typed, ["analyze", "analyse"]).is_some() {
+        return Some("the analysis is no command of its own: stapo-analyze RUN --report DIR".into());
+    }
     let near = nearest(typed, cli.get_subcommands().map(|c| c.get_name()))?;
     Some(format!("is the command `{near}` meant? stapo-analyze {near} --help"))
 }
@@ -52,8 +55,9 @@ fn meant_for(error: &clap::Error) -> clap::Command {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let mut cli = Cli::command();
     cli.build();
-    let used = |name: &str| usage.contains(&format!("stapo-analyze {name} "));
-    let named = cli.get_subcommands().find(|command| used(command.get_name()));
+    // After the program's name, which need not be ours.
+    let used = usage.split_whitespace().filter(|word| *word != "Usage:").nth(1);
+    let named = cli.get_subcommands().find(|command| used == Some(command.get_name()));
     named.cloned().unwrap_or(cli)
 }
 
@@ -97,6 +101,8 @@ mod tests {
         let meant = |typed: &str| meant_command(&Error::NotFound { path: typed.into() });
         assert!(meant("chek").unwrap().contains("`check`"));
         assert!(meant("comapre").unwrap().contains("`compare`"));
+        assert!(meant("analyze").unwrap().contains("stapo-analyze RUN"));
+        assert!(meant("anaylse").unwrap().contains("stapo-analyze RUN"));
         assert_eq!(meant("runs/check.parquet"), None);
         let wrong = |typed: &[&str]| {
             let mut error = Cli::try_parse_from(typed).unwrap_err();
@@ -109,6 +115,8 @@ mod tests {
         }
         let (said, hint) = wrong(&["stapo-analyze", "show", "a.parquet", "--grp", "3"]);
         assert!(hint.unwrap().contains("`--group`") && !said.contains("tip:"), "{said}");
+        let (said, hint) = wrong(&["renamed", "plan", "a.parquet", "--shards", "3"]);
+        assert!(hint.unwrap().contains("`--shard-tokens`") && said.contains("plan [OPTIONS]"), "{said}");
         let (said, hint) = wrong(&["stapo-analyze", "a.parquet", "--reprt", "x"]);
         assert!(hint.unwrap().contains("`--report`") && !said.contains("tip:"), "{said}");
         // What nothing is near to has no hint, rather than that of another option.

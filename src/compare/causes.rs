@@ -3,6 +3,7 @@
 use super::NamedRun;
 use super::result::{ArmCause, CauseRow};
 use crate::analyze::result::{Cause, CauseCode, Confidence};
+use crate::format::{few_names, words};
 
 /// One row a cause that any run has, in the order of explanations.
 pub fn rows(arms: &[&[NamedRun]]) -> Vec<CauseRow> {
@@ -51,9 +52,11 @@ fn sentence(code: CauseCode, arms: &[ArmCause]) -> String {
         }
     }
     told.sort_by_key(|((rank, _), _)| *rank);
+    // Who has it is always named; who has not, only among few.
+    let named = |rank: u8, names: &[&str]| if rank < 2 { names.join(", ") } else { few_names(names) };
     let parts: Vec<String> =
-        told.iter().map(|((_, said), names)| format!("{said}: {}", names.join(", "))).collect();
-    format!("{}: {}", code.name(), parts.join("; "))
+        told.iter().map(|((rank, said), names)| format!("{said}: {}", named(*rank, names))).collect();
+    format!("{}: {}", words(code.name()), parts.join("; "))
 }
 
 #[cfg(test)]
@@ -64,9 +67,9 @@ mod tests {
     fn one_run_that_could_not_be_checked_does_not_speak_for_its_arm() {
         let arm = |not_checked| ArmCause { name: "a".into(), runs: 3, not_checked, ..ArmCause::default() };
         let said = |not_checked| sentence(CauseCode::DeadGroups, &[arm(not_checked)]);
-        assert_eq!(said(0), "dead_groups: not found: a");
-        assert_eq!(said(1), "dead_groups: not found in 2 of 3 runs, 1 could not be checked: a");
-        assert_eq!(said(3), "dead_groups: could not be checked: a");
+        assert_eq!(said(0), "dead groups: not found: a");
+        assert_eq!(said(1), "dead groups: not found in 2 of 3 runs, 1 could not be checked: a");
+        assert_eq!(said(3), "dead groups: could not be checked: a");
     }
 
     #[test]
@@ -80,6 +83,9 @@ mod tests {
         };
         let arms = [arm("a", 0, 0), arm("b_1", 0, 1), arm("c", 1, 0), arm("d", 0, 0)];
         let said = sentence(CauseCode::RewardHacking, &arms);
-        assert_eq!(said, "reward_hacking: likely: c; possible: b_1; not found: a, d");
+        assert_eq!(said, "reward hacking: likely: c; possible: b_1; not found: a, d");
+        let many: Vec<ArmCause> = (0..14).map(|n| arm(&format!("arm{n}"), u64::from(n < 5), 0)).collect();
+        let said = sentence(CauseCode::RewardHacking, &many);
+        assert_eq!(said, "reward hacking: likely: arm0, arm1, arm2, arm3, arm4; not found: 9 others");
     }
 }

@@ -119,7 +119,7 @@ pub fn compare<P: Progress>(
         let analysis = match &input.paths[..] {
             [part] if is_part(part) => {
                 let merged = MergedParts::open(part)?;
-                merged.require_settings(&settings.analyze)?;
+                merged.require_settings(&settings.analyze, ingest.steps)?;
                 merged.comparison()?
             }
             paths => {
@@ -220,6 +220,7 @@ pub fn compare_runs(
     for row in &mut rows {
         let other = arms.iter().position(|arm| arm.name == row.run).unwrap_or(0);
         ranges::note(row, [groups[0], groups[other]]);
+        ranges::bound(row);
     }
     correction::correct(&mut rows, settings.confidence);
     warnings.extend(warnings::of_arms(&arms, &alignment));

@@ -42,7 +42,7 @@ impl Pairs {
         for metric in all.iter().filter(|metric| rows.iter().all(|row| row.name != metric.name)) {
             let known_somewhere =
                 runs.iter().any(|runs| runs.iter().any(|run| metric.is_known(run.analysis)));
-            if known_somewhere && metric.family == Family::Framework {
+            if known_somewhere && metric.family == Family::Framework && sides.len() > 0 {
                 self.missing.push((metric.clone(), arms[1].name.clone()));
             }
         }

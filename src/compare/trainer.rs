@@ -30,6 +30,8 @@ pub struct Trainer {
     pub repeated: usize,
     /// Columns that are not numeric, with their first such value and its row.
     pub skipped: Vec<(String, String, usize)>,
+    /// Columns without any number.
+    pub empty: BTreeSet<String>,
     /// Metrics beyond the limit.
     pub left_out: Vec<String>,
     /// The files.
@@ -58,21 +60,69 @@ struct Scalars {
     skipped: Vec<(String, String, usize)>,
 }
 
+impl Scalars {
+    /// The rows of the run that the user says the file is of. One run in it is that one, whatever name the
+    /// trainer gave it.
+    fn of_run(mut self, run: &str, path: &Path) -> Result<Self> {
+        let names: BTreeSet<&str> = self.rows.iter().map(|(name, _)| name.as_str()).collect();
+        if names.contains(run) {
+            let own: Vec<bool> = self.rows.iter().map(|(name, _)| name == run).collect();
+            let mut kept = own.iter();
+            self.rows.retain(|_| kept.next() == Some(&true));
+            for (_, values) in &mut self.columns {
+                let mut kept = own.iter();
+                values.retain(|_| kept.next() == Some(&true));
+            }
+            return Ok(self);
+        }
+        if names.len() > 1 {
+            let names: Vec<&str> = names.into_iter().take(8).collect();
+            return Err(Error::Usage {
+                message: format!(
+                    "--metrics {run}={}: it holds several runs ({}), and none is called {run}",
+                    path.display(),
+                    names.join(", ")
+                ),
+                hint: "give a file of one run, or rename the run in the file".into(),
+            });
+        }
+        self.rows.iter_mut().for_each(|(name, _)| run.clone_into(name));
+        Ok(self)
+    }
+}
+
+/// Fails where the user names a run that is not compared.
+fn require_known(input: &TrainerInput, runs: &[&str]) -> Result<()> {
+    match &input.run {
+        Some(run) if !runs.contains(&run.as_str()) => Err(Error::Usage {
+            message: format!("--metrics {run}={}: no run here is called {run}", input.path.display()),
+            hint: format!("the runs are {}", runs.join(", ")),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Reads all files; `runs` are the names of the runs that are compared. `None` without files.
 pub fn read(inputs: &[TrainerInput], runs: &[&str]) -> Result<Option<Trainer>> {
     let mut trainer = Trainer::default();
     let mut values = Values::new();
     for input in inputs {
+        require_known(input, runs)?;
         let bytes = contents(&input.path)?;
         let owner = || owner(input, runs);
         let scalars = if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
             state::scalars(&bytes, &input.path, &owner()?)?
         } else {
-            table::scalars(bytes, &input.path, owner)?
+            table::scalars(bytes, &input.path, runs, owner)?
+        };
+        let scalars = match &input.run {
+            Some(run) => scalars.of_run(run, &input.path)?,
+            None => scalars,
         };
         trainer.add(scalars, &mut values);
         trainer.files.push(input.path.display().to_string());
     }
+    trainer.empty.retain(|name| !trainer.metrics.contains(name));
     let rows: Vec<_> = values.iter().collect();
     let mut columns = Columns::of(&rows).text("run", |r| r.0.0.as_str()).int("step", |r| r.0.1);
     for name in &trainer.metrics {
@@ -101,10 +151,10 @@ fn contents(path: &Path) -> Result<Vec<u8>> {
 /// The run that a file without names of runs belongs to: as the user says, else the one that the
 /// file or a folder around it is named after.
 fn owner(input: &TrainerInput, runs: &[&str]) -> Result<String> {
+    let path = &input.path;
     if let Some(run) = &input.run {
         return Ok(run.clone());
     }
-    let path = &input.path;
     let folders = path.components().filter_map(|part| match part {
         Component::Normal(name) => name.to_str(),
         _ => None,
@@ -126,9 +176,17 @@ fn owner(input: &TrainerInput, runs: &[&str]) -> Result<String> {
 impl Trainer {
     fn add(&mut self, scalars: Scalars, values: &mut Values) {
         self.rows += scalars.rows.len();
-        self.skipped.extend(scalars.skipped);
+        for skipped in scalars.skipped {
+            if !self.skipped.iter().any(|(name, ..)| *name == skipped.0) {
+                self.skipped.push(skipped);
+            }
+        }
         let mut repeated = HashSet::new();
         for (name, column) in scalars.columns {
+            if column.iter().all(Option::is_none) {
+                self.empty.insert(name);
+                continue;
+            }
             if !self.metrics.contains(&name) {
                 if self.metrics.len() == METRICS {
                     if !self.left_out.contains(&name) {
@@ -220,6 +278,22 @@ mod tests {
         assert!(!found.metrics.contains(&"epoch".to_owned()));
         let refused = parsed("stapo/config.json", "{\"a\": 1}", &["stapo"]).unwrap_err();
         assert!(format!("{refused}").contains("log_history"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_left_out_is_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = ["a", "b"].map(|run| {
+            let path = folder.path().join(format!("{run}.csv"));
+            std::fs::write(&path, "_step,kl,note,bad\n0,0.1,x,nan\n1,0.2,y,\n").unwrap();
+            TrainerInput { run: Some(run.into()), path }
+        });
+        let found = read(&inputs, &["a", "b"]).unwrap().unwrap();
+        assert_eq!(found.metrics, ["kl"]);
+        assert_eq!(found.skipped, [("note".to_owned(), "x".to_owned(), 0)]);
+        assert_eq!(found.empty.into_iter().collect::<Vec<_>>(), ["bad"]);
+        let refused = read(&inputs, &["a", "c"]).unwrap_err().to_string();
+        assert!(refused.contains("no run here is called b"), "{refused}");
     }
 
     #[test]

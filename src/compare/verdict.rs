@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::correction::{has_few_left, includes_zero};
 use super::result::{Arm, ComparisonVerdict, Drawn, Family, Finding, MetricRow, Unit};
-use crate::format::{number, percent};
+use crate::format::{few_names, number, percent};
 use crate::stats::serial::FEWEST_STEPS;
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
@@ -94,7 +94,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> ComparisonV
         found.iter().map(|row| difference(row, &baseline.name, confidence)).collect();
     let names: Vec<&str> = arms[1..].iter().map(|arm| arm.name.as_str()).collect();
     let headline = if sentences.is_empty() {
-        nothing_found(rows, &baseline.name, &names.join(", "))
+        nothing_found(rows, &baseline.name, &few_names(&names))
     } else {
         sentences.remove(0)
     };
@@ -311,5 +311,14 @@ mod tests {
         let higher = |run: &str, name: &str| format!("{run} has a higher {name}");
         let expected = [("d", "reward"), ("c", "reward"), ("e", "reward"), ("b", "reward"), ("b", "entropy")];
         assert_eq!(all, expected.map(|(run, name)| higher(run, name)));
+    }
+
+    #[test]
+    fn a_headline_of_many_arms_counts_them() {
+        let arms: Vec<Arm> =
+            (0..14).map(|n| Arm { name: format!("arm{n}"), runs: vec![format!("arm{n}")] }).collect();
+        let said = |arms: &[Arm]| verdict(&[], arms, 0.95).headline;
+        assert_eq!(said(&arms), "Nothing could be tested between arm0 and 13 others.");
+        assert_eq!(said(&arms[..3]), "Nothing could be tested between arm0 and arm1, arm2.");
     }
 }

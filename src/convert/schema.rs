@@ -67,7 +67,9 @@ impl OutputSchema {
 
 fn field(column: Column, layout: Layout, text_ids: bool) -> Field {
     let one = match column.kind() {
-        Kind::Int if matches!(column, Column::Step | Column::PolicyVersion) => DataType::Int64,
+        Kind::Int if matches!(column, Column::Step | Column::Update | Column::PolicyVersion) => {
+            DataType::Int64
+        }
         Kind::Int => DataType::Int32,
         Kind::Float => DataType::Float32,
         Kind::Double => DataType::Float64,

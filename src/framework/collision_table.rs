@@ -78,19 +78,20 @@ impl CollisionTable {
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn bounds(&self, entropy: f64) -> CollisionBounds {
-        let [min, max, ln_heaviest, _] = self.lines_at(entropy as f32).map(f64::from);
+        let [min, max, ln_heaviest, _] = self.lines()(entropy as f32).map(f64::from);
         CollisionBounds { min, max: max.min(1.0), ln_heaviest: ln_heaviest.min(0.0) }
     }
 
-    /// C'_min, C'_max and ln x_max (and a filler) in one vector operation; the last two may exceed
-    /// 1 and 0 by rounding.
+    /// C'_min, C'_max and ln x_max (and a filler) at H', in one vector operation; the last two may exceed
+    /// 1 and 0 by rounding. The cells are found once, not for every token of a loop.
     #[inline(always)]
-    #[must_use]
-    pub fn lines_at(&self, entropy: f32) -> [f32; 4] {
-        let Some(cell) = self.cells.get(index_of(entropy)) else {
-            return [0.0, 1.0, 0.0, 0.0];
-        };
-        std::array::from_fn(|i| cell.intercepts[i] + cell.slopes[i] * entropy)
+    pub fn lines(&self) -> impl Fn(f32) -> [f32; 4] {
+        let cells = self.cells.as_slice();
+        #[inline(always)]
+        move |entropy| match cells.get(index_of(entropy)) {
+            Some(cell) => std::array::from_fn(|i| cell.intercepts[i] + cell.slopes[i] * entropy),
+            None => [0.0, 1.0, 0.0, 0.0],
+        }
     }
 }
 

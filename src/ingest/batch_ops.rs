@@ -74,6 +74,18 @@ impl TokenBatch {
         self.responses.ints.set(Column::PolicyVersion, oldest);
     }
 
+    /// A log that has rewards by token (all of it at the last one, say): that of a response is their sum; missing where
+    /// none of them is known.
+    pub fn sum_token_rewards(&mut self) {
+        let Some(rewards) = self.tokens.floats.get(Column::TokenReward) else { return };
+        let sum = |i: usize| {
+            let known = rewards[self.range(i)].iter().filter(|reward| reward.is_finite());
+            known.fold(f64::NAN, |sum, reward| if sum.is_nan() { 0.0 } else { sum } + f64::from(*reward))
+        };
+        let sums = (0..self.len()).map(|i| sum(i) as f32).collect();
+        self.responses.floats.set(Column::Reward, sums);
+    }
+
     /// Keeps some tokens of each response, counted from its first.
     pub fn keep(&mut self, kept: &[Range<usize>]) {
         fn those<T: ArrowNativeType>(values: &ScalarBuffer<T>, kept: &[Range<usize>]) -> ScalarBuffer<T> {

@@ -27,7 +27,8 @@ pub use batch::{
 pub use files::discover::Skipped;
 pub use files::identity::FileIdentity;
 pub(crate) use files::planned::PlannedRun;
-pub use files::run::{IngestSettings, Run, RunFile};
+pub use files::run::{Run, RunFile};
+pub use files::settings::IngestSettings;
 pub use guard::quieten_guarded_panics;
 pub(crate) use guard::{guarded, internal};
 pub(crate) use json::non_finite_to_null;

@@ -20,6 +20,12 @@ impl StepRange {
     pub fn contains(self, step: i64) -> bool {
         (self.first..=self.last).contains(&step)
     }
+
+    /// What a report says of a run that was read in part.
+    #[must_use]
+    pub fn note(self) -> String {
+        format!("{self} only (--steps)")
+    }
 }
 
 impl FromStr for StepRange {

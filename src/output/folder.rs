@@ -13,17 +13,28 @@ pub struct OutputFolder {
     _claim: Option<File>,
 }
 
+/// Makes a folder where it is not there; refuses a file of its name.
+pub fn make_folder(path: &Path) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_dir()) {
+        return Err(Error::Usage {
+            message: format!("{}: there is a file of this name, not a folder", path.display()),
+            hint: "many files go there: give a folder, which is made where it is not there".into(),
+        });
+    }
+    std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))
+}
+
 impl OutputFolder {
     /// Makes the folder where needed and keeps other writers out; clears what a writer that was
     /// killed left half-done.
     pub fn claim(path: &Path) -> Result<Self> {
-        if std::fs::metadata(path).is_ok_and(|there| !there.is_dir()) {
+        if path.as_os_str().is_empty() {
             return Err(Error::Usage {
-                message: format!("{}: there is a file of this name, not a folder", path.display()),
-                hint: "results are many files: give a folder, which is made where it is not there".into(),
+                message: "the folder for the results has no name".into(),
+                hint: "give one: --report DIR".into(),
             });
         }
-        std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
+        make_folder(path)?;
         let claim = lock(path)?;
         let folder = Self { path: path.to_owned(), _claim: claim };
         folder.sweep(path)?;
@@ -58,9 +69,10 @@ fn lock(path: &Path) -> Result<Option<File>> {
     let folder = File::open(path).map_err(|e| Error::write(path, e))?;
     match folder.try_lock() {
         Ok(()) => Ok(Some(folder)),
-        Err(std::fs::TryLockError::WouldBlock) => {
-            Err(Error::write(path, "another stapo-analyze is writing into this folder"))
-        }
+        Err(std::fs::TryLockError::WouldBlock) => Err(Error::Usage {
+            message: format!("{}: another stapo-analyze is writing into this folder", path.display()),
+            hint: "wait until it has ended, or give another folder".into(),
+        }),
         // A file system without locks: go on without.
         Err(std::fs::TryLockError::Error(_)) => Ok(None),
     }

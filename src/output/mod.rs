@@ -3,6 +3,7 @@
 
 mod atomic_file;
 mod cleanup;
+mod commits;
 mod folder;
 mod inputs;
 mod json;
@@ -10,7 +11,8 @@ mod stale;
 
 pub use atomic_file::{AtomicFile, write_file};
 pub use cleanup::{Scratch, clean_up_on_signals};
-pub use folder::OutputFolder;
+pub use commits::{Commits, committing};
+pub use folder::{OutputFolder, make_folder};
 pub use inputs::{refuse_removing, refuse_replacing};
 pub use json::json_text;
-pub use stale::{remove_stale, stale_files};
+pub use stale::{announce, has_list, not_ours, refuse_foreign, remove_stale, stale_files};

@@ -1,13 +1,15 @@
 //! What a part says of itself before its sections.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::hash::Fingerprint;
 use crate::error::{Error, PartFault, Result};
 
 /// The format of parts and plans. Parts of another one are refused: collecting again is cheap.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 11;
 
 /// Who wrote a part: only parts of the same producer give the same bytes as one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,10 @@ pub struct PartHeader {
     /// Whole files that it covers, in their order, where it is kept for later runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<CoveredFile>,
+    /// What tells other files of the run that bounded how much was kept: without one of these, it is too
+    /// little.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub beside: BTreeSet<u64>,
     /// The plan itself, in a merged part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
@@ -60,6 +66,11 @@ impl CoveredFile {
     /// Whether it is the same file, read in the same way; its number may differ.
     pub fn is(&self, other: &Self) -> bool {
         (&self.path, &self.state, self.units) == (&other.path, &other.state, other.units)
+    }
+
+    /// What tells it from all others, and from itself in another state.
+    pub fn mark(&self) -> u64 {
+        Fingerprint::of(self.state.as_bytes()).short()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reading parts, whatever is in them.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
@@ -19,6 +20,8 @@ const LARGEST_HEADER: usize = 64 << 20;
 const LARGEST_STATE: u64 = 4 << 30;
 /// Bytes that may stay in memory where nothing else is said.
 const MEMORY: usize = 64 << 20;
+/// Compressed bytes that are held for several readers at most.
+const BESIDE: u64 = 16 << 20;
 
 type Origin = BufReader<Box<dyn Read + Send>>;
 
@@ -31,17 +34,19 @@ pub struct PartReader {
     /// Bytes of state that is read item by item that may stay in memory.
     pub memory: usize,
     /// The number that a scan unit of the part has in the present run.
-    pub unit: Box<dyn Fn(u32) -> u32>,
+    pub unit: Arc<dyn Fn(u32) -> u32 + Send + Sync>,
+    /// Room for a section, used again.
+    room: Vec<u8>,
 }
 
 impl PartReader {
     /// Opens a part and reads its header.
     pub fn open(path: &Path) -> Result<Self> {
         let bytes: Box<dyn Read + Send> = match is_url(path) {
-            true => Box::new(io::Cursor::new(place::read(path)?)),
+            true => Box::new(Cursor::new(place::read(path)?)),
             false => Box::new(File::open(path).map_err(|e| Error::read(path, e))?),
         };
-        let mut file = BufReader::with_capacity(1 << 18, bytes);
+        let mut file = buffered(bytes);
         let fault = |fault| Error::Part { path: path.to_owned(), fault };
         let mut magic = [0; 8];
         let known = file.read_exact(&mut magic).is_ok() && &magic == MAGIC;
@@ -67,7 +72,7 @@ impl PartReader {
         match header.filter(|_| sum == Fingerprint::of(&json).short()) {
             Some(header) => {
                 let path = path.to_owned();
-                Ok(Self { path, file, header, memory: MEMORY, unit: Box::new(|unit| unit) })
+                Ok(Self { path, file, header, memory: MEMORY, unit: Arc::new(|unit| unit), room: Vec::new() })
             }
             None => Err(fault(PartFault::Damaged { place: "header".into() })),
         }
@@ -83,6 +88,59 @@ impl PartReader {
     #[must_use]
     pub fn damaged(&self, place: &str) -> Error {
         Error::Part { path: self.path.clone(), fault: PartFault::Damaged { place: place.to_owned() } }
+    }
+
+    /// A reader for each of these numbers of sections that follow, so that they can be unpacked side by side; this
+    /// one is then behind them. None where the rest of the part is too much to be held.
+    pub fn beside<const N: usize>(&mut self, sections: [usize; N]) -> Result<Option<[Self; N]>> {
+        self.beside_within(sections, BESIDE)
+    }
+
+    fn beside_within<const N: usize>(
+        &mut self,
+        sections: [usize; N],
+        bytes: u64,
+    ) -> Result<Option<[Self; N]>> {
+        let mut rest = Vec::new();
+        let read = (&mut self.file).take(bytes + 1).read_to_end(&mut rest);
+        read.map_err(|e| read_error(&self.path, e))?;
+        if rest.len() as u64 > bytes {
+            let after = std::mem::replace(&mut self.file, buffered(Box::new(io::empty())));
+            self.file = buffered(Box::new(Cursor::new(rest).chain(after)));
+            return Ok(None);
+        }
+        let mut left = rest.as_slice();
+        let cut = sections.map(|sections| {
+            let held = left;
+            (0..sections).try_for_each(|_| pass_unchecked(&mut left))?;
+            io::Result::Ok(held[..held.len() - left.len()].to_vec())
+        });
+        self.file = buffered(Box::new(Cursor::new(left.to_vec())));
+        let mut readers = Vec::with_capacity(N);
+        for held in cut {
+            let held = held.map_err(|e| read_error(&self.path, e))?;
+            readers.push(Self {
+                path: self.path.clone(),
+                file: buffered(Box::new(Cursor::new(held))),
+                header: self.header.clone(),
+                memory: self.memory,
+                unit: self.unit.clone(),
+                room: Vec::new(),
+            });
+        }
+        Ok(readers.try_into().ok())
+    }
+
+    /// Reads over the next section and checks its blocks; gives its name, `None` at the end.
+    fn pass_over(&mut self) -> Result<Option<String>> {
+        let Some(name) = self.next_name()? else { return Ok(None) };
+        let mut source = Source { file: &mut self.file, open: Vec::new(), at: 0, ended: false };
+        let read = io::copy(&mut source, &mut io::sink());
+        read.map_err(|e| match e.kind() {
+            io::ErrorKind::UnexpectedEof => read_error(&self.path, e),
+            _ => self.damaged(&name),
+        })?;
+        Ok(Some(name))
     }
 
     /// Reads the next section, which has to be of this name.
@@ -110,15 +168,15 @@ impl PartReader {
 
     /// Reads a section of small state.
     pub fn state<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
-        let bytes = self.section(name, |from| {
-            let mut bytes = Vec::new();
-            from.take(LARGEST_STATE).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        })?;
-        match postcard::take_from_bytes(&bytes) {
+        let mut bytes = std::mem::take(&mut self.room);
+        bytes.clear();
+        self.section(name, |from| from.take(LARGEST_STATE).read_to_end(&mut bytes))?;
+        let value = match postcard::take_from_bytes(&bytes) {
             Ok((value, [])) => Ok(value),
             _ => Err(self.damaged(name)),
-        }
+        };
+        self.room = bytes;
+        value
     }
 
     /// Fails where the part does not end here.
@@ -134,14 +192,7 @@ impl PartReader {
 
     /// Reads to the end and checks every block: whether a part is whole.
     pub fn verify(mut self) -> Result<()> {
-        while let Some(name) = self.next_name()? {
-            let mut source = Source { file: &mut self.file, open: Vec::new(), at: 0, ended: false };
-            let read = io::copy(&mut source, &mut io::sink());
-            read.map_err(|e| match e.kind() {
-                io::ErrorKind::UnexpectedEof => read_error(&self.path, e),
-                _ => self.damaged(&name),
-            })?;
-        }
+        while self.pass_over()?.is_some() {}
         let mut end = [0; 8];
         self.file.read_exact(&mut end).map_err(|e| read_error(&self.path, e))?;
         if &end == END { Ok(()) } else { Err(self.damaged("end")) }
@@ -156,6 +207,26 @@ impl PartReader {
         let mut name = vec![0; usize::from(length)];
         self.file.read_exact(&mut name).map_err(cut)?;
         String::from_utf8(name).map(Some).map_err(|_| self.damaged("name of a section"))
+    }
+}
+
+fn buffered(bytes: Box<dyn Read + Send>) -> Origin {
+    BufReader::with_capacity(1 << 18, bytes)
+}
+
+/// Goes over a section that is held. Its blocks are checked when they are read.
+fn pass_unchecked(bytes: &mut &[u8]) -> io::Result<()> {
+    fn skip(bytes: &mut &[u8], length: usize) -> io::Result<()> {
+        *bytes = bytes.get(length..).ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(())
+    }
+    let [name] = take(bytes)?;
+    skip(bytes, usize::from(name))?;
+    loop {
+        match u32::from_le_bytes(take(bytes)?) as usize {
+            0 => return Ok(()),
+            length => skip(bytes, length + size_of::<u64>())?,
+        }
     }
 }
 
@@ -208,5 +279,64 @@ impl Read for Source<'_> {
         into[..taken].copy_from_slice(&self.open[self.at..self.at + taken]);
         self.at += taken;
         Ok(taken)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::parts::{PartWriter, Producer};
+
+    /// Whether the rest of a part is held or not, every section is read once and in order.
+    #[test]
+    fn several_readers_read_what_one_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.part");
+        let nobody = || Producer { program: "p".into(), target: "t".into(), kernel: "k".into() };
+        let header = PartHeader {
+            kind: "state".into(),
+            producer: nobody(),
+            plan: "plan".into(),
+            units: Vec::new(),
+            files: Vec::new(),
+            beside: Default::default(),
+            document: None,
+        };
+        let mut out = PartWriter::create(&path, &header).unwrap();
+        let numbers: Vec<u64> = (0..9_000).map(|i| i * i).collect();
+        out.state("first", &7_u32).unwrap();
+        out.state("numbers", &numbers).unwrap();
+        out.state("last", &9_u32).unwrap();
+        out.commit().unwrap();
+        for room in [0, 100, BESIDE] {
+            let mut reader = PartReader::open(&path).unwrap();
+            match reader.beside_within([1, 2], room).unwrap() {
+                Some([mut first, mut others]) => {
+                    assert_eq!(room, BESIDE);
+                    assert_eq!(others.state::<Vec<u64>>("numbers").unwrap(), numbers);
+                    assert_eq!(others.state::<u32>("last").unwrap(), 9);
+                    assert!(others.state::<u32>("more").is_err());
+                    assert!(first.state::<u32>("another").is_err(), "another section comes next");
+                }
+                None => {
+                    assert_ne!(room, BESIDE);
+                    assert_eq!(reader.state::<u32>("first").unwrap(), 7);
+                    assert_eq!(reader.state::<Vec<u64>>("numbers").unwrap(), numbers);
+                    assert_eq!(reader.state::<u32>("last").unwrap(), 9);
+                }
+            }
+            reader.end().unwrap();
+        }
+        // There are three sections.
+        assert!(PartReader::open(&path).unwrap().beside([2, 2]).is_err());
+        // What is held is checked when it is read.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let [mut first, mut others] = PartReader::open(&path).unwrap().beside([1, 2]).unwrap().unwrap();
+        assert_eq!(first.state::<u32>("first").unwrap(), 7);
+        assert!(others.state::<Vec<u64>>("numbers").is_err());
     }
 }

@@ -68,14 +68,14 @@ impl PartWriter {
         name: &str,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        let written = self.write_section(name, write);
+        let written = self.write_section(name, |out| write(out));
         written.map_err(|e| Error::write(&self.path, e))
     }
 
     fn write_section(
         &mut self,
         name: &str,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut Packing<'_, '_>) -> io::Result<()>,
     ) -> io::Result<()> {
         self.file.write_all(&[name.len() as u8])?;
         self.file.write_all(name.as_bytes())?;
@@ -92,7 +92,10 @@ impl PartWriter {
 
     /// Writes small state as a section.
     pub fn state<T: Serialize>(&mut self, name: &str, state: &T) -> Result<()> {
-        self.section(name, |out| postcard::to_io(state, out).map(|_| ()).map_err(io::Error::other))
+        // Byte by byte: a writer that the compiler does not know would take several times as long.
+        let put =
+            |out: &mut Packing<'_, '_>| postcard::to_io(state, out).map(|_| ()).map_err(io::Error::other);
+        self.write_section(name, put).map_err(|e| Error::write(&self.path, e))
     }
 
     /// Ends the part and gives it its name.
@@ -105,6 +108,9 @@ impl PartWriter {
         }
     }
 }
+
+/// What packs a section.
+type Packing<'a, 'b> = io::BufWriter<&'a mut zstd::Encoder<'static, Blocks<'b>>>;
 
 /// Cuts a stream into blocks with a length before and a checksum after each.
 struct Blocks<'a> {

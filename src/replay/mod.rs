@@ -18,6 +18,7 @@ mod log;
 pub mod model;
 pub mod objective;
 mod outcome;
+mod own_files;
 mod preflight;
 mod progress;
 mod provenance;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use super::preflight::KIND;
+use super::own_files::KIND;
 use super::result::ReplayResult;
 use super::state::{State, write};
 use super::update::UpdateSpeed;

@@ -1,11 +1,7 @@
 //! Checks before a replay starts: what cannot work is refused before anything is computed.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-use super::arm::file_stem;
 use super::log::Survey;
-use super::model::{AdapterSettings, Engine, Lora, MemoryPlan, ModelConfig, Policy};
+use super::model::{Engine, Lora, MemoryPlan, ModelConfig, Policy};
 use super::objective::{NAMES, build, can_dual_clip};
 use super::settings::{OldPolicy, ReplaySettings};
 use crate::analyze::PassRule;
@@ -13,10 +9,6 @@ use crate::error::{Error, Result};
 use crate::format::grouped;
 use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run};
-use crate::output::{refuse_removing, refuse_replacing, stale_files};
-
-/// What the files of a replay are listed as in its folder.
-pub const KIND: &str = "replay";
 
 /// Refuses settings that do not go together or with this log.
 pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
@@ -76,38 +68,6 @@ pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Refuses arms whose token logs or policies would replace or remove the log or the model they start from.
-pub fn refuse_own_inputs(run: &Run, settings: &ReplaySettings, folder: Option<&Path>) -> Result<()> {
-    let seeds = || 1..=settings.seeds;
-    let stems = || settings.objectives.iter().flat_map(|name| seeds().map(move |seed| file_stem(name, seed)));
-    for stem in stems() {
-        if let Some(folder) = folder {
-            let log = folder.join(format!("{stem}.parquet"));
-            refuse_replacing(&log, run.files.iter().map(|file| file.path()))?;
-        }
-        if let Some(save) = &settings.save {
-            let adapter = match &settings.adapter {
-                Some(AdapterSettings::Saved(adapter)) => Some(adapter),
-                _ => None,
-            };
-            refuse_replacing(&save.join(stem), settings.model.iter().chain(adapter).map(|p| p.as_path()))?;
-        }
-    }
-    for log in folder.iter().flat_map(|folder| left_before(settings, folder)) {
-        refuse_removing(&log, run.files.iter().map(|file| file.path()))?;
-    }
-    Ok(())
-}
-
-/// Token logs in the folder of arms that an earlier replay had and this one has not: they go when its result
-/// is written.
-pub fn left_before(settings: &ReplaySettings, folder: &Path) -> Vec<PathBuf> {
-    let arms = settings.objectives.iter().flat_map(|name| (1..=settings.seeds).map(move |seed| (name, seed)));
-    let own: BTreeSet<String> =
-        arms.map(|(name, seed)| format!("{}.parquet", file_stem(name, seed))).collect();
-    stale_files(folder, KIND, &own)
 }
 
 fn bases_for_dual_clip() -> Vec<&'static str> {

@@ -12,9 +12,12 @@ use crate::error::{Error, Result};
 use crate::framework::rules::BASE_CLIP;
 use crate::ingest::{Column, Run};
 
+/// The name of the tokenizer beside token logs and models.
+pub const TOKENIZER: &str = "tokenizer.json";
+
 /// The tokenizer beside the model, else the one that the log names.
 pub fn tokenizer(run: &Run, settings: &ReplaySettings) -> Result<Option<Tokenizer>> {
-    let beside = settings.model.as_ref().map(|folder| folder.join("tokenizer.json")).filter(|p| p.is_file());
+    let beside = settings.model.as_ref().map(|folder| folder.join(TOKENIZER)).filter(|p| p.is_file());
     match beside {
         Some(path) => Tokenizer::read(&path).map(Some),
         None => Tokenizer::find(run, None),
@@ -23,8 +26,11 @@ pub fn tokenizer(run: &Run, settings: &ReplaySettings) -> Result<Option<Tokenize
 
 /// Beside the token logs, so that they can name it.
 pub fn copy_tokenizer(tokenizer: &Tokenizer, output: &Path) -> Result<()> {
-    let target: PathBuf = output.join("tokenizer.json");
+    let target: PathBuf = output.join(TOKENIZER);
     let bytes = std::fs::read(tokenizer.path()).map_err(|e| Error::read(tokenizer.path(), e))?;
+    if std::fs::read(&target).is_ok_and(|there| there == bytes) {
+        return Ok(());
+    }
     write(&target, &bytes)
 }
 

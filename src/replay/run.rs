@@ -11,12 +11,12 @@ use super::holdout::Holdout;
 use super::log::{Needs, Survey, Windows, survey};
 use super::model::{AdapterSettings, Engine, EngineSettings, Policy, read_shape};
 use super::outcome::Replayed;
+use super::own_files::{KIND, left_before, own_logs, refuse_taken_names};
 use super::preflight::{
-    check, left_before, refuse_identical_seeds, refuse_own_inputs, require_memory,
-    require_surrogate_vocabulary, require_vocabulary,
+    check, refuse_identical_seeds, require_memory, require_surrogate_vocabulary, require_vocabulary,
 };
 use super::progress::ReplayProgress;
-use super::provenance::{copy_tokenizer, learning_rate, metadata, tokenizer, training};
+use super::provenance::{TOKENIZER, copy_tokenizer, learning_rate, metadata, tokenizer, training};
 use super::result::{Adapter, ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
 use super::settings::{OldPolicy, ReplaySettings};
 use super::stage::Stage;
@@ -26,6 +26,7 @@ use super::{summary, surrogate, verdict, warnings};
 use crate::error::Result;
 use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run, Silent};
+use crate::output::announce;
 
 /// Where a replay keeps its token logs and what it can be resumed from.
 #[derive(Clone, Debug)]
@@ -47,7 +48,9 @@ pub fn replay(
     let limit = settings.max_minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     check(run, settings)?;
-    refuse_own_inputs(run, settings, workspace.map(|w| w.folder.as_path()))?;
+    let output = workspace.map(|w| w.folder.as_path());
+    let tokenizer = tokenizer(run, settings)?;
+    refuse_taken_names(run, settings, tokenizer.as_ref(), output)?;
     let mut survey = survey(run, settings, &Silent)?;
     if settings.model.is_none() {
         require_surrogate_vocabulary(run, &survey)?;
@@ -61,7 +64,6 @@ pub fn replay(
     };
     survey.data.incomplete_tokens = Windows::new(run, &survey, needs).incomplete_tokens()?;
     let survey = &survey;
-    let output = workspace.map(|w| w.folder.as_path());
     let state = match workspace {
         Some(w) => Some(State::open(&w.folder, &fingerprint(run, survey, settings)?, w.resume)?),
         None => None,
@@ -72,6 +74,7 @@ pub fn replay(
         let names: Vec<_> = gone.iter().map(|log| log.display().to_string()).collect();
         progress.say(&format!("of an earlier replay, removed at the end: {}", names.join(", ")));
     }
+    output.map_or(Ok(()), |folder| announce(folder, KIND, &own_logs(settings)))?;
     let engine = engine(settings)?;
     let windows = Windows::new(run, survey, needs);
     let folder = state.as_ref().map(|s| s.place("surrogate"));
@@ -80,11 +83,10 @@ pub fn replay(
     require_vocabulary(survey, &start)?;
     let windows = Windows::new(run, survey, needs);
     let holdout = Holdout::new(&windows.holdout()?, &engine, &start)?;
-    let tokenizer = tokenizer(run, settings)?;
     let mut metadata = metadata(settings, &model);
     if let (Some(tokenizer), Some(output)) = (&tokenizer, output) {
         copy_tokenizer(tokenizer, output)?;
-        metadata.insert("tokenizer".into(), "tokenizer.json".into());
+        metadata.insert("tokenizer".into(), TOKENIZER.into());
     }
     let mut stage = Stage::new(settings, survey, &engine, &start, &holdout, windows);
     progress.say(&estimate(&mut stage, output.is_some())?);

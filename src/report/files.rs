@@ -1,5 +1,6 @@
 //! The files of a report.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -8,7 +9,7 @@ use super::charts::{Chart, Drawn, Missing};
 use super::draw::{png, svg};
 use super::text::token_label;
 use crate::error::{Error, Result};
-use crate::output::{remove_stale, write_file};
+use crate::output::{committing, remove_stale, write_file};
 use crate::tables::csv::to_csv;
 
 /// The files of a report.
@@ -29,25 +30,58 @@ const ENDINGS: [&str; 3] = ["svg", "png", "csv"];
 
 /// Writes `NAME.html` and `NAME.md`, and every chart into `charts/`.
 pub fn write(name: &str, html: &str, markdown: &str, drawn: &[Drawn], folder: &Path) -> Result<ReportFiles> {
-    let pages = [(folder.join(format!("{name}.html")), html), (folder.join(format!("{name}.md")), markdown)];
-    let of_charts: Vec<&Chart> = drawn.iter().filter_map(|c| c.as_ref().ok()).collect();
-    let charts = folder.join("charts");
-    let names = of_charts.iter().flat_map(|chart| ENDINGS.map(|ending| format!("{}.{ending}", chart.name)));
-    remove_stale(&charts, name, &names.collect())?;
-    let files = of_charts.par_iter().map(|chart| write_chart(chart, &charts));
-    let files = files.collect::<Result<Vec<_>>>()?;
-    // The page comes last: what it links is there.
-    pages.iter().rev().try_for_each(|(path, text)| write_file(path, text.as_bytes()))?;
-    let missing = drawn.iter().filter_map(|c| c.as_ref().err().cloned()).collect();
-    let [(html, _), (markdown, _)] = pages;
-    Ok(ReportFiles { html, markdown, charts: files.into_iter().flatten().collect(), missing })
+    let charts = write_charts(name, drawn, folder)?;
+    write_pages(name, [html, markdown], charts, drawn, folder)
 }
 
-fn write_chart(chart: &Chart, folder: &Path) -> Result<Vec<PathBuf>> {
-    let [svg, png, csv] = ENDINGS.map(|ending| folder.join(format!("{}.{ending}", chart.name)));
-    write_file(&svg, svg::standalone(&chart.scenes.wide, &chart.title).as_bytes())?;
-    let image = png::render(&chart.scenes.wide).ok_or_else(|| Error::write(&png, "the chart has no size"))?;
-    write_file(&png, &image)?;
-    write_file(&csv, to_csv(&chart.table, token_label).as_bytes())?;
-    Ok(vec![svg, png, csv])
+/// Writes every chart into `charts/`, each file on its own: some are a thousand times as large as others.
+pub fn write_charts(name: &str, drawn: &[Drawn], folder: &Path) -> Result<Vec<PathBuf>> {
+    let folder = folder.join("charts");
+    let of_charts = drawn.iter().filter_map(|chart| chart.as_ref().ok());
+    let files: Vec<(&Chart, &str, PathBuf)> = of_charts
+        .flat_map(|chart| ENDINGS.map(|ending| (chart, ending, format!("{}.{ending}", chart.name))))
+        .map(|(chart, ending, name)| (chart, ending, folder.join(name)))
+        .collect();
+    let names = files.iter().filter_map(|(.., path)| path.file_name()?.to_str().map(str::to_owned));
+    remove_stale(&folder, name, &names.collect())?;
+    // What takes longest begins first, and no thread keeps several to itself.
+    let mut longest_first: Vec<&(&Chart, &str, PathBuf)> = files.iter().collect();
+    longest_first.sort_by_key(|(chart, ending, _)| Reverse(work(chart, ending)));
+    let bytes = |chart: &Chart, ending: &str, path: &Path| match ending {
+        "svg" => Ok(svg::standalone(&chart.scenes.wide, &chart.title).into_bytes()),
+        "csv" => Ok(to_csv(&chart.table, token_label).into_bytes()),
+        _ => png::render(&chart.scenes.wide).ok_or_else(|| Error::write(path, "the chart has no size")),
+    };
+    committing(|commits| {
+        let write = |(chart, ending, path): &(&Chart, &str, PathBuf)| {
+            commits.write(path, &bytes(chart, ending, path)?)
+        };
+        longest_first.into_par_iter().with_max_len(1).try_for_each(write)
+    })?;
+    Ok(files.into_iter().map(|(.., path)| path).collect())
+}
+
+/// About how long a file takes, as numbers that are written: a picture takes as long as so many.
+fn work(chart: &Chart, ending: &str) -> usize {
+    const PICTURE: usize = 40_000;
+    match ending {
+        "svg" => 2 * chart.scenes.wide.shapes.len(),
+        "csv" => chart.table.height() * chart.table.width(),
+        _ => PICTURE + chart.scenes.wide.shapes.len(),
+    }
+}
+
+/// Writes `NAME.html` and `NAME.md`. The page comes last: what it links is there.
+pub fn write_pages(
+    name: &str,
+    [html, markdown]: [&str; 2],
+    charts: Vec<PathBuf>,
+    drawn: &[Drawn],
+    folder: &Path,
+) -> Result<ReportFiles> {
+    let [page, text] = ["html", "md"].map(|ending| folder.join(format!("{name}.{ending}")));
+    write_file(&text, markdown.as_bytes())?;
+    write_file(&page, html.as_bytes())?;
+    let missing = drawn.iter().filter_map(|chart| chart.as_ref().err().cloned()).collect();
+    Ok(ReportFiles { html: page, markdown: text, charts, missing })
 }

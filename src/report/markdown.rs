@@ -11,6 +11,7 @@ use super::tables;
 use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, StepRow, Warning};
+use crate::format::words;
 
 /// Rows of a table at most.
 const STEPS: usize = 12;
@@ -84,7 +85,7 @@ pub fn warnings(out: &mut String, found: &[Warning]) {
     }
     out.push_str("## Warnings\n\n");
     for w in found.iter().take(WARNINGS) {
-        let name = w.code.name().replace('_', " ");
+        let name = words(w.code.name());
         let (message, hint) = (markdown_prose(&prose(&w.message)), markdown_prose(&prose(&w.hint)));
         let _ = writeln!(out, "- **{name}** {message}\n  - Next: {hint}");
     }

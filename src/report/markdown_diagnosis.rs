@@ -7,6 +7,7 @@ use super::numbers::{number, number_or_dash, percent};
 use super::text::{markdown_code, markdown_prose, prose, sentence, token_label};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cause, Confidence, Diagnosis, DriverToken};
+use crate::format::{token_of_id, words};
 
 /// Rows at most.
 const DRIVERS: usize = 8;
@@ -40,7 +41,7 @@ pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
     if !events.is_empty() {
         let _ = writeln!(out, "\nOrder of events: {}.", said(&events.join(", ")));
     }
-    let one = |n: &crate::analyze::result::NotChecked| format!("{} (log {})", n.code.name(), n.needs);
+    let one = |n: &crate::analyze::result::NotChecked| format!("{} (log {})", words(n.code.name()), n.needs);
     let open: Vec<String> = diagnosis.not_checked.iter().map(one).collect();
     if !open.is_empty() {
         let _ = writeln!(out, "\nNot checked: {}.", said(&open.join("; ")));
@@ -59,7 +60,7 @@ fn write_cause(out: &mut String, cause: &Cause) {
         Confidence::Possible => "possible",
     };
     let (message, hint) = (said(&cause.message), said(&cause.hint));
-    let _ = writeln!(out, "- {sure}: `{}`: {message}. Next: {hint}.", cause.code.name());
+    let _ = writeln!(out, "- {sure}, {}: {message}. Next: {hint}.", words(cause.code.name()));
 }
 
 fn drivers(out: &mut String, analysis: &RunAnalysis) {
@@ -99,6 +100,6 @@ fn drivers(out: &mut String, analysis: &RunAnalysis) {
 
 /// A token's text, or its id.
 pub fn name(d: &DriverToken) -> String {
-    let id = || d.token_id.map_or("⟨?⟩".into(), |id| format!("⟨{id}⟩"));
+    let id = || d.token_id.map_or_else(|| token_of_id("?"), token_of_id);
     d.token.clone().unwrap_or_else(id)
 }

@@ -28,38 +28,37 @@ use std::path::Path;
 use crate::analyze::{PartialAnalysis, RunAnalysis};
 use crate::error::Result;
 
+/// What the files of a run's report are called.
+const REPORT: &str = "report";
+
 /// Writes `report.html`, `report.md` and `charts/*.{svg,png,csv}` into a folder; the same bytes
 /// for the same analysis. The page links `tables/*.parquet`, which the analysis writes itself.
 pub fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
-    DrawnReport::of(analysis).write(folder)
+    write_report_beside(analysis, folder, || Ok(()))
 }
 
-/// A report that is drawn and not yet written: drawing and writing the tables can go on side by side.
-pub struct DrawnReport {
-    charts: Vec<charts::Drawn>,
-    page: String,
-    markdown: String,
-}
-
-impl DrawnReport {
-    /// Draws the report of an analysis.
-    #[must_use]
-    pub fn of(analysis: &RunAnalysis) -> Self {
-        let charts = charts::draw_all(analysis);
-        let (page, markdown) =
-            rayon::join(|| html::page(analysis, &charts), || markdown::render(analysis, &charts));
-        Self { charts, page, markdown }
-    }
-
-    /// Writes what [`write_report`] writes.
-    pub fn write(&self, folder: &Path) -> Result<ReportFiles> {
-        files::write("report", &self.page, &self.markdown, &self.charts, folder)
-    }
+/// The same while `beside` writes the tables; the page comes last, when both are done.
+pub fn write_report_beside(
+    analysis: &RunAnalysis,
+    folder: &Path,
+    beside: impl FnOnce() -> Result<()> + Send,
+) -> Result<ReportFiles> {
+    let report = || {
+        let drawn = charts::draw_all(analysis);
+        let (written, pages) = rayon::join(
+            || files::write_charts(REPORT, &drawn, folder),
+            || rayon::join(|| html::page(analysis, &drawn), || markdown::render(analysis, &drawn)),
+        );
+        (drawn, written, pages)
+    };
+    let (beside, (drawn, charts, (page, text))) = rayon::join(beside, report);
+    beside?;
+    files::write_pages(REPORT, [&page, &text], charts?, &drawn, folder)
 }
 
 /// The same for a run without entropy: what can be told, and first what cannot.
 pub fn write_partial_report(analysis: &PartialAnalysis, folder: &Path) -> Result<ReportFiles> {
     let drawn = charts::draw_partial(analysis);
     let (page, text) = (html::partial_page(analysis, &drawn), markdown_partial::render(analysis, &drawn));
-    files::write("report", &page, &text, &drawn, folder)
+    files::write(REPORT, &page, &text, &drawn, folder)
 }

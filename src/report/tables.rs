@@ -2,7 +2,7 @@
 
 use super::numbers::{amount, count, none, number, number_or_dash, percent, percent_or_dash, times};
 use super::page::{Kind, Sheet};
-use super::text::{prose, token_label};
+use super::text::{prose, token_or_id};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{ClassRow, PartialStep, StepRow};
 
@@ -175,7 +175,7 @@ pub fn silenced_tokens(analysis: &RunAnalysis, rows: usize) -> Sheet {
     let mut sheet = Sheet::new(&columns).with(Kind::Code, "token");
     for r in analysis.vocabulary.top.iter().filter(|r| r.silenced > 0).take(rows) {
         sheet.push([
-            r.token.as_deref().map_or_else(|| format!("id {}", r.token_id), token_label),
+            token_or_id(r.token.as_deref(), r.token_id),
             count(r.silenced),
             count(r.exploratory),
             count(r.positive),

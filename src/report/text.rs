@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::compare::names::of_files;
-use crate::format::grouped;
+use crate::format::{grouped, token_of_id};
 
 /// The name of a run by its files: one is its own name, several are of a folder.
 #[must_use]
@@ -23,6 +23,12 @@ pub const TOKEN_LIMIT: usize = 60;
 #[must_use]
 pub fn token_label(text: &str) -> String {
     if text.is_empty() { "(empty)".into() } else { visible(&text.replace(' ', "␣"), TOKEN_LIMIT) }
+}
+
+/// A token by its text or, where that is not known, its id.
+#[must_use]
+pub fn token_or_id(text: Option<&str>, id: impl std::fmt::Display) -> String {
+    text.map_or_else(|| token_of_id(id), token_label)
 }
 
 /// A token inside of running text: as [`token_label`], but blanks stay.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::address::is_url;
 use crate::error::{Error, Result};
-use crate::output::AtomicFile;
+use crate::output::{AtomicFile, make_folder};
 
 #[cfg(feature = "cloud")]
 use super::{bucket::Bucket, failure, runtime};
@@ -13,10 +13,10 @@ use super::{bucket::Bucket, failure, runtime};
 /// A folder, or the prefix of a bucket.
 pub struct Shelf {
     path: PathBuf,
-    place: Place,
+    kind: ShelfKind,
 }
 
-enum Place {
+enum ShelfKind {
     Folder,
     #[cfg(feature = "cloud")]
     Bucket(Bucket),
@@ -34,13 +34,13 @@ pub struct Held {
 impl Shelf {
     /// A folder, which is made where needed, or an address such as `s3://bucket/work`.
     pub fn open(path: &Path) -> Result<Self> {
-        let place = if is_url(path) {
+        let kind = if is_url(path) {
             remote(path)?
         } else {
-            std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
-            Place::Folder
+            make_folder(path)?;
+            ShelfKind::Folder
         };
-        Ok(Self { path: path.to_owned(), place })
+        Ok(Self { path: path.to_owned(), kind })
     }
 
     /// Where a file of this name is, for messages.
@@ -51,28 +51,28 @@ impl Shelf {
     /// Writes a file; whoever reads sees the one before it or this one, never a part.
     pub fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.named(name)?;
-        match &self.place {
-            Place::Folder => {
+        match &self.kind {
+            ShelfKind::Folder => {
                 let mut file = AtomicFile::create(&path)?;
                 file.write_all(bytes).map_err(|e| Error::write(&path, e))?;
                 file.commit()
             }
             #[cfg(feature = "cloud")]
-            Place::Bucket(bucket) => put(bucket, &path, bytes.to_vec()),
+            ShelfKind::Bucket(bucket) => put(bucket, &path, bytes.to_vec()),
         }
     }
 
     /// Reads a file whole; `None` where there is none.
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.named(name)?;
-        match &self.place {
-            Place::Folder => match std::fs::read(&path) {
+        match &self.kind {
+            ShelfKind::Folder => match std::fs::read(&path) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
                 Err(e) => Err(Error::read(&path, e)),
             },
             #[cfg(feature = "cloud")]
-            Place::Bucket(bucket) => {
+            ShelfKind::Bucket(bucket) => {
                 let Some(found) = bucket.find(&key_of(bucket, &path)?)? else { return Ok(None) };
                 // In pieces, so that one slow answer is not waited for in vain.
                 let mut bytes = Vec::new();
@@ -89,8 +89,8 @@ impl Shelf {
 
     /// The files, by name; folders in it, and files in the making, are passed over.
     pub fn list(&self) -> Result<Vec<Held>> {
-        let mut held = match &self.place {
-            Place::Folder => {
+        let mut held = match &self.kind {
+            ShelfKind::Folder => {
                 let failed = |e| Error::read(&self.path, e);
                 let mut held = Vec::new();
                 for entry in std::fs::read_dir(&self.path).map_err(failed)? {
@@ -105,7 +105,7 @@ impl Shelf {
                 held
             }
             #[cfg(feature = "cloud")]
-            Place::Bucket(bucket) => {
+            ShelfKind::Bucket(bucket) => {
                 let found = bucket.list(bucket.key())?;
                 let inside = |key: &str| key.rsplit('/').next().map(str::to_owned).unwrap_or_default();
                 let depth = bucket.key().trim_matches('/').split('/').filter(|part| !part.is_empty()).count();
@@ -120,13 +120,13 @@ impl Shelf {
     /// Removes a file; one that is not there is no error.
     pub fn remove(&self, name: &str) -> Result<()> {
         let path = self.named(name)?;
-        match &self.place {
-            Place::Folder => match std::fs::remove_file(&path) {
+        match &self.kind {
+            ShelfKind::Folder => match std::fs::remove_file(&path) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::write(&path, e)),
                 _ => Ok(()),
             },
             #[cfg(feature = "cloud")]
-            Place::Bucket(bucket) => remove(bucket, &path),
+            ShelfKind::Bucket(bucket) => remove(bucket, &path),
         }
     }
 
@@ -140,15 +140,15 @@ impl Shelf {
 }
 
 #[cfg(not(feature = "cloud"))]
-fn remote(path: &Path) -> Result<Place> {
+fn remote(path: &Path) -> Result<ShelfKind> {
     Err(super::address::not_built(path))
 }
 
 #[cfg(feature = "cloud")]
-fn remote(path: &Path) -> Result<Place> {
+fn remote(path: &Path) -> Result<ShelfKind> {
     let bucket = Bucket::of(path)?;
     match bucket.can_list() {
-        true => Ok(Place::Bucket(bucket)),
+        true => Ok(ShelfKind::Bucket(bucket)),
         false => Err(Error::Usage {
             message: format!("{}: a web server keeps nothing for us", path.display()),
             hint: "give a folder, s3://, gs:// or az://".into(),

@@ -116,6 +116,12 @@ impl<'a> IntoText<'a> for Option<&'a str> {
     }
 }
 
+impl<'a> IntoText<'a> for Option<String> {
+    fn into_text(self) -> Option<Cow<'a, str>> {
+        self.map(Cow::Owned)
+    }
+}
+
 impl<'a> IntoText<'a> for &'a Option<String> {
     fn into_text(self) -> Option<Cow<'a, str>> {
         self.as_deref().map(Cow::Borrowed)

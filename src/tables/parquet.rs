@@ -15,10 +15,11 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult};
+use rayon::prelude::*;
 
 use super::FOLDER;
 use crate::error::{Error, Result};
-use crate::output::{AtomicFile, remove_stale};
+use crate::output::{AtomicFile, committing, remove_stale};
 
 /// Writes every frame to `tables/NAME.parquet` inside `folder`. Tables that an earlier report of this kind
 /// had there and this one has not are removed; `besides` names those that are written elsewhere.
@@ -26,14 +27,23 @@ pub fn write_all(kind: &str, frames: &[(&str, DataFrame)], besides: &[&str], fol
     let folder = folder.join(FOLDER);
     let names = frames.iter().map(|(name, _)| name).chain(besides).map(|name| format!("{name}.parquet"));
     remove_stale(&folder, kind, &names.collect())?;
-    frames.iter().try_for_each(|(name, frame)| write(frame, &folder.join(format!("{name}.parquet"))))
+    committing(|commits| {
+        frames.par_iter().try_for_each(|(name, frame)| {
+            commits.commit(complete(frame, &folder.join(format!("{name}.parquet")))?)
+        })
+    })
 }
 
 /// Writes a frame to `path`, which appears only when it is complete.
 pub fn write(frame: &DataFrame, path: &Path) -> Result<()> {
+    complete(frame, path)?.commit()
+}
+
+/// A frame as a file that only lacks its name.
+fn complete(frame: &DataFrame, path: &Path) -> Result<AtomicFile> {
     let mut writer = Writer::create(frame, path)?;
     writer.push(frame)?;
-    writer.close()
+    writer.finish()
 }
 
 /// Writes a long table, one frame after another.
@@ -69,8 +79,12 @@ impl<'a> Writer<'a> {
 
     /// Completes the file.
     pub fn close(self) -> Result<()> {
+        self.finish()?.commit()
+    }
+
+    fn finish(self) -> Result<AtomicFile> {
         let fail = |e: ParquetError| Error::write(self.path, e);
-        self.writer.into_inner().map_err(fail)?.commit()
+        self.writer.into_inner().map_err(fail)
     }
 }
 

@@ -106,7 +106,7 @@ fn one_step_tells_no_trend() {
     let one = run(1, |step| Step { entropy: 14.0, rare: None, ..healthy(step) });
     assert_eq!(one.verdict.state, VerdictState::Suspicious);
     let health = &one.verdict.health;
-    assert!(health.starts_with("Likely cause (entropy_of_another_policy): "), "{health}");
+    assert!(health.starts_with("Likely cause, entropy of another policy: "), "{health}");
     assert!(
         health.contains(". 1 step is too few to tell a trend (entropy 13.365 nats at step 0, "),
         "{health}"
@@ -117,7 +117,7 @@ fn one_step_tells_no_trend() {
 #[test]
 fn a_likely_cause_is_said_before_the_damage_that_is_not_there() {
     let health = run(12, healthy).verdict.health.clone();
-    let places = ["Likely cause (", ". No damage seen yet over 12 steps (entropy ", "). Do: "];
+    let places = ["Likely cause, ", ". No damage seen yet over 12 steps (entropy ", "). Do: "];
     let places = places.map(|part| health.find(part).unwrap_or_else(|| panic!("{part}: {health}")));
     assert!(places[0] == 0 && places.is_sorted(), "{health}");
 }

@@ -19,6 +19,9 @@ mod ward;
 
 #[path = "../sentences/apart.rs"]
 mod apart;
+#[path = "../sentences/fields.rs"]
+#[allow(dead_code)]
+mod fields;
 #[path = "../schema_support/mod.rs"]
 mod schema_support;
 #[path = "../support/mod.rs"]

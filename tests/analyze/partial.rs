@@ -2,6 +2,7 @@
 //! cannot is absent.
 
 use serde_json::Value;
+use stapo_analyze::analyze::result::CauseCode;
 use stapo_analyze::analyze::{AnalyzeSettings, PartialAnalysis, analyze_partial};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent, UserMap};
 
@@ -197,8 +198,30 @@ fn nothing_that_needs_entropy_is_said() {
         health.starts_with("Only a part of this run could be checked: its log has no entropy"),
         "{health}"
     );
-    assert!(health.contains("Likely cause (stale_sampler)"), "{health}");
+    assert!(health.contains("Likely cause, stale sampler:"), "{health}");
     assert!(part.partial.hint.contains("TokenLog"), "{}", part.partial.hint);
+}
+
+#[test]
+fn what_a_cause_needs_beside_entropy_is_said_with_it() {
+    // No entropy, and no log-probabilities of the sampler either.
+    let part = partial("grpo.parquet", &AnalyzeSettings::default());
+    let needs = |code: CauseCode| {
+        part.diagnosis.not_checked.iter().find(|open| open.code == code).unwrap().needs.as_str()
+    };
+    let entropy = "entropy (of the policy at each token)";
+    assert_eq!(needs(CauseCode::SpuriousTokens), entropy);
+    assert_eq!(
+        needs(CauseCode::UnboundedRatio),
+        format!("{entropy}, and logprob_new (log-probabilities at the loss)")
+    );
+    // These need none.
+    assert_eq!(needs(CauseCode::PrecisionGap), "logprob_rollout (the sampler's own log-probabilities)");
+    assert_eq!(needs(CauseCode::Truncation), "truncated, or finish_reason");
+    // With the column, entropy alone is missing.
+    let part = partial("async.parquet", &AnalyzeSettings::default());
+    let open = part.diagnosis.not_checked.iter().find(|open| open.code == CauseCode::UnboundedRatio);
+    assert_eq!(open.unwrap().needs, entropy);
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use stapo_analyze::analyze::result::{CauseCode, Confidence, RunState, WarningCode};
-use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
+use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis, analyze};
+use stapo_analyze::ingest::{IngestSettings, Run, Silent, StepRange};
 
 use super::support::sample;
 use super::{analyzed, preset};
@@ -72,6 +73,19 @@ fn causes_are_named() {
     }
 }
 
+/// What a watch sees of the run while it goes on.
+#[test]
+fn hacking_is_not_lost_from_look_to_look() {
+    for last in [9, 12, 15, 18, 21, 24] {
+        let steps = Some(StepRange { first: 0, last });
+        let settings = IngestSettings { steps, ..IngestSettings::default() };
+        let run = Run::open(&[sample("ward/hacked.parquet")], &settings).unwrap();
+        let analysis = analyze(&run, &preset(S2tSettings::v5()), &Silent).unwrap();
+        assert_eq!(likely(&analysis).first(), Some(&CauseCode::RewardHacking), "{last}: {}", told(&analysis));
+        assert!(!analysis.verdict.health.contains("stood still"), "{}", analysis.verdict.health);
+    }
+}
+
 #[test]
 fn ruined_runs_are_damaged() {
     for run in ["hot", "hacked"] {
@@ -79,7 +93,9 @@ fn ruined_runs_are_damaged() {
         let ruined = matches!(analysis.diagnosis.state, RunState::Damaged | RunState::Collapsed);
         assert!(ruined, "{run}: {}", told(&analysis));
         assert!(analysis.verdict.health.starts_with("This run"), "{}", analysis.verdict.health);
-        assert!(analysis.verdict.health.contains(analysis.diagnosis.causes[0].code.name()));
+        assert!(
+            analysis.verdict.health.contains(&analysis.diagnosis.causes[0].code.name().replace('_', " "))
+        );
     }
 }
 
@@ -167,7 +183,7 @@ fn hints_and_causes_agree() {
     let run = ward;
     let hot_sampler = run("temperature");
     let warning = hot_sampler.warnings.iter().find(|w| w.code == WarningCode::PolicyMismatch).unwrap();
-    assert!(warning.hint.contains("sampler_temperature"), "{}", warning.hint);
+    assert!(warning.hint.contains("sampler temperature"), "{}", warning.hint);
     let chance = run("noise");
     let causes: Vec<CauseCode> = chance.diagnosis.causes.iter().map(|cause| cause.code).collect();
     assert!(causes.contains(&CauseCode::UninformativeReward), "{causes:?}");

@@ -92,6 +92,9 @@ fn sliders_give_the_counts_of_the_engine() {
     let stops = browser.run("return stapo.data.stops");
     let stops: Vec<f64> = stops.as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
     assert_eq!(number(&browser, "live-silenced"), analysis.s2t.silenced);
+    let differ = "return [...document.querySelectorAll('table.live tbody tr')]\
+                  .map((row) => [row.cells[1].textContent, row.cells[2].textContent]).filter(([run, now]) => run !== now)";
+    assert_eq!(browser.run(differ), json!([]), "one number is written in one way");
     for (tau_p, quantile) in [(0.002, 50), (0.0005, 75), (0.01, 90), (0.02, 100), (0.00001, 80), (0.002, 0)] {
         slide(&browser, "tau-p", stops.iter().position(|s| *s == tau_p).unwrap());
         slide(&browser, "quantile", quantile);
@@ -309,23 +312,31 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
     }
 }
 
+/// What opening costs is counted, not timed: on a busy machine too the page has as many bytes, elements and
+/// passes over them. Cases and responses are folded away until they are asked for, and the script that fills the
+/// page in does not ask for a layout per row.
 #[test]
-fn the_largest_page_opens_quickly() {
+fn the_largest_page_opens_with_little_work() {
     let spec =
         Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: false };
     let Some((browser, folder)) = show(&synthetic(spec)) else { return };
     let page = folder.path().join("report.html");
-    // Processor time of the page's thread, counted from the navigation on: other programs on this
-    // machine do not matter.
-    browser.devtools("Performance.enable", json!({"timeDomain": "threadTicks"}));
-    let load = |_| {
-        browser.open(&page);
-        let metrics = browser.devtools("Performance.getMetrics", json!({}));
-        let tasks = metrics["metrics"].as_array().unwrap().iter().find(|m| m["name"] == "TaskDuration");
-        tasks.unwrap()["value"].as_f64().unwrap()
+    assert!(std::fs::metadata(&page).unwrap().len() < 5_000_000);
+    browser.devtools("Performance.enable", json!({}));
+    browser.open(&page);
+    let metrics = browser.devtools("Performance.getMetrics", json!({}));
+    let counted = |name: &str| {
+        let found = metrics["metrics"].as_array().unwrap().iter().find(|metric| metric["name"] == name);
+        found.unwrap()["value"].as_f64().unwrap()
     };
-    let fastest = (0..3).map(load).fold(f64::INFINITY, f64::min);
-    assert!(fastest > 0.0 && fastest < 1.0, "{fastest} s");
+    let elements = browser.run("return document.getElementsByTagName('*').length").as_f64().unwrap();
+    assert!(elements > 50_000.0 && elements < 100_000.0, "{elements} elements");
+    let shown = "return [...document.querySelectorAll('*')].filter((e) => e.checkVisibility()).length";
+    let shown = browser.run(shown).as_f64().unwrap();
+    assert!(shown > 0.0 && shown < elements / 4.0, "{shown} of {elements} elements are shown");
+    for passes in ["LayoutCount", "RecalcStyleCount"] {
+        assert!((1.0..=100.0).contains(&counted(passes)), "{passes}: {}", counted(passes));
+    }
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
@@ -377,7 +388,7 @@ fn a_live_page_takes_the_new_report() {
             let line = seen[2].as_str().unwrap_or_default().to_owned();
             if seen[0] == json!(1)
                 && seen[1] == json!(format!("report.html?{version}"))
-                && line.starts_with(sentence)
+                && line.ends_with(sentence)
             {
                 return;
             }

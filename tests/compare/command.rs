@@ -11,6 +11,14 @@ use super::support::sample;
 use super::{codes, json, program, row, rows};
 
 /// Scalars as other tools write them.
+/// Fails as a wrong use does, with these words.
+fn fails(command: &mut Command, words: &[&str]) {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    words.iter().for_each(|word| assert!(said.contains(word), "{word}: {said}"));
+}
+
 #[test]
 fn trainer_scalars_of_one_run_are_joined() {
     let folder = tempfile::tempdir().unwrap();
@@ -28,6 +36,39 @@ fn trainer_scalars_of_one_run_are_joined() {
     let found = json(&mut command);
     let kl = row(&found, "trainer.kl");
     assert_eq!((kl["difference"].as_f64(), kl["primary"].as_bool()), (Some(1.0), Some(true)));
+}
+
+#[test]
+fn a_chart_of_one_run_is_of_the_run_that_the_user_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program();
+    for (seed, name) in [(1, "base"), (2, "new")] {
+        let log = Made { seed, steps: (0..10).collect(), ..Made::default() }.write(folder.path(), name);
+        command.arg(log);
+        // Weights & Biases has names of its own for runs, with its own mark in them.
+        let chart = folder.path().join(format!("{name}.csv"));
+        let mut text = String::from("Step,fancy - sun - kl,fancy - sun - kl__MIN,fancy - sun - kl__MAX\n");
+        (0..10).for_each(|step| text.push_str(&format!("{step},{0},{0},{0}\n", step + seed)));
+        std::fs::write(&chart, text).unwrap();
+        command.arg("--metrics").arg(format!("{name}={}", chart.display()));
+    }
+    assert_eq!(row(&json(&mut command), "trainer.kl")["difference"].as_f64(), Some(1.0));
+
+    let (a, b) = (folder.path().join("base.parquet"), folder.path().join("new.parquet"));
+    let given = |given: &str, text: &str| {
+        let file = folder.path().join("metrics.csv");
+        std::fs::write(&file, text).unwrap();
+        let mut command = program();
+        command.arg(&a).arg(&b).arg("--metrics").arg(format!("{given}={}", file.display()));
+        command
+    };
+    fails(&mut given("nix", "step,kl\n1,2\n"), &["no run here is called nix", "base, new"]);
+    fails(&mut given("new", "run,step,kl\nx,1,2\ny,1,3\n"), &["several runs (x, y)", "none is called new"]);
+    // Of several runs, only the rows of the one that is named.
+    let both: Vec<String> = (0..10).flat_map(|s| [format!("base,{s},1"), format!("new,{s},2")]).collect();
+    let found = json(&mut given("new", &format!("run,step,kl\n{}\n", both.join("\n"))));
+    let rows = found["metrics"].as_array().unwrap();
+    assert!(!rows.iter().any(|row| row["metric"] == "trainer.kl" && row["baseline"].is_number()), "{rows:?}");
 }
 
 #[test]
@@ -147,12 +188,6 @@ fn bad_arguments_and_scalars_are_refused_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("steps.csv");
     let grpo = sample("grpo.parquet");
-    let fails = |command: &mut Command, words: &[&str]| {
-        let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
-        words.iter().for_each(|word| assert!(said.contains(word), "{word}: {said}"));
-    };
     fails(program().arg(&grpo), &["nothing to compare", "hint: "]);
     fails(program().arg(&grpo).arg(&grpo).args(["--confidence", "1.5"]), &["confidence is 1.5"]);
     fails(program().arg(&grpo).arg(&grpo).args(["--draws", "3"]), &["3 draws"]);

@@ -119,3 +119,28 @@ fn the_user_says_what_correct_means() {
     assert_eq!(result["data"]["correct"], "reward<0.5");
     assert!(result["verdict"]["detail"].as_str().unwrap().contains("Correct means reward<0.5"));
 }
+
+#[test]
+fn files_that_no_replay_wrote_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small_log(folder.path(), 1, 16, |batch| batch);
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("stapo.parquet"), "a log of mine").unwrap();
+    let options = "--objective dapo,stapo --minibatch 8 -q";
+    let message = refused(with_model(&log, &own, options));
+    assert!(
+        message.contains("stapo.parquet: a file of this name is there, and no replay wrote it"),
+        "{message}"
+    );
+    std::fs::rename(own.join("stapo.parquet"), own.join("mine.parquet")).unwrap();
+    std::fs::write(own.join("tokenizer.json"), "{}").unwrap();
+    let message = refused(with_model(&log, &own, options));
+    assert!(message.contains("tokenizer.json: a file of this name is there"), "{message}");
+    std::fs::remove_file(own.join("tokenizer.json")).unwrap();
+    // What an earlier replay wrote is replaced.
+    for _ in 0..2 {
+        done(with_model(&log, &own, options));
+    }
+    assert_eq!(std::fs::read_to_string(own.join("mine.parquet")).unwrap(), "a log of mine");
+}

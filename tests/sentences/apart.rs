@@ -1,7 +1,5 @@
 //! Sentences taken apart: what is said, and the numbers in it.
 
-use serde_json::Value;
-
 /// A sentence with its numbers and the log's strings taken out, and the numbers as they are written.
 pub fn taken_apart(sentence: &str) -> (String, Vec<String>) {
     let (mut template, mut numbers) = (String::new(), Vec::new());
@@ -43,14 +41,4 @@ pub fn is_rounded(written: &str, value: f64) -> bool {
     let exponent: i32 = plain.split_once('e').map_or(0, |(_, e)| e.parse().unwrap());
     let step = 10f64.powi(exponent - i32::try_from(digits).unwrap());
     (said - value.abs()).abs() <= 0.5000001 * step
-}
-
-/// All numbers below a value.
-pub fn numbers_of(value: &Value, into: &mut Vec<f64>) {
-    match value {
-        Value::Number(number) => into.extend(number.as_f64()),
-        Value::Array(items) => items.iter().for_each(|item| numbers_of(item, into)),
-        Value::Object(fields) => fields.values().for_each(|field| numbers_of(field, into)),
-        _ => {}
-    }
 }

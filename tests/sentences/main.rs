@@ -1,23 +1,27 @@
 //! Every sentence of every report, in one place: reports are made of sick and healthy runs, of a run without
-//! entropy, of comparisons and of a replay. What their pages say, numbers taken out, is `said.txt`; each number
-//! stands in the report's JSON or in a chart's table. And every sentence in the source is one of these, or
-//! of `tests/analyze/sentences.rs` (causes and warnings of made-up runs), or listed in `unsaid.txt`: a new
-//! one fails here until it is. `UPDATE_SENTENCES=1` writes both lists anew; read what changed.
+//! entropy, of comparisons and of a replay. What their pages say, numbers taken out, is `said.txt`; each number is
+//! that of the field that `fields.txt` names for it. And every sentence in the source is one of these, or of the
+//! findings in `fields.txt` (`tests/analyze/sentences.rs` holds those of made-up runs against it), or listed in
+//! `unsaid.txt`: a new one fails here until it is. `UPDATE_SENTENCES=1` writes `said.txt` and `unsaid.txt` anew; read
+//! what changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod apart;
+mod compared;
+mod fields;
 mod page;
 mod source;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use apart::{is_rounded, numbers_of, taken_apart};
+use apart::{is_rounded, taken_apart};
+use fields::{Part, Sentence, Table, Told, unsigned};
 use support::{sample, small_log};
 
 /// Where sentences are made.
@@ -45,10 +49,25 @@ fn root(path: &str) -> PathBuf {
 struct Report {
     page: String,
     json: Value,
-    /// Numbers of charts' tables.
-    charts: Vec<f64>,
+    /// Tables of charts by name.
+    charts: BTreeMap<String, Table>,
     /// Texts in charts.
     drawn: Vec<String>,
+    /// What the analysis of each compared run says of it.
+    own: Vec<Value>,
+}
+
+/// The summary of a run.
+fn summary(arguments: &[String]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stapo-analyze"));
+    let output = command.args(arguments).args(["-q", "--format", "json"]).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A table of a chart; its first row is that of the titles.
+fn table(text: &str) -> Table {
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
 /// Runs the program and reads the report it leaves.
@@ -58,38 +77,20 @@ fn report(arguments: &[String], kind: &str, json: &str) -> Report {
     let output = command.args(arguments).arg("-q").arg("--report").arg(folder.path()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    let (mut charts, mut drawn) = (Vec::new(), Vec::new());
+    let (mut charts, mut drawn) = (BTreeMap::new(), Vec::new());
     for entry in std::fs::read_dir(folder.path().join("charts")).unwrap() {
         let path = entry.unwrap().path();
         match path.extension().and_then(|e| e.to_str()) {
-            Some("csv") => charts.extend(numbers_of_table(&std::fs::read_to_string(&path).unwrap())),
+            Some("csv") => {
+                let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                charts.insert(name, table(&std::fs::read_to_string(&path).unwrap()));
+            }
             Some("svg") => drawn.extend(page::drawn(&std::fs::read_to_string(&path).unwrap())),
             _ => {}
         }
     }
     let json = serde_json::from_str(&read(json)).unwrap();
-    Report { page: read(&format!("{kind}.html")), json, charts, drawn }
-}
-
-/// The numbers of a table, how many rows it has, and the means of its columns.
-fn numbers_of_table(table: &str) -> Vec<f64> {
-    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
-    let mut own = vec![rows.len() as f64 - 1.0];
-    for column in 0..rows[0].len() {
-        let cells = rows[1..].iter().filter_map(|row| row.get(column)?.parse::<f64>().ok());
-        let values: Vec<f64> = cells.filter(|value| value.is_finite()).collect();
-        own.push(values.iter().sum::<f64>() / values.len().max(1) as f64);
-        own.extend(values);
-    }
-    own
-}
-
-/// Groups that the evidence of causes names.
-fn groups_in_evidence(json: &Value) -> Vec<f64> {
-    let causes = json["diagnosis"]["causes"].as_array().into_iter().flatten();
-    let evidence = causes.flat_map(|cause| cause["evidence"].as_array().into_iter().flatten());
-    let what = evidence.filter_map(|evidence| evidence["what"].as_str()?.split_once(" in group "));
-    what.filter_map(|(_, group)| group.parse().ok()).collect()
+    Report { page: read(&format!("{kind}.html")), json, charts, drawn, own: Vec::new() }
 }
 
 /// Names that a sentence takes from the run: runs, arms, metrics.
@@ -104,13 +105,18 @@ fn names(json: &Value) -> Vec<String> {
     all
 }
 
-/// A sentence without names and numbers, and its numbers.
-fn template(sentence: &str, names: &[String]) -> (String, Vec<String>) {
-    let mut plain = sentence.replace('−', "-");
-    plain = plain.replace("·10⁻", "e-");
+/// A sentence whose numbers a program can read.
+fn with_plain_numbers(sentence: &str) -> String {
+    let mut plain = sentence.replace('−', "-").replace("·10⁻", "e-");
     for (digit, plain_digit) in "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().zip('0'..='9') {
         plain = plain.replace(&format!("e-{digit}"), &format!("e-{plain_digit}"));
     }
+    plain
+}
+
+/// A sentence without names and numbers, and its numbers.
+fn template(sentence: &str, names: &[String]) -> (String, Vec<String>) {
+    let mut plain = with_plain_numbers(sentence);
     names.iter().filter(|name| name.len() > 3).for_each(|name| plain = plain.replace(name.as_str(), "…"));
     let (mut text, numbers) = taken_apart(&source::unticked(&plain));
     text = text.replace("-#", "#").replace("+#", "#");
@@ -137,47 +143,6 @@ fn strings(value: &Value, into: &mut Vec<String>) {
     }
 }
 
-/// Numbers that sentences make of others: quotients of a cause's evidence, what several rows add up to, tokens
-/// with a gradient, how far unrelated ranks stay together, means over arms; and levels of tests.
-fn derived(json: &Value, charts: &[f64]) -> Vec<f64> {
-    let mut found = vec![95.0];
-    for cause in json.pointer("/diagnosis/causes").and_then(Value::as_array).into_iter().flatten() {
-        let mut own = Vec::new();
-        cause["evidence"].as_array().unwrap().iter().for_each(|e| numbers_of(&e["value"], &mut own));
-        found.extend(own.iter().flat_map(|a| own.iter().map(move |b| a / b)));
-    }
-    for field in ["entropy_up", "entropy_down", "entropy_ambiguous"] {
-        let rows = json["taxonomy"].as_array().into_iter().flatten();
-        found.push(rows.filter_map(|row| row[field].as_f64()).sum());
-    }
-    found.push(found.iter().rev().take(3).sum());
-    found.extend(charts.iter().filter(|n| **n > 1_000.0).map(|n| 2.0 / n.sqrt()));
-    let arms: Vec<&Value> = json["arms"].as_array().into_iter().flatten().collect();
-    for end in [0, 1] {
-        let step = |arm: &&Value| {
-            let steps = arm["steps"].as_array()?;
-            if end == 0 { steps.first() } else { steps.last() }?["drift"].as_f64()
-        };
-        let drifts: Vec<f64> = arms.iter().filter_map(step).collect();
-        found.push(drifts.iter().sum::<f64>() / drifts.len().max(1) as f64);
-    }
-    found.into_iter().filter(|number| number.is_finite()).collect()
-}
-
-/// What a comparison repeats of a run's own report, where its numbers are.
-fn is_repeated(sentence: &str) -> bool {
-    ["No damage", "This run is damaged", "This run collapsed", "too few to tell a trend"]
-        .iter()
-        .any(|start| sentence.contains(start))
-}
-
-/// Numbers that no JSON has: the size of a sample, a sum of classes, a bound made of a count.
-fn is_made_of_others(sentence: &str) -> bool {
-    ["tokens with an advantage (", "tokens with a gradient, ", "unrelated values of this many tokens"]
-        .iter()
-        .any(|part| sentence.contains(part))
-}
-
 /// Sentences that quote the log or the command: not ours.
 fn is_quoted(sentence: &str) -> bool {
     sentence.contains("stapo-analyze show") || sentence.contains(".parquet") || sentence.contains('⏎')
@@ -193,20 +158,27 @@ fn reports() -> Vec<(String, Report)> {
     let without = vec![log("async"), "--map".into(), "entropy=".into()];
     made.push(("no entropy".into(), report(&without, "report", "summary.json")));
     let draws = ["--draws".to_owned(), "100".to_owned()];
+    let early = ["--steps".to_owned(), "..30".to_owned()];
     let pairs = [
-        vec![named("grpo"), named("stapo")],
-        vec![named("ward/healthy"), named("ward/hot")],
-        vec![named("grpo"), named("stapo"), "--steps".into(), "..30".into()],
-        vec![
-            "--arm".into(),
-            format!("arm_one={},{}", log("ward/healthy"), log("ward/easy")),
-            "--arm".into(),
-            format!("arm_two={},{}", log("ward/hot"), log("ward/temperature")),
-        ],
+        (vec![named("grpo"), named("stapo")], vec!["grpo", "stapo"]),
+        (vec![named("ward/healthy"), named("ward/hot")], vec!["ward/healthy", "ward/hot"]),
+        ([vec![named("grpo"), named("stapo")], early.to_vec()].concat(), vec!["grpo", "stapo"]),
+        (
+            vec![
+                "--arm".into(),
+                format!("arm_one={},{}", log("ward/healthy"), log("ward/easy")),
+                "--arm".into(),
+                format!("arm_two={},{}", log("ward/hot"), log("ward/temperature")),
+            ],
+            vec!["ward/healthy", "ward/easy", "ward/hot", "ward/temperature"],
+        ),
     ];
-    for pair in pairs {
+    for (pair, runs) in pairs {
+        let part = if pair.contains(&early[0]) { early.to_vec() } else { Vec::new() };
         let arguments = [vec!["compare".to_owned()], pair, draws.to_vec()].concat();
-        made.push((arguments.join(" "), report(&arguments, "compare", "compare.json")));
+        let own = runs.iter().map(|run| summary(&[vec![log(run)], part.clone()].concat())).collect();
+        let report = Report { own, ..report(&arguments, "compare", "compare.json") };
+        made.push((arguments.join(" "), report));
     }
     let folder = tempfile::tempdir().unwrap();
     let small = small_log(folder.path(), 2, 16, |batch| batch).display().to_string();
@@ -216,6 +188,92 @@ fn reports() -> Vec<(String, Report)> {
     arguments.extend(options.split(' ').map(str::to_owned));
     made.push(("replay".into(), report(&arguments, "replay", "replay.json")));
     made
+}
+
+/// The list of fields, and what of it was met.
+struct Checker {
+    list: BTreeMap<String, Vec<Part>>,
+    met: BTreeSet<String>,
+}
+
+impl Checker {
+    /// Claims what a sentence says of a run: its findings, their evidence, and all that is listed.
+    fn claim_run(&mut self, sentence: &mut Sentence, json: &Value, charts: &BTreeMap<String, Table>) {
+        for finding in findings(json) {
+            sentence.leave(finding["message"].as_str().unwrap());
+        }
+        let told = Told { json, finding: None, charts };
+        for (name, values) in &evidence(json) {
+            if sentence.begins(name) {
+                sentence.claim(&line(name, values), &told);
+            }
+        }
+        sentence.claim_all(&self.list["summary"], &told, &mut self.met);
+    }
+
+    /// What is wrong with the numbers of a sentence; `before` is the one before it, whose number it may be.
+    fn wrong(&mut self, report: &Report, before: &str, sentence: &str) -> Vec<String> {
+        let plain = |sentence: &str| source::unticked(&with_plain_numbers(sentence));
+        let Report { json, charts, own, .. } = report;
+        let told = Told { json, finding: None, charts };
+        let mut tile = Sentence::new(&format!("{} {}", plain(before), plain(sentence)));
+        tile.claim_all(&self.list["tiles"], &told, &mut self.met);
+        compared::rows(json).iter().for_each(|part| _ = tile.claim(part, &told));
+        let tile = tile.faults;
+        if !is_sentence(&plain(sentence)) {
+            return tile;
+        }
+        let mut sentence = Sentence::new(&plain(sentence));
+        // What a comparison repeats of a run's own report, where its numbers are.
+        for run in own {
+            let said = run["diagnosis"]["sentence"].as_str().unwrap();
+            let mut repeated = Sentence::new(&plain(said));
+            self.claim_run(&mut repeated, run, charts);
+            sentence.faults.extend(repeated.end());
+            sentence.leave(&plain(said));
+            findings(run).for_each(|finding| sentence.leave(finding["message"].as_str().unwrap()));
+        }
+        if json.get("s2t").or(json.get("partial")).is_some() {
+            self.claim_run(&mut sentence, json, charts);
+        }
+        for (kind, field) in [("compare", "metrics"), ("replay", "training")] {
+            if json.get(field).is_some() {
+                compared::rows(json).iter().for_each(|part| _ = sentence.claim(part, &told));
+                sentence.claim_all(&self.list[kind], &told, &mut self.met);
+            }
+        }
+        tile.into_iter().chain(sentence.end()).collect()
+    }
+}
+
+/// Causes and warnings of a summary.
+fn findings(json: &Value) -> impl Iterator<Item = &Value> {
+    let causes = json.pointer("/diagnosis/causes").and_then(Value::as_array);
+    causes.into_iter().flatten().chain(json["warnings"].as_array().into_iter().flatten())
+}
+
+/// The evidence of all findings by how its lines begin: “step 3: reward at the end = ”.
+fn evidence(json: &Value) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for evidence in findings(json).flat_map(|finding| finding["evidence"].as_array().into_iter().flatten()) {
+        let step = evidence["step"].as_i64().map_or(String::new(), |step| format!("step {step}: "));
+        let name = format!("{step}{} = ", evidence["what"].as_str().unwrap());
+        let value = format!("={}", evidence["value"]);
+        all.entry(source::unticked(&with_plain_numbers(&name))).or_default().push(value);
+    }
+    all
+}
+
+/// A line of evidence; several of one name have several values.
+fn line(name: &str, values: &[String]) -> Part {
+    let (text, numbers) = unsigned(name);
+    let fixed = numbers.iter().map(|number| format!("={}", number.replace(',', "")));
+    Part::new(format!("{text}#"), fixed.chain([values.join("|")]).collect())
+}
+
+/// Whether a text is more than a name or a number.
+fn is_sentence(text: &str) -> bool {
+    text.split(' ').filter(|word| word.chars().any(char::is_alphabetic)).count() >= 4
 }
 
 /// Holds what was found against a list, or writes the list.
@@ -235,31 +293,27 @@ fn hold(file: &str, found: &BTreeSet<String>) {
 }
 
 #[test]
-fn every_sentence_is_listed_and_its_numbers_are_those_of_the_report() {
+fn every_sentence_is_listed_and_its_numbers_are_those_of_their_fields() {
     let (mut said, mut words, mut wrong) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    let mut checker = Checker { list: fields::listed(), met: BTreeSet::new() };
+    let mut met = BTreeSet::new();
     for (name, report) in reports() {
         let names = names(&report.json);
-        let mut known = report.charts.clone();
-        numbers_of(&report.json, &mut known);
-        let confidence = report.json["settings"]["confidence"].as_f64();
-        known.extend(confidence.map(|confidence| 1.0 - confidence));
-        let percents: Vec<f64> = known.iter().map(|number| 100.0 * number).collect();
-        known.extend(percents);
-        known.extend(derived(&report.json, &report.charts));
-        known.extend(groups_in_evidence(&report.json));
-        for sentence in page::blocks(&report.page) {
-            let (text, numbers) = template(&sentence, &names);
-            if text.split(' ').filter(|word| word.chars().any(char::is_alphabetic)).count() < 4
-                || is_quoted(&sentence)
-            {
-                continue;
+        if report.json.get("diagnosis").is_some() {
+            for finding in findings(&report.json) {
+                let told = Told { json: &report.json, finding: Some(finding), charts: &report.charts };
+                wrong.extend(fields::finding(&checker.list, &told, &mut met));
             }
-            let elsewhere = name.starts_with("compare") && is_repeated(&sentence);
-            let numbers = if elsewhere || is_made_of_others(&sentence) { Vec::new() } else { numbers };
-            for number in numbers.iter().filter(|n| !known.iter().any(|value| is_rounded(n, *value))) {
-                wrong.push(format!("{name}: {number} is nowhere: {sentence}"));
+        }
+        let mut before = String::new();
+        for sentence in page::blocks(&report.page).into_iter().filter(|sentence| !is_quoted(sentence)) {
+            let faults = checker.wrong(&report, &before, &sentence);
+            wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+            before.clone_from(&sentence);
+            let text = template(&sentence, &names).0;
+            if is_sentence(&text) {
+                said.insert(text);
             }
-            said.insert(text);
         }
         // Names of evidence and of what was not checked, and the words in drawings.
         let mut others = report.drawn.clone();
@@ -268,7 +322,7 @@ fn every_sentence_is_listed_and_its_numbers_are_those_of_the_report() {
     }
     wrong.sort();
     wrong.dedup();
-    let listed = source::literals(&std::fs::read_to_string(root("tests/analyze/sentences.rs")).unwrap());
+    let listed: Vec<String> = checker.list.values().flatten().map(|part| part.text.clone()).collect();
     let all: Vec<&String> = said.iter().chain(&words).chain(&listed).collect();
     let mut unsaid = BTreeSet::new();
     for file in SOURCES.iter().flat_map(|path| source::files(&root(path))) {
@@ -280,6 +334,10 @@ fn every_sentence_is_listed_and_its_numbers_are_those_of_the_report() {
             }
         }
     }
+    let kinds = ["summary", "compare", "replay", "tiles"].iter().flat_map(|kind| &checker.list[*kind]);
+    let unmet: Vec<&str> =
+        kinds.map(|part| part.text.as_str()).filter(|text| !checker.met.contains(*text)).collect();
+    assert_eq!(unmet, Vec::<&str>::new(), "no report says these");
     hold("said.txt", &said);
     hold("unsaid.txt", &unsaid);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -57,11 +57,12 @@ pub fn blocks(page: &str) -> Vec<String> {
                 || ["div", "section", "span", "h2", "h3", "ul", "dl", "details", "a"].contains(&name),
             part.split_once('>').map_or("", |(_, text)| text),
         );
+        let is_option = part.starts_with("span class=\"o\"");
         let inline = [
             "b", "em", "strong", "i", "sub", "sup", "/b", "/em", "/strong", "/i", "/sub", "/sup", "/a",
             "/span",
         ];
-        match (is_block, inline.contains(&name)) {
+        match (is_block, is_option || inline.contains(&name)) {
             (_, true) if !found.is_empty() => {
                 let last: &mut String = found.last_mut().unwrap();
                 last.push_str(text);

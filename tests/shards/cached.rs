@@ -99,7 +99,8 @@ fn what_changed_or_is_broken_is_read_again() {
     std::fs::remove_file(&paths[1]).unwrap();
     std::fs::write(&paths[1], bytes).unwrap();
     let (found, used) = cached(&paths, &settings, &cache);
-    assert_eq!((used.reused, used.read), (1, 3));
+    // What is known of the newest before was bounded by what the file was.
+    assert_eq!((used.reused, used.read), (0, 4));
     assert_same(&expected, &found);
     // Two, one to fall back to, and one of the other mask: what it had of the file as it was is gone.
     assert_eq!(entries(&cache).len(), 4);
@@ -135,6 +136,59 @@ fn of_a_run_with_a_file_that_grows_only_that_one_is_read_again() {
         assert_eq!((used.reused, used.read), (5, 0));
         assert_same(&in_one_process(&paths, &settings), &found);
     }
+}
+
+/// What is known of a run bounds what is kept of a new file: such entries are small, lie beside the large one for
+/// a while, and become one with it.
+#[test]
+fn entries_of_new_files_lie_beside_the_large_one_until_they_are_several() {
+    for shape in [Shape::Nested, Shape::Json] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = write(folder.path(), Content::new(shape), 10);
+        let cache = folder.path().join("cache");
+        let settings = tight(S2tSettings::v5());
+        let mut counts = Vec::new();
+        for files in 2..=paths.len() {
+            let (found, used) = cached(&paths[..files], &settings, &cache);
+            assert_eq!(used.read, if files == 2 { 2 } else { 1 }, "{files} files: {:?}", used.notes);
+            assert_same(&in_one_process(&paths[..files], &settings), &found);
+            counts.push(entries(&cache).len());
+        }
+        assert_eq!(counts[..4], [2, 3, 4, 5], "one more with each file");
+        assert!(counts[4] <= 3, "they became one: {counts:?}");
+        let (found, used) = cached(&paths, &settings, &cache);
+        assert_eq!((used.reused, used.read), (10, 0));
+        assert_same(&in_one_process(&paths, &settings), &found);
+    }
+}
+
+#[test]
+fn an_entry_is_not_used_without_the_files_that_bounded_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = write(folder.path(), Content::new(Shape::Nested), 6);
+    let cache = folder.path().join("cache");
+    let settings = tight(S2tSettings::v5());
+    cached(&paths[..5], &settings, &cache);
+    cached(&paths, &settings, &cache);
+    let sizes = |folder: &Path| -> Vec<u64> {
+        entries(folder).iter().map(|entry| entry.metadata().unwrap().len()).collect()
+    };
+    // Without the others, all that there is room for is kept of either.
+    let other = folder.path().join("other");
+    cached(&paths[5..], &settings, &other);
+    assert!(
+        sizes(&cache).iter().min() < sizes(&other).iter().min(),
+        "{:?} {:?}",
+        sizes(&cache),
+        sizes(&other)
+    );
+    let (found, used) = cached(&paths[4..], &settings, &cache);
+    assert_eq!((used.reused, used.read), (0, 2), "{:?}", used.notes);
+    assert_same(&in_one_process(&paths[4..], &settings), &found);
+    // They are good again where all are there.
+    let (found, used) = cached(&paths, &settings, &cache);
+    assert_eq!(used.reused, 6, "{:?}", used.notes);
+    assert_same(&in_one_process(&paths, &settings), &found);
 }
 
 #[test]

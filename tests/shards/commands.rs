@@ -116,7 +116,9 @@ fn comparisons_of_merged_parts_leave_the_files_of_comparisons_of_logs() {
     assert_same_files(&folder.path().join("logs"), &folder.path().join("parts"));
     succeeds(&["compare", &a, &parts[1], "--report", &at("mixed"), "--cache", &at("cache"), "-q"]);
     assert_same_files(&folder.path().join("logs"), &folder.path().join("mixed"));
-    for other in [["--preset", "v1"], ["--temperature", "0.5"], ["--pass", "reward>0.5"]] {
+    let others =
+        [["--preset", "v1"], ["--temperature", "0.5"], ["--pass", "reward>0.5"], ["--steps", "0..1"]];
+    for other in others {
         let refused = program(&["compare", &parts[0], &parts[1], other[0], other[1], "-q"]);
         assert_eq!(refused.status.code(), Some(2), "{other:?}");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("collected with another"), "{other:?}");
@@ -126,4 +128,48 @@ fn comparisons_of_merged_parts_leave_the_files_of_comparisons_of_logs() {
     let remote = program(&["merge", "--plan", &plan, &at("work-a"), "--report", "s3://bucket/report"]);
     assert_eq!(remote.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&remote.stderr).contains("written to the disk only"));
+}
+
+#[test]
+fn a_run_that_grew_leaves_the_files_of_a_run_without_a_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let logs = folder.path().join("logs");
+    std::fs::create_dir(&logs).unwrap();
+    let files = write(&logs, Content { texts: true, ..Content::new(Shape::Long) }, 4);
+    let aside = folder.path().join("aside");
+    std::fs::create_dir(&aside).unwrap();
+    let last = files.last().unwrap();
+    std::fs::rename(last, aside.join("last")).unwrap();
+    let cached = || succeeds(&[&at("logs"), "--report", &at("cached"), "--cache", &at("cache")]);
+    cached();
+    std::fs::rename(aside.join("last"), last).unwrap();
+    succeeds(&[&at("logs"), "--report", &at("alone")]);
+    // One file is new, then none.
+    for _ in 0..2 {
+        cached();
+        assert_same_files(&folder.path().join("alone"), &folder.path().join("cached"));
+    }
+}
+
+/// A full disk, as a process meets it: no file of its own may be longer than this.
+#[cfg(unix)]
+#[test]
+fn a_cache_that_cannot_be_written_is_said_even_where_quiet_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    std::fs::create_dir(&logs).unwrap();
+    write(&logs, Content::new(Shape::Long), 3);
+    let cache = folder.path().join("cache");
+    let program = assert_cmd::cargo::cargo_bin("stapo-analyze");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""]).arg(program);
+    let output = shell.arg(&logs).arg("--cache").arg(&cache).arg("-q").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.starts_with("warning: the cache was not written"), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("tokens"), "the result is there");
+    // The largest ids fit; nothing half-written is left.
+    let left: Vec<_> = std::fs::read_dir(&cache).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| name == "token-ids.json"), "{left:?}");
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::types::{Float32Type, Int32Type};
-use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, ListArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, Int64Array, ListArray, RecordBatch};
 
 use super::support::{floats as floats_of, ints, write_batch};
 
@@ -13,13 +13,13 @@ use super::support::{floats as floats_of, ints, write_batch};
 pub struct Row {
     pub step: i64,
     pub group: i64,
-    pub sample: i64,
+    pub sample: Option<i64>,
     pub reward: Option<f32>,
     pub advantage: f32,
     pub ids: Vec<i32>,
     pub logprob: Vec<Option<f32>>,
     pub entropy: Vec<Option<f32>>,
-    pub mask: Option<Vec<i32>>,
+    pub mask: Option<Vec<Option<i32>>>,
 }
 
 /// Numbers that look random and are always the same.
@@ -47,7 +47,7 @@ pub fn rows(steps: i64) -> Vec<Row> {
             rows.push(Row {
                 step,
                 group: step * 4 + sample / 4,
-                sample: step * 16 + sample,
+                sample: Some(step * 16 + sample),
                 reward: Some(reward),
                 advantage: reward * 2.0 - 1.0,
                 ids: (0..tokens).map(|_| 1 + numbers.below(90) as i32).collect(),
@@ -78,7 +78,8 @@ pub fn write_nested(path: &Path, rows: &[Row]) {
     columns.push(("logprob", floats(|r| &r.logprob)));
     columns.push(("entropy", floats(|r| &r.entropy)));
     if rows.iter().any(|r| r.mask.is_some()) {
-        columns.push(("mask", whole(&|r| r.mask.clone().unwrap_or_else(|| vec![1; r.ids.len()]))));
+        let masks = rows.iter().map(|r| Some(flags(r)));
+        columns.push(("mask", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(masks))));
     }
     write(path, columns, 1 << 20);
 }
@@ -99,9 +100,13 @@ pub fn write_long(path: &Path, rows: &[Row]) {
     columns.push(("logprob", floats(|r| &r.logprob)));
     columns.push(("entropy", floats(|r| &r.entropy)));
     if rows.iter().any(|r| r.mask.is_some()) {
-        columns.push(("mask", whole(&|r| r.mask.clone().unwrap_or_else(|| vec![1; r.ids.len()]))));
+        columns.push(("mask", Arc::new(rows.iter().flat_map(flags).collect::<Int32Array>())));
     }
     write(path, columns, 333);
+}
+
+fn flags(row: &Row) -> Vec<Option<i32>> {
+    row.mask.clone().unwrap_or_else(|| vec![Some(1); row.ids.len()])
 }
 
 fn of_responses(rows: &[Row], times: &dyn Fn(&Row) -> usize) -> Vec<(&'static str, ArrayRef)> {
@@ -111,10 +116,11 @@ fn of_responses(rows: &[Row], times: &dyn Fn(&Row) -> usize) -> Vec<(&'static st
     let floats = |of: fn(&Row) -> Option<f32>| -> ArrayRef {
         Arc::new(rows.iter().flat_map(|r| vec![of(r); times(r)]).collect::<Float32Array>())
     };
+    let samples = rows.iter().flat_map(|r| vec![r.sample; times(r)]).collect::<Int64Array>();
     vec![
         ("step", whole(|r| r.step)),
         ("group_id", whole(|r| r.group)),
-        ("sample_id", whole(|r| r.sample)),
+        ("sample_id", Arc::new(samples)),
         ("reward", floats(|r| r.reward)),
     ]
 }

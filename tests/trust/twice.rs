@@ -42,6 +42,72 @@ fn other_values_under_the_same_ids_are_other_responses() {
         write_nested(&path, &both);
         assert_eq!(read(&path).unwrap().iter().map(|b| b.len()).sum::<usize>(), both.len());
     }
+    // A part of the run that was logged again is said.
+    write_nested(&path, &[&once[..], &others[40..]].concat());
+    let (code, said) = program(&[&path.display().to_string()]);
+    assert!(
+        code == 0 && said.contains("16 responses have the step, group and sample of another one"),
+        "{said}"
+    );
     write_long(&path, &once);
     assert!(read(&path).is_ok());
+}
+
+/// Copies of responses that the log does not number, of whole files and of the last rows, in one file and in two.
+#[test]
+fn rows_without_sample_ids_that_stand_twice_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut once = rows(3);
+    once.iter_mut().for_each(|row| row.sample = None);
+    write_nested(&at("twice.parquet"), &[&once[..], &once[..]].concat());
+    let error = read(&at("twice.parquet")).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::RowsTwice { responses: 48, about: false, .. }), "{error}");
+    write_nested(&at("twice.parquet"), &[&once[..], &once[40..]].concat());
+    assert!(matches!(read(&at("twice.parquet")), Err(Error::RowsTwice { responses: 8, .. })));
+    write_nested(&at("twice.parquet"), &once);
+    write_nested(&at("again.parquet"), &once);
+    let both = [at("again.parquet"), at("twice.parquet")];
+    let error = read_all(&both, &IngestSettings::default()).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::SeveralRuns { .. }), "{error}");
+}
+
+/// How many responses are read of groups in which response `i` says what `of(i)` does, cut after some tokens;
+/// `sample` numbers the responses.
+fn siblings(
+    of: impl Fn(usize) -> usize,
+    tokens: usize,
+    sample: impl Fn(usize) -> Option<i64>,
+) -> Result<usize, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("siblings.parquet");
+    let from = rows(6);
+    let mut rows: Vec<Row> =
+        (0..from.len()).map(|i| Row { sample: sample(i), ..from[i - i % 4 + of(i % 4)].clone() }).collect();
+    for row in &mut rows {
+        row.ids.truncate(tokens);
+        row.logprob.truncate(tokens);
+        row.entropy.truncate(tokens);
+    }
+    write_nested(&path, &rows);
+    read(&path).map(|batches| batches.iter().map(|b| b.len()).sum::<usize>())
+}
+
+/// Siblings that say the same, all or some of them, and short answers.
+#[test]
+fn siblings_without_ids_may_say_the_same() {
+    let alike = |of: &dyn Fn(usize) -> usize, tokens: usize| siblings(of, tokens, |_| None);
+    assert!(alike(&|_| 0, 20).is_ok_and(|n| n == 96));
+    assert!(alike(&|i| i.min(2), 20).is_ok_and(|n| n == 96));
+    assert!(alike(&|i| i % 2, 3).is_ok_and(|n| n == 96));
+    assert!(alike(&|i| i % 2, 20).is_err(), "every response of every group, and long ones");
+}
+
+/// A sample id that is the prompt's: siblings share it, and short answers come again.
+#[test]
+fn ids_of_prompts_are_not_ids_of_responses() {
+    let numbered =
+        |of: &dyn Fn(usize) -> usize, tokens: usize| siblings(of, tokens, |i| Some((i / 4) as i64));
+    assert!(numbered(&|_| 0, 3).is_ok_and(|n| n == 96), "one short answer, again and again");
+    assert!(numbered(&|i| i % 2, 20).is_ok_and(|n| n == 96), "two answers under one id");
 }

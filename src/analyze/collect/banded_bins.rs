@@ -194,7 +194,8 @@ impl BandedBins {
         let energy = |(band, bins): &(Band, Vec<Bin>)| {
             bins.get(place).map_or(0.0, |bin| bin.units() as f64 * band.unit())
         };
-        Counted { count: self.count(place), energy: self.tables.iter().map(energy).sum() }
+        // An empty sum would be a negative zero.
+        Counted { count: self.count(place), energy: self.tables.iter().map(energy).sum::<f64>() + 0.0 }
     }
 }
 
@@ -234,6 +235,7 @@ mod tests {
     #[test]
     fn blocks_without_energy_are_counted() {
         let mut bins = BandedBins::new(2);
+        assert!(bins.at(0).energy.is_sign_positive());
         add(&mut bins, &[(0, 0.0), (1, 0.0)]);
         add(&mut bins, &[(0, 3.0)]);
         add(&mut bins, &[(0, 0.0)]);

@@ -1,6 +1,7 @@
 //! Groups: the responses to one prompt within a step.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::hash::Mixer;
 use super::signs::facts::Rounding;
@@ -99,11 +100,30 @@ impl GroupTally {
     }
 }
 
+/// The groups of one step by id.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Vec<(Id, GroupTally)>")]
+pub struct GroupsOfStep(BTreeMap<Id, GroupTally>);
+
+/// A tree that is made of sorted entries at once is half the size of one that they are put into one by one.
+impl From<Vec<(Id, GroupTally)>> for GroupsOfStep {
+    fn from(sorted: Vec<(Id, GroupTally)>) -> Self {
+        Self(sorted.into_iter().collect())
+    }
+}
+
+impl GroupsOfStep {
+    /// Ids and tallies of the groups whose id is logged, in their order.
+    pub fn by_id(&self) -> impl Iterator<Item = (&Id, &GroupTally)> {
+        self.0.iter().filter(|(id, _)| **id != Id::Missing)
+    }
+}
+
 /// All groups by step and id. A run may have millions: a tree has no empty half, needs no second copy when
 /// it grows, and gives its memory back while it is merged into another.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct GroupTable {
-    groups: BTreeMap<(i64, Id), GroupTally>,
+    steps: BTreeMap<i64, GroupsOfStep>,
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
     open: Option<((i64, Id), GroupTally)>,
@@ -122,8 +142,8 @@ impl GroupTable {
     }
 
     fn close(&mut self) {
-        if let Some((key, tally)) = self.open.take() {
-            self.groups.entry(key).or_default().merge(&tally);
+        if let Some(((step, id), tally)) = self.open.take() {
+            self.steps.entry(step).or_default().0.entry(id).or_default().merge(&tally);
         }
     }
 
@@ -131,28 +151,32 @@ impl GroupTable {
     pub fn merge(&mut self, mut other: Self) {
         self.close();
         other.close();
-        if self.groups.is_empty() {
-            self.groups = other.groups;
-            return;
-        }
-        for (key, tally) in other.groups {
-            self.groups.entry(key).or_default().merge(&tally);
+        for (step, groups) in other.steps {
+            match self.steps.entry(step) {
+                Entry::Vacant(free) => {
+                    free.insert(groups);
+                }
+                Entry::Occupied(mut known) => {
+                    for (id, tally) in groups.0 {
+                        known.get_mut().0.entry(id).or_default().merge(&tally);
+                    }
+                }
+            }
         }
     }
 
     /// A group; only after [`Self::merge`].
     pub fn get(&self, step: i64, group: &Id) -> Option<GroupTally> {
-        self.groups.get(&(step, group.clone())).copied()
+        self.steps.get(&step)?.0.get(group).copied()
+    }
+
+    /// The groups of each step, in their order.
+    pub fn by_step(&self) -> impl Iterator<Item = (i64, &GroupsOfStep)> {
+        self.steps.iter().map(|(step, groups)| (*step, groups))
     }
 
     /// Steps, ids and tallies of all groups whose id is logged, in their order.
     pub fn by_id(&self) -> impl Iterator<Item = (i64, &Id, &GroupTally)> {
-        let known = self.groups.iter().filter(|((_, id), _)| *id != Id::Missing);
-        known.map(|((step, id), tally)| (*step, id, tally))
-    }
-
-    /// Steps and tallies of all groups whose id is logged.
-    pub fn iter(&self) -> impl Iterator<Item = (i64, &GroupTally)> {
-        self.by_id().map(|(step, _, tally)| (step, tally))
+        self.by_step().flat_map(|(step, groups)| groups.by_id().map(move |(id, tally)| (step, id, tally)))
     }
 }

@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::{SampleBuffer, SampleGate, Sampled, largest_hash, limit_at};
+use super::sample::{SampleBuffer, SampleGate, SampleLimits, Sampled, largest_hash};
 
 /// What a part of the run knows of a gate: hashes by leading zeros, exact from its level on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Census {
     counts: Vec<u64>,
     level: u32,
-    limit: u64,
+    limits: SampleLimits,
 }
 
 impl Census {
     /// What a gate counted.
     pub fn of(gate: &SampleGate) -> Self {
-        let mut census = Self { counts: gate.counts(), level: gate.level(), limit: gate.limit };
+        let mut census = Self { counts: gate.counts(), level: gate.level(), limits: gate.limits };
         census.raise();
         census
     }
@@ -29,7 +29,7 @@ impl Census {
 
     fn raise(&mut self) {
         let above = |level: u32| self.counts.iter().skip(level as usize).sum::<u64>();
-        while self.level < 32 && above(self.level) > limit_at(self.limit, self.level) {
+        while self.level < 32 && above(self.level) > self.limits.at(self.level) {
             self.level += 1;
         }
         // Below it, how many were seen depends on when the level rose.
@@ -43,7 +43,7 @@ impl Census {
 
     /// Whether it counts up to the limit of `gate`.
     pub fn fits(&self, gate: &SampleGate) -> bool {
-        self.limit == gate.limit && self.level <= 32 && self.counts.len() == gate.counts().len()
+        self.limits == gate.limits && self.level <= 32 && self.counts.len() == gate.counts().len()
     }
 }
 

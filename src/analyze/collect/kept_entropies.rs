@@ -15,6 +15,13 @@ impl KeptGate {
         Self { seen: AtomicU64::new(0), limit }
     }
 
+    /// Keeps none where another part of the same run has too many already.
+    pub fn follow(&self, known: &KeptCount) {
+        if !known.is_open() {
+            self.seen.fetch_max(self.limit + 1, Ordering::Relaxed);
+        }
+    }
+
     /// Counts `more` entropies; whether they may be kept.
     pub fn admit(&self, more: usize) -> bool {
         self.seen.fetch_add(more as u64, Ordering::Relaxed) + more as u64 <= self.limit

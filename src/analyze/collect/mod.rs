@@ -18,6 +18,7 @@ mod mismatch;
 pub mod peaks;
 mod plane;
 pub mod questions;
+pub mod run_sample;
 pub mod sample;
 pub mod signs;
 mod state;

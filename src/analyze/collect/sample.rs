@@ -7,8 +7,6 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::kept::Kept;
-
 /// A token with what sweeps, rules and correlations need of it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SampledToken {
@@ -110,18 +108,48 @@ impl Sampled for SampledToken {
 pub struct SampleGate {
     level: AtomicU32,
     counts: [AtomicU64; 33],
-    pub(super) limit: u64,
+    pub(super) limits: SampleLimits,
+}
+
+/// How many are kept at most: of all, and of a sample of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct SampleLimits {
+    /// As long as none was left out.
+    pub all: u64,
+    /// From then on.
+    pub sampled: u64,
+}
+
+impl SampleLimits {
+    /// At most this many of all: they are worth more memory than a sample of them.
+    pub fn of_all(all: u64) -> Self {
+        Self { all, sampled: all / 4 }
+    }
+
+    pub(super) fn at(self, level: u32) -> u64 {
+        if level == 0 { self.all } else { self.sampled }
+    }
 }
 
 impl SampleGate {
     /// A gate for at most `limit` tokens.
     pub fn new(limit: u64) -> Self {
-        Self { level: AtomicU32::new(0), counts: std::array::from_fn(|_| AtomicU64::new(0)), limit }
+        Self::keeping(SampleLimits::of_all(limit))
+    }
+
+    /// A gate with limits of its own.
+    pub fn keeping(limits: SampleLimits) -> Self {
+        Self { level: AtomicU32::new(0), counts: std::array::from_fn(|_| AtomicU64::new(0)), limits }
     }
 
     /// The present level.
     pub fn level(&self) -> u32 {
         self.level.load(Relaxed)
+    }
+
+    /// Keeps no more than another part of the same run at this level does: both together keep no more, either.
+    pub(super) fn follow(&self, level: u32) {
+        self.level.fetch_max(level, Relaxed);
     }
 
     /// Kept tokens by leading zeros, as far as they were counted.
@@ -139,16 +167,11 @@ impl SampleGate {
         let mut level = self.level();
         let above =
             |level: u32| -> u64 { self.counts[level as usize..].iter().map(|c| c.load(Relaxed)).sum() };
-        while level < 32 && above(level) > limit_at(self.limit, level) {
+        while level < 32 && above(level) > self.limits.at(level) {
             level += 1;
         }
         self.level.fetch_max(level, Relaxed);
     }
-}
-
-/// All tokens are worth more memory than a sample of them.
-pub(super) fn limit_at(limit: u64, level: u32) -> u64 {
-    if level == 0 { limit } else { limit / 4 }
 }
 
 /// The largest hash that is kept at a level.
@@ -215,37 +238,5 @@ impl<T: Sampled> SampleBuffer<T> {
     /// Changes what was kept; not its hashes.
     pub fn for_each(&mut self, change: impl FnMut(&mut T)) {
         self.tokens.iter_mut().for_each(change);
-    }
-}
-
-/// The sample of the whole run.
-#[derive(Debug, Default)]
-pub struct Sample {
-    /// In an order that depends on the tokens alone.
-    pub tokens: Vec<SampledToken>,
-    /// One of 2^level tokens was kept.
-    pub level: u32,
-}
-
-impl Sample {
-    /// What was kept of the whole run, settled.
-    pub fn new(kept: Kept<SampledToken>) -> Self {
-        Self { level: kept.census.level(), tokens: kept.tokens }
-    }
-
-    /// Whether it holds all tokens.
-    pub fn is_complete(&self) -> bool {
-        self.level == 0
-    }
-
-    /// The tokens, each with the number of tokens that it stands for.
-    pub fn weighted(&self) -> impl Iterator<Item = (&SampledToken, f64)> {
-        let weight = self.weight();
-        self.tokens.iter().map(move |token| (token, weight))
-    }
-
-    /// How many tokens of the run one kept token stands for.
-    pub fn weight(&self) -> f64 {
-        2.0_f64.powi(i32::try_from(self.level).unwrap_or(i32::MAX))
     }
 }

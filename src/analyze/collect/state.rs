@@ -1,6 +1,8 @@
 //! What was collected of a run or of a part of it, without what collecting needs: it is written to
 //! parts, read from them and merged, and becomes what is [`Collected`].
 
+use rayon::prelude::*;
+
 use super::batches::{BatchTable, Batches};
 use super::by_sign::BySign;
 use super::candidates::CandidateStore;
@@ -12,7 +14,8 @@ use super::kept::Kept;
 use super::kept_entropies::KeptCount;
 use super::plane;
 use super::questions::{CollectedQuestions, QuestionCollector};
-use super::sample::{Sample, SampledToken};
+use super::run_sample::Sample;
+use super::sample::SampledToken;
 use super::signs::{CollectedSigns, SignState};
 use super::tally::BatchKey;
 use super::views::KeptResponses;
@@ -21,6 +24,9 @@ use crate::analyze::plan::Plan;
 use crate::analyze::right::SeenRewards;
 use crate::error::Result;
 use crate::parts::{Part, PartReader, PartWriter, small_part};
+
+/// Sections that are read side by side: so many each, of about the same size.
+const BESIDE: [usize; 4] = [3, 4, 4, 4];
 
 /// What was collected of a part of a run.
 pub struct State {
@@ -63,11 +69,8 @@ impl Part for CandidateStore {
     }
 
     fn read(name: &str, input: &mut PartReader) -> Result<Self> {
-        let unit = std::mem::replace(&mut input.unit, Box::new(|unit| unit));
-        let memory = input.memory;
-        let read = input.section(name, |from| Self::read(from, memory, &unit));
-        input.unit = unit;
-        read
+        let (unit, memory) = (input.unit.clone(), input.memory);
+        input.section(name, |from| Self::read(from, memory, &*unit))
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
@@ -113,26 +116,45 @@ impl Part for State {
     }
 
     fn read(_: &str, input: &mut PartReader) -> Result<Self> {
+        let (counted, listed, sampled, asked) = match input.beside(BESIDE)? {
+            Some([mut first, mut second, mut third, mut fourth]) => {
+                let ((counted, listed), (sampled, asked)) = rayon::join(
+                    || rayon::join(|| Self::read_counted(&mut first), || Self::read_listed(&mut second)),
+                    || rayon::join(|| Self::read_sampled(&mut third), || Self::read_asked(&mut fourth)),
+                );
+                (counted?, listed?, sampled?, asked?)
+            }
+            None => (
+                Self::read_counted(input)?,
+                Self::read_listed(input)?,
+                Self::read_sampled(input)?,
+                Self::read_asked(input)?,
+            ),
+        };
+        let (batches, kept, groups) = counted;
+        let (rewards, plane, vocabulary, candidates) = listed;
+        let ([rare, common, idle], views) = sampled;
+        let (signs, clusters, questions, placed) = asked;
         let mut state = Self {
-            batches: Part::read("batches", input)?,
-            kept: Part::read("kept", input)?,
-            groups: Part::read("groups", input)?,
-            rewards: Part::read("rewards", input)?,
-            plane: Part::read("plane", input)?,
-            vocabulary: Part::read("vocabulary", input)?,
-            candidates: Part::read("candidates", input)?,
-            rare: Part::read("rare", input)?,
-            common: Part::read("common", input)?,
-            idle: Part::read("idle", input)?,
-            views: Part::read("views", input)?,
-            signs: Part::read("signs", input)?,
-            clusters: Part::read("clusters", input)?,
-            questions: Part::read("questions", input)?,
-            placed: Part::read("placed", input)?,
+            batches,
+            kept,
+            groups,
+            rewards,
+            plane,
+            vocabulary,
+            candidates,
+            rare,
+            common,
+            idle,
+            views,
+            signs,
+            clusters,
+            questions,
+            placed,
         };
         // Candidates got their numbers while they were read.
-        state.views.renumber(&input.unit);
-        state.signs.renumber(&input.unit);
+        state.views.renumber(&*input.unit);
+        state.signs.renumber(&*input.unit);
         Ok(state)
     }
 
@@ -185,6 +207,35 @@ impl Part for State {
 }
 
 impl State {
+    fn read_counted(input: &mut PartReader) -> Result<(Batches, KeptCount, GroupTable)> {
+        Ok((Part::read("batches", input)?, Part::read("kept", input)?, Part::read("groups", input)?))
+    }
+
+    fn read_listed(
+        input: &mut PartReader,
+    ) -> Result<(SeenRewards, BySign, VocabularyCounts, CandidateStore)> {
+        Ok((
+            Part::read("rewards", input)?,
+            Part::read("plane", input)?,
+            Part::read("vocabulary", input)?,
+            Part::read("candidates", input)?,
+        ))
+    }
+
+    fn read_sampled(input: &mut PartReader) -> Result<([Kept<SampledToken>; 3], KeptResponses)> {
+        let mut sample = |name: &str| Part::read(name, input);
+        Ok(([sample("rare")?, sample("common")?, sample("idle")?], Part::read("views", input)?))
+    }
+
+    fn read_asked(input: &mut PartReader) -> Result<(SignState, Option<Clusters>, CollectedQuestions, bool)> {
+        Ok((
+            Part::read("signs", input)?,
+            Part::read("clusters", input)?,
+            Part::read("questions", input)?,
+            Part::read("placed", input)?,
+        ))
+    }
+
     /// Gathers what the workers of one process collected.
     pub fn gather(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
         let mut groups = GroupTable::default();
@@ -256,9 +307,24 @@ impl State {
 
     /// Puts what is looked at in its order into one.
     fn arrange(&mut self) {
-        [&mut self.rare, &mut self.common, &mut self.idle].into_iter().for_each(Kept::settle);
-        self.signs.arrange();
-        self.questions.arrange(level_for(self.batches.len()));
+        let Self { rare, common, idle, signs, questions, .. } = self;
+        let level = level_for(self.batches.len());
+        rayon::join(
+            || [rare, common, idle].into_par_iter().for_each(Kept::settle),
+            || rayon::join(|| signs.arrange(), || questions.arrange(level)),
+        );
+    }
+
+    /// Gates for another part of the same run: what both together would not keep is not kept.
+    pub fn gates_beside(&self, plan: &Plan) -> Gates {
+        let gates = Gates::new(plan);
+        gates.kept.follow(&self.kept);
+        gates.rare.follow(self.rare.census.level());
+        gates.common.follow(self.common.census.level());
+        gates.idle.follow(self.idle.census.level());
+        self.signs.bound(&gates.signs);
+        self.questions.bound(&gates.questions);
+        gates
     }
 
     /// Whether it was collected for this plan, and its tables are of the right sizes.

@@ -2,23 +2,28 @@
 //! reward that part ways.
 
 use super::damage::Changes;
+use super::log::gap_explained;
 use super::series::evidence;
-use super::signals::{Role, Series, share_of};
+use super::signal::{Role, Series};
+use super::signals::share_of;
 use crate::analyze::result::groups::StepGroupOutcomes;
 use crate::analyze::result::offpolicy::{Difference, StepDifferences};
-use crate::analyze::result::{Answers, Warning, WarningCode};
+use crate::analyze::result::{Answers, Cause, Warning, WarningCode};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
 
 /// Below this effective share of a step's tokens a few of them decide for all.
 const LOW_SHARE: f64 = 0.5;
 
 /// All of them.
-pub fn warnings(answers: &Answers, changes: &Changes, series: &[Series]) -> Vec<Warning> {
-    [effective_share(answers), diversity(answers), parts(changes, series)].into_iter().flatten().collect()
+pub fn warnings(answers: &Answers, changes: &Changes, series: &[Series], causes: &[Cause]) -> Vec<Warning> {
+    [effective_share(answers, causes), diversity(answers), parts(changes, series)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Steps whose importance weights leave less than half of the tokens effective.
-fn effective_share(answers: &Answers) -> Option<Warning> {
+fn effective_share(answers: &Answers, causes: &[Cause]) -> Option<Warning> {
     let steps = &answers.offpolicy.as_ref()?.steps;
     let known: Vec<(&StepDifferences, f64)> = steps
         .iter()
@@ -33,7 +38,7 @@ fn effective_share(answers: &Answers) -> Option<Warning> {
     let (step, first) = (worst.step, low.first()?.0.step);
     let share = |of: &Option<Difference>| of.as_ref().map(|difference| difference.ess);
     let parts = [share(&worst.differences.update), share(&worst.differences.engine)];
-    let (of, hint) = which_ratio(parts);
+    let (of, of_sampler) = which_ratio(parts);
     Some(Warning {
         code: WarningCode::LowEffectiveShare,
         message: format!(
@@ -44,7 +49,7 @@ fn effective_share(answers: &Answers) -> Option<Warning> {
             low.len(),
             known.len()
         ),
-        hint: format!("a few tokens decide for all: {hint}, or cap the weights (see the corrections)"),
+        hint: format!("a few tokens decide for all: {}", advice(of_sampler, causes)),
         evidence: [
             ("effective share", Some(ess)),
             ("by the updates", parts[0]),
@@ -61,11 +66,19 @@ fn effective_share(answers: &Answers) -> Option<Warning> {
     })
 }
 
+/// What to do about it; where a cause says why trainer and sampler disagree, what that asks for.
+fn advice(of_sampler: bool, causes: &[Cause]) -> String {
+    let fresher = || "sample with fresher weights, or cap the weights (see the corrections)".to_owned();
+    match of_sampler {
+        true => gap_explained(causes).unwrap_or_else(fresher),
+        false => "make smaller updates, or cap the weights (see the corrections)".to_owned(),
+    }
+}
+
 /// Which of two ratios leaves few tokens, the update's (new policy against old) or the sampler's (old policy
-/// against the one that sampled), and what to do about it.
-fn which_ratio(shares: [Option<f64>; 2]) -> (String, &'static str) {
+/// against the one that sampled): in words, and whether it is the sampler's.
+fn which_ratio(shares: [Option<f64>; 2]) -> (String, bool) {
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-    let (smaller, fresher) = ("make smaller updates", "sample with fresher weights");
     match shares {
         [Some(update), Some(engine)] => {
             let of = format!(
@@ -73,10 +86,10 @@ fn which_ratio(shares: [Option<f64>; 2]) -> (String, &'static str) {
                 percent(update),
                 percent(engine)
             );
-            (of, if update < engine { smaller } else { fresher })
+            (of, update >= engine)
         }
-        [Some(_), None] => (" (by the updates within the step)".into(), smaller),
-        [None, _] => (" (by the sampler)".into(), fresher),
+        [Some(_), None] => (" (by the updates within the step)".into(), false),
+        [None, _] => (" (by the sampler)".into(), true),
     }
 }
 
@@ -110,9 +123,9 @@ fn diversity(answers: &Answers) -> Option<Warning> {
 
 /// A part of the reward that rises for good while another falls.
 fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
-    // A penalty that falls while an answer gets better diverges from nothing.
-    let is_cost = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Cost);
-    let is_part = |name: &str| name.starts_with("reward/") && !is_cost(name);
+    // A penalty that falls while an answer gets better diverges from nothing, nor does a weight.
+    let is_goal = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Goal);
+    let is_part = |name: &str| name.starts_with("reward/") && is_goal(name);
     let parts = || changes.found.iter().filter(|(name, _)| is_part(name));
     // A part that went both ways diverges from nothing but itself; one that only came back to where the
     // run began has gained nothing.
@@ -149,6 +162,7 @@ fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::result::{CauseCode, Confidence};
 
     fn part(name: &str, levels: [f64; 3]) -> (Series, (String, Change)) {
         let [first, before, after] = levels;
@@ -156,19 +170,30 @@ mod tests {
         let points = [(0, first), (4, before), (8, before), (12, after)].map(point).to_vec();
         let direction = if after > before { Direction::Up } else { Direction::Down };
         let series =
-            Series { name: name.into(), role: Role::Sign, points, log: false, rounding: 0.0, range: None };
+            Series { name: name.into(), role: Role::Goal, points, log: false, rounding: 0.0, range: None };
         (series, (name.into(), Change { direction, onset: 8, before, after, z: 9.0 }))
     }
 
     #[test]
     fn the_advice_is_for_the_ratio_that_is_low() {
-        let (of, hint) = which_ratio([Some(0.124), Some(0.9997)]);
+        let (of, of_sampler) = which_ratio([Some(0.124), Some(0.9997)]);
         assert_eq!(of, " (by the updates within the step 12 %, by the sampler 100 %)");
-        assert_eq!(hint, "make smaller updates");
-        assert_eq!(which_ratio([Some(0.9), Some(0.2)]).1, "sample with fresher weights");
+        assert!(advice(of_sampler, &[]).starts_with("make smaller updates"));
+        assert!(which_ratio([Some(0.9), Some(0.2)]).1);
+        assert_eq!(which_ratio([None, Some(0.2)]), (" (by the sampler)".into(), true));
+        assert!(advice(true, &[]).starts_with("sample with fresher weights"));
+        // Not against what the diagnosis says of the same gap.
+        let temperature = Cause {
+            code: CauseCode::SamplerTemperature,
+            confidence: Confidence::Likely,
+            from_step: None,
+            message: String::new(),
+            hint: "score with the temperature that was sampled with".into(),
+            evidence: Vec::new(),
+        };
         assert_eq!(
-            which_ratio([None, Some(0.2)]),
-            (" (by the sampler)".into(), "sample with fresher weights")
+            advice(true, &[temperature]),
+            "the diagnosis names its cause, sampler temperature: score with the temperature that was sampled with"
         );
     }
 
@@ -178,7 +203,17 @@ mod tests {
         let warned = |format: [f64; 3]| {
             let (series, found): (Vec<Series>, Vec<(String, Change)>) =
                 [part("reward/format", format), part("reward/answer", [0.7, 0.7, 0.1])].into_iter().unzip();
-            parts(&Changes { damage: Vec::new(), onsets: Vec::new(), found }, &series).is_some()
+            parts(
+                &Changes {
+                    damage: Vec::new(),
+                    onsets: Vec::new(),
+                    found,
+                    regraded: None,
+                    same_prompts: None,
+                },
+                &series,
+            )
+            .is_some()
         };
         assert!(!warned([0.97, 0.0, 1.0]));
         assert!(warned([0.1, 0.0, 1.0]));

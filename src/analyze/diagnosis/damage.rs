@@ -1,11 +1,15 @@
 //! What got worse for good.
 
-use super::signals::{Role, Series};
+use super::same_prompts::{SamePrompts, quantity};
+use super::signal::{Role, Series};
+use super::signals::{PART, REWARD};
+use super::words::measured;
+use crate::analyze::collect::signs::facts::ResponseFacts;
 use crate::analyze::result::{Damage, Onset};
 use crate::stats::sustained::{Change, Direction};
 
 /// A loss counts from this part of a single response's standard deviation on …
-const NOTICED: f64 = 0.2;
+pub const NOTICED: f64 = 0.2;
 /// … and from this part of what was reached above the floor (of what was left below the ceiling, of a cost).
 const LOST: f64 = 0.1;
 /// More responses that are cut, or loop, count from this share on.
@@ -28,11 +32,52 @@ pub struct Changes {
     pub onsets: Vec<Onset>,
     /// By signal.
     pub found: Vec<(String, Change)>,
+    /// A fall of the reward that is no damage.
+    pub regraded: Option<Regraded>,
+    /// How prompts fared that were drawn before the first fall of a reward and again after it.
+    pub same_prompts: Option<SamePrompts>,
 }
 
-/// Looks for lasting changes; `random_entropy` is ln V.
-pub fn changes(series: &[Series], random_entropy: f64) -> Changes {
-    let mut changes = Changes { damage: Vec::new(), onsets: Vec::new(), found: Vec::new() };
+/// A reward that fell while what is paid rose for good, and is still paid: its scale, its weights or a term that
+/// is not logged changed, and responses are better than before.
+#[derive(Clone, Debug)]
+pub struct Regraded {
+    /// The fall of the reward.
+    pub fall: Change,
+    /// The part that rose.
+    pub part: String,
+    /// Its rise.
+    pub rise: Change,
+}
+
+impl Regraded {
+    /// In words.
+    pub fn sentence(&self) -> String {
+        let [reward, before, began, ended] =
+            [self.fall.after, self.fall.before, self.rise.before, self.rise.after].map(|v| measured(v, 2));
+        format!(
+            "The reward fell {before} → {reward} while {} rose {began} → {ended}: its scale, its weights or a term \
+             that is not logged changed, which is no damage",
+            self.part
+        )
+    }
+}
+
+/// Looks for lasting changes; `random_entropy` is ln V, `right` the signal of what is right, and `is_paid` says
+/// whether the reward follows a signal from a step on.
+pub fn changes(
+    series: &[Series],
+    random_entropy: f64,
+    right: Option<&str>,
+    is_paid: &dyn Fn(&str, i64) -> bool,
+) -> Changes {
+    let mut changes = Changes {
+        damage: Vec::new(),
+        onsets: Vec::new(),
+        found: Vec::new(),
+        regraded: None,
+        same_prompts: None,
+    };
     for series in series {
         for direction in [Direction::Down, Direction::Up] {
             let Some(change) = series.change(direction) else { continue };
@@ -49,9 +94,63 @@ pub fn changes(series: &[Series], random_entropy: f64) -> Changes {
             changes.found.push((series.name.clone(), change));
         }
     }
+    if changes.damage.iter().any(|damage| damage.signal == REWARD) {
+        changes.regraded = regraded(series, &changes, right, is_paid);
+    }
+    if changes.regraded.is_some() {
+        changes.damage.retain(|damage| damage.signal != REWARD);
+    }
     changes.damage.sort_by_key(|damage| damage.from_step);
     changes.onsets.sort_by_key(|onset| onset.step);
     changes
+}
+
+/// Whether the reward fell while what is right rose for good; where nothing says what is right, while all of its
+/// parts did. A reward that no longer follows them is lost, not graded anew.
+fn regraded(
+    series: &[Series],
+    changes: &Changes,
+    right: Option<&str>,
+    is_paid: &dyn Fn(&str, i64) -> bool,
+) -> Option<Regraded> {
+    let of = |name: &str, direction: Direction| {
+        let is = |(known, change): &&(String, Change)| known == name && change.direction == direction;
+        changes.found.iter().find(is).map(|(_, change)| *change)
+    };
+    let only_rose = |name: &str| of(name, Direction::Up).filter(|_| of(name, Direction::Down).is_none());
+    let fall = of(REWARD, Direction::Down)?;
+    let goals = || series.iter().filter(|s| s.role == Role::Goal && s.name.starts_with(PART));
+    let part = match right {
+        Some(right) => right,
+        None => &goals().next().filter(|_| goals().all(|s| only_rose(&s.name).is_some()))?.name,
+    };
+    let rise = only_rose(part).filter(|_| part != REWARD)?;
+    let paid = match right {
+        Some(right) => is_paid(right, fall.onset),
+        None => goals().any(|s| is_paid(&s.name, fall.onset)),
+    };
+    if !paid {
+        return None;
+    }
+    Some(Regraded { fall, part: part.to_owned(), rise })
+}
+
+impl Changes {
+    /// Takes falls of rewards back that prompts do not share which were drawn before and again after them.
+    pub fn hold_same_prompts(&mut self, series: &[Series], facts: &ResponseFacts, parts: &[String]) {
+        let of = |damage: &Damage| {
+            let goal = series.iter().find(|s| s.name == damage.signal && s.role == Role::Goal)?;
+            let same = SamePrompts::of(facts, &*quantity(&damage.signal, parts)?, damage)?;
+            let after = same.before - same.largest_fall();
+            let most =
+                Change { direction: Direction::Down, onset: 0, before: same.before, after, z: f64::INFINITY };
+            Some((same, is_damage(goal, &most, f64::INFINITY)))
+        };
+        let held: Vec<Option<(SamePrompts, bool)>> = self.damage.iter().map(of).collect();
+        self.same_prompts = held.iter().flatten().next().map(|(same, _)| same.clone());
+        let mut shared = held.iter().map(|held| held.as_ref().is_none_or(|(_, shared)| *shared));
+        self.damage.retain(|_| shared.next().unwrap_or(true));
+    }
 }
 
 fn is_damage(series: &Series, change: &Change, random_entropy: f64) -> bool {

@@ -5,21 +5,28 @@ use super::series::evidence;
 use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{Cause, CauseCode, Confidence, RunCore, VocabularySource, Warning, WarningCode};
-use crate::format::grouped;
+use crate::format::{grouped, words};
 use crate::ingest::{Column, Run, WARN_SHARE};
 
 /// Shares and differences above these are worth a warning.
 const INFEASIBLE_SHARE: f64 = 0.01;
 const MISMATCH_KL: f64 = 0.01;
 
+/// Characters of a name in the log's metadata that are repeated.
+const NAME: usize = 80;
+
 /// Warnings about the log.
 pub fn warnings(run: &Run, analysis: &RunCore, causes: &[Cause]) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
+    warnings.extend(repeated_ids(analysis));
     warnings.extend(mismatch(analysis, causes));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
         message: note.clone(),
-        hint: "if that is wrong, name the column with --map, or the convention with --align".into(),
+        hint: match run.settings.steps {
+            Some(steps) if *note == steps.note() => "leave --steps out to have the whole run".into(),
+            _ => "if that is wrong, name the column with --map, or the convention with --align".into(),
+        },
         evidence: Vec::new(),
     }));
     warnings
@@ -62,6 +69,19 @@ fn missing_values(analysis: &RunCore) -> Vec<Warning> {
         .collect()
 }
 
+fn repeated_ids(analysis: &RunCore) -> Option<Warning> {
+    let responses = analysis.provenance.repeated_ids?;
+    Some(Warning {
+        code: WarningCode::RepeatedIds,
+        message: format!(
+            "{} responses have the step, group and sample of another one and other tokens: their groups hold both",
+            grouped(responses)
+        ),
+        hint: "a restart that logged steps again? Keep the later responses of these steps; ids that are not of responses can be dropped (--map sample_id=)".into(),
+        evidence: vec![evidence(None, "responses", responses as f64)],
+    })
+}
+
 fn infeasible(analysis: &RunCore) -> Option<Warning> {
     let totals = &analysis.totals;
     let share = totals.infeasible as f64 / totals.tokens.max(1) as f64;
@@ -99,22 +119,23 @@ fn mismatch(analysis: &RunCore, causes: &[Cause]) -> Option<Warning> {
     Some(Warning {
         code: WarningCode::PolicyMismatch,
         message: format!(
-            "trainer and inference engine disagree: KL {} nats a token at step {}",
+            "trainer and sampler disagree: KL {} nats a token at step {}",
             measured(worst.1, 4),
             worst.0
         ),
-        hint: causes.iter().find(|cause| explains_gap(cause)).map_or_else(
-            || "correct with importance weights, or bring precision and kernels of both together".into(),
-            |cause| format!("the diagnosis names its cause ({}): {}", cause.code.name(), cause.hint),
-        ),
+        hint: gap_explained(causes).unwrap_or_else(|| {
+            "correct with importance weights, or bring precision and kernels of both together".into()
+        }),
         evidence: vec![evidence(Some(worst.0), "kl", worst.1)],
     })
 }
 
-/// Whether a cause says why trainer and sampler disagree.
-fn explains_gap(cause: &Cause) -> bool {
+/// What to do where a cause says why trainer and sampler disagree.
+pub fn gap_explained(causes: &[Cause]) -> Option<String> {
     let gap = [CauseCode::SamplerTemperature, CauseCode::SamplerTruncation, CauseCode::StaleSampler];
-    cause.confidence == Confidence::Likely && gap.contains(&cause.code)
+    let explains = |cause: &&Cause| cause.confidence == Confidence::Likely && gap.contains(&cause.code);
+    let cause = causes.iter().find(explains)?;
+    Some(format!("the diagnosis names its cause, {}: {}", words(cause.code.name()), cause.hint))
 }
 
 fn estimated(analysis: &RunCore) -> Option<Warning> {
@@ -165,7 +186,13 @@ fn texts(analysis: &RunCore) -> Option<Warning> {
     (flagged && analysis.provenance.token_text.is_none()).then(|| Warning {
         code: WarningCode::NoTokenText,
         message: "token texts are not known: ids are shown".into(),
-        hint: "give the model's tokenizer.json with --tokenizer".into(),
+        hint: match analysis.provenance.metadata.get("tokenizer") {
+            Some(named) => format!(
+                "the log names {}, which is not beside it: give the file with --tokenizer",
+                named.chars().take(NAME).collect::<String>()
+            ),
+            None => "give the model's tokenizer.json with --tokenizer".into(),
+        },
         evidence: Vec::new(),
     })
 }

@@ -1,13 +1,19 @@
 //! Warnings about what was lost, and about batches that teach nothing.
 
 use super::idle::IdleSteps;
-use super::patient::measured;
+use super::patient::{Right, measured};
 use super::series::evidence;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
 use crate::analyze::collect::tally::{BatchKey, BatchTally};
 use crate::analyze::result::{Damage, RunCore, Warning, WarningCode};
 use crate::format::grouped;
+
+const HINT: &str = "such batches give no gradient, while the optimizer still moves by its momentum: filter \
+                    groups of equal rewards, or choose harder or easier prompts";
+/// Where what is right says otherwise than the reward.
+const UNPAID: &str = "read some of these answers with their rewards: the grader may have failed at these steps, and other \
+                      prompts would not help";
 
 /// Entropy or reward that was lost for good.
 pub fn warnings(damage: &[Damage]) -> Vec<Warning> {
@@ -32,8 +38,8 @@ fn warning(damage: &Damage) -> Option<Warning> {
         "reward" => (
             WarningCode::RewardCollapse,
             "the reward fell",
-            "go back to a checkpoint before that step; look at the causes, and at the tokens that carry the \
-             gradient energy before it",
+            "see whether the prompts became harder at that step; if not, go back to a checkpoint before it, and look \
+             at the causes and at the tokens that carry the gradient energy before it",
         ),
         _ => return None,
     };
@@ -70,8 +76,8 @@ pub fn nothing_trained(analysis: &RunCore) -> Option<Warning> {
     })
 }
 
-/// Batches in which no token has an advantage.
-pub fn dead_batches(collected: &Collected, idle: &IdleSteps) -> Option<Warning> {
+/// Batches in which no token has an advantage; `right` is what says which answers are right.
+pub fn dead_batches(collected: &Collected, idle: &IdleSteps, right: Option<&Right<'_>>) -> Option<Warning> {
     let is_dead = |(key, tally): &&(BatchKey, BatchTally)| {
         let counts = &tally.counts;
         counts.tokens > 0 && (counts.positive + counts.negative == 0 || idle.contains(key.step))
@@ -81,17 +87,21 @@ pub fn dead_batches(collected: &Collected, idle: &IdleSteps) -> Option<Warning> 
     let first = *dead.first()?;
     let all = collected.batches.len();
     let at_end = collected.batches.last().is_some_and(|last| is_dead(&last));
+    let (why, against) = why(&collected.signs.facts, &dead, right);
     Some(Warning {
         code: WarningCode::DeadBatches,
         message: format!(
-            "{} of {all} batches have no advantage at all{}{}",
-            dead.len(),
+            "{} of {} batches have no advantage at all{}{why}{}",
+            grouped(dead.len() as u64),
+            grouped(all as u64),
             if at_end { ", the last one too" } else { "" },
-            why(&collected.signs.facts, &dead)
+            against.as_deref().unwrap_or("")
         ),
-        hint: "such batches give no gradient, while the optimizer still moves by its momentum: filter \
-               groups of equal rewards, or choose harder or easier prompts"
-            .into(),
+        hint: match against {
+            Some(_) => UNPAID,
+            None => HINT,
+        }
+        .into(),
         evidence: vec![
             evidence(Some(first), "first dead batch", first as f64),
             evidence(None, "dead batches", dead.len() as f64),
@@ -101,14 +111,14 @@ pub fn dead_batches(collected: &Collected, idle: &IdleSteps) -> Option<Warning> 
 }
 
 /// What the rewards in dead batches say, where they are logged: those of the groups without an advantage
-/// at these steps, whose other mini-batches may be alive.
-fn why(facts: &ResponseFacts, dead: &[i64]) -> &'static str {
+/// at these steps, whose other mini-batches may be alive. Then what is right says against it.
+fn why(facts: &ResponseFacts, dead: &[i64], right: Option<&Right<'_>>) -> (&'static str, Option<String>) {
     let is_dead = |group: &&[ResponseFact]| {
         dead.binary_search(&group[0].step).is_ok() && group.iter().all(|fact| fact.signs == [false; 2])
     };
     let is_known = |group: &&[ResponseFact]| group.iter().all(|fact| fact.reward.is_finite());
     // Without groups, the responses of a step are held against each other.
-    let grouped = facts.groups().any(|group| group.len() > 1);
+    let grouped = facts.have_siblings();
     let groups: Vec<&[ResponseFact]> = match grouped {
         true => facts.groups().filter(|group| group.len() > 1 && is_dead(group) && is_known(group)).collect(),
         false => {
@@ -122,16 +132,22 @@ fn why(facts: &ResponseFacts, dead: &[i64]) -> &'static str {
     let lowest = all().fold(f32::INFINITY, f32::min);
     let highest = all().fold(f32::NEG_INFINITY, f32::max);
     let at = |reward: f32| groups.iter().copied().flatten().all(|fact| fact.reward == reward);
-    match unlike {
+    let against = |best: bool| right.and_then(|right| right.against(groups.iter().copied().flatten(), best));
+    let told = match unlike {
         _ if groups.is_empty() => "",
         unlike if 2 * unlike > groups.len() => "; their rewards differ, yet every advantage is 0",
-        0 if highest > lowest && at(lowest) => "; every answer in them has the run's lowest reward",
-        0 if highest > lowest && at(highest) => "; every answer in them has the run's best reward",
+        0 if highest > lowest && at(lowest) => {
+            return ("; every answer in them has the run's lowest reward", against(false));
+        }
+        0 if highest > lowest && at(highest) => {
+            return ("; every answer in them has the run's best reward", against(true));
+        }
         0 if grouped => "; every answer of a group has the same reward",
         0 => "; every answer of a step has the same reward",
         _ if !grouped => "; in most of them every answer has the same reward",
         _ => "; in most of their groups every answer has the same reward",
-    }
+    };
+    (told, None)
 }
 
 #[cfg(test)]
@@ -155,9 +171,12 @@ mod tests {
 
     #[test]
     fn live_groups_of_a_step_say_nothing_of_its_dead_batches() {
-        assert_eq!(why(&facts([1.0, 1.0]), &[0, 1, 2]), "; every answer in them has the run's best reward");
-        assert_eq!(why(&facts([0.5, 0.5]), &[0, 2]), "; every answer of a group has the same reward");
-        assert_eq!(why(&facts([0.0, 1.0]), &[1]), "; their rewards differ, yet every advantage is 0");
+        assert_eq!(
+            why(&facts([1.0, 1.0]), &[0, 1, 2], None).0,
+            "; every answer in them has the run's best reward"
+        );
+        assert_eq!(why(&facts([0.5, 0.5]), &[0, 2], None).0, "; every answer of a group has the same reward");
+        assert_eq!(why(&facts([0.0, 1.0]), &[1], None).0, "; their rewards differ, yet every advantage is 0");
     }
 
     #[test]
@@ -169,7 +188,7 @@ mod tests {
                 ..ResponseFact::default()
             };
             let responses = rewards.iter().enumerate().map(fact).collect();
-            why(&ResponseFacts { responses, ..ResponseFacts::default() }, &[0])
+            why(&ResponseFacts { responses, ..ResponseFacts::default() }, &[0], None).0
         };
         assert_eq!(of([0.0, 1.0]), "; their rewards differ, yet every advantage is 0");
         assert_eq!(of([0.5, 0.5]), "; every answer of a step has the same reward");

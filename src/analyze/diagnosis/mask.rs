@@ -24,7 +24,7 @@ pub fn concentration(analysis: &RunCore) -> Option<Warning> {
     let share = if count == 1 { spread.top1_share } else { spread.top5_share };
     let top = analysis.vocabulary.top.iter().take(count);
     let name = |row: &crate::analyze::result::VocabularyRow| {
-        row.token.clone().unwrap_or_else(|| format!("⟨{}⟩", row.token_id))
+        row.token.clone().unwrap_or_else(|| crate::format::token_of_id(row.token_id))
     };
     let named: Vec<String> = top.clone().map(|row| format!("{:?}", name(row))).collect();
     let silenced = |row: &crate::analyze::result::VocabularyRow| {
@@ -43,18 +43,16 @@ pub fn concentration(analysis: &RunCore) -> Option<Warning> {
 /// The mask takes more than a rare share of tokens: a note, with the reason where the log shows one.
 pub fn width(analysis: &RunCore) -> Option<Warning> {
     let s2t = &analysis.s2t;
+    let (reason, look) = reason(analysis);
     (s2t.fraction > WIDE).then(|| Warning {
         code: WarningCode::MaskTooWide,
         message: format!(
             "the mask takes {:.3} % of the tokens, more than {} %; the paper reports mostly below 0.01 %{}",
             100.0 * s2t.fraction,
             100.0 * WIDE,
-            reason(analysis)
+            reason
         ),
-        hint:
-            "check that p and H are those of the trained policy; the table of other thresholds in the report \
-               says what another τ_p would take"
-                .into(),
+        hint: format!("{look}; the chart of other thresholds in the report says what another τ_p would take"),
         evidence: [evidence(None, "s2t.fraction", s2t.fraction)]
             .into_iter()
             .chain(gap(analysis).map(|gap| evidence(None, "largest k3 of a step", gap)))
@@ -68,18 +66,20 @@ fn gap(analysis: &RunCore) -> Option<f64> {
     Some(gaps.fold(0.0, f64::max)).filter(|gap| *gap > NOTICEABLE_GAP)
 }
 
-/// Why many tokens are below τ_p.
-fn reason(analysis: &RunCore) -> String {
+/// Why many tokens are below τ_p, and what to look at.
+fn reason(analysis: &RunCore) -> (String, &'static str) {
     let vocabulary = f64::from(analysis.provenance.vocab_size);
     if let Some(gap) = gap(analysis) {
-        format!(
+        let said = format!(
             "; the sampler differs from the trainer (k3 {gap:.4}) and draws tokens that the trainer finds rare"
-        )
+        );
+        (said, "mend that first")
     } else if analysis.s2t.tau_p * vocabulary < 1.0 {
-        format!(
+        let said = format!(
             "; in a vocabulary of {vocabulary} a token that is less likely than chance is below τ_p already"
-        )
+        );
+        (said, "τ_p is made for large vocabularies")
     } else {
-        String::new()
+        (String::new(), "check that p and H are those of the trained policy")
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::damage::Changes;
 pub use super::right::Right;
-use super::signals::Series;
+use super::signal::Series;
+pub use super::words::{counted, measured, percent};
 use crate::analyze::collect::groups::{GroupTable, group_hash};
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -14,8 +15,6 @@ use crate::analyze::right::Rule;
 use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
-/// Below this a number is what rounding leaves of 0.
-const ROUNDING: f64 = 1e-12;
 /// Characters of an id in a sentence.
 const LONGEST_ID: usize = 40;
 /// Bytes of an id in a command: hashes of 512 bits.
@@ -73,16 +72,12 @@ impl<'a> Patient<'a> {
 
     /// Whether responses have siblings: a log may name a group for each of them.
     pub fn has_siblings(&self) -> bool {
-        self.has(Column::GroupId) && self.groups().any(|group| group.len() > 1)
+        self.signs.facts.have_siblings()
     }
 
     /// What responses are held against each other in: groups, or steps where there are no siblings.
     pub fn units(&self) -> Box<dyn Iterator<Item = &'a [ResponseFact]> + 'a> {
-        let facts = &self.signs.facts;
-        match self.has_siblings() {
-            true => Box::new(facts.groups()),
-            false => Box::new(facts.responses.chunk_by(|a, b| a.step == b.step)),
-        }
+        self.signs.facts.units()
     }
 
     /// The ids of groups, by the hash that responses know them by.
@@ -108,13 +103,7 @@ impl<'a> Patient<'a> {
 
     /// What says whether an answer is right.
     pub fn right(&self) -> Option<Right<'a>> {
-        let (parts, asked) = (&self.plan.reward_parts, &self.plan.questions);
-        let graded = || {
-            let part = asked.right_part?;
-            Some(Right::graded(part, &parts[part], &self.signs.facts.responses))
-        };
-        let on = asked.pass.as_ref().and_then(|rule| rule.part());
-        self.rule.map(|rule| Right::ruled(rule, on, parts)).or_else(graded)
+        Right::of_run(self.rule, self.plan, &self.signs.facts.responses)
     }
 
     /// The first step at which something was damaged.
@@ -172,32 +161,6 @@ pub fn share_bounds(hits: u64, tries: u64) -> [f64; 2] {
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     [((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0)]
-}
-
-/// A share in percent, for messages.
-pub fn percent(share: f64) -> String {
-    match 100.0 * share {
-        p if p > 0.0 && p < 1.0 => format!("{p:.2} %"),
-        p if p < 10.0 => format!("{p:.1} %"),
-        p => format!("{p:.0} %"),
-    }
-}
-
-/// A measured number, for messages: with so many decimals, unless it is beyond what can be read, or would
-/// be written as 0 and is not.
-pub fn measured(value: f64, decimals: usize) -> String {
-    let smallest = 0.5 * 0.1_f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX));
-    match value.abs() {
-        size if size > ROUNDING && size < smallest => format!("{value:.1e}"),
-        size if size < 1e6 => format!("{value:.decimals$}"),
-        size if size.is_finite() => format!("{value:.1e}"),
-        _ => "∞".into(),
-    }
-}
-
-/// "1 token", "12 tokens".
-pub fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", crate::format::grouped(count), if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::signals::{Role, Series};
+use super::signal::{Role, Series};
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
 use crate::stats::quantile::select_quantile;
 use crate::stats::sustained::Point;

@@ -2,8 +2,10 @@
 //! none, by a graded part of the reward whose name says so.
 
 use super::signals::PASS_RATE;
+use super::words::percent;
 use crate::analyze::collect::signs::facts::ResponseFact;
-use crate::analyze::right::{Rule, middle};
+use crate::analyze::plan::Plan;
+use crate::analyze::right::{Rule, is_plain, middle};
 
 /// What says whether an answer is right.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,8 @@ pub struct Right<'a> {
     pub part: Option<usize>,
     /// Whether it is a verdict, of two values: a graded part of that name may measure something else.
     pub is_verdict: bool,
+    /// Whether its name says nothing that is not understood: `answer_boldness` may measure something else.
+    is_plain: bool,
     by: By,
 }
 
@@ -28,18 +32,30 @@ enum By {
 }
 
 impl<'a> Right<'a> {
+    /// What says it in a run.
+    pub fn of_run(rule: Option<&'a Rule>, plan: &'a Plan, facts: &[ResponseFact]) -> Option<Self> {
+        let (parts, asked) = (&plan.reward_parts, &plan.questions);
+        let graded = || asked.right_part.map(|part| Self::graded(part, &parts[part], facts));
+        let on = asked.pass.as_ref().and_then(|rule| rule.part());
+        rule.map(|rule| Self::ruled(rule, on, parts)).or_else(graded)
+    }
+
     /// By the rule of the run; `on` is the part of the reward that the user's condition is on.
     pub fn ruled(rule: &'a Rule, on: Option<&str>, parts: &[String]) -> Self {
         match rule {
             Rule::Given(text) => {
                 let part = on.and_then(|name| parts.iter().position(|part| part == name));
-                Self { name: text, part, is_verdict: true, by: By::Condition }
+                Self { name: text, part, is_verdict: true, is_plain: true, by: By::Condition }
             }
-            Rule::Part { name, part, values: [low, _] } => {
-                Self { name, part: Some(*part), is_verdict: true, by: By::Part(f64::from(*low)) }
-            }
+            Rule::Part { name, part, values: [low, _] } => Self {
+                name,
+                part: Some(*part),
+                is_verdict: true,
+                is_plain: is_plain(name),
+                by: By::Part(f64::from(*low)),
+            },
             Rule::Reward([_, high]) => {
-                Self { name: "reward", part: None, is_verdict: true, by: By::Reward(*high) }
+                Self { name: "reward", part: None, is_verdict: true, is_plain: true, by: By::Reward(*high) }
             }
         }
     }
@@ -48,7 +64,8 @@ impl<'a> Right<'a> {
     pub fn graded(part: usize, name: &'a str, facts: &[ResponseFact]) -> Self {
         let values = facts.iter().filter_map(|fact| fact.parts.get(part).copied());
         let mut values: Vec<f32> = values.filter(|value| value.is_finite()).collect();
-        Self { name, part: Some(part), is_verdict: false, by: By::Part(middle(&mut values)) }
+        let (is_plain, by) = (is_plain(name), By::Part(middle(&mut values)));
+        Self { name, part: Some(part), is_verdict: false, is_plain, by }
     }
 
     /// Whether a response is right; `None` where its value is missing.
@@ -61,6 +78,29 @@ impl<'a> Right<'a> {
             }
             By::Reward(high) => fact.reward.is_finite().then_some(fact.reward >= high),
         }
+    }
+
+    /// Whether its name says nothing that is not understood.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether it is a verdict by its name and by its values, not by a guess.
+    pub fn is_sure(&self) -> bool {
+        self.is_verdict && self.is_plain
+    }
+
+    /// ", although 48 % of these answers are right (answer)": what it says apart from the reward, of answers that
+    /// all have the lowest reward (of wrong ones, where all have the best); `None` where it says the same.
+    pub fn against<'f>(&self, facts: impl Iterator<Item = &'f ResponseFact>, best: bool) -> Option<String> {
+        self.part.filter(|_| self.is_sure())?;
+        let known: Vec<bool> = facts.filter_map(|fact| self.of(fact)).collect();
+        let others = known.iter().filter(|right| **right != best).count();
+        let word = if best { "wrong" } else { "right" };
+        (others > 0).then(|| {
+            let share = percent(others as f64 / known.len() as f64);
+            format!(", although {share} of these answers are {word} ({})", self.name)
+        })
     }
 
     /// The signal that follows it.

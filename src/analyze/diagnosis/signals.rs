@@ -1,85 +1,27 @@
 //! The signals over the steps, with the sampling error of each step where it is known.
 
-use super::costs::costs;
+use super::annealed::by_weight_alone;
+use super::costs::{costs, unpaid, wears_off};
 use super::idle::IdleSteps;
 use super::response_series::{Quantity, StepMean, response_series};
+use super::signal::{Role, Series};
+use super::task_mix::by_mix_alone;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{Answers, Signal, StepRow};
-use crate::stats::sustained::{Change, Direction, Point, sustained};
+use crate::analyze::result::{Answers, StepRow};
+use crate::stats::sustained::{Direction, Point};
 
+/// The total reward.
+pub const REWARD: &str = "reward";
+/// How the names of its parts begin.
+pub const PART: &str = "reward/";
 /// The share of responses that meet the user's condition for right ones.
 pub const PASS_RATE: &str = "pass_rate";
 
 /// Two policies whose k3 is below this differ by rounding alone: by 1e-4 in ln p.
 const SAME_POLICY: f64 = 1e-8;
-
-/// What it means when a signal moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// What is trained for: a fall is damage.
-    Goal,
-    /// What the reward is less by: a rise is damage.
-    Cost,
-    /// A rise is damage.
-    Harm,
-    /// Gone or out of proportion is damage.
-    Entropy,
-    /// A sign, never damage by itself.
-    Sign,
-}
-
-/// A signal with what is needed to judge it.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// Its name.
-    pub name: String,
-    /// What a change means.
-    pub role: Role,
-    /// Its values.
-    pub points: Vec<Point>,
-    /// Whether changes are looked for in its logarithm.
-    pub log: bool,
-    /// Below this, values are what rounding leaves: changes among them are none.
-    pub rounding: f64,
-    /// The ends of the values of single responses (all but the extreme hundredths), and the standard
-    /// deviation of these.
-    pub range: Option<[f64; 3]>,
-}
-
-impl Series {
-    /// A signal without values.
-    pub fn new(name: String, role: Role) -> Self {
-        Self { name, role, points: Vec::new(), log: false, rounding: 0.0, range: None }
-    }
-
-    /// The change in one direction that lasts to the end.
-    pub fn change(&self, direction: Direction) -> Option<Change> {
-        if !self.log {
-            return sustained(&self.points, direction);
-        }
-        let positive = self.points.iter().filter(|p| p.value > 0.0);
-        let points: Vec<Point> = positive.map(|p| Point { value: p.value.ln(), ..*p }).collect();
-        let is_rounding = |change: &Change| change.before.max(change.after) < self.rounding.ln();
-        let change = sustained(&points, direction).filter(|change| !is_rounding(change))?;
-        Some(Change { before: change.before.exp(), after: change.after.exp(), ..change })
-    }
-
-    /// As it is shown.
-    pub fn shown(&self) -> Signal {
-        let points = self.points.iter().map(|p| (p.step, p.value, p.error)).collect();
-        let range = self.range.map(|[low, high, _]| [low, high]);
-        Signal { name: self.name.clone(), points, range }
-    }
-
-    /// The mean of the last quarter of the steps.
-    pub fn end(&self) -> Option<f64> {
-        let last = &self.points[self.points.len() - (self.points.len() / 4).max(1).min(self.points.len())..];
-        (!last.is_empty()).then(|| last.iter().map(|p| p.value).sum::<f64>() / last.len() as f64)
-    }
-}
 
 /// All signals that the log has.
 pub fn signals(
@@ -106,13 +48,20 @@ pub fn signals(
         };
         collected.questions.steps.iter().filter_map(mean).collect()
     };
-    of("reward".into(), Role::Goal, &|f| finite(f.reward), rows(|row| row.mean_reward));
-    let costs = costs(facts, plan);
+    of(REWARD.into(), Role::Goal, &|f| finite(f.reward), rows(|row| row.mean_reward));
+    let (costs, unpaid) = (costs(facts, plan), unpaid(facts, plan));
     for (index, part) in plan.reward_parts.iter().enumerate() {
         let value = |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
         let exact = asked(&|facts| facts.parts.get(part.as_str()).map(|p| (p.sum.value(), p.responses)));
-        let role = if costs.contains(&index) { Role::Cost } else { Role::Goal };
-        of(format!("reward/{part}"), role, &value, exact);
+        let role = match costs.contains(&index) {
+            true if by_mix_alone(facts, index, Direction::Up) => Role::Sign,
+            true => Role::Cost,
+            false if unpaid.contains(&index) || wears_off(part) => Role::Sign,
+            false if by_weight_alone(facts, index, &exact) => Role::Sign,
+            false if by_mix_alone(facts, index, Direction::Down) => Role::Sign,
+            false => Role::Goal,
+        };
+        of(format!("{PART}{part}"), role, &value, exact);
     }
     let right = asked(&|facts| Some((facts.judged[1] as f64, facts.judged[0])));
     of(PASS_RATE.into(), Role::Goal, &|f| f.right.map(|right| f64::from(u8::from(right))), right);
@@ -191,7 +140,7 @@ fn dead_groups(facts: &ResponseFacts, steps: &[StepRow]) -> Option<Series> {
         Some(share_of(row.step, row.zero_advantage_groups? as f64 / groups, groups))
     };
     let points: Vec<Point> = steps.iter().filter_map(share).collect();
-    let grouped = !points.is_empty() && facts.groups().any(|group| group.len() > 1);
+    let grouped = !points.is_empty() && facts.have_siblings();
     grouped.then(|| Series { points, ..Series::new("dead_groups".into(), Role::Sign) })
 }
 

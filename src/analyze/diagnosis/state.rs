@@ -3,6 +3,8 @@
 use super::causes::Examined;
 use super::damage::at_floor;
 use super::patient::Patient;
+use super::signal::Series;
+use super::signals::{PART, PASS_RATE, REWARD};
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::result::{Cause, CauseCode, Confidence, RunState};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
@@ -23,27 +25,50 @@ pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool) -> Run
         RunState::Suspicious
     } else if untrained && !patient.plan.stand_in.any() {
         RunState::Untrained
-    } else if patient.analysis.steps.len() < FEWEST_STEPS || patient.plan.stand_in.any() || examined.too_few {
+    } else if patient.analysis.steps.len() < FEWEST_STEPS
+        || patient.plan.stand_in.any()
+        || examined.too_few
+        || !is_rewarded(patient)
+    {
         RunState::Unknown
     } else {
         RunState::Healthy
     }
 }
 
+/// The last step at which anything says how well responses do.
+pub fn rewarded_to(series: &[Series]) -> Option<i64> {
+    let says = |name: &str| name == REWARD || name == PASS_RATE || name.starts_with(PART);
+    let ends = series.iter().filter(|series| says(&series.name)).filter_map(|series| series.points.last());
+    ends.map(|point| point.step).max()
+}
+
+/// Whether that is so for all but a quarter of the steps: without it the loss that matters most cannot be seen.
+fn is_rewarded(patient: &Patient<'_>) -> bool {
+    let steps = &patient.analysis.steps;
+    let without = |last: i64| steps.iter().filter(|row| row.step > last).count();
+    rewarded_to(patient.series).is_some_and(|last| 4 * without(last) <= steps.len())
+}
+
 /// How sure the statements about series are.
 pub fn statement(steps: usize, signs: &CollectedSigns) -> String {
     let sampled = match signs.facts.level {
         0 => String::new(),
-        level => format!("; within groups from a sample of one group in {}", 1_u64 << level.min(63)),
+        level => format!(
+            "; causes and counts of groups and of responses in them are of one group in {}, drawn by chance ({} responses)",
+            1_u64 << level.min(63),
+            crate::format::grouped(signs.facts.responses.len() as u64)
+        ),
     };
     if steps < FEWEST_STEPS {
         let word = if steps == 1 { "step is" } else { "steps are" };
         return format!("{steps} {word} too few to tell whether anything changed for good{sampled}");
     }
     format!(
-        "a signal that does not change is called changed in at most {} of 1,000 runs of {steps} steps, each \
+        "a signal that does not change is called changed in at most {} of 1,000 runs of {} steps, each \
          way, and one that scatters from step to step in at most {} of 1,000{sampled}",
         1_000.0 * FALSE_ALARMS,
+        crate::format::grouped(steps as u64),
         1_000.0 * SCATTER_ALARMS
     )
 }

@@ -1,13 +1,16 @@
 //! The answer in plain words.
 
+use super::causes::is_sickness;
+use super::damage::Changes;
 use super::patient::measured;
+use super::same_prompts::SamePrompts;
 use super::series::series;
-use super::signals::PASS_RATE;
+use super::signals::{PASS_RATE, REWARD};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
 };
-use crate::format::{fixed_percent, grouped};
+use crate::format::{fixed_percent, grouped, token_of_id, words};
 use crate::stats::sustained::FEWEST_STEPS;
 
 /// Strings that the verdict names.
@@ -46,16 +49,23 @@ fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
     diagnosis.causes.iter().find(|cause| is_sickness(cause))
 }
 
-/// Whether a cause can damage a run: groups that teach nothing only cost, and spurious tokens of a few hundredths
-/// of the energy, which S2T's own sentence tells of, do little.
-fn is_sickness(cause: &Cause) -> bool {
-    let is_small = cause.code == CauseCode::SpuriousTokens && cause.confidence != Confidence::Likely;
-    cause.code != CauseCode::DeadGroups && !is_small
+/// What the sentence is told of beside the result.
+pub struct Told<'a> {
+    /// Resolved settings.
+    pub plan: &'a Plan,
+    /// Lasting changes.
+    pub changes: &'a Changes,
+    /// The signal of what is right.
+    pub right: Option<&'a str>,
+    /// Whether no step has an advantage.
+    pub untrained: bool,
+    /// The last step at which anything says how well responses do.
+    pub rewarded_to: Option<i64>,
 }
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
 /// nothing is damaged yet: who reads “no damage” reads no further.
-pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan, untrained: bool) -> String {
+pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &Told<'_>) -> String {
     let damaged = match diagnosis.state {
         RunState::Damaged => Some(format!("This run is damaged: {}.", damage(&diagnosis.damage))),
         RunState::Collapsed => Some(format!("This run collapsed: {}.", damage(&diagnosis.damage))),
@@ -64,34 +74,48 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, plan: &Plan, untraine
     let cause = main_cause(diagnosis).filter(|c| c.confidence == Confidence::Likely || damaged.is_some());
     let named = cause.map(|cause| {
         let sure = if cause.confidence == Confidence::Likely { "Likely" } else { "Possible" };
-        format!("{sure} cause ({}): {}.", cause.code.name(), cause.message)
+        format!("{sure} cause, {}: {}.", words(cause.code.name()), cause.message)
     });
     let next = cause.map(|cause| format!("Do: {}.", cause.hint));
     let dead = diagnosis.causes.iter().find(|cause| cause.code == CauseCode::DeadGroups);
     let cost = dead.filter(|_| cause.is_none()).map(|dead| format!("A cost: {}.", dead.message));
-    let unexplained = || unexplained(&diagnosis.damage);
-    let trend = || match untrained {
+    let unexplained = || unexplained(diagnosis, told);
+    let trend = || match told.untrained {
         true => nothing_learned(analysis),
-        false => trend(analysis, cause.is_some(), plan),
+        false => trend(analysis, cause.is_some(), told),
     };
+    let regraded = told.changes.regraded.as_ref().map(|regraded| format!("{}.", regraded.sentence()));
+    let is_damage = |signal: &str| diagnosis.damage.iter().any(|damage| damage.signal == signal);
+    let taken_back = told.changes.same_prompts.as_ref().filter(|same| !is_damage(&same.fall.signal));
+    let innocent = regraded.or_else(|| taken_back.map(SamePrompts::harder));
     let said = match damaged {
-        Some(damaged) => [Some(damaged), Some(named.unwrap_or_else(unexplained)), next, cost],
-        None => [named, Some(trend()), next, cost],
+        Some(damaged) => [Some(damaged), Some(named.unwrap_or_else(unexplained)), innocent, next, cost],
+        None => [named, Some(trend()), innocent, next, cost],
     };
     said.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
 
-/// What to say of damage without a cause: harder prompts lower rewards as damage does.
-fn unexplained(damage: &[Damage]) -> String {
-    let is_reward = |d: &Damage| d.signal.starts_with("reward") || d.signal == PASS_RATE;
-    let harder = match damage.iter().all(is_reward) {
-        true => {
-            " Harder prompts from there on would look the same, and the log does not tell how hard they are: \
-                 hold rewards of the same prompts against each other."
+/// What to say of damage without a cause: harder prompts lower rewards as damage does, but right answers, too.
+fn unexplained(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
+    let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
+    let is_reward = |d: &Damage| d.signal.starts_with(REWARD) || d.signal == PASS_RATE;
+    let stood = told.right.filter(|right| *right != REWARD && damaged(REWARD) && !damaged(right));
+    let same = told.changes.same_prompts.as_ref().filter(|same| damaged(&same.fall.signal));
+    let harder = match stood {
+        _ if !diagnosis.damage.iter().all(is_reward) => String::new(),
+        None if same.is_some() => same.iter().map(|same| format!(" {}", same.told())).collect(),
+        Some(right) => format!(
+            " {right} did not fall for good, as harder prompts would make it: look for a change of the reward's scale, \
+             of its weights, or of a term that is not logged."
+        ),
+        None => {
+            " See whether the prompts changed. Harder prompts from there on would look the same, and too few come again \
+             (or prompt_ids are not logged) to tell."
+                .into()
         }
-        false => "",
     };
-    format!("No cause was found in what is logged: see what could not be checked.{harder}")
+    let see = if diagnosis.not_checked.is_empty() { "" } else { ": see what could not be checked" };
+    format!("No cause was found in what is logged{see}.{harder}")
 }
 
 fn damage(damage: &[Damage]) -> String {
@@ -117,7 +141,15 @@ fn nothing_learned(analysis: &RunCore) -> String {
 }
 
 /// How the run went without damage; where a cause is there, damage may still come.
-fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
+fn trend(analysis: &RunCore, has_cause: bool, told: &Told<'_>) -> String {
+    let plan = told.plan;
+    let unseen = match (told.rewarded_to, analysis.steps.last()) {
+        (None, _) => Some(": no reward is logged, and a loss of it could not be seen".to_owned()),
+        (Some(last), Some(end)) if last < end.step => Some(format!(
+            ": no reward is logged after step {last}, and a loss of it from there on could not be seen"
+        )),
+        _ => None,
+    };
     let entropy = series(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in.entropy));
     let reward = series(&analysis.steps, |row| row.mean_reward);
     let course = |name: &str, series: &super::series::Series, unit: &str| {
@@ -133,12 +165,14 @@ fn trend(analysis: &RunCore, has_cause: bool, plan: &Plan) -> String {
     let trend = match analysis.steps.len() {
         1 => "1 step is too few to tell a trend".to_owned(),
         n if n < FEWEST_STEPS => format!("{n} steps are too few to tell a trend"),
-        n if has_cause => format!("No damage seen yet over {n} steps"),
-        n if plan.stand_in.any() => format!("No damage in what could be checked over {n} steps"),
-        n => format!("No damage over {n} steps"),
+        n if has_cause => format!("No damage seen yet over {} steps", grouped(n as u64)),
+        n if plan.stand_in.any() || unseen.is_some() => {
+            format!("No damage in what could be checked over {} steps", grouped(n as u64))
+        }
+        n => format!("No damage over {} steps", grouped(n as u64)),
     };
     let courses = if courses.is_empty() { String::new() } else { format!(" ({})", courses.join(", ")) };
-    format!("{trend}{courses}.")
+    format!("{trend}{courses}{}.", unseen.unwrap_or_default())
 }
 
 fn spurious(analysis: &RunCore) -> String {
@@ -170,5 +204,5 @@ fn spurious(analysis: &RunCore) -> String {
 
 fn top_tokens(analysis: &RunCore) -> Vec<String> {
     let rows = analysis.vocabulary.top.iter().filter(|row| row.silenced > 0).take(NAMED);
-    rows.map(|row| row.token.clone().unwrap_or_else(|| format!("⟨{}⟩", row.token_id))).collect()
+    rows.map(|row| row.token.clone().unwrap_or_else(|| token_of_id(row.token_id))).collect()
 }

@@ -4,7 +4,7 @@ use super::flagged::BatchVerdict;
 use super::quantiles::share_below;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::entropy_histogram::EntropyHistogram;
-use crate::analyze::collect::sample::Sample;
+use crate::analyze::collect::run_sample::Sample;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::framework::s2t::{CandidateRule, is_low_entropy};
 use crate::framework::taxonomy::TokenClass;

@@ -1,6 +1,7 @@
 //! Relations between quantities of a token, over tokens with w ≠ 0.
 
-use crate::analyze::collect::sample::{Sample, SampledToken};
+use crate::analyze::collect::run_sample::Sample;
+use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::result::{ChangeBin, Correlation, MeasuredChange};
 use crate::stats::quantile::linear_quantile;
 

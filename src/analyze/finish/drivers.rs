@@ -1,7 +1,7 @@
 //! How few tokens carry the energy, which, and what would bound them.
 
 use super::flagged::{BatchVerdict, FlaggedSource, shown_id};
-use super::steps::share;
+use super::ratios::share;
 use crate::analyze::collect::signs::concentration::Concentration;
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::{CollectedSigns, FarTokens};

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
+use rayon::prelude::*;
+
 use super::token_text::TokenTexts;
 use crate::analyze::collect::candidates::{Candidate, CandidateStore};
 use crate::analyze::collect::groups::{GroupTable, GroupTally};
@@ -96,8 +98,12 @@ pub struct FlaggedSource {
 
 /// A row of the table of flagged tokens.
 pub struct TableRow {
-    /// The token, without what is around it.
+    /// The token, without its ids and what is around it.
     pub token: FlaggedToken,
+    /// Its group.
+    pub group: Id,
+    /// Its response.
+    pub sample: Id,
     /// What is before it.
     pub before: String,
     /// What is after it.
@@ -122,13 +128,14 @@ impl FlaggedSource {
     /// The row of a candidate.
     pub fn row(&self, candidate: &Candidate) -> Option<FlaggedToken> {
         let mut row = self.row_alone(candidate)?;
+        (row.group_id, row.sample_id) = (shown_id(&candidate.group), shown_id(&candidate.sample));
         let shown = self.texts.all_shown(&candidate.context, candidate.texts.as_deref());
         let (before, after) = around(&shown, candidate.centre as usize);
         (row.before, row.after) = (before.to_vec(), after.to_vec());
         Some(row)
     }
 
-    /// The row of a candidate, without the tokens around it.
+    /// The row of a candidate, without ids and the tokens around it.
     fn row_alone(&self, candidate: &Candidate) -> Option<FlaggedToken> {
         let (_, tau_h) = self.threshold(candidate)?;
         let c = candidate;
@@ -138,8 +145,8 @@ impl FlaggedSource {
             kind: Self::kind(c, tau_h),
             step: c.batch.step,
             update: c.update,
-            group_id: shown_id(&c.group),
-            sample_id: shown_id(&c.sample),
+            group_id: None,
+            sample_id: None,
             row: self.rows.row(c.place.0, c.place.1),
             position: i64::from(c.position),
             token_id: (c.token_id != MISSING_ID).then_some(i64::from(c.token_id)),
@@ -172,6 +179,8 @@ impl FlaggedSource {
         let texts = candidate.texts.as_deref().map(|texts| around(texts, centre));
         Some(TableRow {
             token,
+            group: candidate.group.clone(),
+            sample: candidate.sample.clone(),
             before: self.texts.joined(ids.0, texts.map(|texts| texts.0)),
             after: self.texts.joined(ids.1, texts.map(|texts| texts.1)),
         })
@@ -294,7 +303,7 @@ impl Verdicts {
             }
             Ok(())
         })?;
-        let top = ranking.into_sorted_vec().iter().filter_map(|r| source.row(&r.candidate)).collect();
+        let top = ranking.into_sorted_vec().par_iter().filter_map(|r| source.row(&r.candidate)).collect();
         Ok(Self { batches, ids, top, text_ids })
     }
 

@@ -10,6 +10,7 @@ mod profiles;
 mod provenance;
 mod quantiles;
 mod questions;
+mod ratios;
 mod rules;
 pub mod second_look;
 mod steps;
@@ -27,6 +28,7 @@ use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
 use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
+use self::questions::CandidateFlags;
 use self::second_look::LookAgain;
 use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
@@ -63,8 +65,7 @@ pub struct Scan<'a> {
 /// Turns what was collected into the result of an analysis.
 pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(RunAnalysis, FlaggedTokens)> {
     let judged = Judged::new(scan, plan, collected)?;
-    let (mut core, parts) = rayon::join(|| judged.core(), || judged.report_parts());
-    judged.diagnose(&mut core);
+    let (core, parts) = rayon::join(|| judged.diagnosed(), || judged.report_parts());
     let ReportParts { rules, relations, swept, candidates, responses } = parts?;
     let Judged { source, verdicts, verdict, .. } = judged;
     let analysis = RunAnalysis {
@@ -91,20 +92,17 @@ pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(Run
 /// What every analysis finds, without what only a run's own report shows.
 pub fn core(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<RunCore> {
     let judged = Judged::new(scan, plan, collected)?;
-    let mut core = judged.core();
-    judged.diagnose(&mut core);
-    Ok(core)
+    Ok(judged.diagnosed())
 }
 
 /// Turns what was collected into what a comparison needs.
 pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
     let groups = collected.clusters.take().unwrap_or_default();
     let judged = Judged::new(scan, plan, collected)?;
-    let (mut core, clusters) = rayon::join(
-        || judged.core(),
+    let (core, clusters) = rayon::join(
+        || judged.diagnosed(),
         || clusters::clusters(groups, &judged.source, &judged.collected, &judged.plan),
     );
-    judged.diagnose(&mut core);
     Ok(ComparedRun { core, clusters: clusters? })
 }
 
@@ -145,8 +143,6 @@ impl<'a> Judged<'a> {
         let tally = totals::run_tally(&collected);
         let has_ratio = run.has(Column::LogprobNew);
         let knows_clipping = has_ratio || run.has(Column::Clipped);
-        let totals = totals::totals(&collected, &tally, knows_clipping);
-        let step_groups = steps::groups_by_step(&collected);
         let source = FlaggedSource {
             candidates: std::mem::take(&mut collected.candidates),
             keys: collected.batches.iter().map(|(key, _)| *key).collect(),
@@ -156,8 +152,19 @@ impl<'a> Judged<'a> {
             right: plan.questions.rule(&collected.rewards),
             texts,
         };
-        let answers = questions::answers(&collected, &plan, &source, knows_clipping)?;
-        let verdicts = Verdicts::judge(&source)?;
+        let rounding = collected.signs.facts.rounding;
+        // Only one of the two goes over the candidates, which may be in files.
+        let (groups, verdicts) = rayon::join(
+            || {
+                let steps = steps::groups_by_step(&source.groups, rounding);
+                (steps, questions::group_outcomes(&collected, &source))
+            },
+            || Ok((Verdicts::judge(&source)?, CandidateFlags::count(&source, &plan.questions)?)),
+        );
+        let (step_groups, groups) = groups;
+        let (verdicts, flags) = verdicts?;
+        let totals = totals::totals(&collected, &tally, &step_groups, knows_clipping);
+        let answers = questions::answers(&collected, &plan, &source, groups, &flags, knows_clipping);
         let verdict = verdicts.total();
         Ok(Self {
             run,
@@ -208,7 +215,14 @@ impl<'a> Judged<'a> {
             vocabulary: vocabulary::vocabulary(&collected.vocabulary, &self.verdicts, &self.source.texts),
             answers: self.answers.clone(),
             quality: provenance::column_reports(&self.quality),
-            provenance: provenance::provenance(self.run, plan, totals, token_text, statements),
+            provenance: provenance::provenance(
+                self.run,
+                plan,
+                totals,
+                token_text,
+                self.quality.repeated_ids,
+                statements,
+            ),
             plane: collected.plane.clone(),
             s2t: totals::s2t_summary(self.settings, plan, totals, &self.verdict, thresholds),
             totals: totals.clone(),
@@ -229,29 +243,28 @@ impl<'a> Judged<'a> {
 
     fn report_parts(&self) -> Result<ReportParts> {
         let Self { plan, collected, thresholds, totals, source, .. } = self;
-        let ((rules, relations), (swept, responses)) = rayon::join(
-            || {
-                rayon::join(
-                    || rules::rules(collected, thresholds, plan, totals, self.has_ratio),
-                    || Relations::find(&self.tally, collected),
-                )
-            },
-            || {
-                let (rare, rare_zero) = (&collected.rare, self.tally.counts.rare_zero);
-                let silenced = self.verdict.silenced;
-                let rare = RareTokens::new(rare, &thresholds.tau_h, plan, totals, silenced, rare_zero);
-                ((rare.sweep(), rare.strategies()), views::response_views(collected, plan, source))
-            },
-        );
-        let candidates = views::candidate_points(collected, source, plan)?;
+        let relations = || Relations::find(&self.tally, collected);
+        let rules = || rules::rules(collected, thresholds, plan, totals, self.has_ratio);
+        let swept = || {
+            let (rare, rare_zero) = (&collected.rare, self.tally.counts.rare_zero);
+            let silenced = self.verdict.silenced;
+            let rare = RareTokens::new(rare, &thresholds.tau_h, plan, totals, silenced, rare_zero);
+            ((rare.sweep(), rare.strategies()), views::response_views(collected, plan, source))
+        };
+        let points = || views::candidate_points(collected, source, plan);
+        let ((rules, relations), ((swept, responses), candidates)) =
+            rayon::join(|| rayon::join(rules, relations), || rayon::join(swept, points));
+        let candidates = candidates?;
         Ok(ReportParts { rules, relations, swept, candidates, responses })
     }
 
-    /// Warnings and verdict.
-    fn diagnose(&self, core: &mut RunCore) {
+    /// With warnings and verdict.
+    fn diagnosed(&self) -> RunCore {
+        let mut core = self.core();
         let FlaggedSource { texts, right, groups, .. } = &self.source;
         let known = Known { texts, rule: right.as_ref(), groups };
-        diagnosis::diagnose(self.run, &self.plan, &self.collected, &known, core);
+        diagnosis::diagnose(self.run, &self.plan, &self.collected, &known, &mut core);
+        core
     }
 }
 

@@ -8,21 +8,14 @@ use super::classes::ClassTable;
 use super::drivers::spread;
 use super::flagged::BatchVerdict;
 use super::quantiles::step_quantiles;
+use super::ratios::{mean, share};
 use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
+use crate::analyze::collect::groups::{GroupTable, GroupsOfStep};
+use crate::analyze::collect::signs::facts::Rounding;
 use crate::analyze::collect::tally::{BatchKey, BatchTally, Quantity};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Answers, BatchThreshold, Mismatch, StepChange, StepRow};
-
-/// `part / whole`; `None` where the whole is 0.
-pub fn share(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
-/// `sum / count`; `None` where there is nothing.
-pub fn mean(sum: f64, count: u64) -> Option<f64> {
-    (count > 0).then(|| sum / count as f64)
-}
 
 /// The mean entropy change that was predicted and measured.
 pub fn change_of(tally: &BatchTally) -> StepChange {
@@ -49,15 +42,16 @@ pub struct StepGroups {
 }
 
 /// Counts groups by step; empty where groups are not logged.
-pub fn groups_by_step(collected: &Collected) -> BTreeMap<i64, StepGroups> {
-    let rounding = collected.signs.facts.rounding;
-    let mut steps: BTreeMap<i64, StepGroups> = BTreeMap::new();
-    for (step, group) in collected.groups.iter() {
-        let tally = steps.entry(step).or_default();
-        tally.groups += 1;
-        tally.idle += u64::from(!group.learns(rounding));
-    }
-    steps
+pub fn groups_by_step(groups: &GroupTable, rounding: Rounding) -> BTreeMap<i64, StepGroups> {
+    let of_step = |(step, groups): (i64, &GroupsOfStep)| {
+        let mut tally = StepGroups::default();
+        for (_, group) in groups.by_id() {
+            tally.groups += 1;
+            tally.idle += u64::from(!group.learns(rounding));
+        }
+        (tally.groups > 0).then_some((step, tally))
+    };
+    groups.by_step().filter_map(of_step).collect()
 }
 
 /// The batches of each step.

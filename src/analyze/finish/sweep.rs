@@ -2,8 +2,9 @@
 
 use ndarray::Array2;
 
-use super::steps::{mean, share};
-use crate::analyze::collect::sample::{Sample, SampledToken};
+use super::ratios::{mean, share};
+use crate::analyze::collect::run_sample::Sample;
+use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Strategy, StrategyRow, Sweep, SweepCell, Totals};
 use crate::framework::s2t::{CandidateRule, EntropyCut, S2tSettings, is_low_entropy};

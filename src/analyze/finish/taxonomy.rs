@@ -2,8 +2,8 @@
 
 use super::classes::ClassTable;
 use super::correlations::weighted_tokens;
-use super::steps::{mean, share};
-use crate::analyze::collect::sample::Sample;
+use super::ratios::{mean, share};
+use crate::analyze::collect::run_sample::Sample;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{ClassRow, Totals};
 use crate::framework::entropy_change::EntropyDirection;

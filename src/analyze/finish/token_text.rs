@@ -1,10 +1,12 @@
 //! Texts of tokens for people.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use crate::analyze::texts::Tokenizer;
 use crate::ingest::MISSING_ID;
+
+/// Bytes of the text of a token in a table, about: room that need not grow.
+const TEXT: usize = 10;
 
 /// Where texts come from: a tokenizer, else the log.
 #[derive(Debug, Default)]
@@ -51,14 +53,17 @@ impl TokenTexts {
         match self.known(id) {
             Some(text) => to.push_str(text),
             None if id == MISSING_ID => to.push_str("⟨?⟩"),
-            // Writing to a text does not fail.
-            None => drop(write!(to, "⟨{id}⟩")),
+            None => {
+                to.push('⟨');
+                push_number(to, id);
+                to.push('⟩');
+            }
         }
     }
 
     /// The texts of many ids, or those logged beside them, as one text with separators between.
     pub fn joined(&self, ids: &[i32], logged: Option<&[Box<str>]>) -> String {
-        let mut all = String::new();
+        let mut all = String::with_capacity(ids.len() * TEXT);
         let between = |all: &mut String, number: usize| {
             if number > 0 {
                 all.push_str(self.separator());
@@ -90,6 +95,25 @@ impl TokenTexts {
     }
 }
 
+/// Digits without a formatter's ways: a table of flagged tokens has tens of millions of ids.
+fn push_number(to: &mut String, number: i32) {
+    if number < 0 {
+        to.push('-');
+    }
+    let mut rest = number.unsigned_abs();
+    let mut digits = [b'0'; 10];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    to.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +128,8 @@ mod tests {
         let beside: [Box<str>; 2] = ["x".into(), "y".into()];
         assert_eq!(texts.joined(&ids, Some(&beside)), "xy");
         assert_eq!(texts.joined(&[], None), "");
+        for id in [0, 9, 10, 151_643, i32::MAX, -7, i32::MIN + 1] {
+            assert_eq!(texts.shown(id), format!("⟨{id}⟩"));
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! The run in a few numbers.
 
+use std::collections::BTreeMap;
+
 use super::flagged::BatchVerdict;
-use super::steps::{groups_by_step, mean, share};
+use super::ratios::{mean, share};
+use super::steps::StepGroups;
 use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
@@ -29,13 +32,16 @@ pub fn gradient_source(tally: &BatchTally) -> NormSource {
 }
 
 /// Totals of the run.
-pub fn totals(collected: &Collected, tally: &BatchTally, knows_clipping: bool) -> Totals {
+pub fn totals(
+    collected: &Collected,
+    tally: &BatchTally,
+    groups: &BTreeMap<i64, StepGroups>,
+    knows_clipping: bool,
+) -> Totals {
     let counts = &tally.counts;
     let complete = counts.tokens - counts.missing;
-    let groups = groups_by_step(collected);
-    let group_sum = |of: fn(&super::steps::StepGroups) -> u64| {
-        (!groups.is_empty()).then(|| groups.values().map(of).sum::<u64>())
-    };
+    let group_sum =
+        |of: fn(&StepGroups) -> u64| (!groups.is_empty()).then(|| groups.values().map(of).sum::<u64>());
     let (positive, negative) = (tally.sum(Quantity::PositiveEnergy), tally.sum(Quantity::NegativeEnergy));
     let steps = super::steps::step_ranges(&collected.batches).len();
     Totals {

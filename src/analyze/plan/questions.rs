@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Purpose;
 use super::dimensions::Dimension;
+use super::ending::was_cut;
 use crate::analyze::condition::Condition;
 use crate::analyze::right::{Rule, SeenRewards, right_part};
 use crate::analyze::settings::AnalyzeSettings;
@@ -15,15 +16,6 @@ use crate::ingest::{Column, ResponseColumns, Run};
 /// Columns that only these questions read.
 pub const COLUMNS: &[Column] =
     &[Column::PolicyVersion, Column::FinishReason, Column::Truncated, Column::LogprobRef, Column::Turn];
-
-/// Reasons that say a response was cut at its longest length.
-const CUT_REASONS: [&str; 6] =
-    ["length", "max_length", "max_tokens", "truncated", "overlong", "context_length"];
-
-/// Whether a reason says that a response was cut at its longest length.
-pub fn is_cut_reason(reason: &str) -> bool {
-    CUT_REASONS.iter().any(|cut| reason.eq_ignore_ascii_case(cut))
-}
 
 /// What of a log is asked.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +102,7 @@ impl Questions {
         let flag = responses.flags.get(Column::Truncated).and_then(|flags| flags[index]);
         flag.or_else(|| {
             let reason = responses.texts.get(Column::FinishReason)?[index].as_ref()?;
-            Some(is_cut_reason(reason))
+            was_cut(reason)
         })
     }
 }
@@ -165,18 +157,5 @@ impl PassRule {
             Some(part) => responses.reward_parts.iter().find(|(name, _)| **name == **part)?.1[index],
         };
         value.is_finite().then(|| self.condition.holds(f64::from(value)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_cut_reason;
-
-    #[test]
-    fn reasons_of_trainers_and_engines_are_known() {
-        assert!(
-            ["length", "Length", "max_tokens", "overlong", "context_length"].iter().all(|r| is_cut_reason(r))
-        );
-        assert!(["stop", "aborted", "eos", ""].iter().all(|r| !is_cut_reason(r)));
     }
 }

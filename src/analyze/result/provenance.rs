@@ -36,6 +36,9 @@ pub struct Provenance {
     pub temperature: f64,
     /// Where token texts come from: a column, a tokenizer file, or nowhere.
     pub token_text: Option<String>,
+    /// Responses with the step, group and sample of another one and other values, about; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated_ids: Option<u64>,
     /// What is approximate, and by how much at most.
     pub statements: Vec<String>,
 }

@@ -32,6 +32,8 @@ pub enum WarningCode {
     MaskTooWide,
     /// Many p and H cannot be of one distribution.
     Infeasible,
+    /// Responses that share step, group and sample with another one.
+    RepeatedIds,
     /// Values of a column are missing or bad.
     MissingValues,
     /// Trainer and inference engine disagree.
@@ -65,6 +67,7 @@ impl WarningCode {
         Self::MaskConcentration,
         Self::MaskTooWide,
         Self::Infeasible,
+        Self::RepeatedIds,
         Self::MissingValues,
         Self::PolicyMismatch,
         Self::EstimatedGradients,
@@ -91,6 +94,7 @@ impl WarningCode {
             Self::MaskConcentration => "mask_concentration",
             Self::MaskTooWide => "mask_too_wide",
             Self::Infeasible => "infeasible",
+            Self::RepeatedIds => "repeated_ids",
             Self::MissingValues => "missing_values",
             Self::PolicyMismatch => "policy_mismatch",
             Self::EstimatedGradients => "estimated_gradients",

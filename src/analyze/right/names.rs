@@ -11,60 +11,88 @@ const RIGHT: [&str; 18] = [
     "correctly",
     "correctness",
     "exact",
-    "pass",
-    "passed",
-    "passes",
-    "passing",
     "passrate",
+    "resolve",
+    "resolved",
+    "resolves",
     "solve",
     "solved",
-    "success",
-    "successful",
+    "verified",
+    "verify",
+    "verifies",
 ];
+/// … words that say so alone, but beside others may be of something else (`sandbox_success`), …
+const OF_SOMETHING: [&str; 10] =
+    ["em", "pass", "passed", "passes", "passing", "success", "successful", "tests", "unittest", "unittests"];
 /// … words beside them that change nothing, …
-const NEUTRAL: [&str; 20] = [
+const NEUTRAL: [&str; 21] = [
     "all", "at", "binary", "code", "final", "fn", "func", "function", "is", "match", "math", "mean", "rate",
-    "reward", "rewards", "score", "test", "tests", "verified", "verifier",
+    "reward", "rewards", "score", "task", "test", "tests", "unit", "verifier",
 ];
 /// … beginnings of words that say it measures something else of it, or the contrary, …
-const OTHER: [&str; 37] = [
-    "attempt", "boxed", "brevity", "cit", "concis", "contain", "count", "detect", "empt", "error", "exist",
-    "extract", "fail", "false", "format", "invalid", "json", "langu", "length", "mismatch", "miss",
-    "mistake", "nonempt", "overlap", "pars", "penal", "present", "refus", "repeat", "repetit", "style",
-    "tag", "token", "word", "wrong", "xml", "yaml",
+const OTHER: [&str; 43] = [
+    "attempt", "boxed", "brevity", "cit", "compil", "concis", "contain", "count", "detect", "empt", "error",
+    "exist", "extract", "fail", "false", "fmt", "format", "import", "invalid", "json", "langu", "length",
+    "lint", "mismatch", "miss", "mistake", "nonempt", "overlap", "pars", "penal", "present", "refus",
+    "repeat", "repetit", "style", "syntax", "tag", "token", "tool", "word", "wrong", "xml", "yaml",
 ];
 /// … whole words that say so, …
-const OTHER_WORDS: [&str; 12] =
-    ["err", "found", "given", "has", "have", "never", "no", "non", "not", "valid", "validity", "without"];
+const OTHER_WORDS: [&str; 17] = [
+    "api", "call", "calls", "err", "found", "given", "has", "have", "never", "no", "non", "not", "run",
+    "runs", "valid", "validity", "without",
+];
 /// … and beginnings that turn a word round.
 const CONTRARY: [&str; 3] = ["in", "non", "un"];
 
-/// The part whose name says most plainly that it tells what is right.
+/// The part whose name says most plainly that it tells what is right. One that may be of something else counts only
+/// where the names of all other parts say that they measure something else.
 pub fn right_part<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<usize> {
-    let plain = |(index, name): (usize, &str)| Some((words_of_right(name)?, index));
-    parts.into_iter().enumerate().filter_map(plain).min().map(|(_, part)| part)
+    let names: Vec<&str> = parts.into_iter().collect();
+    let said = |(index, name): (usize, &&str)| Some((words_of_right(name)?, index));
+    let (best, part) = names.iter().enumerate().filter_map(said).min()?;
+    let others = names.iter().enumerate().filter(|(index, _)| *index != part);
+    let apart = |name: &str| words(name).iter().any(|word| says_other(word));
+    (best.is_plain() || best.says_right || others.into_iter().all(|(_, name)| apart(name))).then_some(part)
 }
 
 /// Whether a name says what is right and nothing that is not understood.
 pub fn is_plain(name: &str) -> bool {
-    words_of_right(name).is_some_and(|(odd, _)| odd == 0)
+    words_of_right(name).is_some_and(|said| said.is_plain())
 }
 
-/// The words of a name that says what is right: how many are not understood, and how many there are. The fewer,
-/// the plainer.
-fn words_of_right(name: &str) -> Option<(usize, usize)> {
+/// The words of a name that says what is right; the fewer, the plainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Said {
+    /// Words that are not understood.
+    odd: usize,
+    /// All words.
+    all: usize,
+    /// Whether a word says it whatever stands beside it.
+    says_right: bool,
+}
+
+impl Said {
+    fn is_plain(self) -> bool {
+        self.odd == 0
+    }
+}
+
+fn words_of_right(name: &str) -> Option<Said> {
     let words = words(name);
-    let says_right = words.iter().any(|word| RIGHT.contains(&word.as_str()));
+    let any_of = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let is_odd = |word: &&String| {
-        let (known, number) = (RIGHT.iter().chain(&NEUTRAL), word.chars().all(char::is_numeric));
-        !number && !known.into_iter().any(|known| known == word)
+        let known = RIGHT.iter().chain(&OF_SOMETHING).chain(&NEUTRAL);
+        !word.chars().all(char::is_numeric) && !known.into_iter().any(|known| known == word)
     };
-    let odd = words.iter().filter(is_odd).count();
-    (says_right && !words.iter().any(|word| says_other(word))).then_some((odd, words.len()))
+    let said =
+        Said { odd: words.iter().filter(is_odd).count(), all: words.len(), says_right: any_of(&RIGHT) };
+    let is_told = said.says_right || any_of(&OF_SOMETHING);
+    (is_told && !words.iter().any(|word| says_other(word))).then_some(said)
 }
 
 fn says_other(word: &str) -> bool {
-    let turned = |start: &&str| word.strip_prefix(*start).is_some_and(|rest| RIGHT.contains(&rest));
+    let says_right = |word: &str| RIGHT.contains(&word) || OF_SOMETHING.contains(&word);
+    let turned = |start: &&str| word.strip_prefix(*start).is_some_and(says_right);
     OTHER_WORDS.contains(&word)
         || OTHER.iter().any(|start| word.starts_with(start))
         || CONTRARY.iter().any(turned)
@@ -123,6 +151,7 @@ mod tests {
             "failed_pass",
             "AnswerUnsolved",
             "inaccurate_answer",
+            "answer_unsuccessful",
         ];
         let other = [
             "has_answer",
@@ -142,9 +171,35 @@ mod tests {
         }
     }
 
+    /// The success of something on the way is not what is right, whatever the name of what is.
+    #[test]
+    fn the_success_of_something_else_is_not_what_is_right() {
+        for step in ["compile_success", "tool_success", "execution_success", "api_success", "sandbox_passed"]
+        {
+            for right in
+                ["resolved", "em", "unit_tests", "verified", "math_verify", "tests_passed", "task_success"]
+            {
+                assert_eq!(best(&[step, right]), Some(right));
+            }
+            assert_eq!(best(&[step, "outcome"]), None, "{step}");
+        }
+        assert_eq!(best(&["sandbox_success", "format", "length_penalty"]), Some("sandbox_success"));
+        assert_eq!(best(&["execution_accuracy", "novelty"]), Some("execution_accuracy"));
+        assert_eq!(best(&["compile_success"]), None);
+    }
+
     #[test]
     fn a_plain_name_has_no_word_that_is_not_understood() {
-        for name in ["answer", "accuracy_reward", "pass@1", "ExactMatch", "is_correct", "test_pass_rate"] {
+        for name in [
+            "answer",
+            "accuracy_reward",
+            "pass@1",
+            "ExactMatch",
+            "is_correct",
+            "test_pass_rate",
+            "em",
+            "unit_tests",
+        ] {
             assert!(is_plain(name), "{name}");
         }
         for name in ["answer_boldness", "wrong_answer", "format", "mistral_accuracy"] {

@@ -7,18 +7,25 @@
 //!
 //! What was gathered cannot be taken apart again, so files that may still grow (the newest, and those
 //! that an earlier entry knows in another state) are kept in an entry of their own.
+//!
+//! Of a run that grows, what is known already bounds what is kept of a new file: its entry is small, and good as
+//! long as the files are there that bounded it. A few such entries lie beside the large one, which is not written
+//! anew each time.
 
 mod covered;
 mod entries;
+mod layer;
 mod room;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::covered::{changed_since, header, numbers_of, state_of};
+use self::layer::{Layer, Reading};
 use super::gathered::Gathered;
 use crate::analyze::plan::{Plan, largest_ids};
 use crate::error::{Error, Result};
@@ -89,31 +96,29 @@ impl Cache {
         }
         (used.reused, used.read) = (run.files.len() - missing.len(), missing.len());
         let grows = growing(run, &found.changed);
+        let reading = Reading { run, plan, units: &units, header: &header, progress };
         let (mut rest, mut settled) = (Layer::default(), Layer::default());
         for entry in found.entries {
             room::note_use(&entry.path);
             let layer = if entry.files.iter().all(|file| grows[*file]) { &mut rest } else { &mut settled };
-            layer.known.push(entry.path.clone());
-            layer.join(entry.files, entry.gathered, run, &units, plan)?;
+            layer.add(entry, &reading)?;
         }
-        for (layer, is_of) in [(&mut settled, false), (&mut rest, true)] {
-            let files: Vec<usize> = missing.iter().copied().filter(|file| grows[*file] == is_of).collect();
-            if !files.is_empty() {
-                let ranges: Vec<Range<usize>> = files.iter().map(|file| units.of_file(*file)).collect();
-                let fresh = Gathered::scan(run, plan, &ranges, progress)?;
-                layer.fresh = true;
-                layer.join(files, fresh, run, &units, plan)?;
-            }
+        let (growing, others) = missing.iter().copied().partition(|file| grows[*file]);
+        let mut apart = settled.read_beside(others, &reading)?;
+        if !settled.has_room() {
+            settled.join(std::mem::take(&mut apart), &reading)?;
         }
-        if !missing.is_empty()
-            && let Err(error) = self.keep(&header, &mut [&mut settled, &mut rest], found.unusable)
-        {
-            used.notes.push(format!("the cache was not written: {error}"));
-        }
+        rest.join(settled.read_beside(growing, &reading)?, &reading)?;
         used.tell(progress);
-        if let Some(gathered) = rest.gathered {
-            settled.join(rest.files, gathered, run, &units, plan)?;
+        if !missing.is_empty()
+            && let Err(error) = self.keep(&header, &mut [&mut settled, &mut apart, &mut rest], found.unusable)
+        {
+            let said = format!("the cache was not written, the next analysis reads the log again: {error}");
+            progress.warn(&said);
+            used.notes.push(said);
         }
+        settled.join(apart, &reading)?;
+        settled.join(rest, &reading)?;
         let nothing = || Error::Internal { message: "nothing was gathered".into() };
         settled.gathered.map(|all| (all, used)).ok_or_else(nothing)
     }
@@ -132,17 +137,11 @@ impl Cache {
 
     /// Writes what is new, and drops what that makes useless.
     fn keep(&self, header: &PartHeader, layers: &mut [&mut Layer], unusable: Vec<PathBuf>) -> Result<()> {
-        let mut kept = Vec::new();
-        for layer in layers {
-            match &mut layer.gathered {
-                Some(gathered) if layer.fresh || layer.known.len() > 1 => {
-                    layer.files.sort_unstable();
-                    gathered.settle();
-                    kept.push(self.write(header, &layer.files, gathered)?);
-                }
-                _ => kept.append(&mut layer.known),
-            }
-        }
+        let entries = layers.par_iter_mut().map(|layer| match layer.is_new() {
+            true => Ok(vec![self.write(header, layer)?]),
+            false => Ok(std::mem::take(&mut layer.known)),
+        });
+        let kept = entries.collect::<Result<Vec<_>>>()?.concat();
         // Gone or in use elsewhere: then they stay for later.
         unusable.iter().for_each(|path| drop(place::remove(path)));
         self.prune(header, &kept);
@@ -173,14 +172,16 @@ impl Cache {
         }
     }
 
-    fn write(&self, header: &PartHeader, files: &[usize], gathered: &Gathered) -> Result<PathBuf> {
-        let files = files.iter().map(|file| header.files[*file].clone()).collect();
-        let header = PartHeader { files, ..header.clone() };
+    fn write(&self, run: &PartHeader, layer: &mut Layer) -> Result<PathBuf> {
+        let header = layer.header(run);
         let files = serde_json::to_vec(&header.files).map_err(|e| Error::write(&self.folder, e))?;
         let name = format!("{}-{:016x}{ENDING}", header.plan, Fingerprint::of(&files).short());
         let path = self.folder.join(name);
         let mut out = PartWriter::create(&path, &header)?;
-        gathered.write(&mut out)?;
+        if let Some(gathered) = &mut layer.gathered {
+            gathered.settle();
+            gathered.write(&mut out)?;
+        }
         out.commit()?;
         Ok(path)
     }
@@ -249,35 +250,6 @@ fn is_entry(path: &Path) -> bool {
 /// The largest ids by the state of files.
 #[derive(Default, Serialize, Deserialize)]
 struct LargestIds(BTreeMap<String, u32>);
-
-/// What one entry will hold.
-#[derive(Default)]
-struct Layer {
-    files: Vec<usize>,
-    gathered: Option<Gathered>,
-    /// The entries that it was read from.
-    known: Vec<PathBuf>,
-    /// Whether something of it was read from the log.
-    fresh: bool,
-}
-
-impl Layer {
-    fn join(
-        &mut self,
-        files: Vec<usize>,
-        gathered: Gathered,
-        run: &Run,
-        units: &UnitTable,
-        plan: &Plan,
-    ) -> Result<()> {
-        self.files.extend(files);
-        match &mut self.gathered {
-            Some(all) => all.join(gathered, run, units, plan)?,
-            None => self.gathered = Some(gathered),
-        }
-        Ok(())
-    }
-}
 
 /// Which files may still be written: the newest, and those that were another state of themselves before.
 fn growing(run: &Run, changed: &[usize]) -> Vec<bool> {

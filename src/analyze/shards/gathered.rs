@@ -1,6 +1,7 @@
 //! What was gathered of some units of a run.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::analyze::collect::{Collected, Collector, Gates, State};
 use crate::analyze::plan::Plan;
@@ -20,13 +21,34 @@ pub struct Gathered {
 impl Gathered {
     /// Reads some units of a run.
     pub fn scan(run: &Run, plan: &Plan, units: &[Range<usize>], progress: &dyn Progress) -> Result<Self> {
-        let gates = Gates::new(plan);
+        Self::scan_through(&Gates::new(plan), run, plan, units, progress)
+    }
+
+    /// Reads units of a run of which others are `known`: what these show to be too much is not kept. What
+    /// is read is good beside them, and not alone.
+    pub fn scan_beside(
+        known: &Self,
+        run: &Run,
+        plan: &Plan,
+        units: &[Range<usize>],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        Self::scan_through(&known.state.gates_beside(plan), run, plan, units, progress)
+    }
+
+    fn scan_through(
+        gates: &Gates,
+        run: &Run,
+        plan: &Plan,
+        units: &[Range<usize>],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let workers = run.settings.worker_count();
         // Sums by group need each group's prompt once.
         let wanted = Wanted { columns: &plan.columns, prompts_by_group: true };
-        let scanned = scan_units(run, wanted, progress, units, || Collector::new(plan, &gates, workers));
+        let scanned = scan_units(run, wanted, progress, units, || Collector::new(plan, gates, workers));
         let scanned = scanned.map_err(|error| error.in_file(&run.file_name(0)))?;
-        Ok(Self { state: State::gather(scanned.sinks, &gates, plan), scan: scanned.part })
+        Ok(Self { state: State::gather(scanned.sinks, gates, plan), scan: scanned.part })
     }
 
     /// Whether it is of these units, given in order, and of no others.
@@ -53,7 +75,7 @@ impl Gathered {
         let moves = numbers.as_ref().is_some_and(|numbers| !numbers.is_identity());
         if let Some(numbers) = numbers {
             scan.renumber(&numbers);
-            input.unit = Box::new(move |unit| numbers.unit(unit));
+            input.unit = Arc::new(move |unit| numbers.unit(unit));
         }
         let state = State::read("", input)?;
         if !state.fits(plan) || (moves && state.is_placed()) {

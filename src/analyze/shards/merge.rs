@@ -14,7 +14,7 @@ use crate::analyze::settings::AnalyzeSettings;
 use crate::analyze::texts::Tokenizer;
 use crate::analyze::{check_missing, collect::Collected};
 use crate::error::{Error, Result};
-use crate::ingest::{Run, UnitTable};
+use crate::ingest::{Run, StepRange, UnitTable};
 use crate::parts::{PartHeader, PartReader, PartWriter, place};
 
 /// Merged parts of a run.
@@ -91,9 +91,9 @@ impl MergedParts {
         &self.run
     }
 
-    /// Fails where the parts were collected with other settings than `settings`: runs that are
-    /// compared need the same.
-    pub fn require_settings(&self, settings: &AnalyzeSettings) -> Result<()> {
+    /// Fails where the parts were collected with other settings than `settings` or of other steps: runs
+    /// that are compared need the same.
+    pub fn require_settings(&self, settings: &AnalyzeSettings, steps: Option<StepRange>) -> Result<()> {
         let mine = self.shards.settings();
         let differs = [
             ("mask or unit of thresholds", (mine.s2t, mine.per) != (settings.s2t, settings.per)),
@@ -101,11 +101,12 @@ impl MergedParts {
             ("clipping", mine.clip != settings.clip),
             ("vocabulary", mine.vocab_size != settings.vocab_size),
             ("condition of --pass", mine.pass != settings.pass),
+            ("range of steps", self.run.settings.steps != steps),
         ];
         let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) else { return Ok(()) };
         Err(Error::Usage {
             message: format!("a merged part was collected with another {what} than the comparison is asked for"),
-            hint: "give compare the options (--preset, --tau-p, --per, --temperature, --pass, …) that plan was given".into(),
+            hint: "give compare the options (--preset, --tau-p, --per, --temperature, --pass, --steps, …) that plan was given".into(),
         })
     }
 

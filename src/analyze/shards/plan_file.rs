@@ -165,6 +165,7 @@ impl ShardPlan {
             plan: self.hash.clone(),
             units,
             files: Vec::new(),
+            beside: Default::default(),
             document: None,
         }
     }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
 use super::questions::condition;
-use super::values::{Format, memory, non_negative, on_disk, positive, probability};
+use super::values::{Format, first_steps, memory, non_negative, on_disk, positive, probability};
 use crate::analyze::Condition;
 use crate::framework::corrections::TIS_CAP;
 use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule};
@@ -176,8 +176,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
     pub responses: Option<u64>,
 
-    /// Only the first N steps of the log
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
+    /// Only the first N steps of the log; others with `convert RUN --steps 10..40 -o part.parquet` before
+    #[arg(long, value_name = "N", value_parser = first_steps, help_heading = "Data")]
     pub steps: Option<u64>,
 
     /// Responses of a mini-batch [default: the log's own mini-batches, else 64]

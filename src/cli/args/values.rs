@@ -34,6 +34,19 @@ pub fn positive(text: &str) -> Result<f64, String> {
     number(text, |v| v > 0.0 && v.is_finite(), "a number above 0")
 }
 
+/// How many steps, from the first on. Elsewhere `--steps` takes some of the middle, too.
+pub fn first_steps(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ if text.contains("..") => {
+            Err("a replay begins at the first step and takes a number of them; take others \
+             out of the log first: stapo-analyze convert RUN --steps 10..40 -o part.parquet"
+                .into())
+        }
+        _ => Err("not a number of steps".into()),
+    }
+}
+
 /// A place on this disk: results are not written anywhere else.
 pub fn on_disk(text: &str) -> Result<std::path::PathBuf, String> {
     let path = std::path::PathBuf::from(text);

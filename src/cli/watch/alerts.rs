@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{Cause, CauseCode, Confidence};
-use crate::format::number;
+use crate::format::{number, words};
 
 /// Something that is wrong with the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,6 +22,14 @@ pub struct Alert {
 }
 
 impl Alert {
+    /// As a line of the terminal.
+    pub fn said(&self) -> String {
+        match self.kind {
+            "damage" => format!("damage: {}", self.message),
+            _ => format!("likely cause, {}: {}", words(&self.code), self.message),
+        }
+    }
+
     /// What is remembered of it.
     pub fn key(&self) -> String {
         format!("{}:{}", self.kind, self.code)

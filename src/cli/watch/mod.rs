@@ -230,7 +230,7 @@ impl Watch<'_> {
         let is_wrong = !alerts.is_empty();
         alerts.retain(|alert| !self.live.known().contains(&alert.key()));
         for alert in &alerts {
-            let said = format!("{} {}: {}", alert.kind, alert.code, visible(&alert.message));
+            let said = visible(&alert.said());
             stdout(writeln!(out, "{}", paragraph("alert   ", &said, 8, columns())))?;
         }
         stdout(out.flush())?;

@@ -11,9 +11,14 @@ use crate::format::{grouped, none, number};
 /// Steps that are shown of a run that is older than the watch.
 const MOST: usize = 20;
 
-/// The steps that were printed, with the tokens that each had then.
+/// What was printed.
 #[derive(Default)]
-pub struct StepLines(BTreeMap<i64, u64>);
+pub struct StepLines {
+    /// The steps, with the tokens that each had then.
+    steps: BTreeMap<i64, u64>,
+    /// How the run stood.
+    state: String,
+}
 
 impl StepLines {
     /// Writes the steps that are whole and new, and again those of which there is more now. The newest may be
@@ -23,7 +28,7 @@ impl StepLines {
         let whole = analysis.steps.iter().filter(|row| settled || Some(row.step) != newest);
         let mut new: Vec<(&StepRow, &str)> = Vec::new();
         for row in whole {
-            match self.0.insert(row.step, row.tokens) {
+            match self.steps.insert(row.step, row.tokens) {
                 None => new.push((row, "")),
                 Some(before) if before != row.tokens => new.push((row, " (more of it)")),
                 Some(_) => {}
@@ -40,7 +45,10 @@ impl StepLines {
             writeln!(out, "{}", within(&format!("{}{more}", line(row)), columns()))?;
         }
         let state = visible(&analysis.diagnosis.sentence);
-        writeln!(out, "{}", paragraph("state   ", &state, 8, columns()))?;
+        if state != self.state {
+            writeln!(out, "{}", paragraph("state   ", &state, 8, columns()))?;
+            self.state = state;
+        }
         out.flush()
     }
 }

@@ -71,6 +71,15 @@ named! {
     }
 }
 
+impl Drawn {
+    /// “11 steps”, “1 step”.
+    #[must_use]
+    pub fn counted(self, count: u64) -> String {
+        let name = if count == 1 { self.name().trim_end_matches('s') } else { self.name() };
+        format!("{} {name}", crate::format::grouped(count))
+    }
+}
+
 named! {
     /// What can be said of a metric.
     #[derive(Default)]

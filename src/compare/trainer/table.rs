@@ -20,8 +20,13 @@ const CLOCKS: [&str; 2] = ["_runtime", "_timestamp"];
 
 type Texts = Vec<Option<String>>;
 
-/// The rows of a file; `owner` is asked for its run where it names none.
-pub fn scalars(bytes: Vec<u8>, path: &Path, owner: impl FnOnce() -> Result<String>) -> Result<Scalars> {
+/// The rows of a file; `owner` is asked for its run where it names none. `runs` are those of the comparison.
+pub fn scalars(
+    bytes: Vec<u8>,
+    path: &Path,
+    runs: &[&str],
+    owner: impl FnOnce() -> Result<String>,
+) -> Result<Scalars> {
     let corrupt = |message: String| Error::Corrupt { path: path.to_owned(), place: String::new(), message };
     // Everything as text: which value is no number is for us to say, with its row.
     let options = CsvReadOptions::default().with_has_header(true).with_infer_schema_length(Some(0));
@@ -44,7 +49,7 @@ pub fn scalars(bytes: Vec<u8>, path: &Path, owner: impl FnOnce() -> Result<Strin
     }
     let steps = table.steps(step, true)?;
     if others().all(|name| name.contains(OF_RUN)) && others().next().is_some() {
-        return table.chart(&steps, others());
+        return table.chart(&steps, others(), runs);
     }
     let run = owner()?;
     let rows = steps.iter().map(|(_, step)| (run.clone(), *step)).collect();
@@ -118,11 +123,16 @@ impl Table<'_> {
     }
 
     /// A column a run and metric: rows repeat for every run.
-    fn chart<'n>(&self, steps: &[(usize, i64)], names: impl Iterator<Item = &'n String>) -> Result<Scalars> {
+    fn chart<'n>(
+        &self,
+        steps: &[(usize, i64)],
+        names: impl Iterator<Item = &'n String>,
+        known: &[&str],
+    ) -> Result<Scalars> {
         let mut found = Scalars::default();
         let mut runs: Vec<&str> = Vec::new();
         for name in names.filter(|name| !RANGES.iter().any(|range| name.ends_with(range))) {
-            let Some((run, metric)) = name.split_once(OF_RUN) else { continue };
+            let Some((run, metric)) = run_and_metric(name, known) else { continue };
             let Some(values) = self.numbers(name, steps, &mut found.skipped)? else { continue };
             let (run, metric) = (run.trim(), metric.trim());
             let number = runs.iter().position(|known| *known == run).unwrap_or_else(|| {
@@ -161,6 +171,12 @@ impl Table<'_> {
         }
         Ok(Some(numbers))
     }
+}
+
+/// The two parts of the name of a chart's column. A run may have the mark in its own name, a metric hardly.
+fn run_and_metric<'n>(name: &'n str, known: &[&str]) -> Option<(&'n str, &'n str)> {
+    let of = |run: &&str| Some((name.get(..run.len())?, name.strip_prefix(*run)?.strip_prefix(OF_RUN)?));
+    known.iter().find_map(of).or_else(|| name.rsplit_once(OF_RUN))
 }
 
 #[allow(clippy::cast_possible_truncation)]

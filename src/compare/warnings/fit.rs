@@ -4,7 +4,7 @@ use super::{NONE, warning};
 use crate::compare::result::{AlignmentSummary, Arm, CompareCode, CompareWarning};
 use crate::compare::settings::StepAlignment;
 use crate::compare::sides::Sides;
-use crate::format::grouped;
+use crate::format::{few_names, grouped};
 use crate::stats::serial::FEWEST_STEPS;
 
 /// Warnings about how an arm fits the baseline.
@@ -12,7 +12,8 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
     let mut found = Vec::new();
     let (first, name, steps) = (&baseline.name, &arm.name, sides.len());
     let seeds = baseline.runs.len() > 1 && arm.runs.len() > 1;
-    if steps < FEWEST_STEPS && !seeds {
+    // Where none is aligned, that is all there is to say.
+    if (1..FEWEST_STEPS).contains(&steps) && !seeds {
         found.push(warning(
             CompareCode::FewSteps,
             format!(
@@ -55,6 +56,9 @@ pub fn of_arms(arms: &[Arm], alignment: &[AlignmentSummary]) -> Vec<CompareWarni
     unpaired(&baseline.name, alignment).into_iter().chain(one_seed(baseline, others)).collect()
 }
 
+/// Arms whose shared prompts are told one by one.
+const SHARING: usize = 4;
+
 /// Prompts that an arm does not share with the baseline.
 fn unpaired(first: &str, alignment: &[AlignmentSummary]) -> Option<CompareWarning> {
     let alone = |a: &&AlignmentSummary| {
@@ -71,6 +75,12 @@ fn unpaired(first: &str, alignment: &[AlignmentSummary]) -> Option<CompareWarnin
             grouped(one.other_groups_unaligned),
             one.run
         ),
+        many if many.len() > SHARING => {
+            let shared = || many.iter().map(|a| a.prompts);
+            let [least, most] = [shared().min(), shared().max()].map(|n| grouped(n.unwrap_or(0)));
+            let count = if least == most { least } else { format!("{least} to {most}") };
+            format!("{first} shares few prompts at the same step: {count} with each of {} others", many.len())
+        }
         many => {
             let of = |a: &&AlignmentSummary| {
                 let [left, right] = [a.baseline_groups_unaligned, a.other_groups_unaligned].map(grouped);
@@ -100,7 +110,7 @@ fn one_seed(baseline: &Arm, others: &[Arm]) -> Option<CompareWarning> {
         format!(
             "{} and {}: one run on a side, so the test speaks of these runs, not of the methods",
             baseline.name,
-            names.join(", ")
+            few_names(&names)
         ),
         "train more seeds of each and give them as arms: --arm NAME=A,B,C",
         &[("baseline_runs", baseline.runs.len() as f64), ("other_runs", least as f64)],
@@ -137,6 +147,11 @@ mod tests {
         let shared = "base shares few prompts at the same step: 3 with a (4 and 5 groups are alone), 3 with b (5 and 6 groups are alone), 3 with c (6 and 7 groups are alone)";
         let seeds = "base and a, b: one run on a side, so the test speaks of these runs, not of the methods";
         assert_eq!(said, [shared, seeds]);
+        let many: Vec<Arm> = (0..9).map(|n| arm(&format!("arm{n}"), 1)).collect();
+        let fits: Vec<AlignmentSummary> = many[1..].iter().map(|arm| fit(&arm.name, 4)).collect();
+        let said: Vec<String> = of_arms(&many, &fits).into_iter().map(|warning| warning.message).collect();
+        assert_eq!(said[0], "arm0 shares few prompts at the same step: 3 with each of 8 others");
+        assert!(said[1].starts_with("arm0 and 8 others: one run on a side"), "{}", said[1]);
         let one = of_arms(&arms[..2], &[fit("a", 4)]);
         assert!(
             one[0]

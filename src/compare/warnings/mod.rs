@@ -128,6 +128,9 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
     for key in ["temperature", "top_p", "top_k"] {
         differs(key, meta(a, key), meta(b, key));
     }
+    if let (Some(a), Some(b)) = (tokenizer(a), tokenizer(b)) {
+        differs("tokenizer", a, b);
+    }
     (!differing.is_empty()).then(|| {
         warning(
             CompareCode::NotAlike,
@@ -136,6 +139,12 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
             &NONE,
         )
     })
+}
+
+/// The name of a run's tokenizer; `None` where it is only a file beside the log, which says nothing.
+fn tokenizer(run: &ComparedRun) -> Option<String> {
+    let name = run.provenance.metadata.get("tokenizer")?;
+    (!name.ends_with("tokenizer.json")).then(|| name.chars().take(40).collect())
 }
 
 /// Metrics of a run that one warning names.
@@ -209,8 +218,13 @@ pub fn of_trainer(trainer: &Trainer, arms: &[Arm]) -> Vec<CompareWarning> {
     for (name, text, row) in trainer.skipped.iter().take(8) {
         parts.push(format!("column `{name}` is not numeric (`{text}` in row {row})"));
     }
+    let short = |name: &String| -> String { name.chars().take(40).collect() };
+    if !trainer.empty.is_empty() {
+        let names: Vec<String> = trainer.empty.iter().take(8).map(short).collect();
+        parts.push(format!("no numbers in {}", names.join(", ")));
+    }
     if !trainer.left_out.is_empty() {
-        let names: Vec<String> = trainer.left_out.iter().map(|n| n.chars().take(40).collect()).collect();
+        let names: Vec<String> = trainer.left_out.iter().map(short).collect();
         parts.push(format!(
             "{} metrics beyond the first {} were left out: {}",
             names.len(),
@@ -221,10 +235,17 @@ pub fn of_trainer(trainer: &Trainer, arms: &[Arm]) -> Vec<CompareWarning> {
     if parts.is_empty() {
         return Vec::new();
     }
+    let hint = match absent.is_empty() && unknown.is_empty() {
+        true => "numbers by run and step are compared; leave the rest out of the file to be rid of this note",
+        false => {
+            "names of runs in the file are held against those here (NAME=PATH); a file of one run is given as \
+             --metrics NAME=FILE"
+        }
+    };
     vec![warning(
         CompareCode::TrainerRows,
         format!("{}: {}", trainer.files.join(", "), parts.join("; ")),
-        "names of runs in the file are held against those here (NAME=PATH); a file of one run is given as --metrics NAME=FILE",
+        hint,
         &NONE,
     )]
 }

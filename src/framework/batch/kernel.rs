@@ -130,9 +130,9 @@ impl BatchKernel {
 
     #[inline(always)]
     fn bound_collisions(&self, block: &mut TokenBlock) {
-        let n = block.padded_len();
+        let (n, lines) = (block.padded_len(), self.table.lines());
         for i in 0..n {
-            let [min, max, ln_heaviest, _] = self.table.lines_at(block.conditional_entropy[i]);
+            let [min, max, ln_heaviest, _] = lines(block.conditional_entropy[i]);
             block.collision_min[i] = min;
             block.collision_max[i] = max;
             block.ln_heaviest[i] = ln_heaviest;

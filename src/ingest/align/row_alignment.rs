@@ -8,7 +8,8 @@ use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, RawSource};
-use crate::ingest::values::arrays::{self, Lists, WrongType};
+use crate::ingest::values::arrays::{self, WrongType};
+use crate::ingest::values::lists::Lists;
 
 /// Marks a token that a picked column has no value for.
 pub const ABSENT: usize = usize::MAX;

@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::ingest::files::opened::Opened;
-use crate::ingest::schema::columns::{Column, Kind, fold_name};
+use crate::ingest::schema::columns::{Column, Kind};
 use crate::ingest::schema::dialect::{Primitive, Shape};
 use crate::ingest::schema::user_map::UserMap;
 
 /// Two files of one run must agree on what a column is, where the column is of use.
 pub fn refuse_conflicts(opened: &[Opened], map: &UserMap) -> Result<()> {
     let of_use = |name: &str| {
-        let folded = fold_name(name);
-        let known = |c: &Column| {
-            c.kind() != Kind::Text && (c.name() == name || c.aliases().contains(&folded.as_str()))
-        };
+        let known = |c: &Column| c.kind() != Kind::Text && c.is_called(name);
         map.named().any(|(_, raw)| raw == name) || Column::ALL.iter().any(known)
     };
     let mut seen: BTreeMap<&str, (&Opened, Shape)> = BTreeMap::new();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::complete::whole_lines;
 use super::discover::{Discovered, LogFile, Skipped};
 use super::opened::{Opened, open};
-use super::run::IngestSettings;
+use super::settings::IngestSettings;
 use super::stored::Stored;
 use crate::error::{Error, Result};
 use crate::ingest::json::Annotations;

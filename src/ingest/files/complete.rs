@@ -6,7 +6,8 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::discover::{Container, LogFile, Skipped};
+use super::container::Container;
+use super::discover::{LogFile, Skipped};
 use super::opened::{Opened, open};
 use crate::error::{Error, Result};
 use crate::ingest::limits::Limits;

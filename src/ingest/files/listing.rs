@@ -101,13 +101,6 @@ impl Listing {
     }
 }
 
-/// The object of an address, which is no glob here.
-pub fn object_at(path: &Path) -> Result<Arc<Object>> {
-    let bucket = Bucket::of(path)?;
-    let found = bucket.find(bucket.key())?;
-    found.map(|found| found.object).ok_or_else(|| Error::NotFound { path: path.to_owned() })
-}
-
 impl Tree for Listing {
     fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         Ok(self.folders.get(folder).into_iter().flatten().cloned().collect())

@@ -6,7 +6,8 @@ use crate::ingest::files::opened::{Opened, Source};
 use crate::ingest::json::JsonBatches;
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::mapping::{Mapping, Transform};
-use crate::ingest::values::arrays::{IGNORED_LABEL, Lists, range_of, to_f64};
+use crate::ingest::values::arrays::{IGNORED_LABEL, range_of, to_f64};
+use crate::ingest::values::lists::Lists;
 
 /// Decides how the masks of a schema are read; `files` are all that have it.
 pub fn decide_masks(mapping: &mut Mapping, files: &[&Opened]) {

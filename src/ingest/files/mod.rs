@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod annotated;
 mod complete;
+pub mod container;
 pub mod discover;
 pub mod identity;
 #[cfg(feature = "cloud")]
@@ -17,6 +18,7 @@ pub mod ranges;
 #[cfg(feature = "cloud")]
 mod remote;
 pub mod run;
+pub mod settings;
 pub mod stored;
 #[cfg(feature = "cloud")]
 mod stretches;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::ingest::batch::BATCH_TOKENS;
-use crate::ingest::files::discover::{Container, LogFile};
+use crate::ingest::files::container::Container;
+use crate::ingest::files::discover::LogFile;
 use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::json::JsonBatches;
 use crate::ingest::limits::Limits;

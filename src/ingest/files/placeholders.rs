@@ -5,31 +5,35 @@ use crate::ingest::files::opened::{Opened, Source};
 use crate::ingest::json::JsonBatches;
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::mapping::Mapping;
-use crate::ingest::values::arrays::{Lists, to_f64};
+use crate::ingest::values::arrays::to_f64;
+use crate::ingest::values::lists::Lists;
+
+/// Fewer tokens than this may really all have probability one.
+const FEWEST: u64 = 8;
 
 /// A log-probability column that is zero everywhere was not computed.
 pub fn forget_placeholders(mapping: &mut Mapping, files: &[&Opened]) {
     let logprobs: Vec<Column> = mapping.columns.iter().map(|m| m.column).filter(|c| c.is_logprob()).collect();
     for column in logprobs {
         let Some(source) = mapping.get(column).and_then(|m| m.sources.first()).cloned() else { continue };
-        let zero = |o: &Opened| match &o.source {
-            Source::Parquet(head) => head.is_all_zero(&source.name),
-            Source::Json => json_is_all_zero(o, &source.name),
-            Source::Elsewhere { .. } => false,
+        let zeros = |o: &Opened| match &o.source {
+            Source::Parquet(head) => head.zeros(&source.name),
+            Source::Json => json_zeros(o, &source.name),
+            Source::Elsewhere { .. } => None,
         };
-        if files.iter().all(|file| zero(file)) {
+        if files.iter().all(|file| zeros(file).is_some_and(|count| count >= FEWEST)) {
             mapping.forget(column, &format!("(`{}`) is zero everywhere", source.name));
         }
     }
     mapping.fall_back_to_other_logprob();
 }
 
-/// Looks at the first rows only: a framework that skips a column skips it in the whole run.
-fn json_is_all_zero(file: &Opened, name: &str) -> bool {
-    let Ok(mut rows) = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits) else { return false };
-    let Some(Ok(first)) = rows.next() else { return false };
-    let Some(array) = first.batch.column_by_name(name) else { return false };
-    let Ok(lists) = Lists::of(array) else { return false };
-    let Ok(values) = to_f64(&lists.values) else { return false };
-    values.len() >= 8 && values.iter().all(|v| *v == 0.0 || v.is_nan())
+/// How many values a column has in the first rows, where all of them are zero. A framework that skips a column skips it in the whole run.
+fn json_zeros(file: &Opened, name: &str) -> Option<u64> {
+    let mut rows = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits).ok()?;
+    let first = rows.next()?.ok()?;
+    let lists = Lists::of(first.batch.column_by_name(name)?).ok()?;
+    let values = to_f64(&lists.values).ok()?;
+    let known = values.iter().filter(|v| !v.is_nan());
+    known.clone().all(|v| *v == 0.0).then(|| known.count() as u64)
 }

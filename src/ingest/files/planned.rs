@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::ingest::files::discover::{Container, LogFile, Skipped};
+use crate::ingest::files::container::Container;
+use crate::ingest::files::discover::{LogFile, Skipped};
 use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::files::opened::{Source, open};
-use crate::ingest::files::run::{IngestSettings, Run, RunFile};
+use crate::ingest::files::run::{Run, RunFile};
+use crate::ingest::files::settings::IngestSettings;
 use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::scan::unit_table::UnitTable;

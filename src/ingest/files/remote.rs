@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -11,10 +12,17 @@ use super::identity::FileIdentity;
 use super::ranges::{Ranges, keep};
 use super::stretches::Stretches;
 use crate::error::{Error, Result};
-use crate::store::{Fetch, Object};
+use crate::store::{Bucket, Fetch, Object};
 
 /// The first window of a stream is small: often only the first rows are looked at.
 const FIRST_WINDOW: u64 = 1 << 20;
+
+/// The object of an address, which is no glob here.
+pub fn object_at(path: &Path) -> Result<Arc<Object>> {
+    let bucket = Bucket::of(path)?;
+    let found = bucket.find(bucket.key())?;
+    found.map(|found| found.object).ok_or_else(|| Error::NotFound { path: path.to_owned() })
+}
 
 /// An object as a file.
 pub struct RemoteFile {

@@ -17,55 +17,17 @@ use crate::ingest::files::mask_meaning::decide_masks;
 use crate::ingest::files::one_run::{note_stale_tail, require_one_run};
 use crate::ingest::files::opened::{Opened, Source, open};
 use crate::ingest::files::placeholders::forget_placeholders;
+use crate::ingest::files::settings::IngestSettings;
 use crate::ingest::files::stored::Stored;
-use crate::ingest::limits::Limits;
-use crate::ingest::schema::columns::{Column, fold_name};
+use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::context::{AlignmentRule, FileContext, type_error};
-use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::dialect::{Dialect, RawField};
 use crate::ingest::schema::mapping::{self, Layout, Mapping};
 use crate::ingest::schema::resolve::{resolve, unreadable_mask};
-use crate::ingest::schema::user_map::UserMap;
-use crate::ingest::step_range::StepRange;
 use crate::ingest::turns::OneAtATime;
 
 /// Heads of far files that are fetched at once.
 const FAR_AT_ONCE: usize = 16;
-
-/// What the user can say about reading a log.
-#[derive(Clone, Debug, Default)]
-pub struct IngestSettings {
-    /// `--map canonical=column`.
-    pub map: UserMap,
-    /// `--align`, where the convention should not be recognised.
-    pub alignment: Option<Alignment>,
-    /// Entropies are logged in bits.
-    pub entropy_in_bits: bool,
-    /// Go on with more than 20 % of values missing.
-    pub allow_missing: bool,
-    /// Worker threads; 0 is one a core.
-    pub threads: usize,
-    /// What reading may take.
-    pub limits: Limits,
-    /// Take files of different runs as one.
-    pub pool: bool,
-    /// The steps to read; all where none are named.
-    pub steps: Option<StepRange>,
-    /// The run goes on: what is not complete yet is left out and said, not refused.
-    pub growing: bool,
-    /// Tokens of a scan unit at least, which one worker reads at a time; 0 is what is fast.
-    pub unit_tokens: u64,
-}
-
-impl IngestSettings {
-    /// The number of worker threads to use.
-    pub fn worker_count(&self) -> usize {
-        let wanted = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-            n => n,
-        };
-        wanted.min(self.limits.workers())
-    }
-}
 
 /// An opened log file.
 #[derive(Clone)]
@@ -145,7 +107,7 @@ impl Run {
         run.map_columns(&opened)?;
         run.note_missing_step(&opened);
         run.notes.extend(note_stale_tail(&opened));
-        run.notes.extend(settings.steps.map(|steps| format!("{steps} only (--steps)")));
+        run.notes.extend(settings.steps.map(|steps| steps.note()));
         Ok(run)
     }
 
@@ -166,6 +128,7 @@ impl Run {
         let derived = |m: &Mapping| match column {
             Column::LogprobNew => m.has(Column::Ratio) && m.has(Column::Logprob),
             Column::PolicyVersion => m.has(Column::TokenVersion),
+            Column::Reward => m.sums_token_rewards(),
             _ => false,
         };
         self.mappings.iter().any(|m| m.has(column) || derived(m))
@@ -322,8 +285,7 @@ fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opene
 }
 
 fn no_token_columns(file: &Opened) -> Error {
-    let has =
-        |name: Column| file.fields.iter().any(|f| name.aliases().contains(&fold_name(&f.name).as_str()));
+    let has = |column: Column| file.fields.iter().any(|field| column.is_called(&field.name));
     let needed = [Column::TokenId, Column::Logprob, Column::Entropy, Column::Advantage];
     let missing: Vec<&str> = needed.iter().filter(|c| !has(**c)).map(|c| c.name()).collect();
     match file.dialect.text_only() {

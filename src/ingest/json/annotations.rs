@@ -26,7 +26,7 @@ use crate::output::Scratch;
 pub struct Annotations {
     copy: Mutex<File>,
     path: PathBuf,
-    places: HashMap<Box<str>, Vec<Place>>,
+    stretches: HashMap<Box<str>, Vec<Stretch>>,
     limits: Limits,
     // Goes last: the copy lies in it.
     _folder: Scratch,
@@ -34,14 +34,14 @@ pub struct Annotations {
 
 /// Where a line is in the copy.
 #[derive(Clone, Copy)]
-struct Place {
+struct Stretch {
     offset: u64,
     bytes: u64,
 }
 
 impl std::fmt::Debug for Annotations {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "annotations of {} traces", self.places.len())
+        write!(f, "annotations of {} traces", self.stretches.len())
     }
 }
 
@@ -53,7 +53,7 @@ impl Annotations {
         let failed = |e| Error::write(&path, e);
         let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
         let mut out = BufWriter::new(file);
-        let mut places: HashMap<Box<str>, Vec<Place>> = HashMap::new();
+        let mut stretches: HashMap<Box<str>, Vec<Stretch>> = HashMap::new();
         let mut offset = 0;
         for file in files {
             let mut lines = match Lines::open(file, limits) {
@@ -70,7 +70,7 @@ impl Annotations {
                     Ok(Some(trace)) => {
                         let bytes = line.len() as u64;
                         out.write_all(line).map_err(failed)?;
-                        places.entry(trace).or_default().push(Place { offset, bytes });
+                        stretches.entry(trace).or_default().push(Stretch { offset, bytes });
                         offset += bytes;
                     }
                     Ok(None) => {}
@@ -79,21 +79,21 @@ impl Annotations {
             }
         }
         let file = out.into_inner().map_err(|e| Error::write(&path, e.into_error()))?;
-        Ok(Self { copy: Mutex::new(file), path, places, limits, _folder: folder })
+        Ok(Self { copy: Mutex::new(file), path, stretches, limits, _folder: folder })
     }
 
     /// The lines of a trace, in the order they were written.
     pub(super) fn of(&self, trace: &str) -> std::result::Result<Vec<Object>, String> {
-        let places = self.places.get(trace).map_or(&[][..], Vec::as_slice);
-        places.iter().map(|place| self.line(*place)).collect()
+        let stretches = self.stretches.get(trace).map_or(&[][..], Vec::as_slice);
+        stretches.iter().map(|stretch| self.line(*stretch)).collect()
     }
 
-    fn line(&self, place: Place) -> std::result::Result<Object, String> {
+    fn line(&self, stretch: Stretch) -> std::result::Result<Object, String> {
         let read = || {
             let mut line = Vec::new();
             let mut file = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
-            file.seek(SeekFrom::Start(place.offset))?;
-            Read::by_ref(&mut *file).take(place.bytes).read_to_end(&mut line)?;
+            file.seek(SeekFrom::Start(stretch.offset))?;
+            Read::by_ref(&mut *file).take(stretch.bytes).read_to_end(&mut line)?;
             Ok(line)
         };
         let line = read().map_err(|e: std::io::Error| format!("{}: {e}", self.path.display()))?;

@@ -1,20 +1,14 @@
 //! A JSON log as a stream of Arrow batches.
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
-
-use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, Field as ArrowField, Schema};
+use arrow_array::RecordBatch;
 
 use super::adapters;
-use super::arrays::{self, Kind};
+use super::columns::{Columns, LateField};
 use super::field::{Field, Object};
-use super::rows::{MAX_COLUMNS, Row, Rows};
+use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
-use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind, fold_name};
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 use crate::ingest::schema::user_map::UserMap;
 
@@ -49,15 +43,6 @@ pub struct JsonBatches {
     done: bool,
 }
 
-/// A column that has its first value after the first batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LateField {
-    /// Its name.
-    pub name: String,
-    /// The line of its first value, from 1.
-    pub line: u64,
-}
-
 impl JsonBatches {
     /// Opens a `.jsonl` or `.json` file, plain, gzip or zstd, and reads its first batch. Batches
     /// have about `token_budget` tokens; a longer response is a batch of its own.
@@ -67,13 +52,11 @@ impl JsonBatches {
 
     /// The same, where columns that the user named must keep their type.
     pub fn open_mapped(stored: &Stored, token_budget: usize, limits: Limits, map: &UserMap) -> Result<Self> {
-        let calculates = |(column, _): &(Canonical, &str)| column.kind() != CanonicalKind::Text;
-        let named = map.named().filter(calculates).map(|(_, raw)| raw.to_owned()).collect();
         let mut batches = Self {
             rows: Rows::open(stored, limits)?,
             limits,
             budget: token_budget.clamp(1, MAX_BUDGET),
-            columns: Columns { named, ..Columns::default() },
+            columns: Columns::new(map),
             first: None,
             fields: Vec::new(),
             row: 0,
@@ -84,13 +67,13 @@ impl JsonBatches {
             return Err(Error::Empty { path: stored.path().to_owned() });
         }
         batches.fields = batches.columns.fields();
-        batches.columns.late = Some(Vec::new());
+        batches.columns.expect_no_more();
         Ok(batches)
     }
 
     /// The columns that had their first value since the last call, after the first batch.
     pub fn take_late(&mut self) -> Vec<LateField> {
-        self.columns.late.as_mut().map(std::mem::take).unwrap_or_default()
+        self.columns.take_late()
     }
 
     /// The columns of all batches so far.
@@ -177,136 +160,6 @@ fn weigh(row: &Object) -> usize {
         };
     }
     tokens + text / TEXT_PER_TOKEN
-}
-
-/// The columns seen so far, and their cells of the batch under construction.
-#[derive(Default)]
-struct Columns {
-    columns: Vec<Column>,
-    index: HashMap<String, usize>,
-    rows: usize,
-    /// Columns that the user named: a change of their type is an error.
-    named: Vec<String>,
-    /// Columns that begin late; `None` during the first batch.
-    late: Option<Vec<LateField>>,
-}
-
-struct Column {
-    name: String,
-    kind: Kind,
-    /// Whether a change of type is an error; other columns are left out from then on.
-    strict: bool,
-    dropped: bool,
-    /// The first line with a list of several kinds.
-    mixed: Option<u64>,
-    cells: Vec<(usize, Field)>,
-}
-
-impl Columns {
-    fn add(&mut self, row: Row, path: &Path) -> Result<()> {
-        for (name, value) in row.object {
-            let kind = Kind::of(&value);
-            let column = match self.index.get(name.as_ref()) {
-                Some(i) => &mut self.columns[*i],
-                None if self.columns.len() >= MAX_COLUMNS => {
-                    return Err(Error::Corrupt {
-                        path: path.to_owned(),
-                        place: format!("line {}", row.line),
-                        message: format!("more than {MAX_COLUMNS} different columns"),
-                    });
-                }
-                None => {
-                    self.index.insert(name.clone().into_owned(), self.columns.len());
-                    let strict = is_strict(&name) || self.named.iter().any(|named| **named == *name);
-                    let name = name.into_owned();
-                    self.columns.push(Column {
-                        name,
-                        kind: Kind::Unknown,
-                        strict,
-                        dropped: false,
-                        mixed: None,
-                        cells: Vec::new(),
-                    });
-                    let last = self.columns.len() - 1;
-                    &mut self.columns[last]
-                }
-            };
-            if matches!(value, Field::Mixed) {
-                column.mixed.get_or_insert(row.line);
-            }
-            // Left out, such a list would be values that are missing without a word.
-            if let Some(line) = column.mixed.filter(|_| column.strict) {
-                let merged = column.kind.merge(kind).unwrap_or(kind);
-                if merged != Kind::Unknown {
-                    return Err(Error::ColumnType {
-                        path: path.to_owned(),
-                        column: column.name.clone(),
-                        found: format!("a list of several kinds in line {line}"),
-                        expected: format!("{} as in other lines", merged.describe()),
-                        canonical: None,
-                    });
-                }
-            }
-            if column.dropped || kind == Kind::Unknown {
-                continue;
-            }
-            if column.kind == Kind::Unknown
-                && let Some(late) = &mut self.late
-            {
-                late.push(LateField { name: column.name.clone(), line: row.line });
-            }
-            match column.kind.merge(kind) {
-                Some(merged) => {
-                    column.kind = merged;
-                    column.cells.push((self.rows, value));
-                }
-                None if column.strict => {
-                    return Err(Error::ColumnType {
-                        path: path.to_owned(),
-                        column: column.name.clone(),
-                        found: format!("{} in line {}", kind.describe(), row.line),
-                        expected: format!("{} as before", column.kind.describe()),
-                        canonical: None,
-                    });
-                }
-                None => {
-                    column.dropped = true;
-                    column.cells = Vec::new();
-                }
-            }
-        }
-        self.rows += 1;
-        Ok(())
-    }
-
-    fn take_batch(&mut self) -> Result<RecordBatch, ArrowError> {
-        let rows = std::mem::take(&mut self.rows);
-        let mut fields = Vec::new();
-        let mut arrays = Vec::new();
-        for column in self.columns.iter_mut().filter(|c| !c.dropped) {
-            let cells = std::mem::take(&mut column.cells);
-            if let Some(array) = arrays::build(column.kind, cells, rows)? {
-                fields.push(ArrowField::new(&column.name, array.data_type().clone(), true));
-                arrays.push(array);
-            }
-        }
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
-    }
-
-    fn fields(&self) -> Vec<RawField> {
-        let known = self.columns.iter().filter(|c| !c.dropped);
-        known.filter_map(|c| Some(RawField::new(&c.name, c.kind.shape()?))).collect()
-    }
-}
-
-/// Whether the analysis would calculate with a column of this name. Free columns such as a ground
-/// truth may change their type as they like.
-fn is_strict(name: &str) -> bool {
-    let folded = fold_name(name);
-    let named = |c: &&Canonical| c.name() == name || c.aliases().contains(&folded.as_str());
-    let kinds: Vec<_> = Canonical::ALL.iter().filter(named).map(|c| c.kind()).collect();
-    !kinds.is_empty() && !kinds.contains(&CanonicalKind::Text)
 }
 
 #[cfg(test)]

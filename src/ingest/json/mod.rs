@@ -4,12 +4,15 @@ mod adapters;
 mod annotations;
 mod arrays;
 mod batches;
+mod columns;
 mod field;
 mod lines;
+mod list_builder;
 mod non_finite;
 mod parse;
 mod rows;
 
 pub use annotations::Annotations;
-pub use batches::{JsonBatches, LateField};
+pub use batches::JsonBatches;
+pub use columns::LateField;
 pub use non_finite::to_null as non_finite_to_null;

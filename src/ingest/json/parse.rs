@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::field::{Field, ListBuilder, Object};
+use super::field::{Field, Object};
+use super::list_builder::ListBuilder;
 use super::non_finite;
 use crate::ingest::limits::Limits;
 

@@ -46,7 +46,7 @@ fn has_ends(batch: &TokenBatch, i: usize) -> bool {
     let tokens = batch.range(i);
     let untrained = batch.mask().is_some_and(|mask| {
         let mask = &mask[tokens.clone()];
-        mask.first() == Some(&0) || mask.last() == Some(&0)
+        [mask.first(), mask.last()].into_iter().flatten().any(|flag| *flag != 1)
     });
     untrained || logged_length(batch, i, Column::ResponseLen).is_some_and(|n| n != tokens.len())
 }

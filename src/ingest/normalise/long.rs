@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::responses;
-use crate::ingest::normalise::tokens::{self, Place, TokenSource};
+use crate::ingest::normalise::tokens::{self, Owners, TokenSource};
 use crate::ingest::schema::columns::{Column, Level};
 use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::mapping::{Mapped, Mapping};
@@ -61,11 +61,12 @@ pub fn normalise(
         }
     }
     let asked = context.asked(&responses.step).map(|asked| tokens::spread(&asked, &offsets));
-    let mask = tokens::merge_masks(masks.into_iter(), asked.as_deref(), quality);
+    // What it leaves open is settled once responses are whole and their ends are cut.
+    let mask = tokens::merge_masks(masks.into_iter());
     // The first may have begun before, the last may go on: they are judged when they are put together.
     let whole = 1..(offsets.len() - 1).saturating_sub(1);
-    let place = Place { offsets: &offsets, rows: &row_of, whole, asked: asked.as_deref() };
-    let tokens = tokens::read(&sources, mask, context, place, quality)?;
+    let owners = Owners { offsets: &offsets, rows: &row_of, whole, asked: asked.as_deref() };
+    let tokens = tokens::read(&sources, mask, context, owners, quality)?;
     Ok(TokenBatch { origin, offsets, responses, tokens })
 }
 

@@ -9,12 +9,13 @@ use crate::ingest::align::row_alignment::{ListColumn, Rows};
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::responses;
-use crate::ingest::normalise::tokens::{self, Place, TokenSource};
+use crate::ingest::normalise::tokens::{self, Owners, TokenSource};
 use crate::ingest::schema::columns::{Column, Level};
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::Mapping;
-use crate::ingest::values::arrays::{Lists, WrongType};
+use crate::ingest::values::arrays::WrongType;
+use crate::ingest::values::lists::Lists;
 
 /// Brings a batch of rows into canonical form. `first_row` is the batch's first row in its file.
 pub fn normalise(
@@ -83,16 +84,29 @@ pub fn normalise(
     let spread = sequence_masks.iter().map(|flags| tokens::spread(flags, &offsets));
     let asked = context.asked(&responses.step).map(|asked| tokens::spread(&asked, &offsets));
     let of_tokens = mask_sources.iter().map(|s| s.flags(context)).collect::<Result<Vec<_>>>()?;
-    let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread), asked.as_deref(), quality);
+    let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread))
+        .map(|mask| tokens::settle_mask(mask, asked.as_deref(), quality));
     let whole = 0..offsets.len() - 1;
-    let place = Place { offsets: &offsets, rows: &row_of, whole, asked: asked.as_deref() };
-    let tokens = tokens::read(&sources, mask, context, place, quality)?;
+    let owners = Owners { offsets: &offsets, rows: &row_of, whole, asked: asked.as_deref() };
+    let tokens = tokens::read(&sources, mask, context, owners, quality)?;
     let mut out = TokenBatch { origin, offsets, responses, tokens };
     if let Some(plans) = &plans {
         out.count_positions_from(|i| plans[i].response.start);
     }
     out.drop_plain_positions();
     out.derive_policy_version();
+    if mapping.sums_token_rewards() {
+        out.sum_token_rewards();
+        let asked = context.asked(&out.responses.step);
+        let is_asked = |i: &usize| asked.as_ref().is_none_or(|asked| asked[*i] == 1);
+        let rewards = out.responses.floats.get(Column::Reward);
+        let is_null = |i: usize| rewards.is_none_or(|rewards| rewards[i].is_nan());
+        let counts = quality.column(Column::Reward);
+        for i in (0..out.len()).filter(is_asked) {
+            counts.values += 1;
+            counts.null += u64::from(is_null(i));
+        }
+    }
     Ok(out)
 }
 

@@ -83,6 +83,9 @@ pub struct Quality {
     responses: u64,
     /// Values that are not a column's own: another one stands for them.
     stood_for: PerColumn<u64>,
+    /// Responses with the ids of another one and other values, about; known once all are read.
+    #[serde(skip)]
+    pub repeated_ids: u64,
 }
 
 /// A column, and the one that stands for it where it is not there.

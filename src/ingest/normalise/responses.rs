@@ -12,7 +12,8 @@ use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::dialect::group_of_uid;
 use crate::ingest::schema::mapping::{Mapped, Mapping, Transform, source_names};
-use crate::ingest::values::arrays::{self, Lists, WrongType};
+use crate::ingest::values::arrays::{self, WrongType};
+use crate::ingest::values::lists::{self, Lists};
 
 /// Reads the response-level columns at the given rows of the batch; the function gives the file's row
 /// of a response, for messages. Where the first may have `begun` before, its values are counted later.
@@ -94,7 +95,7 @@ fn whole_steps(
         (None, Some(of_file)) if array.is_null(i) => Ok(of_file),
         (None, _) if array.is_null(i) => Err(no_step(context, row_of(i), raw)),
         (None, _) => {
-            let shown = arrays::take(array, &[i]).and_then(|one| arrays::to_texts(&one)).ok();
+            let shown = lists::take(array, &[i]).and_then(|one| arrays::to_texts(&one)).ok();
             let shown = shown.and_then(|texts| texts.into_iter().next().flatten());
             let shown = shown.map_or_else(|| "this".to_owned(), |text| format!("`{text}`"));
             Err(context.bad_row(row_of(i), raw, format!("{shown} is not a whole number that a step can be")))
@@ -119,8 +120,8 @@ fn first_source<'a>(
 
 /// The rows of an array; the whole array where all rows are asked for.
 fn pick(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
-    let all = rows.len() == array.len() && arrays::runs(array).is_none();
-    if all { Ok(array.clone()) } else { arrays::take(array, rows) }
+    let all = rows.len() == array.len() && lists::runs(array).is_none();
+    if all { Ok(array.clone()) } else { lists::take(array, rows) }
 }
 
 fn transform_id(id: Id, transform: Transform) -> Id {

@@ -57,7 +57,7 @@ impl TokenSource<'_> {
 }
 
 /// The responses that tokens belong to.
-pub struct Place<'a> {
+pub struct Owners<'a> {
     /// Token boundaries of the responses.
     pub offsets: &'a [usize],
     /// Row of the file of each response.
@@ -71,23 +71,23 @@ pub struct Place<'a> {
 /// Reads all columns; `mask` is combined already.
 pub fn read(
     sources: &[TokenSource<'_>],
-    mask: Option<Vec<u8>>,
+    mask: Option<ScalarBuffer<u8>>,
     context: &FileContext,
-    place: Place<'_>,
+    owners: Owners<'_>,
     quality: &mut Quality,
 ) -> Result<TokenColumns> {
     let mut out = TokenColumns::default();
     {
-        let both = mask.as_ref().zip(place.asked).map(|(mask, asked)| -> Vec<u8> {
+        let both = mask.as_ref().zip(owners.asked).map(|(mask, asked)| -> Vec<u8> {
             mask.iter().zip(asked).map(|(m, a)| u8::from(*m == 1) & a).collect()
         });
         let checked = sanitize::Context {
             file: context.file,
-            rows: place.rows,
-            offsets: place.offsets,
-            whole: place.whole,
+            rows: owners.rows,
+            offsets: owners.offsets,
+            whole: owners.whole,
             mask: mask.as_deref(),
-            counted: both.as_deref().or(mask.as_deref()).or(place.asked),
+            counted: both.as_deref().or(mask.as_deref()).or(owners.asked),
         };
         for source in sources {
             let wrong = |WrongType(found)| context.type_error(source.raw, source.column, found);
@@ -118,7 +118,7 @@ pub fn read(
         }
     }
     if let Some(mask) = mask {
-        out.flags.set(Column::Mask, mask.into());
+        out.flags.set(Column::Mask, mask);
     }
     Ok(out)
 }
@@ -171,34 +171,36 @@ fn texts(source: &TokenSource<'_>) -> std::result::Result<StringArray, WrongType
     })
 }
 
-/// A token is trained on where every mask says so; a mask that says nothing says no, and is counted.
-pub fn merge_masks(
-    masks: impl Iterator<Item = Vec<u8>>,
-    asked: Option<&[u8]>,
-    quality: &mut Quality,
-) -> Option<Vec<u8>> {
+/// A token is trained on where every mask says so; one that says nothing leaves it open.
+pub fn merge_masks(masks: impl Iterator<Item = Vec<u8>>) -> Option<ScalarBuffer<u8>> {
     let both = |a: u8, b: u8| match (a, b) {
         (0, _) | (_, 0) => 0,
         (1, 1) => 1,
         _ => MISSING_FLAG,
     };
-    let mut merged =
+    let merged =
         masks.reduce(|before, mask| before.iter().zip(&mask).map(|(a, b)| both(*a, *b)).collect())?;
-    let missing = merged.iter().filter(|m| **m == MISSING_FLAG).count();
+    Some(merged.into())
+}
+
+/// The mask of whole responses, prompts and padding cut already: what it leaves open counts as missing, of the
+/// tokens of steps that are asked for, and is not trained on.
+pub fn settle_mask(mask: ScalarBuffer<u8>, asked: Option<&[u8]>, quality: &mut Quality) -> ScalarBuffer<u8> {
+    let missing = mask.iter().filter(|m| **m == MISSING_FLAG).count();
     let counts = quality.column(Column::Mask);
     let (values, null) = match asked {
-        None => (merged.len(), missing),
+        None => (mask.len(), missing),
         Some(asked) => {
-            let of_asked = merged.iter().zip(asked).filter(|(_, asked)| **asked == 1);
+            let of_asked = mask.iter().zip(asked).filter(|(_, asked)| **asked == 1);
             of_asked.fold((0, 0), |(all, null), (m, _)| (all + 1, null + usize::from(*m == MISSING_FLAG)))
         }
     };
     counts.values += values as u64;
     counts.null += null as u64;
-    if missing > 0 {
-        merged.iter_mut().filter(|m| **m == MISSING_FLAG).for_each(|m| *m = 0);
+    match missing {
+        0 => mask,
+        _ => mask.iter().map(|m| if *m == MISSING_FLAG { 0 } else { *m }).collect(),
     }
-    Some(merged)
 }
 
 /// One flag a response, spread over its tokens.

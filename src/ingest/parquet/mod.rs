@@ -1,5 +1,6 @@
 //! Parquet files: their columns as Arrow arrays, as runs of equal values, as sparse lists.
 
+mod batches;
 pub mod budget;
 pub mod checked_pages;
 pub mod column_chunks;
@@ -11,7 +12,9 @@ mod page_header;
 pub mod reader;
 mod row_groups;
 pub mod run_length;
+mod shapes;
 pub mod sparse_lists;
+mod stated;
 mod text_bytes;
 mod thrift;
 mod window;

@@ -4,29 +4,31 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Fields, Schema};
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Fields};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
-use parquet::file::statistics::Statistics;
 
 use crate::error::{Error, Result};
 use crate::ingest::files::stored::Stored;
 use crate::ingest::guard::{decoding, guarded};
 use crate::ingest::limits::Limits;
+use crate::ingest::parquet::batches::Batches;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::footer::End;
 use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
+use crate::ingest::parquet::shapes::raw_field;
 use crate::ingest::parquet::sparse_lists::SparseLists;
-use crate::ingest::schema::dialect::{Primitive, RawField, Shape};
+use crate::ingest::parquet::stated;
+use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::Layout;
-use crate::ingest::values::arrays::{Lists, range_of, to_f64};
-use crate::ingest::values::boundaries;
+use crate::ingest::values::arrays::{range_of, to_f64};
+use crate::ingest::values::lists::Lists;
 
 /// Rows that are looked at where the footer does not tell enough.
 const FIRST_ROWS: usize = 1024;
@@ -115,28 +117,14 @@ impl ParquetHead {
         })
     }
 
-    /// Whether the statistics prove that all values of a column are zero.
-    pub fn is_all_zero(&self, name: &str) -> bool {
-        self.stated_range(name) == Some((0.0, 0.0))
+    /// How many values a column has, where the statistics prove that all of them are zero.
+    pub fn zeros(&self, name: &str) -> Option<u64> {
+        stated::zeros(self.metadata.metadata(), name)
     }
 
     /// The least and the largest number of a column, where the statistics tell.
-    #[allow(clippy::cast_precision_loss)] // masks and log-probabilities are small
     pub fn stated_range(&self, name: &str) -> Option<(f64, f64)> {
-        let of_group = |g: &RowGroupMetaData| {
-            let column =
-                g.columns().iter().find(|c| c.column_path().parts().first().is_some_and(|p| p == name));
-            Some(match column?.statistics()? {
-                Statistics::Int32(s) => (f64::from(*s.min_opt()?), f64::from(*s.max_opt()?)),
-                Statistics::Int64(s) => (*s.min_opt()? as f64, *s.max_opt()? as f64),
-                Statistics::Float(s) => (f64::from(*s.min_opt()?), f64::from(*s.max_opt()?)),
-                Statistics::Double(s) => (*s.min_opt()?, *s.max_opt()?),
-                _ => return None,
-            })
-        };
-        let groups = self.metadata.metadata().row_groups().iter();
-        let ranges: Option<Vec<(f64, f64)>> = groups.map(of_group).collect();
-        ranges?.into_iter().reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+        stated::range(self.metadata.metadata(), name)
     }
 
     /// The same of the first rows, where no statistics were written.
@@ -262,100 +250,5 @@ impl ParquetHead {
             _ => f.clone(),
         };
         self.metadata.schema().fields().iter().map(field).collect()
-    }
-}
-
-/// Batches of rows.
-struct Batches<F> {
-    reader: ParquetRecordBatchReader,
-    runs: Vec<RunColumn>,
-    sparse: Vec<SparseLists>,
-    keys: Vec<String>,
-    /// Rows that the footer announces and that did not come yet.
-    expected: usize,
-    fail: F,
-}
-
-impl<F: Fn(String) -> Error> Iterator for Batches<F> {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let decoded = decoding(
-            || (self.fail)("the decoder failed on these bytes".into()),
-            || self.reader.next().transpose().map_err(|e| (self.fail)(e.to_string())),
-        );
-        match decoded.transpose() {
-            None if self.expected > 0 => {
-                self.expected = 0;
-                Some(Err((self.fail)("fewer rows than the footer announces".into())))
-            }
-            None => None,
-            Some(Err(error)) => Some(Err(error)),
-            Some(Ok(batch)) if batch.num_rows() > self.expected => {
-                Some(Err((self.fail)("too many rows".into())))
-            }
-            Some(Ok(batch)) => {
-                self.expected -= batch.num_rows();
-                let whole = with_own(&batch, &mut self.runs, &mut self.sparse, &self.keys);
-                Some(whole.map_err(|e| (self.fail)(e.to_string())))
-            }
-        }
-    }
-}
-
-/// Adds the columns that the Arrow reader did not read.
-fn with_own(
-    batch: &RecordBatch,
-    runs: &mut [RunColumn],
-    sparse: &mut [SparseLists],
-    keys: &[String],
-) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
-    let mut fields = batch.schema().fields().to_vec();
-    let mut columns = batch.columns().to_vec();
-    let rows = batch.num_rows();
-    for column in runs {
-        fields.push(column.field.clone());
-        columns.push(column.next_rows(rows)?);
-    }
-    if !sparse.is_empty() {
-        let keys: Vec<&ArrayRef> = keys.iter().filter_map(|key| batch.column_by_name(key)).collect();
-        let wanted = boundaries::changes(rows, &keys);
-        for column in sparse {
-            fields.push(column.field.clone());
-            columns.push(column.next_rows(rows, &wanted)?);
-        }
-    }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
-}
-
-fn raw_field(field: &Field) -> RawField {
-    let shape = match field.data_type() {
-        DataType::List(inner) | DataType::LargeList(inner) | DataType::FixedSizeList(inner, _) => {
-            match inner.data_type() {
-                DataType::List(deep) | DataType::LargeList(deep) | DataType::FixedSizeList(deep, _) => {
-                    Shape::ListOfLists(primitive(deep.data_type()))
-                }
-                other => Shape::List(primitive(other)),
-            }
-        }
-        DataType::Struct(_) | DataType::Map(_, _) => Shape::Struct,
-        other => Shape::Scalar(primitive(other)),
-    };
-    RawField::new(field.name(), shape)
-}
-
-fn primitive(data_type: &DataType) -> Primitive {
-    match data_type {
-        t if t.is_integer() => Primitive::Int,
-        t if t.is_floating() => Primitive::Float,
-        DataType::Decimal128(_, _) => Primitive::Float,
-        DataType::Boolean => Primitive::Bool,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Primitive::Text,
-        DataType::Dictionary(_, values) => primitive(values),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-            Primitive::Binary
-        }
-        t if t.is_temporal() => Primitive::Date,
-        _ => Primitive::Other,
     }
 }

@@ -10,7 +10,7 @@ use crate::ingest::normalise::ends;
 use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
 use crate::ingest::normalise::quality::Quality;
-use crate::ingest::normalise::sanitize;
+use crate::ingest::normalise::{sanitize, tokens};
 use crate::ingest::parquet::reader::ParquetHead;
 use crate::ingest::scan::selection::Selection;
 use crate::ingest::scan::units::Unit;
@@ -204,6 +204,11 @@ pub fn complete(run: &Run, batch: &mut TokenBatch, quality: &mut Quality) {
     let steps = run.settings.steps;
     quality.began(batch, steps);
     let cut = ends::cut(batch, file.context.alignment, mapping.has(Column::PromptIds));
+    if let Some(mask) = batch.tokens.flags.take(Column::Mask) {
+        let asked = file.context.asked(&batch.responses.step);
+        let asked = asked.map(|asked| tokens::spread(&asked, &batch.offsets));
+        batch.tokens.flags.set(Column::Mask, tokens::settle_mask(mask, asked.as_deref(), quality));
+    }
     // What was cut off may have hidden that the rest is a placeholder.
     for response in 0..if cut { batch.len() } else { 1 } {
         let asked = steps.is_none_or(|steps| steps.contains(batch.responses.step[response]));

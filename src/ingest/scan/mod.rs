@@ -1,6 +1,8 @@
 //! The scan of a run: units of work, decoded side by side or in order, responses stitched across them.
 
+pub mod copies;
 pub mod decode;
+pub mod fair_sample;
 pub mod in_order;
 pub mod parallel;
 pub mod renumber;

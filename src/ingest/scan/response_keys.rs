@@ -1,18 +1,22 @@
 //! Which file each response is in, by its ids: the same ids in two files are two runs, whose groups
-//! would be mixed; the same ids and values twice in one file are rows that were written twice.
+//! would be mixed; the same ids and values twice in one file are rows that were written twice. Where
+//! responses have no ids of their own, the values of groups tell (`copies`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, TokenBatch};
 use crate::ingest::files::run::Run;
+use crate::ingest::scan::copies::{Copied, GroupCopies, RARE};
+use crate::ingest::scan::fair_sample::{FairSample, Merge};
 use crate::ingest::schema::columns::Column;
 
-/// Ids that are remembered; beyond it a fair sample is, which does not depend on order.
-const MOST: usize = 1 << 14;
 /// Fewer responses than this twice may be a slip of the logger.
 const FEWEST: u64 = 2;
+/// Groups with copies of all responses for each with copies of some, where rows were written twice.
+const CLEARLY: u64 = 4;
 
 /// First and last values that responses with the same ids are held against each other by.
 const COMPARED: usize = 8;
@@ -25,18 +29,36 @@ struct Seen {
     /// The least hash of their values, and how many of them have it; none where these are not read.
     least: u64,
     copies: u32,
+    /// How many they are.
+    responses: u32,
+    /// ln p of the likeliest.
+    likeliest: f32,
 }
 
 impl Seen {
-    fn of(file: u32, content: Option<u64>) -> Self {
-        let copies = u32::from(content.is_some());
-        Self { files: (file, file), least: content.unwrap_or(0), copies }
+    fn of(file: u32, content: Option<u64>, logprob: f32) -> Self {
+        let (copies, least) = (u32::from(content.is_some()), content.unwrap_or(0));
+        Self { files: (file, file), least, copies, responses: 1, likeliest: logprob }
     }
 
+    /// Whether several responses have the ids and values that differ.
+    fn differ(&self) -> bool {
+        self.copies > 0 && self.copies < self.responses
+    }
+
+    /// Whether all responses with the ids have the same values, and not by chance.
+    fn is_copied(&self) -> bool {
+        self.responses > 1 && self.copies == self.responses && self.likeliest < RARE
+    }
+}
+
+impl Merge for Seen {
     fn merge(&mut self, other: Self) {
         self.files = (self.files.0.min(other.files.0), self.files.1.max(other.files.1));
+        self.responses = self.responses.saturating_add(other.responses);
+        self.likeliest = self.likeliest.max(other.likeliest);
         if other.least == self.least {
-            self.copies += other.copies;
+            self.copies = self.copies.saturating_add(other.copies);
         } else if other.least < self.least {
             (self.least, self.copies) = (other.least, other.copies);
         }
@@ -46,9 +68,9 @@ impl Seen {
 /// Hashes of step, group and sample with where they were seen.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct ResponseKeys {
-    level: u32,
-    #[serde(with = "crate::parts::encode::sorted")]
-    seen: HashMap<u64, Seen>,
+    seen: FairSample<Seen>,
+    /// Groups whose responses have no ids.
+    unnumbered: FairSample<GroupCopies>,
     run_ids: BTreeSet<Box<str>>,
 }
 
@@ -60,19 +82,25 @@ impl ResponseKeys {
                 self.add_run_id(id);
             }
         }
-        let (Some(groups), Some(samples)) = (batch.ids(Column::GroupId), batch.ids(Column::SampleId)) else {
-            return;
-        };
+        let id = |column: Column, i: usize| batch.ids(column).map_or(&Id::Missing, |ids| &ids[i]);
         let update = batch.responses.ints.get(Column::Update);
-        for (i, (group, sample)) in groups.iter().zip(samples).enumerate() {
-            if *group == Id::Missing || *sample == Id::Missing {
+        let turns = batch.tokens.ints.get(Column::Turn);
+        for i in 0..batch.len() {
+            let (group, sample) = (id(Column::GroupId, i), id(Column::SampleId, i));
+            let numbered = *sample != Id::Missing;
+            if numbered && *group == Id::Missing {
                 continue;
             }
             let mut hasher = DefaultHasher::new();
             (batch.responses.step[i], update.and_then(|u| u[i]), group, sample).hash(&mut hasher);
+            // Turns of one response may be rows of their own.
+            turns.map(|turns| turns.get(batch.range(i).start)).hash(&mut hasher);
             let (key, file) = (hasher.finish(), batch.origin.file);
-            if key.trailing_zeros() >= self.level {
-                self.insert(key, Seen::of(file, content(batch, i)));
+            if numbered && self.seen.takes(key) {
+                self.seen.add(key, Seen::of(file, content(batch, i), logprob(batch, i)));
+            } else if !numbered && self.unnumbered.takes(key) {
+                let copies = content(batch, i).map(|values| GroupCopies::of(file, values, logprob(batch, i)));
+                copies.into_iter().for_each(|copies| self.unnumbered.add(key, copies));
             }
         }
     }
@@ -86,33 +114,18 @@ impl ResponseKeys {
         }
     }
 
-    fn insert(&mut self, key: u64, seen: Seen) {
-        if key.trailing_zeros() < self.level {
-            return;
-        }
-        self.seen.entry(key).and_modify(|known| known.merge(seen)).or_insert(seen);
-        while self.seen.len() > MOST {
-            self.raise(self.level + 1);
-        }
-    }
-
-    fn raise(&mut self, level: u32) {
-        if level > self.level {
-            self.level = level;
-            self.seen.retain(|key, _| key.trailing_zeros() >= level);
-        }
-    }
-
     /// Adds what another scan remembers.
     pub fn merge(&mut self, other: Self) {
-        self.raise(other.level);
         other.run_ids.iter().for_each(|id| self.add_run_id(id));
-        other.seen.into_iter().for_each(|(key, seen)| self.insert(key, seen));
+        self.seen.merge(other.seen);
+        self.unnumbered.merge(other.unnumbered);
     }
 
     /// Gives files other numbers, in the same order.
     pub fn renumber(&mut self, file: impl Fn(u32) -> u32) {
-        self.seen.values_mut().for_each(|seen| seen.files = (file(seen.files.0), file(seen.files.1)));
+        let seen = self.seen.values_mut().map(|seen| &mut seen.files);
+        let files = seen.chain(self.unnumbered.values_mut().map(|group| &mut group.files));
+        files.for_each(|files| *files = (file(files.0), file(files.1)));
     }
 
     /// Fails where two files have the same responses under the same ids, or one file has them twice.
@@ -141,17 +154,49 @@ impl ResponseKeys {
                 why: format!("{count} responses of one have the step, group and sample of one in the other"),
             });
         }
-        let again = self.seen.values().filter(|seen| seen.copies > 1 && seen.files.0 == seen.files.1);
+        let again = self.seen.values().filter(|seen| seen.is_copied() && seen.files.0 == seen.files.1);
         let count = again.clone().count() as u64;
+        let differing = self.seen.values().filter(|seen| seen.differ()).count() as u64;
+        // Where responses with the same ids mostly differ, these are not ids of responses but of prompts.
+        let count = if count >= CLEARLY * differing { count } else { 0 };
         match again.map(|seen| seen.files.0).min().filter(|_| count >= FEWEST) {
-            None => Ok(()),
+            None => self.require_no_copies(path),
             Some(file) => Err(Error::RowsTwice {
                 path: path(file),
-                // Of a sample, so many times as many.
-                responses: count << self.level,
-                about: self.level > 0,
+                responses: self.seen.scaled(count),
+                about: !self.seen.is_all(),
             }),
         }
+    }
+
+    /// How many responses have the ids of another one and other values, about. 0 where that is so of most ids:
+    /// then they are not of responses, but of prompts.
+    pub fn repeated(&self) -> u64 {
+        let alone = self.seen.values().filter(|seen| seen.responses == 1).count();
+        let (ids, responses) = self
+            .seen
+            .values()
+            .filter(|seen| seen.differ())
+            .fold((0, 0), |(ids, all), seen| (ids + 1, all + u64::from(seen.responses)));
+        if ids as u64 >= FEWEST && ids < alone { self.seen.scaled(responses) } else { 0 }
+    }
+
+    /// Fails where groups of responses without ids were written twice.
+    fn require_no_copies(&self, path: impl Fn(u32) -> PathBuf) -> Result<()> {
+        let copied = |wanted: Copied| self.unnumbered.values().filter(move |group| group.copied() == wanted);
+        let (all, some) = (copied(Copied::All).count() as u64, copied(Copied::Some).count() as u64);
+        let first = copied(Copied::All).map(|group| group.files).min();
+        let Some((a, b)) = first.filter(|_| all >= FEWEST && all >= CLEARLY * some) else { return Ok(()) };
+        if a != b {
+            let why = format!("every response of {all} groups stands in both, with the same values");
+            return Err(Error::SeveralRuns { first: path(a), second: path(b), why });
+        }
+        let responses = copied(Copied::All).map(|group| group.responses).sum::<u64>() / 2;
+        Err(Error::RowsTwice {
+            path: path(a),
+            responses: self.unnumbered.scaled(responses),
+            about: !self.unnumbered.is_all(),
+        })
     }
 }
 
@@ -174,4 +219,10 @@ fn content(batch: &TokenBatch, response: usize) -> Option<u64> {
         }
     }
     Some(hasher.finish())
+}
+
+/// ln p of a response, by the policy that sampled it where that is logged.
+fn logprob(batch: &TokenBatch, response: usize) -> f32 {
+    let values = batch.floats(Column::LogprobRollout).or_else(|| batch.floats(Column::Logprob));
+    values.map_or(0.0, |values| values[batch.range(response)].iter().filter(|v| !v.is_nan()).sum())
 }

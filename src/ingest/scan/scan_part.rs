@@ -105,7 +105,9 @@ impl ScanPart {
     pub(super) fn rows(self, units: &UnitTable, continued: &[usize]) -> (Quality, RowIndex) {
         let counts: Vec<u64> =
             (0..units.count()).map(|unit| self.counts.get(&unit).copied().unwrap_or(0)).collect();
-        (self.quality.settled(), RowIndex::new(&counts, continued))
+        let mut quality = self.quality.settled();
+        quality.repeated_ids = self.keys.repeated();
+        (quality, RowIndex::new(&counts, continued))
     }
 
     pub(super) fn require_steps(&self, run: &Run) -> Result<()> {

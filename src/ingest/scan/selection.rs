@@ -46,6 +46,7 @@ impl Selection {
         let needed = |c: Column| match c {
             Column::Ratio => from_ratio,
             Column::TokenVersion if by_token => true,
+            Column::TokenReward if wants(Column::Reward) && mapping.sums_token_rewards() => true,
             c => wants(c) || STRUCTURE.contains(&c),
         };
         projected.columns.retain(|m| needed(m.column));

@@ -9,6 +9,11 @@ pub trait Progress: Sync {
 
     /// Something that does not change the result, but is worth knowing.
     fn note(&self, _: &str) {}
+
+    /// Something that was asked for and could not be done; the result is right without it.
+    fn warn(&self, text: &str) {
+        self.note(text);
+    }
 }
 
 /// No one looks.

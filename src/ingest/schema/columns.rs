@@ -117,6 +117,11 @@ impl Column {
         Self::ALL.iter().copied().find(|c| c.name() == name)
     }
 
+    /// Whether logs call it so.
+    pub fn is_called(self, raw: &str) -> bool {
+        self.name() == raw || self.aliases().contains(&fold_name(raw).as_str())
+    }
+
     /// Whether the values are log-probabilities (same sentinels and ranges).
     pub const fn is_logprob(self) -> bool {
         matches!(

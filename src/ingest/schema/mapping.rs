@@ -96,6 +96,12 @@ impl Mapping {
         self.get(column).is_some()
     }
 
+    /// Whether the reward of a response is the sum of its tokens' rewards: where nothing else says it, and a row is a
+    /// response.
+    pub fn sums_token_rewards(&self) -> bool {
+        self.layout == Layout::Nested && !self.has(Column::Reward) && self.has(Column::TokenReward)
+    }
+
     /// Takes `column` for not there: it holds placeholders only.
     pub fn forget(&mut self, column: Column, why: &str) {
         self.columns.retain(|m| m.column != column);

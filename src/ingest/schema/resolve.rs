@@ -2,7 +2,7 @@
 
 use crate::ingest::schema::columns::{Column, Kind, Level, fold_name};
 use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
-use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};
+use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
 use crate::ingest::schema::user_map::UserMap;
 
 /// Finds the canonical columns among `fields`. `None` where no token column is there.
@@ -31,6 +31,10 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
     if user.get(Column::Logprob).is_none() {
         take_probability(fields, layout, &mut mapping);
         mapping.fall_back_to_other_logprob();
+    }
+    if mapping.sums_token_rewards() {
+        let names = mapping.get(Column::TokenReward).map(source_names).unwrap_or_default();
+        mapping.notes.push(format!("`reward` is the sum of `{names}` over the response"));
     }
     let used = |name: &str| {
         mapping.columns.iter().any(|m| m.sources.iter().any(|s| s.name == name))

@@ -7,8 +7,8 @@ use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray, UInt64Array};
-use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
 use crate::ingest::batch::{Id, MISSING_FLAG, MISSING_ID};
@@ -17,8 +17,11 @@ use crate::ingest::batch::{Id, MISSING_FLAG, MISSING_ID};
 #[derive(Debug)]
 pub struct WrongType(pub String);
 
-fn wrong(array: &dyn Array) -> WrongType {
-    WrongType(array.data_type().to_string())
+impl WrongType {
+    /// The type of an array.
+    pub fn of(array: &dyn Array) -> Self {
+        Self(array.data_type().to_string())
+    }
 }
 
 /// Calls `$body` with `$typed` bound to the primitive array behind `$array`.
@@ -69,7 +72,7 @@ macro_rules! with_numbers {
                 let $typed = $array.as_primitive::<Float64Type>();
                 Ok($body)
             }
-            _ => Err(wrong($array)),
+            _ => Err(WrongType::of($array)),
         }
     };
 }
@@ -318,78 +321,10 @@ pub fn dictionary_keys(array: &dyn Array) -> Option<Vec<usize>> {
 }
 
 fn plain(array: &dyn Array) -> Result<ArrayRef, WrongType> {
-    let dictionary = array.as_any_dictionary_opt().ok_or_else(|| wrong(array))?;
+    let dictionary = array.as_any_dictionary_opt().ok_or_else(|| WrongType::of(array))?;
     let values = to_i32(dictionary.values().as_ref())?;
     let keys = dictionary_keys(array).unwrap_or_else(|| vec![0; array.len()]);
     let at = |i: usize| if array.is_valid(i) { values[keys[i]] } else { MISSING_ID };
     let whole: Vec<i32> = (0..array.len()).map(at).collect();
     Ok(Arc::new(PrimitiveArray::<Int32Type>::from(whole)))
-}
-
-/// A list column: row `i` has `values[offsets[i]..offsets[i + 1]]`.
-pub struct Lists {
-    /// Row boundaries in `values`.
-    pub offsets: Vec<usize>,
-    /// All rows' values, one after another.
-    pub values: ArrayRef,
-    /// Which rows have a list at all.
-    pub nulls: Option<NullBuffer>,
-}
-
-impl Lists {
-    /// Opens any kind of list array.
-    pub fn of(array: &dyn Array) -> Result<Self, WrongType> {
-        let nulls = array.nulls().cloned();
-        match array.data_type() {
-            DataType::List(_) => {
-                let list = array.as_list::<i32>();
-                let offsets = list.value_offsets().iter().map(|o| *o as usize).collect();
-                Ok(Self { offsets, values: list.values().clone(), nulls })
-            }
-            DataType::LargeList(_) => {
-                let list = array.as_list::<i64>();
-                let offsets = list.value_offsets().iter().map(|o| *o as usize).collect();
-                Ok(Self { offsets, values: list.values().clone(), nulls })
-            }
-            DataType::FixedSizeList(_, _) => {
-                let list = array.as_fixed_size_list();
-                let width = usize::try_from(list.value_length()).unwrap_or(0);
-                let offsets = (0..=list.len()).map(|i| i * width).collect();
-                Ok(Self { offsets, values: list.values().clone(), nulls })
-            }
-            _ => Err(wrong(array)),
-        }
-    }
-
-    /// Length of row `i`.
-    pub fn row_len(&self, i: usize) -> usize {
-        if self.is_null(i) { 0 } else { self.offsets[i + 1] - self.offsets[i] }
-    }
-
-    /// Whether row `i` has no list.
-    pub fn is_null(&self, i: usize) -> bool {
-        self.nulls.as_ref().is_some_and(|n| n.is_null(i))
-    }
-}
-
-/// The runs of a run-end encoded array: where each ends, and the values.
-pub fn runs(array: &ArrayRef) -> Option<(&[i32], &ArrayRef)> {
-    let runs = array.as_run_opt::<Int32Type>()?;
-    Some((runs.run_ends().values(), runs.values()))
-}
-
-/// The given rows of an array, ascending, one after another; the rows of runs become plain.
-pub fn take(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
-    if let Some((ends, values)) = runs(array) {
-        let mut run = 0;
-        let of_row = |row: &usize| {
-            run +=
-                ends[run..].iter().take_while(|end| usize::try_from(**end).is_ok_and(|e| e <= *row)).count();
-            run
-        };
-        let places: Vec<usize> = rows.iter().map(of_row).collect();
-        return take(values, &places);
-    }
-    let rows = UInt64Array::from_iter_values(rows.iter().map(|row| *row as u64));
-    arrow_select::take::take(array, &rows, None).map_err(|e| WrongType(e.to_string()))
 }

@@ -5,6 +5,7 @@ use arrow_array::{Array, ArrayRef, downcast_primitive_array};
 use arrow_schema::DataType;
 
 use crate::ingest::values::arrays::{self, WrongType};
+use crate::ingest::values::lists::runs;
 use crate::simd::{Work, widest};
 
 /// The rows at which a response starts: a position that does not go on, or a key that changes.
@@ -21,7 +22,7 @@ pub fn starts(
     let mut keys = keys;
     match (positions, keys) {
         (Some(array), _) => mark_positions(array, &mut first)?,
-        (None, [key, rest @ ..]) if arrays::runs(key).is_none() => {
+        (None, [key, rest @ ..]) if runs(key).is_none() => {
             mark_changes(key, &mut first, 0..rows);
             keys = rest;
         }
@@ -31,7 +32,7 @@ pub fn starts(
     let found = marked(&first);
     let mut changed = false;
     for key in keys {
-        if let Some((ends, _)) = arrays::runs(key) {
+        if let Some((ends, _)) = runs(key) {
             changed |= mark_runs(ends, &mut first);
             continue;
         }

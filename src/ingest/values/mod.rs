@@ -2,3 +2,4 @@
 
 pub mod arrays;
 pub mod boundaries;
+pub mod lists;

@@ -8,7 +8,7 @@ use burn::tensor::Device;
 use crate::error::{Error, Result};
 
 /// The device that `--device` names: `cpu`, and behind the features of the same names `wgpu`,
-/// `wgpu:N`, `cuda`, `cuda:N`.
+/// `wgpu:N` (also `vulkan`), `cuda`, `cuda:N`.
 pub fn parse_device(name: &str) -> Result<Device> {
     let (kind, index) = match name.split_once(':') {
         None => (name, None),
@@ -20,7 +20,7 @@ pub fn parse_device(name: &str) -> Result<Device> {
     match (kind, index) {
         ("cpu", None) => Ok(Device::flex()),
         ("cpu", Some(_)) => Err(unknown(name, "the processor has no number; --threads says how much of it")),
-        ("wgpu", index) => wgpu(name, index),
+        ("wgpu" | "vulkan", index) => wgpu(name, index),
         ("cuda", index) => cuda(name, index.unwrap_or(0)),
         _ => Err(unknown(name, "not a device")),
     }
@@ -65,7 +65,20 @@ pub struct DeviceFacts {
 #[must_use]
 pub fn devices() -> Vec<DeviceFacts> {
     let processor = DeviceFacts { name: "cpu".into(), card: None, memory: None, free: None };
-    std::iter::once(processor).chain(cuda_devices()).collect()
+    std::iter::once(processor).chain(cuda_devices()).chain(wgpu_device()).collect()
+}
+
+/// The card that `wgpu` takes by itself; it says nothing of its name and memory.
+#[cfg(feature = "wgpu")]
+fn wgpu_device() -> Option<DeviceFacts> {
+    wgpu("wgpu", None).ok()?;
+    let card = Some("the best card that its driver offers".into());
+    Some(DeviceFacts { name: "wgpu".into(), card, memory: None, free: None })
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn wgpu_device() -> Option<DeviceFacts> {
+    None
 }
 
 #[cfg(feature = "cuda")]
@@ -90,7 +103,7 @@ fn wgpu(name: &str, index: Option<usize>) -> Result<Device> {
 
 #[cfg(not(feature = "wgpu"))]
 fn wgpu(name: &str, _index: Option<usize>) -> Result<Device> {
-    Err(not_built(name, "wgpu"))
+    Err(not_built(name, "vulkan"))
 }
 
 #[cfg(feature = "cuda")]

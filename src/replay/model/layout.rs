@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::adapter::{Lora, PREFIX, Target};
+use super::adapter::lora::{Lora, PREFIX, Target};
 use super::config::ModelConfig;
 
 /// A tensor of a checkpoint.

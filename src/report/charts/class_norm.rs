@@ -44,7 +44,11 @@ fn ink(rows: &[&ClassRow], estimated: bool, width: u32) -> Scene {
     }
     canvas.legend(&legend);
     let label_width = rows.iter().map(|r| font::width(&r.label, 12.0, false)).fold(0.0, f64::max);
-    let rect = [26.0 + label_width, canvas.top() + 4.0, canvas.width() - 104.0, canvas.height() - 46.0];
+    let ratio = |row: &ClassRow| row.norm_ratio.map_or(String::new(), |r| format!("{} mean", times(r)));
+    // Readers' fonts may be wider than ours.
+    let ratio_width = rows.iter().map(|r| 1.2 * font::width(&ratio(r), 12.0, true)).fold(92.0, f64::max);
+    let right = canvas.width() - ratio_width - 12.0;
+    let rect = [26.0 + label_width, canvas.top() + 4.0, right, canvas.height() - 46.0];
     let axis = Axis::new("", 0.0..top * 1.04, ticks::linear(0.0, top * 1.04, width as usize / 100));
     let vertical = Axis::new("", 0.0..rows.len() as f64, Vec::new());
     let plot = Plot::inside(&canvas, rect, &axis, &vertical);
@@ -63,8 +67,7 @@ fn ink(rows: &[&ClassRow], estimated: bool, width: u32) -> Scene {
             }
         }
         canvas.text(&row.label, (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
-        let ratio = row.norm_ratio.map_or(String::new(), |r| format!("{} mean", times(r)));
-        canvas.strong(&ratio, (rect[2] + 8.0, middle - row_height * 0.19), Anchor::Left, Ink::Text);
+        canvas.strong(&ratio(row), (rect[2] + 8.0, middle - row_height * 0.19), Anchor::Left, Ink::Text);
         let sample = format!("n = {}", count(row.norm_sample));
         canvas.text(&sample, (rect[2] + 8.0, middle + row_height * 0.23), Anchor::Left, Ink::Muted);
     }

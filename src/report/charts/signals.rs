@@ -100,6 +100,12 @@ fn steps_of(signals: &[&Signal]) -> Vec<i64> {
     steps.collect::<BTreeSet<i64>>().into_iter().collect()
 }
 
+/// The steps of the run: panels are read one above the other, so a signal that ends early ends early in its own.
+fn axis(steps: &[i64]) -> std::ops::Range<f64> {
+    let [first, last] = [steps.first(), steps.last()].map(|step| step.map_or(0.0, |step| *step as f64));
+    first..last.max(first + 1.0)
+}
+
 /// Where and with what a small chart is drawn.
 struct Panel<'a> {
     rect: [f64; 4],
@@ -116,7 +122,7 @@ fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, panel: &Panel<
     let finite = || points.iter().map(|p| p.1).filter(|v| v.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let margin = ((high - low) * 0.08).max(1e-9 + 0.02 * high.abs());
-    let x = points[0].0..points[points.len() - 1].0.max(points[0].0 + 1.0);
+    let x = axis(steps);
     let name = prose(&signal.name).replace('_', " ");
     canvas.text(&name, (rect[0], rect[1] + 8.0), Anchor::Left, Ink::Text);
     let ends = format!("{} → {}", number(points[0].1), number(points[points.len() - 1].1));
@@ -146,6 +152,18 @@ fn alone(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn panels_share_the_steps_of_the_run() {
+        let signal = |steps: &[i64]| Signal {
+            name: String::new(),
+            points: steps.iter().map(|step| (*step, 1.0, None)).collect(),
+            range: None,
+        };
+        let (whole, short) = (signal(&[0, 10, 29]), signal(&[3, 21]));
+        assert_eq!(axis(&steps_of(&[&whole, &short])), 0.0..29.0);
+        assert_eq!(axis(&steps_of(&[&signal(&[4])])), 4.0..5.0);
+    }
 
     #[test]
     fn the_last_point_is_drawn_however_many_there_are() {

@@ -2,7 +2,11 @@
 
 use super::{Chart, Drawn, Missing};
 use crate::analyze::result::{Confidence, Diagnosis, Direction};
-use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks};
+use crate::format::words;
+use crate::report::draw::canvas::SMALL;
+use crate::report::draw::{
+    Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
+};
 use crate::report::text::prose;
 use crate::tables::Columns;
 
@@ -10,6 +14,12 @@ const TITLE: &str = "Order of events";
 const ROW: f64 = 20.0;
 /// Rows at most.
 const MOST: usize = 26;
+
+/// Between a mark and its label, and between a label and the chart's edge.
+const GAP: f64 = 9.0;
+const EDGE: f64 = 4.0;
+/// How much wider readers' fonts may be than ours.
+const WIDER: f64 = 1.12;
 
 /// Something that happened.
 pub struct Event {
@@ -29,7 +39,7 @@ pub fn events(diagnosis: &Diagnosis) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
         let kind = if cause.confidence == Confidence::Likely { "likely cause" } else { "possible cause" };
-        let name = cause.code.name().replace('_', " ");
+        let name = words(cause.code.name());
         events.extend(cause.from_step.map(|from| Event { kind, name, from, direction: None }));
     }
     for damage in &diagnosis.damage {
@@ -97,12 +107,51 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
                 plot.mark(from, top - 0.5, mark, 4.0, Pen::new(Ink::Text));
             }
         }
-        let word = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let (px, py) = plot.pixel(from, top - 0.5);
-        let text = format!("{}{word}, step {}", event.name.replace('_', " "), event.from);
-        let late = px > canvas.width() * 0.55;
-        let (at, anchor) = if late { (px - 9.0, Anchor::Right) } else { (px + 9.0, Anchor::Left) };
+        let (text, at, anchor) = label(event, px, canvas.width());
         canvas.text(&text, (at, py), anchor, Ink::Text);
     }
     canvas.finish()
+}
+
+/// The label of an event whose mark is at `px`: on the side where it fits, without its step where it fits only so.
+fn label(event: &Event, px: f64, width: f64) -> (String, f64, Anchor) {
+    let word = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
+    let short = format!("{}{word}", event.name.replace('_', " "));
+    let full = format!("{short}, step {}", event.from);
+    let before = (px - GAP, px - GAP - EDGE, Anchor::Right);
+    let behind = (px + GAP, width - EDGE - px - GAP, Anchor::Left);
+    let sides = if px > width * 0.55 { [before, behind] } else { [behind, before] };
+    for text in [full, short.clone()] {
+        let wide = font::width(&text, SMALL, false) * WIDER;
+        if let Some((at, _, anchor)) = sides.into_iter().find(|(_, room, _)| wide <= *room) {
+            return (text, at, anchor);
+        }
+    }
+    let (at, room, anchor) = if before.1 > behind.1 { before } else { behind };
+    (font::fit(&short, SMALL, room / WIDER), at, anchor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a phone and on a wide page, wherever the mark is.
+    #[test]
+    fn labels_end_inside_the_chart() {
+        for name in
+            ["entropy", "spurious_energy_share", "reward/a_part_with_a_name_that_no_phone_is_wide_enough_for"]
+        {
+            let event = Event { kind: "sign", name: name.into(), from: 23, direction: Some(Direction::Down) };
+            for (px, width) in
+                [340.0, 860.0].into_iter().flat_map(|w| (2..20).map(move |n| (0.05 * w * f64::from(n), w)))
+            {
+                let (text, at, anchor) = label(&event, px, width);
+                let wide = font::width(&text, SMALL, false);
+                let ends = if anchor == Anchor::Right { [at - wide, at] } else { [at, at + wide] };
+                assert!(ends[0] >= 0.0 && ends[1] <= width, "{text} at {px} of {width}: {ends:?}");
+                assert!(text.ends_with("step 23") || width < 400.0 || name.len() > 40, "{text}");
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::report::draw::{
     Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
 };
 use crate::report::numbers::{count, percent};
-use crate::report::text::token_label;
+use crate::report::text::token_or_id;
 use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Which tokens are spurious";
@@ -115,7 +115,7 @@ fn ranked(rows: &[VocabularyRow]) -> Vec<&VocabularyRow> {
 }
 
 fn label(row: &VocabularyRow) -> String {
-    row.token.as_deref().map_or_else(|| format!("id {}", row.token_id), token_label)
+    token_or_id(row.token.as_deref(), row.token_id)
 }
 
 fn table(rows: &[&VocabularyRow]) -> DataFrame {

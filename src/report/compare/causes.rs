@@ -6,6 +6,7 @@ use super::shown_arms::{left_out, shown};
 use crate::compare::Comparison;
 use crate::compare::result::{ArmCause, CauseRow};
 use crate::compare::verdict::shown_value;
+use crate::format::words;
 use crate::report::numbers::none;
 use crate::report::page::{Kind, Section, Sheet, note};
 use crate::report::text::prose;
@@ -63,7 +64,7 @@ pub fn found(comparison: &Comparison) -> Sheet {
 }
 
 fn spaced(row: &CauseRow) -> String {
-    row.code.name().replace('_', " ")
+    words(row.code.name())
 }
 
 /// One row a quantity, one column an arm.

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::{causes, metrics, tables};
 use crate::compare::Comparison;
-use crate::compare::result::{AlignmentSummary, Arm, CauseRow, CompareWarning, MetricRow};
+use crate::compare::result::{AlignmentSummary, Arm, CompareWarning, MetricRow};
 use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p, word};
+use crate::format::words;
 use crate::report::charts::Drawn;
 use crate::report::numbers::{count, none};
 use crate::report::page::warnings::{self, Notice};
@@ -17,16 +18,23 @@ const FIRST: [&str; 3] = ["reward", "entropy", "silenced_ratio"];
 /// Sentences and runs of the first screen at most.
 const DIFFERENCES: usize = 6;
 const ALIKE: usize = 4;
+/// Runs that the heading names at most.
+const NAMES: usize = 8;
 const ALIGNED: usize = 8;
 
 /// The page.
 #[must_use]
 pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
     let names: Vec<String> = comparison.arms.iter().map(|arm| prose(&arm.name)).collect();
+    let more = names.len().saturating_sub(NAMES);
+    let heading = |between: &str| {
+        let named = names[..names.len() - more].join(between);
+        if more > 0 { format!("{named}{between}and {more} more") } else { named }
+    };
     let notices: Vec<Notice> = comparison.warnings.iter().map(notice).collect();
     Page {
-        title: format!("{} – comparison of runs", names.join(", ")),
-        name: names.join(" · "),
+        title: format!("{} – comparison of runs", heading(", ")),
+        name: heading(" · "),
         facts: format!(
             "{} runs · {} tokens · baseline {}",
             comparison.runs.len(),
@@ -53,7 +61,7 @@ pub fn page(comparison: &Comparison, charts: &[Drawn]) -> String {
 
 fn notice(warning: &CompareWarning) -> Notice {
     Notice {
-        name: warning.code.name().replace('_', " "),
+        name: words(warning.code.name()),
         serious: false,
         message: warning.message.clone(),
         hint: warning.hint.clone(),
@@ -84,7 +92,7 @@ fn verdict(comparison: &Comparison) -> FirstScreen {
         },
         facts: facts(comparison),
         answers: vec![
-            ("What was not shown to differ", alike(&verdict.alike)),
+            ("What was not shown to differ", alike(comparison)),
             ("Causes", known_causes(comparison)),
             ("What it speaks of", html! { (prose(&verdict.scope)) }),
             ("Aligned", alignment(&comparison.alignment)),
@@ -92,9 +100,14 @@ fn verdict(comparison: &Comparison) -> FirstScreen {
     }
 }
 
-fn alike(sentences: &[String]) -> Markup {
+fn alike(comparison: &Comparison) -> Markup {
+    let sentences = &comparison.verdict.alike;
+    let nothing = match comparison.metrics.iter().any(|row| row.significant) {
+        true => "nothing: all that was compared differs",
+        false => "nothing could be compared",
+    };
     html! {
-        @if sentences.is_empty() { "nothing: all that was compared differs" }
+        @if sentences.is_empty() { (nothing) }
         @for sentence in sentences.iter().take(ALIKE) { p { (prose(sentence)) } }
         (left_out(sentences.len()))
     }
@@ -103,15 +116,9 @@ fn alike(sentences: &[String]) -> Markup {
 fn known_causes(comparison: &Comparison) -> Markup {
     html! {
         @if comparison.causes.is_empty() { "none in any run" }
-        @for row in comparison.causes.iter().take(ALIKE) { p { (prose(&said(row))) } }
+        @for row in comparison.causes.iter().take(ALIKE) { p { (prose(&row.sentence)) } }
         (left_out(comparison.causes.len()))
     }
-}
-
-/// Who has a cause, its code in words.
-fn said(row: &CauseRow) -> String {
-    let code = row.code.name();
-    row.sentence.replacen(code, &code.replace('_', " "), 1)
 }
 
 /// What the first screen has no room for.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{causes, metrics, shown_arms, tables};
 use crate::compare::Comparison;
 use crate::compare::verdict::word;
+use crate::format::words;
 use crate::report::charts::Drawn;
 use crate::report::markdown::list_charts;
 use crate::report::numbers::number;
@@ -74,7 +75,7 @@ fn warnings(out: &mut String, comparison: &Comparison) {
     }
     out.push_str("## Warnings\n\n");
     for w in comparison.warnings.iter().take(ROWS) {
-        let name = w.code.name().replace('_', " ");
+        let name = words(w.code.name());
         let _ = writeln!(out, "- **{name}** {}\n  - Next: {}", safe(&w.message), safe(&w.hint));
     }
     if comparison.warnings.len() > ROWS {
@@ -84,7 +85,7 @@ fn warnings(out: &mut String, comparison: &Comparison) {
 }
 
 fn movers(out: &mut String, comparison: &Comparison) {
-    for change in comparison.distributions.iter().filter(|c| !c.tokens.is_empty()) {
+    for change in tables::distributions(comparison).filter(|c| !c.tokens.is_empty()) {
         let _ = write!(out, "## Tokens that moved most: {}\n\n", safe(&change.run));
         tables::movers(change, ROWS).markdown(out);
         let distances = [("vocabulary", &change.vocabulary), ("plane", &change.plane)];

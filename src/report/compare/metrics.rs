@@ -2,15 +2,13 @@
 
 use maud::{Markup, html};
 
+use super::shown_arms::{left_out, shown};
 use crate::compare::Comparison;
 use crate::compare::result::{Family, MetricRow, Test};
-use crate::compare::verdict::{level, shown, shown_difference, shown_interval, shown_p};
-use crate::report::numbers::{count, none, number_or_dash};
-use crate::report::page::{Kind, Section, Sheet};
+use crate::compare::verdict::{level, shown as with_unit, shown_difference, shown_interval, shown_p};
+use crate::report::numbers::{none, number_or_dash};
+use crate::report::page::{Kind, Section, Sheet, note};
 use crate::report::text::prose;
-
-/// Arms that have a table at most.
-pub const ARMS: usize = 12;
 
 /// Families of many metrics, which are folded, with what they are.
 const FOLDED: [(Family, &str); 2] = [
@@ -33,8 +31,8 @@ pub fn sheet(comparison: &Comparison, arm: &str, which: impl Fn(&MetricRow) -> b
     for r in comparison.metrics.iter().filter(|r| r.run == arm && which(r)) {
         let cells = [
             prose(&r.label),
-            shown(r, r.baseline),
-            shown(r, r.other),
+            with_unit(r, r.baseline),
+            with_unit(r, r.other),
             shown_difference(r, r.difference),
             shown_interval(r).unwrap_or_else(none),
             r.p_value.map_or_else(none, shown_p),
@@ -55,20 +53,19 @@ fn test_name(row: &MetricRow) -> String {
         Test::WelchT => "Welch’s t",
         Test::None => return "no test".into(),
     };
-    format!("{name}, {} {}", count(row.n), row.test_unit)
+    format!("{name}, {}", row.test_unit.counted(row.n))
 }
 
 /// The section, open: the metrics are what the page is for.
 pub fn section(comparison: &Comparison) -> Section {
-    let more = comparison.arms.len().saturating_sub(ARMS + 1);
     let body = html! {
-        @for arm in comparison.arms.iter().skip(1).take(ARMS) {
+        @for arm in shown(comparison).into_iter().skip(1).map(|place| &comparison.arms[place]) {
             h3 { (prose(&arm.name)) " against " (prose(&comparison.arms[0].name)) }
             (sheet(comparison, &arm.name, |r| !is_folded(r)).html())
             @for (family, what) in FOLDED { (folded(comparison, &arm.name, family, what)) }
             "\n"
         }
-        @if more > 0 { p { (more) " more runs are in the files below." } }
+        @if let Some(said) = left_out(comparison) { (note(&said)) }
         p.note {
             "Shaded: differs beyond noise. Differences of shares are in percentage points. Effect: Cliff’s delta, from −1 (always lower) to 1 (always higher), within pairs where they are paired. "
             span.files {

@@ -1,7 +1,9 @@
 //! The arms that tables have room for, where there are many.
 
-use super::metrics::ARMS;
 use crate::compare::Comparison;
+
+/// Arms that tables have room for.
+const ARMS: usize = 12;
 
 /// The places of the arms with a column of their own, ascending: the baseline, then those with a likely cause,
 /// with a possible one, that differ from the baseline, and the others until there is no more room.

@@ -2,16 +2,22 @@
 
 use maud::html;
 
-use super::metrics::ARMS;
-use super::shown_arms::shown;
+use super::shown_arms::{left_out, shown};
 use crate::compare::Comparison;
 use crate::compare::result::DistributionChange;
 use crate::report::numbers::{count, none, number, number_or_dash, percent};
-use crate::report::page::{Kind, Section, Sheet};
-use crate::report::text::{prose, token_label};
+use crate::report::page::{Kind, Section, Sheet, note};
+use crate::report::text::{prose, token_or_id};
 
 /// Runs of a table at most.
 const RUNS: usize = 200;
+
+/// How the distributions of the arms that are shown changed.
+pub fn distributions(comparison: &Comparison) -> impl Iterator<Item = &DistributionChange> {
+    let names: Vec<&str> =
+        shown(comparison).into_iter().map(|place| comparison.arms[place].name.as_str()).collect();
+    comparison.distributions.iter().filter(move |change| names.contains(&change.run.as_str()))
+}
 
 /// The section: all tables, folded.
 pub fn section(comparison: &Comparison) -> Section {
@@ -23,7 +29,7 @@ pub fn section(comparison: &Comparison) -> Section {
             "In nats, of the mean entropy of the logged steps. Spread: each step against the line through its neighbours. Slope: median of the slopes of all pairs of steps. Collapsed: what the run’s own analysis calls an entropy collapse.",
         ))
         (runs(comparison).folded("Runs", Some("compare_runs"), ""))
-        @for change in comparison.distributions.iter().take(ARMS) {
+        @for change in distributions(comparison) {
             @let name = prose(&change.run);
             (movers(change, usize::MAX).folded(
                 &format!("Tokens that moved most: {name}"),
@@ -36,6 +42,7 @@ pub fn section(comparison: &Comparison) -> Section {
                 "",
             ))
         }
+        @if let Some(said) = left_out(comparison) { (note(&format!("Of tokens and regions that moved: {said}"))) }
         @if !spurious.is_empty() {
             (spurious.folded(
                 "Spurious tokens side by side",
@@ -51,18 +58,13 @@ fn interval(low: f64, high: f64) -> String {
     format!("{} to {}", number(low * 100.0), number(high * 100.0))
 }
 
-/// A token, or its id.
-fn token(text: Option<&str>, id: i64) -> String {
-    text.map_or_else(|| format!("id {id}"), token_label)
-}
-
 /// Tokens whose share changed most.
 pub fn movers(change: &DistributionChange, rows: usize) -> Sheet {
     let columns = ["token", "baseline", "run", "difference (points)", "interval"];
     let mut sheet = Sheet::new(&columns).with(Kind::Code, "token");
     for t in change.tokens.iter().take(rows) {
         sheet.push([
-            token(t.token.as_deref(), t.token_id),
+            token_or_id(t.token.as_deref(), t.token_id),
             percent(t.baseline),
             percent(t.other),
             number(t.difference * 100.0),
@@ -154,8 +156,9 @@ pub fn spurious(comparison: &Comparison, rows: usize) -> Sheet {
     for t in comparison.spurious_vocabulary.iter().take(rows) {
         let of_arms = places.iter().filter_map(|place| t.silenced.get(*place).zip(t.occurrences.get(*place)));
         let counts = of_arms.map(|(silenced, all)| format!("{} of {}", count(*silenced), count(*all)));
-        sheet
-            .push([token(t.token.as_deref(), t.token_id)].into_iter().chain(counts).collect::<Vec<String>>());
+        sheet.push(
+            [token_or_id(t.token.as_deref(), t.token_id)].into_iter().chain(counts).collect::<Vec<String>>(),
+        );
     }
     sheet
 }

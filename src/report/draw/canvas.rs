@@ -108,11 +108,9 @@ impl Canvas {
         if font::width(text, SMALL, false) * 1.12 <= room {
             return self.text(text, (middle, self.height() - 12.0), Anchor::Middle, Ink::Muted);
         }
-        let blanks = || text.char_indices().filter(|c| c.1 == ' ').map(|c| c.0);
-        let half = blanks().min_by_key(|at| at.abs_diff(text.len() / 2)).unwrap_or(0);
-        let (first, second) = text.split_at(half);
+        let (first, second) = font::halves(text);
         let room = self.width() - 8.0;
-        for (line, below) in [(first, 18.0), (second.trim_start(), 6.0)] {
+        for (line, below) in [(first, 21.0), (second, 8.0)] {
             let line = font::fit(line, SMALL, room);
             let half = font::width(&line, SMALL, false) / 2.0;
             let middle = middle.max(half + 4.0).min(self.width() - half - 4.0);

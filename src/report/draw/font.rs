@@ -49,17 +49,41 @@ pub fn fit(text: &str, size: f64, limit: f64) -> String {
     if width(text, size, false) <= limit {
         return text.to_owned();
     }
-    let mut room = limit - width("…", size, false);
-    let mut cut = String::new();
-    for c in text.chars() {
-        room -= width(c.encode_utf8(&mut [0; 4]), size, false);
-        if room < 0.0 {
-            break;
-        }
-        cut.push(c);
-    }
+    let room = limit - width("…", size, false);
+    let mut cut: String = taken(text.chars(), size, room).collect();
     cut.push('…');
     cut
+}
+
+/// A text that fits a width, with an ellipsis in its middle where something was cut: names of runs often differ
+/// at their ends.
+#[must_use]
+pub fn fit_ends(text: &str, size: f64, limit: f64) -> String {
+    if width(text, size, false) <= limit {
+        return text.to_owned();
+    }
+    let half = (limit - width("…", size, false)) / 2.0;
+    let mut end: Vec<char> = taken(text.chars().rev(), size, half).collect();
+    end.reverse();
+    taken(text.chars(), size, half).chain(['…']).chain(end).collect()
+}
+
+/// A text in two lines, broken at the blank that is nearest to its middle.
+#[must_use]
+pub fn halves(text: &str) -> (&str, &str) {
+    let blanks = text.char_indices().filter(|c| c.1 == ' ').map(|c| c.0);
+    let middle = blanks.min_by_key(|at| at.abs_diff(text.len() / 2)).unwrap_or(0);
+    let (first, second) = text.split_at(middle);
+    (first, second.trim_start())
+}
+
+/// The first characters, as many as there is room for.
+fn taken(characters: impl Iterator<Item = char>, size: f64, room: f64) -> impl Iterator<Item = char> {
+    let mut left = room;
+    characters.take_while(move |c| {
+        left -= width(c.encode_utf8(&mut [0; 4]), size, false);
+        left >= 0.0
+    })
 }
 
 #[cfg(test)]
@@ -83,5 +107,10 @@ mod tests {
         assert_eq!(fit("short", 10.0, 100.0), "short");
         let cut = fit(&"w".repeat(10_000), 10.0, 100.0);
         assert!(cut.ends_with('…') && width(&cut, 10.0, false) <= 100.0 && cut.len() > 8, "{cut}");
+        let cut = fit_ends("grpo-lr1e-6-clip-higher-seed0", 10.0, 100.0);
+        assert!(cut.starts_with("grpo-") && cut.ends_with("seed0") && cut.contains('…'), "{cut}");
+        assert!(width(&cut, 10.0, false) <= 100.0);
+        assert_eq!(halves("energy of silenced tokens"), ("energy of", "silenced tokens"));
+        assert_eq!(halves("entropy"), ("", "entropy"));
     }
 }

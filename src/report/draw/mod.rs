@@ -11,7 +11,7 @@ pub mod scene;
 pub mod svg;
 pub mod ticks;
 
-pub use canvas::{Anchor, Canvas};
+pub use canvas::{Anchor, Canvas, SMALL};
 pub use ink::{Dash, Ink, Pen};
 pub use legend::{Entry, Key};
 pub use plot::{Axis, Mark, Plot};

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use flate2::{Compression, Crc, write::ZlibEncoder};
-use tiny_skia::{Color, FillRule, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
+use tiny_skia::{FillRule, IntSize, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
 use ttf_parser::OutlineBuilder;
 
 use super::font;
@@ -12,14 +12,23 @@ use super::scene::{Label, Scene, Shape};
 
 /// Pixels of the PNG for one pixel of the scene.
 const SCALE: f32 = 2.0;
+/// How hard the rows are packed: 4 takes twice as long for a fifth less.
+const LEVEL: u32 = 2;
+/// Of every channel.
+const WHITE: u8 = 255;
+/// Rows that are packed at once: every time, the encoder clears the room for what comes out.
+const ROWS: usize = 64;
+/// The filter of a row that is its difference to the row above.
+const ABOVE: u8 = 2;
 
 /// The bytes of a PNG on white; `None` where the scene has no size.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn render(scene: &Scene) -> Option<Vec<u8>> {
     let scaled = |v: u32| (v as f32 * SCALE) as u32;
-    let mut pixmap = Pixmap::new(scaled(scene.width), scaled(scene.height))?;
-    pixmap.fill(Color::WHITE);
+    let (width, height) = (scaled(scene.width), scaled(scene.height));
+    let bytes = usize::try_from(width).ok()? * usize::try_from(height).ok()? * 4;
+    let mut pixmap = Pixmap::from_vec(vec![WHITE; bytes], IntSize::from_wh(width, height)?)?;
     for shape in &scene.shapes {
         draw(&mut pixmap, shape);
     }
@@ -159,24 +168,30 @@ impl OutlineBuilder for Outline {
     }
 }
 
-/// Eight bits of red, green and blue; every row as its difference to the pixel on the left.
-/// tiny-skia's own encoder writes alpha, too, which a chart on white does not have, and needs another crate.
+/// Eight bits of red, green and blue; every row as its difference to the row above, which is nothing over most of
+/// a chart. tiny-skia's own encoder writes alpha, too, which a chart on white does not have, and needs another crate.
+/// With the difference to the pixel on the left, as before, the demo's 17 charts took 233 ms and 953 kB; with
+/// tiny-skia's encoder 371 ms and 985 kB.
 fn encode(pixmap: &Pixmap) -> Option<Vec<u8>> {
     let (width, height) = (pixmap.width(), pixmap.height());
-    let row_bytes = usize::try_from(width).ok()? * 4;
-    let mut body = ZlibEncoder::new(Vec::new(), Compression::new(4));
-    let mut line = Vec::with_capacity(row_bytes);
-    for row in pixmap.data().chunks_exact(row_bytes) {
-        line.clear();
-        line.push(1);
-        let mut left = [0_u8; 3];
-        for pixel in row.chunks_exact(4) {
-            for (channel, before) in pixel.iter().zip(&mut left) {
-                line.push(channel.wrapping_sub(*before));
-                *before = *channel;
+    let pixels = usize::try_from(width).ok()?;
+    let mut body = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+    let (mut row, mut above) = (vec![0_u8; pixels * 3], vec![0_u8; pixels * 3]);
+    let mut lines = vec![ABOVE; ROWS * (1 + pixels * 3)];
+    for rows in pixmap.data().chunks(ROWS * pixels * 4) {
+        let mut end = 0;
+        for (line, with_alpha) in lines.chunks_exact_mut(1 + pixels * 3).zip(rows.chunks_exact(pixels * 4)) {
+            for (to, [red, green, blue, _]) in row.as_chunks_mut().0.iter_mut().zip(with_alpha.as_chunks().0)
+            {
+                *to = [*red, *green, *blue];
             }
+            for ((to, now), before) in line[1..].iter_mut().zip(&row).zip(&above) {
+                *to = now.wrapping_sub(*before);
+            }
+            end += line.len();
+            std::mem::swap(&mut row, &mut above);
         }
-        body.write_all(&line).ok()?;
+        body.write_all(&lines[..end]).ok()?;
     }
     let mut header = Vec::with_capacity(13);
     header.extend(width.to_be_bytes());
@@ -215,15 +230,15 @@ mod tests {
         let length = number(33);
         let mut raw = Vec::new();
         flate2::read::ZlibDecoder::new(&png[41..41 + length]).read_to_end(&mut raw).unwrap();
-        let mut pixels = Vec::new();
+        let mut pixels = vec![0_u8; width * 3];
         for row in raw.chunks_exact(1 + width * 3) {
-            assert_eq!(row[0], 1);
-            let mut left = [0_u8; 3];
+            assert_eq!(row[0], ABOVE);
+            let above = pixels.len() - width * 3;
             for (i, byte) in row[1..].iter().enumerate() {
-                left[i % 3] = left[i % 3].wrapping_add(*byte);
-                pixels.push(left[i % 3]);
+                pixels.push(pixels[above + i].wrapping_add(*byte));
             }
         }
+        pixels.drain(..width * 3);
         (width, height, pixels)
     }
 

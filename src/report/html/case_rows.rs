@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, FlaggedToken};
 use crate::report::numbers::{none, number};
-use crate::report::text::{in_order, token_gap, token_in_context, token_label};
+use crate::report::text::{in_order, token_gap, token_in_context, token_label, token_or_id};
 
 /// Cases of every step that come first, so that each step has some.
 const EACH_STEP: usize = 3;
@@ -36,7 +36,7 @@ pub fn choose(analysis: &RunAnalysis, budget: usize) -> Chosen<'_> {
     let cases = &analysis.cases.top;
     let mut taken = vec![false; cases.len()];
     let mut per_step: HashMap<i64, usize> = HashMap::new();
-    let (mut room, mut order) = (budget, Vec::new());
+    let (mut room, mut chosen) = (budget, Vec::new());
     for first in [true, false] {
         for (index, case) in cases.iter().enumerate() {
             if room < SMALLEST_ROW {
@@ -46,28 +46,29 @@ pub fn choose(analysis: &RunAnalysis, budget: usize) -> Chosen<'_> {
             if taken[index] || (first && *seen >= EACH_STEP) {
                 continue;
             }
-            let size = row(case, 0).0.len();
+            let cells = cells(case);
+            let size = row(case, 0, &cells).0.len();
             if size > room {
                 continue;
             }
             room -= size;
             taken[index] = true;
             *seen += 1;
-            order.push(index);
+            chosen.push((index, cells));
         }
     }
-    order.sort_by_key(|index| (cases[*index].step, *index));
-    let rows = order.iter().enumerate();
-    Chosen { rows: rows.map(|(id, i)| CaseRow { case: &cases[*i], html: row(&cases[*i], id) }).collect() }
+    chosen.sort_by_key(|(index, _)| (cases[*index].step, *index));
+    let rows = chosen.iter().enumerate().map(|(id, (index, cells))| {
+        let case = &cases[*index];
+        CaseRow { case, html: row(case, id, cells) }
+    });
+    Chosen { rows: rows.collect() }
 }
 
 /// The token of a case, as shown.
 pub fn token(case: &FlaggedToken) -> String {
-    match (&case.token, case.token_id) {
-        (Some(text), _) => token_label(text),
-        (None, Some(id)) => format!("id {id}"),
-        (None, None) => "?".into(),
-    }
+    let id = case.token_id.map_or("?".into(), |id| id.to_string());
+    token_or_id(case.token.as_deref(), id)
 }
 
 /// Five levels of risk; every two nats beyond what the entropy explains.
@@ -96,8 +97,15 @@ fn facts(case: &FlaggedToken) -> String {
     )
 }
 
-fn row(case: &FlaggedToken, id: usize) -> Markup {
+fn row(case: &FlaggedToken, id: usize, cells: &Markup) -> Markup {
     let kind = if case.kind == FlagKind::Spurious { "sp" } else { "ex" };
+    html! {
+        tr id={ "c" (id) } class=(kind) { (cells) }
+        "\n"
+    }
+}
+
+fn cells(case: &FlaggedToken) -> Markup {
     let shown = token(case);
     let gap = token_gap(case.before.iter().chain(&case.after));
     let inner = case.token.as_deref().map_or_else(|| shown.clone(), token_in_context);
@@ -119,17 +127,14 @@ fn row(case: &FlaggedToken, id: usize) -> Markup {
         case.position.to_string(),
     ];
     html! {
-        tr id={ "c" (id) } class=(kind) {
-            td { (case.kind.name()) }
-            td { code { (shown) } }
-            td.ctx {
-                (before(&case.before, gap)) (gap)
-                b class={ "r" (risk_level(case.risk)) } tabindex="0" data-t=(facts(case)) { (inner) }
-                (gap) (after(&case.after, gap))
-            }
-            @for value in &values { td { (value) } }
+        td { (case.kind.name()) }
+        td { code { (shown) } }
+        td.ctx {
+            (before(&case.before, gap)) (gap)
+            b class={ "r" (risk_level(case.risk)) } tabindex="0" data-t=(facts(case)) { (inner) }
+            (gap) (after(&case.after, gap))
         }
-        "\n"
+        @for value in &values { td { (value) } }
     }
 }
 

@@ -99,7 +99,7 @@
           const silenced = rare && cut !== null && cut !== undefined && stapo.cases.entropy[i] < cut;
           row.className = silenced ? "sp" : "ex";
           row.cells[0].textContent = silenced ? "spurious" : "exploratory";
-          if (cut !== null && cut !== undefined) row.cells[6].textContent = Number(cut.toPrecision(3));
+          if (cut !== null && cut !== undefined) row.cells[6].textContent = significant(cut, 3);
           if (rare) off.delete(row);
           else off.add(row);
         }

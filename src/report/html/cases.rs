@@ -45,12 +45,17 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
             (controls()) "\n"
             div #case-groups class=[many.then_some("long")] {
                 @for (index, group) in rows.chunk_by(|a, b| a.case.step == b.case.step).enumerate() {
-                    (step(group, index == 0)) "\n"
+                    (step(group, of, index == 0)) "\n"
                 }
             }
         }
     };
     Some(Section { id: "cases", link: "Cases", heading: "Cases", body })
+}
+
+/// `67 of 135`, or `135` where all of them are shown.
+pub fn shown_of(shown: u64, all: u64) -> String {
+    if shown < all { format!("{} of {}", count(shown), count(all)) } else { count(shown) }
 }
 
 fn intro(shown: u64, total: u64) -> Markup {
@@ -87,15 +92,20 @@ fn controls() -> Markup {
     }
 }
 
-fn step(rows: &[CaseRow<'_>], open: bool) -> Markup {
-    let spurious = rows.iter().filter(|r| r.case.kind == FlagKind::Spurious).count();
+fn step(rows: &[CaseRow<'_>], of: &Material<'_>, open: bool) -> Markup {
+    let spurious = rows.iter().filter(|r| r.case.kind == FlagKind::Spurious).count() as u64;
+    let exploratory = rows.len() as u64 - spurious;
+    let [all_spurious, all_exploratory] = rows.first().map_or([0; 2], |r| of.flagged_at(r.case.step));
     html! {
         @if let Some(first) = rows.first().map(|r| r.case) {
             details.step id={ "cases-" (first.step) } open[open] {
                 summary {
                     b { "Step " (first.step) } " "
                     span {
-                        "◆ " (spurious) " spurious, ○ " (rows.len() - spurious) " exploratory; riskiest "
+                        "◆ " (shown_of(spurious, all_spurious)) " spurious, ○ "
+                        (shown_of(exploratory, all_exploratory)) " exploratory"
+                        @if spurious + exploratory < all_spurious + all_exploratory { " shown" }
+                        "; riskiest "
                         code { (token(first)) }
                     }
                 }

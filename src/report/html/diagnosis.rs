@@ -4,17 +4,19 @@ use maud::{Markup, html};
 
 use super::material::Material;
 use crate::analyze::result::{Cause, Confidence, Diagnosis, DriverToken, Evidence};
+use crate::format::words;
 use crate::report::charts::Drawn;
 use crate::report::markdown_diagnosis::name;
-use crate::report::numbers::{number, number_or_dash, percent};
+use crate::report::numbers::{amount, number, number_or_dash, percent};
 use crate::report::page::figures::figure;
 use crate::report::page::{Kind, Section, Sheet, with_code};
 use crate::report::text::{in_order, prose, token_in_context, token_label};
 
 /// Charts that stand here and not among the others.
 pub const CHARTS: [&str; 3] = ["timeline", "signals", "concentration"];
-/// Tokens in the list, and on either side of each.
+/// Tokens in the list, those of them that need no click, and tokens on either side of each.
 const DRIVERS: usize = 50;
+const OPEN: usize = 12;
 const CONTEXT: usize = 6;
 
 /// The diagnosis.
@@ -50,7 +52,7 @@ pub fn of_run(diagnosis: &Diagnosis, charts: &[Drawn]) -> Section {
                     "Not checked: " (diagnosis.not_checked.len())
                     @if diagnosis.not_checked.len() == 1 { " cause" } @else { " causes" } " that this log cannot tell"
                 }
-                ul { @for open in &diagnosis.not_checked { li { code { (open.code.name()) } " needs " (open.needs) } } }
+                ul { @for open in &diagnosis.not_checked { li { (words(open.code.name())) ": log " (open.needs) } } }
             }
         }
         @if !charts.iter().flatten().any(|chart| chart.name == "signals") {
@@ -68,7 +70,7 @@ fn item(cause: &Cause) -> Markup {
     html! {
         li class=(class) {
             p {
-                span.code { span aria-hidden="true" { (sign) } " " (word) ": " (cause.code.name().replace('_', " ")) }
+                span.code { span aria-hidden="true" { (sign) } " " (word) ": " (words(cause.code.name())) }
                 " " (with_code(&cause.message)) "."
             }
             p.hint { b { "Next:" } " " (with_code(&cause.hint)) "." }
@@ -82,9 +84,13 @@ fn item(cause: &Cause) -> Markup {
     }
 }
 
-fn line(evidence: &Evidence) -> String {
+/// A number behind a finding; counts are whole.
+pub fn line(evidence: &Evidence) -> String {
     let place = evidence.step.map_or(String::new(), |s| format!("step {s}: "));
-    format!("{place}{} = {}", token_label(&evidence.what).replace('␣', " "), number(evidence.value))
+    let value = evidence.value;
+    let is_count = value.fract() == 0.0 && (0.0..1e9).contains(&value);
+    let shown = if is_count { amount(value) } else { number(value) };
+    format!("{place}{} = {shown}", token_label(&evidence.what).replace('␣', " "))
 }
 
 /// The tokens that carry the energy.
@@ -108,7 +114,11 @@ pub fn drivers(of: &Material<'_>) -> Option<Section> {
         h3 { "What a bound would leave" }
         (rules.html())
         h3 { "The largest tokens" }
-        (list(&drivers.top))
+        @let (first, others) = drivers.top.split_at(drivers.top.len().min(OPEN));
+        (list(first))
+        @if !others.is_empty() {
+            details { summary { (others.len().min(DRIVERS - OPEN)) " more" } (list(&others[..others.len().min(DRIVERS - OPEN)])) }
+        }
     };
     Some(Section { id: "drivers", link: "Drivers", heading: "Tokens that drive the update", body })
 }
@@ -123,7 +133,7 @@ fn list(tokens: &[DriverToken]) -> Markup {
         .with(Kind::Words, "context")
         .with(Kind::Text, "corner");
     let whole = |value: Option<i64>| value.map_or("–".to_owned(), |v| v.to_string());
-    for d in tokens.iter().take(DRIVERS) {
+    for d in tokens {
         let before = d.before[d.before.len().saturating_sub(CONTEXT)..].iter();
         let after = d.after.iter().take(CONTEXT);
         let around: Vec<String> = before
@@ -140,7 +150,7 @@ fn list(tokens: &[DriverToken]) -> Markup {
             number(d.entropy),
             number(d.advantage),
             number_or_dash(d.ratio),
-            d.corner.map_or("–", |c| c.name()).replace('_', " "),
+            words(d.corner.map_or("–", |c| c.name())),
             whole(d.lag),
             whole(d.turn),
             d.position.to_string(),

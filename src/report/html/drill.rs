@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::case_rows::{CaseRow, token};
-use super::cases::MANY_STEPS;
+use super::cases::{MANY_STEPS, shown_of};
 use super::material::Material;
 use crate::analyze::result::FlagKind;
 use crate::report::numbers::number;
@@ -63,11 +63,15 @@ fn step(rows: &[Entry<'_>], of: &Material<'_>) -> Markup {
         group.entry(case.row).or_default().push(entry);
     }
     let step = rows.first().map_or(0, |r| r.1.case.step);
+    let (shown, all) = (rows.len() as u64, of.flagged_at(step).iter().sum());
     html! {
         details.drill {
             summary {
                 b { "Step " (step) } " "
-                span { (counted(groups.len(), "group")) ", " (counted(rows.len(), "flagged token")) }
+                span {
+                    (shown_of(shown, all)) " flagged token" @if shown.max(all) != 1 { "s" } @if shown < all { " shown" }
+                    ", in " (counted(groups.len(), "group"))
+                }
             }
             @for ((_, name), responses) in &groups {
                 details {

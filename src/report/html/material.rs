@@ -69,11 +69,25 @@ pub struct Material<'a> {
 impl<'a> Material<'a> {
     /// Chooses what fits.
     pub fn new(analysis: &'a RunAnalysis, charts: &'a [Drawn], budget: Budget) -> Self {
-        let cases = case_rows::choose(analysis, budget.cases);
-        let tuning = tuning_data::collect(analysis, &cases, budget.candidates);
-        let views = views::choose(analysis, budget.responses);
-        let rollouts = rollouts_data::collect(analysis, budget.rollouts);
+        let ((cases, tuning), (views, rollouts)) = rayon::join(
+            || {
+                let cases = case_rows::choose(analysis, budget.cases);
+                let tuning = tuning_data::collect(analysis, &cases, budget.candidates);
+                (cases, tuning)
+            },
+            || {
+                let views = views::choose(analysis, budget.responses);
+                (views, rollouts_data::collect(analysis, budget.rollouts))
+            },
+        );
         Self { analysis, charts, budget, cases, views, rollouts, tuning }
+    }
+
+    /// How many spurious and exploratory tokens a step has, shown or not.
+    pub fn flagged_at(&self, step: i64) -> [u64; 2] {
+        let steps = &self.analysis.steps;
+        let row = steps.binary_search_by_key(&step, |row| row.step).ok().map(|at| &steps[at]);
+        row.map_or([0; 2], |row| [row.silenced, row.exploratory])
     }
 
     /// The run's name: its file, or how many there are.

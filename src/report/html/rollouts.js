@@ -120,10 +120,11 @@
         shown.append(side);
       }
       const quoted = (text) => (/^[\w.:-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
-      const parts = [`stapo-analyze show ${quoted(command.dataset.run)} --step ${of.step}`];
-      if (of.group !== null) parts.push(`--group ${quoted(of.group)}`);
-      if (of.sample !== null) parts.push(`--sample ${quoted(of.sample)}`);
-      command.textContent = parts.join(" ");
+      // An option and its value stay on one line.
+      command.textContent = `stapo-analyze show ${quoted(command.dataset.run)}`;
+      for (const [name, value] of [["step", of.step], ["group", of.group], ["sample", of.sample]]) {
+        if (value !== null) command.append(" ", make("span", `--${name} ${quoted(String(value))}`, { className: "o" }));
+      }
       for (const item of list.children) item.classList.toggle("current", item.dataset.row === String(of.row));
     }
 

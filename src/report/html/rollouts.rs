@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::rollouts_data::Rollouts;
 use crate::analyze::result::cases::GROUP_RESPONSES;
 use crate::report::numbers::count;
+use crate::report::page::unbroken;
 
 /// What a response can be asked for.
 const OUTCOMES: [(&str, &str); 8] = [
@@ -52,7 +53,7 @@ pub fn browser(of: &Rollouts) -> Markup {
                 div #rollout-shown {}
             }
             p.note {
-                "Any other response: " code #rollout-command data-run=(of.run) { "stapo-analyze show " (of.run) " --group G --sample S" }
+                "Any other response: " code #rollout-command data-run=(of.run) { "stapo-analyze show " (of.run) " " (unbroken("--group G --sample S")) }
             }
         }
     }

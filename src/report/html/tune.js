@@ -84,7 +84,11 @@ if (stapo) {
   const { data } = stapo;
   const byId = (id) => document.getElementById(id);
   const [tauSlider, qSlider] = [byId("tau-p"), byId("quantile")];
-  const percent = (share) => (Number.isFinite(share) ? `${Number((share * 100).toPrecision(2))} %` : "–");
+  function percent(share) {
+    if (!Number.isFinite(share)) return "–";
+    const value = share * 100;
+    return `${value >= 99.95 ? value.toFixed(0) : significant(value, value >= 10 ? 3 : 2)} %`;
+  }
   const grouped = (value) => value.toLocaleString("en-US");
 
   function median(values) {
@@ -101,7 +105,7 @@ if (stapo) {
     byId("quantile-value").value = data.byQuantile ? result.q.toFixed(2) : "–";
     byId("live-tau").textContent = result.tau;
     byId("live-q").textContent = data.byQuantile ? result.q : "–";
-    byId("live-tau-h").textContent = middle === null ? "–" : Number(middle.toPrecision(3));
+    byId("live-tau-h").textContent = middle === null ? "–" : significant(middle, 3);
     byId("live-candidates").textContent = about + grouped(result.candidates);
     byId("live-silenced").textContent = about + grouped(result.silenced);
     byId("live-exploratory").textContent = about + grouped(result.candidates - result.silenced);
@@ -109,7 +113,7 @@ if (stapo) {
     byId("live-energy").textContent = about + percent(result.energy / data.energy);
     byId("live-exact").textContent = result.exact
       ? "Exact: from every candidate of the run."
-      : `Approximate: candidates are complete up to τₚ = ${Number(data.exactBelow.toPrecision(3))}; beyond it, counts come from the histogram.`;
+      : `Approximate: candidates are complete up to τₚ = ${significant(data.exactBelow, 3)}; beyond it, counts come from the histogram.`;
     const list = byId("live-tokens");
     list.replaceChildren();
     const most = [...result.names].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 8);

@@ -11,7 +11,7 @@ use crate::analyze::result::CandidatePoint;
 use crate::analyze::result::cases::LARGEST_TAU_P;
 use crate::framework::s2t::Population;
 use crate::report::candidates::{Batch, thresholds};
-use crate::report::text::{script_json, token_label};
+use crate::report::text::{script_json, token_or_id};
 
 /// Bytes of a candidate in the page: three f32 and a u16, in base64.
 const POINT_BYTES: usize = 19;
@@ -117,7 +117,7 @@ fn names(analysis: &RunAnalysis, points: &[&CandidatePoint]) -> (Vec<String>, Ve
     let rows = if vocabulary.rows.is_empty() { &vocabulary.top } else { &vocabulary.rows };
     let texts: HashMap<i64, &str> =
         rows.iter().filter_map(|r| Some((r.token_id, r.token.as_deref()?))).collect();
-    let name = |id: i32| texts.get(&i64::from(id)).map_or_else(|| format!("id {id}"), |t| token_label(t));
+    let name = |id: i32| token_or_id(texts.get(&i64::from(id)).copied(), id);
     let codes: HashMap<i32, u16> = (0_u16..).zip(&ids).map(|(code, (id, _))| (*id, code)).collect();
     let code = |p: &&CandidatePoint| p.token_id.and_then(|id| codes.get(&id).copied()).unwrap_or(UNNAMED);
     (ids.iter().map(|(id, _)| name(*id)).collect(), points.iter().map(code).collect())

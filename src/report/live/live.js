@@ -11,7 +11,9 @@
     if (!latest) return;
     const silent = Date.now() / 1000 - latest.looked > 3 * latest.every + 60;
     const running = latest.ended ? "the watch has ended" : silent ? "nobody is watching any more" : `next look within ${latest.every} s`;
-    line.textContent = `${latest.sentence} (last look ${clock(latest.looked)}; ${running})`;
+    // The report below says it all; here the first lines of it are enough.
+    line.textContent = `Last look ${clock(latest.looked)}; ${running}. ${latest.sentence}`;
+    line.title = latest.sentence;
     line.className = latest.ended || silent ? "live quiet" : `live ${latest.state}`;
   }
 

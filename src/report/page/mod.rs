@@ -22,7 +22,7 @@ mod words;
 pub use head::head_of_frame;
 pub use sheet::{Kind, Sheet};
 pub use verdict::{Fact, FirstScreen, Tone};
-pub use words::{note, with_code};
+pub use words::{note, unbroken, with_code};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -17,6 +17,20 @@ document.documentElement.classList.add("scripted");
   place();
 })();
 
+// A number of so many digits, as the program writes it: 0.239, 12.4, 1,230, 3.10·10⁻⁶.
+function significant(value, digits) {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  const [mantissa, power] = size.toExponential(digits - 1).split("e");
+  const [sign, exponent] = [value < 0 ? "−" : "", Number(power)];
+  if (exponent < -4 || exponent > 8) {
+    const raised = [...String(exponent)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
+    return `${sign}${mantissa}·10${raised.join("")}`;
+  }
+  if (exponent >= 3) return sign + Math.round(size).toLocaleString("en-US");
+  return sign + size.toFixed(Math.max(0, digits - 1 - exponent));
+}
+
 // Starts what takes time once its element comes near the window; returns how to start it at once.
 function whenNear(element, start) {
   let watcher = null;

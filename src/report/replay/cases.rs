@@ -6,12 +6,7 @@ use crate::replay::ReplayResult;
 use crate::replay::result::Case;
 use crate::report::numbers::{count, number, percent};
 use crate::report::page::Section;
-use crate::report::text::{prose, token_label};
-
-/// A token as it is shown.
-pub fn shown(text: Option<&str>, id: u32) -> String {
-    text.map_or_else(|| format!("id {id}"), token_label)
-}
+use crate::report::text::{prose, token_or_id};
 
 /// The section.
 pub fn section(result: &ReplayResult) -> Section {
@@ -57,7 +52,7 @@ fn step(cases: &[Case], open: bool) -> Markup {
 }
 
 fn row(case: &Case) -> Markup {
-    let token = shown(case.token.as_deref(), case.token_id);
+    let token = token_or_id(case.token.as_deref(), case.token_id);
     let (class, kind) = if case.spurious { ("sp", "spurious") } else { ("ex", "exploratory") };
     html! {
         tr class=(class) {
@@ -69,7 +64,7 @@ fn row(case: &Case) -> Markup {
             td { (number(case.advantage)) }
             td.alternatives {
                 @for a in &case.alternatives {
-                    span { code { (shown(a.token.as_deref(), a.token_id)) } " " (percent(a.probability)) } " "
+                    span { code { (token_or_id(a.token.as_deref(), a.token_id)) } " " (percent(a.probability)) } " "
                 }
             }
         }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::cases::shown;
 use super::objectives::{outcome, trained};
 use super::tables::differences;
 use super::words::{name, policy, statements};
@@ -10,7 +9,7 @@ use crate::replay::ReplayResult;
 use crate::report::charts::Drawn;
 use crate::report::markdown::list_charts;
 use crate::report::numbers::{count, number, percent};
-use crate::report::text::{markdown_code, markdown_prose, prose};
+use crate::report::text::{markdown_code, markdown_prose, prose, token_or_id};
 
 /// Cases that are listed at most.
 const CASES: usize = 12;
@@ -64,7 +63,7 @@ fn cases(out: &mut String, result: &ReplayResult) {
             .map(|a| {
                 format!(
                     "{} {}",
-                    markdown_code(&shown(a.token.as_deref(), a.token_id)),
+                    markdown_code(&token_or_id(a.token.as_deref(), a.token_id)),
                     percent(a.probability)
                 )
             })
@@ -73,7 +72,7 @@ fn cases(out: &mut String, result: &ReplayResult) {
             out,
             "| {} | {} | {} | {} | {} | {} |",
             c.step,
-            markdown_code(&shown(c.token.as_deref(), c.token_id)),
+            markdown_code(&token_or_id(c.token.as_deref(), c.token_id)),
             markdown_code(&prose(&format!("…{tail}"))),
             number(c.probability),
             number(c.entropy),

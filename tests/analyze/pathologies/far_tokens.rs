@@ -1,7 +1,8 @@
 //! A few tokens that are far out: values that an engine fills in, masked logits, placeholders. They say nothing
 //! of all others, so no cause of the whole run may come from them.
 
-use stapo_analyze::analyze::result::{CauseCode, WarningCode};
+use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::result::{CauseCode, Confidence, WarningCode};
 
 use super::innocent::{changed, has, is_innocent, warning};
 use super::log::Log;
@@ -72,4 +73,32 @@ fn one_impossible_entropy_is_not_of_another_policy() {
         let mean = found.steps[4].mean_entropy;
         assert!(mean.is_some_and(|mean| mean < 3.0), "{entropy}: {mean:?}");
     }
+}
+
+/// Improbable tokens of a policy that is sure of all others; and those of one that is unsure everywhere, which
+/// are no exception.
+#[test]
+fn spurious_tokens_are_a_cause_where_they_stand_out() {
+    let with = |sure: [f32; 3], rare: f32, every: usize| {
+        changed(Fault::Nothing, SHAPE, |log| {
+            for (t, value) in log.values[OLD].iter_mut().flatten().enumerate() {
+                *value = if t % every == 0 { rare } else { sure[0] };
+            }
+            log.values[SAMPLER] = log.values[OLD].clone();
+            log.values[2] = log.values[OLD].clone();
+            for (t, value) in log.values[ENTROPY].iter_mut().flatten().enumerate() {
+                *value = sure[1] * (1.0 + 0.1 * ((t * 7) % 10) as f32);
+            }
+            log.values[4].iter_mut().flatten().for_each(|value| *value = sure[2]);
+        })
+    };
+    let spurious = |found: &RunAnalysis| {
+        let causes = &found.diagnosis.causes;
+        causes.iter().find(|c| c.code == CauseCode::SpuriousTokens).map(|c| c.confidence)
+    };
+    let stand_out = with([-0.03, 0.15, 0.94], -9.0, 211);
+    assert_eq!(spurious(&stand_out), Some(Confidence::Likely), "{}", told(&stand_out));
+    let unsure = with([-2.3, 2.0, 0.1], -6.5, 2);
+    assert!(unsure.s2t.energy_share > Some(0.1), "{:?}", unsure.s2t);
+    assert_eq!(spurious(&unsure), Some(Confidence::Possible), "{}", told(&unsure));
 }

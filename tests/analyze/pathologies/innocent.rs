@@ -3,6 +3,7 @@
 
 use stapo_analyze::analyze::RunAnalysis;
 use stapo_analyze::analyze::result::{CauseCode, Confidence, RunState, WarningCode};
+use stapo_analyze::stats::random::Random;
 
 use super::log::{Log, NO_GROUP};
 use super::maker::Maker;
@@ -157,6 +158,63 @@ fn single_missing_values_are_no_observations() {
     let in_a_row = |log: &mut Log| log.values[1].iter_mut().for_each(|row| row[1..4].fill(f32::NAN));
     let in_a_row = changed(Fault::Nothing, SHAPE, in_a_row);
     assert!(among_first_two(&in_a_row, CauseCode::ObservationTrained), "{}", told(&in_a_row));
+}
+
+/// An engine that gives log-probabilities of its most likely tokens only has none for the others: they stand side
+/// by side where the policy is unsure.
+#[test]
+fn rare_tokens_without_a_value_are_no_observations() {
+    let rare = |log: &mut Log| {
+        log.values[1].iter_mut().flatten().filter(|v| **v < -3.0).for_each(|value| *value = f32::NAN);
+    };
+    let found = changed(Fault::Nothing, Shape { kind: Kind::OneTurn, ..SHAPE }, rare);
+    is_innocent(&found);
+}
+
+/// Ranks among siblings differ between equal ones, too.
+#[test]
+fn ranks_are_no_chance() {
+    let ranked = |log: &mut Log| {
+        let mut random = Random::new(2, 8);
+        let noisy = log.parts[0].1.iter().map(|answer| f64::from(*answer) + 0.3 * random.normal());
+        let noisy: Vec<f64> = noisy.collect();
+        for first in (0..noisy.len()).step_by(SHAPE.group) {
+            let rows = first..first + SHAPE.group;
+            for row in rows.clone() {
+                let place = rows.clone().filter(|other| noisy[*other] < noisy[row]).count() as f32;
+                log.rewards[row] = place;
+                log.advantages[row] = place - (SHAPE.group - 1) as f32 / 2.0;
+                // Half of the responses of a group say the same.
+                if row % 2 == 0 {
+                    log.ids[row] = vec![3; log.ids[row].len()];
+                }
+            }
+        }
+    };
+    is_innocent(&changed(Fault::Nothing, SHAPE, ranked));
+    is_innocent(&changed(Fault::Nothing, SHAPE, |log| {
+        ranked(log);
+        log.parts.clear();
+    }));
+}
+
+/// Entropies that are too small by a factor, with a sampler that agrees; samplers that log what they had before their
+/// temperature; entropies that are too large.
+#[test]
+fn entropies_of_another_size_are_named() {
+    let small = changed(Fault::Nothing, SHAPE, |log| {
+        log.values[3].iter_mut().flatten().for_each(|entropy| *entropy *= 0.7);
+    });
+    assert_eq!(alarms(&small), ["entropy_of_another_policy"], "{}", told(&small));
+    let hot = changed(Fault::Temperature(1.4), SHAPE, |log| log.values[1] = log.values[0].clone());
+    is_innocent(&hot);
+    assert!(has(&hot, CauseCode::SamplerTemperature), "{}", told(&hot));
+    let sharp = changed(Fault::Temperature(0.6), SHAPE, |log| log.values[1] = log.values[0].clone());
+    assert_eq!(alarms(&sharp), ["sampler_temperature"], "{}", told(&sharp));
+    let large = changed(Fault::Nothing, SHAPE, |log| {
+        log.values[3].iter_mut().flatten().for_each(|entropy| *entropy *= 1.25);
+    });
+    assert_eq!(alarms(&large), ["entropy_of_another_policy"], "{}", told(&large));
 }
 
 /// A response alone, or siblings that are all wrong, of a run with a baseline over the batch.

@@ -1,6 +1,6 @@
 //! A file that lacks a column, and the same rows with values that are missing: the same run.
 
-use stapo_analyze::analyze::result::CauseCode;
+use stapo_analyze::analyze::result::{CauseCode, RunState};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
 
 use super::log::Log;
@@ -55,4 +55,38 @@ fn a_column_that_a_file_lacks_is_like_values_that_are_missing() {
         cause.unwrap_or_else(|| panic!("{}", told(run))).evidence.clone()
     });
     assert_eq!(a, b);
+}
+
+/// A run whose answers are pushed away, without its rewards, and with them at the last token of each response.
+#[test]
+fn a_run_without_rewards_is_not_healthy_and_rewards_of_tokens_are_rewards() {
+    let shape = Shape { kind: Kind::NoParts, ..SHAPE };
+    let log = Maker::run(Fault::Negated, shape, 5);
+    let mut without = log.clone();
+    without.rewards.clear();
+    let mut by_token = without.clone();
+    let last = |(ids, reward): (&Vec<i32>, &f32)| {
+        let mut row = vec![0.0; ids.len()];
+        row.iter_mut().last().into_iter().for_each(|last| *last = *reward);
+        row
+    };
+    by_token.token_rewards = log.ids.iter().zip(&log.rewards).map(last).collect();
+    let mut early = log.clone();
+    early
+        .rewards
+        .iter_mut()
+        .zip(&early.steps)
+        .filter(|(_, step)| **step >= HALF)
+        .for_each(|(r, _)| *r = f32::NAN);
+    let [log, without, by_token, early] = [&log, &without, &by_token, &early].map(|log| parts(&[log]));
+    assert_eq!(early.diagnosis.state, RunState::Unknown, "{}", told(&early));
+    assert!(early.verdict.health.contains("no reward is logged after step 5"), "{}", early.verdict.health);
+    assert_eq!(without.diagnosis.state, RunState::Unknown, "{}", told(&without));
+    let health = &without.verdict.health;
+    assert!(health.starts_with("No damage in what could be checked over 12 steps"), "{health}");
+    assert!(health.contains("no reward is logged"), "{health}");
+    assert!(!log.diagnosis.damage.is_empty(), "{}", told(&log));
+    assert_eq!(by_token.diagnosis.damage, log.diagnosis.damage);
+    assert_eq!(by_token.diagnosis.not_checked, log.diagnosis.not_checked);
+    assert!(by_token.warnings.iter().any(|w| w.message.contains("the sum of `token_level_scores`")));
 }

@@ -3,7 +3,9 @@
 
 use stapo_analyze::analyze::RunAnalysis;
 use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
+use stapo_analyze::stats::random::Random;
 
+use super::innocent::has;
 use super::log::Log;
 use super::maker::Maker;
 use super::run::{Fault, Kind, Shape};
@@ -76,6 +78,18 @@ fn a_narrow_nucleus_is_no_temperature() {
     likely(&analysis(Fault::Temperature(2.5), SHAPE, 5), CauseCode::SamplerTemperature);
 }
 
+/// Beyond what the fit can tell, no number is given; a sampler without chance is told as such.
+#[test]
+fn temperatures_that_are_far_off_are_bounded() {
+    for (temperature, said) in [(0.3, "below 0.5"), (2.5, "above 1.5"), (0.005, "takes the most likely one")]
+    {
+        let found = analysis(Fault::Temperature(temperature), SHAPE, 5);
+        let cause = likely(&found, CauseCode::SamplerTemperature);
+        assert!(cause.message.contains(said), "{temperature}: {}", cause.message);
+        assert!(!alarms(&found).contains(&"sampler_truncation"), "{temperature}: {}", told(&found));
+    }
+}
+
 /// Cut responses of groups that teach nothing have no energy; a budget that cuts most is named all the same.
 #[test]
 fn a_budget_that_cuts_most_responses_is_named_without_their_energy() {
@@ -92,6 +106,27 @@ fn a_run_is_the_measure_of_its_own_updates() {
     assert!(cause.message.contains("times as far as before"), "{}", cause.message);
     let times = cause.evidence.iter().find(|e| e.what == "times as far as before").unwrap().value;
     assert!((times - 5.0).abs() < 0.5, "0.15 nats are 5 times 0.03: {}", cause.message);
+}
+
+/// The same, up to a collapse: a policy that is certain of everything cannot move any more.
+#[test]
+fn updates_that_grew_up_to_the_damage_are_named() {
+    let shape = Shape { steps: 32, groups: 6, ..SHAPE };
+    let healthy = Maker::run(Fault::Nothing, shape, 5);
+    let mut log = healthy.then(Maker::run(Fault::Warm, shape, 6), 18);
+    let [old, _, new, ..] = &mut log.values;
+    for ((old, new), step) in old.iter().zip(new).zip(&log.steps) {
+        let times = match *step {
+            14..18 => 5.0,
+            23.. => 0.1,
+            _ => 1.0,
+        };
+        new.iter_mut().zip(old).for_each(|(new, old)| *new = (old + times * (*new - old)).min(0.0));
+    }
+    let found = analysis_of(&log, shape);
+    let cause = likely(&found, CauseCode::LargeUpdates);
+    assert!(cause.from_step.is_some_and(|step| (13..=15).contains(&step)), "{cause:?}");
+    assert!(cause.message.contains("and the damage follows"), "{}", cause.message);
 }
 
 /// Most steps beyond the edge of the clip, none of them far: not what a fresh optimizer does once.
@@ -192,6 +227,36 @@ fn a_gap_from_the_first_step_on_needs_no_versions() {
     let healthy = Maker::run(Fault::Nothing, SHAPE, 5);
     let later = without_versions(healthy.then(Maker::run(Fault::Imprecise, SHAPE, 6), 4));
     assert_eq!(alarms(&later), Vec::<&str>::new(), "{}", told(&later));
+}
+
+/// The sampler gets no new weights from a step on: the policy goes farther and farther away from it.
+#[test]
+fn a_sampler_that_gets_no_new_weights_is_named_whatever_its_version_says() {
+    let with = |gap: fn(i64) -> f64, versions: bool| {
+        let mut log = Maker::run(Fault::Nothing, SHAPE, 5);
+        let mut random = Random::new(3, 4);
+        for (row, step) in log.values[1].iter_mut().zip(&log.steps) {
+            let gap = gap(*step);
+            row.iter_mut().for_each(|value| *value = (*value + (gap * random.normal()) as f32).min(0.0));
+        }
+        if !versions {
+            log.versions.clear();
+        }
+        analysis_of(&log, SHAPE)
+    };
+    for versions in [false, true] {
+        let stuck = with(|step| 0.07 * ((step - 3).max(0) as f64).powf(0.75), versions);
+        let cause = likely(&stuck, CauseCode::StaleSampler);
+        assert_eq!(cause.from_step, Some(4), "{}", cause.message);
+        assert!(cause.message.contains("those of step 3"), "{}", cause.message);
+        assert_eq!(alarms(&stuck), ["stale_sampler"], "{versions}: {}", told(&stuck));
+        // A level, and one that doubles, are no distance.
+        for gap in [|step| if step < 4 { 0.0 } else { 0.25 }, |step| 0.2 + 0.02 * step as f64] {
+            let level = with(gap, versions);
+            assert!(!has(&level, CauseCode::StaleSampler), "{versions}: {}", told(&level));
+            assert!(has(&level, CauseCode::PrecisionGap), "{versions}: {}", told(&level));
+        }
+    }
 }
 
 /// Zeros of the sampler's at observations are fills, and no sampler that is certain of them.

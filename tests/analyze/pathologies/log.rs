@@ -19,6 +19,8 @@ pub struct Log {
     pub samples: Vec<i64>,
     pub versions: Vec<i64>,
     pub rewards: Vec<f32>,
+    /// Written as verl does.
+    pub token_rewards: Vec<Vec<f32>>,
     pub parts: Vec<(&'static str, Vec<f32>)>,
     pub advantages: Vec<f32>,
     /// Written instead of those of responses where they are there.
@@ -27,6 +29,7 @@ pub struct Log {
     pub ids: Vec<Vec<i32>>,
     pub turns: Vec<Vec<i32>>,
     pub masks: Vec<Vec<i32>>,
+    pub prompts: Vec<Vec<i32>>,
     /// ln π_old, ln μ, ln π_θ, H, Σπ².
     pub values: [Vec<Vec<f32>>; 5],
 }
@@ -48,6 +51,7 @@ impl Log {
         self.samples.append(&mut other.samples);
         self.versions.append(&mut other.versions);
         self.rewards.append(&mut other.rewards);
+        self.token_rewards.append(&mut other.token_rewards);
         self.parts.iter_mut().zip(&mut other.parts).for_each(|((_, all), (_, more))| all.append(more));
         self.advantages.append(&mut other.advantages);
         self.token_advantages.append(&mut other.token_advantages);
@@ -55,6 +59,7 @@ impl Log {
         self.ids.append(&mut other.ids);
         self.turns.append(&mut other.turns);
         self.masks.append(&mut other.masks);
+        self.prompts.append(&mut other.prompts);
         self.values.iter_mut().zip(&mut other.values).for_each(|(all, more)| all.append(more));
         self
     }
@@ -68,6 +73,7 @@ impl Log {
             keep(values, &kept);
         }
         keep(&mut self.rewards, &kept);
+        keep(&mut self.token_rewards, &kept);
         self.parts.iter_mut().for_each(|(_, values)| keep(values, &kept));
         keep(&mut self.advantages, &kept);
         keep(&mut self.token_advantages, &kept);
@@ -75,6 +81,7 @@ impl Log {
         keep(&mut self.ids, &kept);
         keep(&mut self.turns, &kept);
         keep(&mut self.masks, &kept);
+        keep(&mut self.prompts, &kept);
         self.values.iter_mut().for_each(|rows| keep(rows, &kept));
     }
 
@@ -86,10 +93,15 @@ impl Log {
             ("step", ints(&self.steps)),
             ("group_id", Arc::new(group_ids)),
             ("sample_id", ints(&self.samples)),
-            ("reward", floats(&self.rewards)),
             ("truncated", Arc::new(BooleanArray::from(self.truncated.clone()))),
             ("token_ids", int_rows(&self.ids)),
         ];
+        if !self.rewards.is_empty() {
+            columns.push(("reward", floats(&self.rewards)));
+        }
+        if !self.token_rewards.is_empty() {
+            columns.push(("token_level_scores", lists(&self.token_rewards)));
+        }
         columns.push((
             "advantage",
             match self.token_advantages.is_empty() {
@@ -103,7 +115,7 @@ impl Log {
                 columns.push((name, ints(values)));
             }
         }
-        for (name, rows) in [("turn", &self.turns), ("mask", &self.masks)] {
+        for (name, rows) in [("turn", &self.turns), ("mask", &self.masks), ("prompt_ids", &self.prompts)] {
             if !rows.is_empty() {
                 columns.push((name, int_rows(rows)));
             }

@@ -2,16 +2,20 @@
 //! Σπ² are exact, so that only the fault is wrong. The table of `docs/diagnosis.md` comes from here:
 //! `cargo test --release --test analyze pathologies::table -- --ignored`.
 
+mod baselines;
 mod far_tokens;
+mod foreign_tokens;
 mod innocent;
 mod lacking;
 mod late;
 mod log;
 mod maker;
+mod moved;
 mod paid;
 mod policy;
 mod run;
 mod table;
+mod unpaid;
 
 use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};

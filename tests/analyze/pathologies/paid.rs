@@ -11,7 +11,7 @@ use super::run::{Fault, Kind, Shape};
 use super::{SHAPE, alarms, analysis_of, told};
 
 /// A healthy run whose rewards are made anew: of the way through the run, the row and chance.
-fn regraded(shape: Shape, reward: impl Fn(&mut Log, &mut Random)) -> RunAnalysis {
+pub fn regraded(shape: Shape, reward: impl Fn(&mut Log, &mut Random)) -> RunAnalysis {
     let mut log = Maker::run(Fault::Nothing, shape, 5);
     reward(&mut log, &mut Random::new(8, 9));
     let last = log.groups.len();
@@ -30,11 +30,11 @@ fn regraded(shape: Shape, reward: impl Fn(&mut Log, &mut Random)) -> RunAnalysis
     analysis_of(&log, shape)
 }
 
-fn part<'a>(log: &'a Log, name: &str) -> &'a [f32] {
+pub fn part<'a>(log: &'a Log, name: &str) -> &'a [f32] {
     &log.parts.iter().find(|(known, _)| *known == name).unwrap().1
 }
 
-fn way(log: &Log, row: usize) -> f64 {
+pub fn way(log: &Log, row: usize) -> f64 {
     log.steps[row] as f64 / *log.steps.last().unwrap() as f64
 }
 
@@ -107,7 +107,7 @@ fn cuts_that_grow_while_the_reward_rises_are_hacking() {
         });
         let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::RewardHacking);
         assert_eq!(cause.map(|c| c.confidence), Some(expected), "{}", told(&found));
-        assert!(found.verdict.health.contains("cause (reward_hacking)"), "{}", found.verdict.health);
+        assert!(found.verdict.health.contains("cause, reward hacking:"), "{}", found.verdict.health);
     }
 }
 
@@ -200,4 +200,82 @@ fn a_part_that_only_falls_beside_others_is_no_cost() {
     });
     assert!(found.diagnosis.damage.is_empty(), "{}", told(&found));
     assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
+}
+
+/// Answers get better while the reward is scaled down, moved down, or gives up a part's weight.
+#[test]
+fn a_reward_that_is_graded_anew_is_no_damage() {
+    let shape = Shape { kind: Kind::LearnsFast, steps: 24, ..SHAPE };
+    let regraded_by = |of: fn(f32, f32, f32) -> f32| {
+        regraded(shape, |log, _| {
+            let parts = part(log, "reward/answer").iter().zip(part(log, "reward/format")).enumerate();
+            log.rewards = parts.map(|(row, (a, f))| of(*a, *f, way(log, row) as f32)).collect();
+        })
+    };
+    let weight: fn(f32, f32, f32) -> f32 = |answer, format, way| 0.3 * answer + 2.0 * (1.0 - way) * format;
+    let offset: fn(f32, f32, f32) -> f32 = |answer, _, way| answer - 3.0 * way;
+    for of in [weight, offset] {
+        let found = regraded_by(of);
+        assert!(found.diagnosis.damage.is_empty(), "{}", told(&found));
+        assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
+        let health = &found.verdict.health;
+        assert!(health.contains("its scale, its weights or a term that is not logged changed"), "{health}");
+    }
+}
+
+/// A total that falls although what is right stands: not what harder prompts look like.
+#[test]
+fn a_fall_of_the_total_alone_is_not_told_as_harder_prompts() {
+    let shape = Shape { kind: Kind::Flat, groups: 32, ..SHAPE };
+    let found = regraded(shape, |log, _| {
+        let answers = part(log, "reward/answer").iter().enumerate();
+        log.rewards = answers.map(|(row, answer)| answer - 2.0 * way(log, row) as f32).collect();
+    });
+    assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward"), "{}", told(&found));
+    let health = &found.verdict.health;
+    assert!(!health.contains("Harder prompts") && health.contains("reward/answer did not fall"), "{health}");
+    let listed = !found.diagnosis.not_checked.is_empty();
+    assert_eq!(health.contains("see what could not be checked"), listed, "{health}");
+}
+
+/// Every policy that has not learned to end is cut at first.
+#[test]
+fn cuts_of_the_first_steps_are_no_likely_cause() {
+    let cut = |steps: usize, until: i64| {
+        let shape = Shape { steps, group: 4, groups: 12, ..SHAPE };
+        let mut log = Maker::run(Fault::Nothing, shape, 5);
+        let rows = log.truncated.iter_mut().zip(&log.steps).enumerate();
+        rows.for_each(|(row, (cut, step))| *cut = *step < until && row % 5 < 3);
+        let finished = log.advantages.iter_mut().zip(&log.truncated).filter(|(_, cut)| !**cut);
+        finished.for_each(|(advantage, _)| *advantage *= 0.1);
+        let found = analysis_of(&log, shape);
+        let cause = found.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::Truncation);
+        cause.map(|cause| (cause.confidence, cause.message.clone()))
+    };
+    for (steps, until) in [(1, 1), (2, 1), (3, 3), (4, 1), (5, 1)] {
+        let found = cut(steps, until);
+        assert!(found.as_ref().is_none_or(|c| c.0 == Confidence::Possible), "{steps}: {found:?}");
+    }
+}
+
+/// A count that is logged beside the reward and has no weight in it: fewer calls are no damage. The same count
+/// with a weight is.
+#[test]
+fn a_part_that_is_not_paid_is_no_damage() {
+    for weight in [0.0, 0.1] {
+        let found = regraded(Shape { kind: Kind::LearnsFast, ..SHAPE }, |log, random| {
+            let more = |row: usize| 3.0 * (1.0 - way(log, row));
+            let calls: Vec<f32> =
+                (0..log.rewards.len()).map(|row| (more(row) + random.unit()).floor() as f32).collect();
+            let parts = part(log, "reward/answer").iter().zip(&calls);
+            log.rewards = parts.map(|(answer, calls)| answer + weight * calls).collect();
+            log.parts.retain(|(name, _)| *name != "reward/format");
+            log.parts.push(("reward/calls", calls));
+        });
+        let damaged = found.diagnosis.damage.iter().any(|d| d.signal == "reward/calls");
+        assert_eq!(damaged, weight > 0.0, "{}", told(&found));
+        if weight == 0.0 {
+            assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
+        }
+    }
 }

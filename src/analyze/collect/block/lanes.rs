@@ -60,9 +60,3 @@ pub fn largest(column: &[f64]) -> f64 {
     }
     lanes.into_iter().fold(0.0, larger)
 }
-
-/// How many of `n` tokens satisfy `is`.
-#[inline(always)]
-pub fn count(n: usize, is: impl Fn(usize) -> bool) -> u64 {
-    (0..n).map(|i| u32::from(is(i))).sum::<u32>().into()
-}

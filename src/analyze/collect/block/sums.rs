@@ -3,13 +3,14 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
-use super::lanes::{Lanes, WIDTH, count, largest, sum, sum_f32, terms};
+use super::lanes::{Lanes, WIDTH, largest, sum, sum_f32, terms};
 use super::{Block, BlockSign};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::{Band, Sign, to_units};
 use crate::analyze::collect::tally::{Counts, Quantity, ResponseSums};
 use crate::framework::batch::flags;
 use crate::framework::entropy_change::EntropyDirection;
+use crate::simd::count_few as count;
 
 impl Block {
     /// Adds what every token has: entropy, probability, feasibility.

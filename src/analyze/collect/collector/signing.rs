@@ -3,6 +3,7 @@
 use super::Collector;
 use super::response::Response;
 use crate::analyze::collect::block::BlockSign;
+use crate::analyze::collect::clusters::prompt_of;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::groups::group_hash;
@@ -158,6 +159,7 @@ impl Collector<'_> {
             text: ids_hash(whole.token_id).unwrap_or(order),
             ending: ids_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..])
                 .unwrap_or(order),
+            prompt: prompt_of(response.source, response.index).unwrap_or(0),
             right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
             energy: sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy),
             lag: response.steps_since_version(),

@@ -7,7 +7,7 @@ use super::response::Response;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::views::{Interest, KeptResponse, LoggedPrompt, Prompt, kept_stretch};
-use crate::analyze::plan::is_cut_reason;
+use crate::analyze::plan::was_cut;
 use crate::ingest::{Column, Id};
 
 impl Collector<'_> {
@@ -18,7 +18,7 @@ impl Collector<'_> {
         let interest = Interest {
             risk,
             reward: response.reward,
-            truncated: ending.as_deref().is_some_and(is_cut_reason),
+            truncated: ending.as_deref().and_then(was_cut) == Some(true),
             hash: response.hash,
             drawn: draw_key(response),
         };

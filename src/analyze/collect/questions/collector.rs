@@ -112,7 +112,6 @@ impl<'a> QuestionCollector<'a> {
         self.spread = Vec::new();
         self.bins = TokenBins::default();
         self.loops = Loops::default();
-        self.deciles.let_go();
     }
 
     /// The engine difference of the response.

@@ -139,6 +139,12 @@ impl CollectedQuestions {
         self.siblings.settle();
     }
 
+    /// Lets gates keep no more of another part than both together keep.
+    pub fn bound(&self, gates: &QuestionGates) {
+        gates.differences.follow(&self.differences);
+        self.siblings.bound(&gates.groups);
+    }
+
     /// Whether it was collected within the same limits, and its tables are of the right sizes.
     pub fn fits(&self, gates: &QuestionGates, plan: &Questions) -> bool {
         let steps = |facts: &StepFacts| {

@@ -131,6 +131,11 @@ impl Siblings {
         self.groups.values_mut().for_each(|group| group.siblings.sort_by(Sibling::order));
     }
 
+    /// Lets a gate keep no more of another part than both together keep.
+    pub fn bound(&self, gate: &SampleGate) {
+        gate.follow(self.census.level());
+    }
+
     /// Whether they were kept within the limit of `gate`, and their columns are of one length.
     pub fn fits(&self, gate: &SampleGate) -> bool {
         let whole = |s: &Sibling| {

@@ -58,14 +58,6 @@ impl Default for SliceTally {
 
 impl SliceTally {
     fn add(&mut self, stretch: &Stretch, replicate: usize) {
-        self.add_states(stretch);
-        let (tokens, energy) = &mut self.replicates[replicate];
-        *tokens += stretch.tokens;
-        energy.add(stretch.energy);
-    }
-
-    /// Adds all but what is kept by random group.
-    pub(super) fn add_states(&mut self, stretch: &Stretch) {
         self.tokens += stretch.tokens;
         self.clipped += stretch.clipped;
         self.entropy.add(stretch.entropy);
@@ -74,6 +66,9 @@ impl SliceTally {
             self.compared += stretch.compared;
             self.k3.add(stretch.k3);
         }
+        let (tokens, energy) = &mut self.replicates[replicate];
+        *tokens += stretch.tokens;
+        energy.add(stretch.energy);
     }
 
     /// ‖g‖² of all its random groups.
@@ -99,7 +94,7 @@ impl SliceTally {
     }
 }
 
-/// A dimension's values. See the module's documentation.
+/// The values of a dimension, each with what its tokens add up to.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SliceTable {
     /// By key.

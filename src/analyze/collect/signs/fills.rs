@@ -2,11 +2,13 @@
 
 /// Tokens of the trainer's probability below this were not certain to the sampler.
 const UNLIKELY: f32 = 0.1;
-/// A single zero may be a token that a narrow nucleus kept alone.
+/// A single zero may be a token that a narrow nucleus kept alone, …
 const FEWEST: usize = 2;
+/// … which no policy gives less than this: it is the most likely of all.
+const NEVER_ALONE: f32 = 1e-3;
 
 /// The sampler's log-probabilities with NaN for fills: two exact zeros or more in a row (p = 1 to the last bit),
-/// one of them at a token that the trainer finds unlikely. `None` where no zero is at such a token.
+/// one of them at a token that the trainer finds unlikely, or one at a token that it all but rules out. `None` where no zero is at such a token.
 pub fn without_fills(logprob: &[f32], rollout: &[f32]) -> Option<Vec<f32>> {
     let unlikely = UNLIKELY.ln();
     let pairs = || rollout.iter().zip(logprob);
@@ -18,8 +20,9 @@ pub fn without_fills(logprob: &[f32], rollout: &[f32]) -> Option<Vec<f32>> {
     for run in rollout.chunk_by(|a, b| (*a == 0.0) == (*b == 0.0)) {
         let places = first..first + run.len();
         first = places.end;
-        let is_unlikely = |t: usize| logprob.get(t).is_some_and(|logprob| *logprob < unlikely);
-        if run[0] == 0.0 && run.len() >= FEWEST && places.clone().any(is_unlikely) {
+        let bound = if run.len() >= FEWEST { unlikely } else { NEVER_ALONE.ln() };
+        let is_unlikely = |t: usize| logprob.get(t).is_some_and(|logprob| *logprob < bound);
+        if run[0] == 0.0 && places.clone().any(is_unlikely) {
             known[places].fill(f32::NAN);
         }
     }
@@ -38,6 +41,8 @@ mod tests {
         let known = without_fills(&logprob, &rollout).unwrap();
         let filled: Vec<usize> = (0..7).filter(|t| known[*t].is_nan()).collect();
         assert_eq!(filled, [1, 2], "the single zero stays");
+        let known = without_fills(&[-0.5, -9.0], &[-0.5, 0.0]).unwrap();
+        assert!(known[1].is_nan(), "nothing that unlikely is kept alone");
         // A certain sampler is one.
         assert_eq!(without_fills(&[-0.05, -0.01, -0.2], &[0.0, 0.0, -0.1]), None);
         assert_eq!(without_fills(&logprob, &[]), None);

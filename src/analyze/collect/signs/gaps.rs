@@ -41,6 +41,8 @@ pub struct GapSums {
     pub yy: f64,
     /// Σ y² where y < 0.
     pub below: f64,
+    /// Tokens that the trainer finds ten times less likely than the sampler did, and their Σ y².
+    pub far: [f64; 2],
     /// Σ xy, Σ zy, Σ x², Σ xz, Σ z².
     pub moments: [f64; 5],
     /// Of tokens with π < 0.95: number, Σ ln π, Σ ln μ, Σ (ln π)², Σ ln π ln μ.
@@ -60,9 +62,9 @@ impl GapSums {
 
     /// All sums as bits, for an order.
     pub fn bits(&self) -> Vec<u64> {
-        let Self { tokens, k3, bounded_k3, y, absolute, yy, below, moments, slope } = self;
+        let Self { tokens, k3, bounded_k3, y, absolute, yy, below, far, moments, slope } = self;
         let single = [tokens, k3, bounded_k3, y, absolute, yy, below];
-        single.into_iter().chain(moments).chain(slope).map(|sum| sum.to_bits()).collect()
+        single.into_iter().chain(far).chain(moments).chain(slope).map(|sum| sum.to_bits()).collect()
     }
 
     /// Adds other sums.
@@ -74,6 +76,7 @@ impl GapSums {
         self.absolute += other.absolute;
         self.yy += other.yy;
         self.below += other.below;
+        self.far.iter_mut().zip(other.far).for_each(|(sum, term)| *sum += term);
         self.moments.iter_mut().zip(other.moments).for_each(|(sum, term)| *sum += term);
         self.slope.iter_mut().zip(other.slope).for_each(|(sum, term)| *sum += term);
     }
@@ -139,7 +142,7 @@ impl Gaps<'_> {
             }
         }
         let (mut y, mut k3, mut below): (Values, Values, Values) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-        let mut bounded: Values = [0.0; BLOCK];
+        let (mut bounded, mut far): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
         let (far_below, far_above) = (far_k3(f64::INFINITY), far_k3(f64::NEG_INFINITY));
         for i in 0..n {
             let d = m[i] - l[i];
@@ -150,9 +153,12 @@ impl Gaps<'_> {
             let cut = if d > FAR { far_above } else { k3[i] };
             bounded[i] = if d < -FAR { far_below } else { cut };
             below[i] = if d < 0.0 { d } else { 0.0 };
+            far[i] = if d > FAR { 1.0 } else { 0.0 };
         }
         let (mut moved_l, mut absolute): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let mut far_y: Values = [0.0; BLOCK];
         for i in 0..n {
+            far_y[i] = far[i] * y[i];
             moved_l[i] = moved[i] * l[i];
             absolute[i] = y[i].abs();
         }
@@ -166,6 +172,7 @@ impl Gaps<'_> {
             absolute: sum(&absolute),
             yy: of(&y, &y),
             below: of(&below, &below),
+            far: [sum(&far), of(&far_y, &far_y)],
             moments: [of(&x, &y), of(&z, &y), of(&x, &x), of(&x, &z), of(&z, &z)],
             slope: [sum(&moved), sum(&moved_l), of(&moved, &m), of(&moved_l, &l), of(&moved_l, &m)],
         }
@@ -184,8 +191,8 @@ mod tests {
             let l = -f32::from(i % 7) / 3.0;
             let m = if i == 5 {
                 f32::NAN
-            } else if i == 8 {
-                l - 6.0
+            } else if i == 8 || i == 10 {
+                if i == 8 { l - 6.0 } else { l + 4.0 }
             } else {
                 l + f32::from(i % 5) / 10.0 - 0.2
             };
@@ -202,20 +209,23 @@ mod tests {
                 entropy: &entropy,
                 sum_pi_sq,
             });
-            let mut sums = [0.0; 17];
+            let mut sums = [0.0; 19];
             for (i, (l, m, h, c)) in tokens.iter().enumerate().filter(|(_, t)| t.1.is_finite()) {
                 let (small, l, m, h) = (*l < NEARLY_CERTAIN, f64::from(*l), f64::from(*m), f64::from(*h));
                 let (x, y) = (l + h, m - l);
                 let z = if sum_pi_sq.is_empty() || i % 251 == 9 { 0.0 } else { (c.ln() + h).max(0.0) };
                 let below = if y < 0.0 { y * y } else { 0.0 };
-                let moments =
-                    [1.0, k3(-y), far_k3(-y), y, y.abs(), y * y, below, x * y, z * y, x * x, x * z, z * z];
-                sums.iter_mut().zip(moments).for_each(|(sum, term)| *sum += term);
+                let far = if y > FAR { [1.0, y * y] } else { [0.0; 2] };
+                let single = [1.0, k3(-y), far_k3(-y), y, y.abs(), y * y, below];
+                let moments = [x * y, z * y, x * x, x * z, z * z];
+                let terms = single.into_iter().chain(far).chain(moments);
+                sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
                 let slope = if small { [1.0, l, m, l * l, l * m] } else { [0.0; 5] };
-                sums[12..].iter_mut().zip(slope).for_each(|(sum, term)| *sum += term);
+                sums[14..].iter_mut().zip(slope).for_each(|(sum, term)| *sum += term);
             }
-            let GapSums { tokens, k3, bounded_k3, y, absolute, yy, below, moments, slope } = found;
-            let found = [&[tokens, k3, bounded_k3, y, absolute, yy, below][..], &moments, &slope].concat();
+            let GapSums { tokens, k3, bounded_k3, y, absolute, yy, below, far, moments, slope } = found;
+            let single = [tokens, k3, bounded_k3, y, absolute, yy, below];
+            let found = [&single[..], &far, &moments, &slope].concat();
             for (a, b) in found.iter().zip(sums) {
                 assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{found:?} {sums:?}");
             }

@@ -8,6 +8,8 @@ pub mod fills;
 pub mod gaps;
 pub mod ladder;
 pub mod probe;
+mod response_fact;
+mod rounding;
 pub mod what_if;
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,13 +23,13 @@ use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
 use super::kept::Kept;
 use super::kept_entropies::{KeptCount, KeptGate};
-use super::sample::{SampleBuffer, SampleGate};
+use super::sample::{SampleBuffer, SampleGate, SampleLimits};
 use crate::stats::wide_sum::WideSum;
 
 /// Energies that are kept one by one, so that shares of the largest are exact.
 const KEPT_ENERGIES: u64 = 1 << 20;
 /// Responses whose facts are kept: all of a small run, a sample of the groups of a large one.
-const KEPT_RESPONSES: u64 = 1 << 17;
+const KEPT_RESPONSES: SampleLimits = SampleLimits { all: 1 << 17, sampled: 1 << 16 };
 /// Responses whose tokens are held against their neighbours.
 const PROBES: u64 = 1 << 11;
 /// Ratios above this are beyond every bound in use (dual clips are 3 to 10).
@@ -45,7 +47,7 @@ impl Default for SignGates {
     fn default() -> Self {
         Self {
             kept: KeptGate::new(KEPT_ENERGIES),
-            facts: SampleGate::new(KEPT_RESPONSES),
+            facts: SampleGate::keeping(KEPT_RESPONSES),
             probes: SampleGate::new(PROBES),
         }
     }
@@ -203,6 +205,13 @@ impl SignState {
     pub fn arrange(&mut self) {
         self.facts.settle();
         self.probes.settle();
+    }
+
+    /// Lets gates keep no more of another part than both together keep.
+    pub fn bound(&self, gates: &SignGates) {
+        gates.kept.follow(&self.kept);
+        gates.facts.follow(self.facts.census.level());
+        gates.probes.follow(self.probes.census.level());
     }
 
     /// Whether it was collected within the same limits.

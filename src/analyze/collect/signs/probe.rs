@@ -8,14 +8,53 @@ use crate::analyze::collect::sample::Sampled;
 
 /// Tokens of a response that are looked at.
 const LONGEST: usize = 512;
-/// Tokens after the start of a turn in which an observation would stand.
-const TURN_START: usize = 4;
+/// Tokens after the start of a turn, or before its end, in which an observation would stand.
+const TURN_EDGE: usize = 4;
 
 /// Rare tokens are left out where surprisal is held against entropy: a few of them outweigh all others.
 const RARE: f64 = 6.0;
 
 /// Entropies that divide states into those of few and those of many choices.
 const EDGES: [f32; 5] = [0.1, 0.3, 1.0, 2.0, 4.0];
+
+/// Surprisals that divide tokens by how rare they are: a half is in any list of the most likely ones.
+const RARENESS: [f64; 6] = [0.7, 2.0, 3.0, 4.0, 5.0, 6.5];
+
+/// Trained tokens that the sampler gave no probability for, by how rare the trainer says they are. A sampler that
+/// lists its most likely tokens alone gives none for the others, wherever they stand.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Unsampled {
+    /// Tokens, and those among them without a probability.
+    pub tokens: [[u16; 2]; RARENESS.len() + 1],
+    /// Neighbours.
+    pub pairs: [[u16; RARENESS.len() + 1]; RARENESS.len() + 1],
+    /// Neighbours that are both without one.
+    pub missing_pairs: u16,
+}
+
+impl Unsampled {
+    fn of(columns: &Columns<'_>, is_unsampled: impl Fn(usize) -> bool) -> Self {
+        let mut all = Self::default();
+        let place = |t: usize| {
+            let surprisal = -f64::from(columns.logprob[t]);
+            RARENESS.partition_point(|edge| *edge <= surprisal)
+        };
+        for t in 0..columns.len() {
+            all.tokens[place(t)][0] += 1;
+            all.tokens[place(t)][1] += u16::from(is_unsampled(t));
+            if t > 0 {
+                all.pairs[place(t - 1)][place(t)] += 1;
+                all.missing_pairs += u16::from(is_unsampled(t - 1) && is_unsampled(t));
+            }
+        }
+        all
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u64> {
+        let counts = self.tokens.iter().flatten().chain(self.pairs.iter().flatten());
+        counts.chain(std::iter::once(&self.missing_pairs)).map(|count| u64::from(*count))
+    }
+}
 
 /// n, Σx, Σy, Σx², Σy², Σxy.
 pub type Moments = [f64; 6];
@@ -41,12 +80,21 @@ pub struct Probe {
     /// an observation is a run of tokens, a value that is missing here and there is none. Both 0 in a response
     /// without any: there the log lacks them.
     pub unsampled: [f64; 2],
+    /// Of the latter: Σ(−ln p − H), and how many end the response under one id, as padding does.
+    pub unsampled_are: [f64; 2],
+    /// The same by how rare tokens are.
+    pub rare: Box<Unsampled>,
     /// Number and Σ(−ln p − H) of trained tokens that begin a later turn: an observation stands there.
     pub turn_start: [f64; 2],
+    /// The same of those that end a turn which another follows: there it stands where it belongs to the turn
+    /// that asked for it.
+    pub turn_end: [f64; 2],
     /// The same of all other trained tokens.
     pub elsewhere: [f64; 2],
     /// ΣH and Σ −ln p of trained tokens, by their H.
     pub by_entropy: [[f64; 2]; EDGES.len() + 1],
+    /// The same of those that the sampler gave no probability for, where it gave some.
+    pub unsampled_by_entropy: [[f64; 2]; EDGES.len() + 1],
 }
 
 impl Sampled for Probe {
@@ -60,15 +108,23 @@ impl Sampled for Probe {
             let pairs = p
                 .unsampled
                 .iter()
+                .chain(&p.unsampled_are)
                 .chain(&p.turn_start)
+                .chain(&p.turn_end)
                 .chain(&p.elsewhere)
-                .chain(p.by_entropy.iter().flatten());
-            shifts.chain(pairs).map(|number| number.to_bits()).collect::<Vec<_>>()
+                .chain(p.by_entropy.iter().flatten())
+                .chain(p.unsampled_by_entropy.iter().flatten());
+            shifts.chain(pairs).map(|number| number.to_bits()).chain(p.rare.numbers()).collect::<Vec<_>>()
         };
         (self.order, self.hash)
             .cmp(&(other.order, other.hash))
             .then_with(|| numbers(self).cmp(&numbers(other)))
     }
+}
+
+/// How many tokens at the end have the same id.
+fn last_of_one_id(ids: &[i32]) -> usize {
+    ids.iter().rev().take_while(|id| Some(*id) == ids.last()).count()
 }
 
 impl Probe {
@@ -81,18 +137,29 @@ impl Probe {
             entropy_shift: Default::default(),
             logprob_shift: Default::default(),
             unsampled: [0.0; 2],
+            unsampled_are: [0.0; 2],
+            rare: Box::default(),
             turn_start: [0.0; 2],
+            turn_end: [0.0; 2],
             elsewhere: [0.0; 2],
             by_entropy: Default::default(),
+            unsampled_by_entropy: Default::default(),
         };
         let n = columns.len();
         let is_unsampled = |t: usize| columns.logprob_rollout.get(t).is_some_and(|v| !v.is_finite());
         let in_a_row =
             |t: usize| is_unsampled(t) && (is_unsampled(t + 1) || t.checked_sub(1).is_some_and(is_unsampled));
         let is_sampled = columns.logprob_rollout.iter().any(|v| v.is_finite());
+        if is_sampled && columns.logprob_rollout.iter().any(|v| !v.is_finite()) {
+            *probe.rare = Unsampled::of(&columns, is_unsampled);
+        }
+        let changes_turn = |t: usize| t > 0 && columns.turn.get(t) != columns.turn.get(t - 1);
+        let ends_turn = |t: usize| (t + 1..n.min(t + 1 + TURN_EDGE)).any(changes_turn);
+        let padding = n - last_of_one_id(columns.token_id);
         let mut turn_began = 0;
         for t in 0..n {
             let surprisal = -f64::from(columns.logprob[t]);
+            let excess = surprisal - f64::from(columns.entropy[t]);
             for (shift, sums) in probe.entropy_shift.iter_mut().enumerate().filter(|_| surprisal < RARE) {
                 if let Some(entropy) = (t + shift).checked_sub(1).and_then(|at| columns.entropy.get(at)) {
                     add(sums, f64::from(*entropy), surprisal);
@@ -106,19 +173,31 @@ impl Probe {
             }
             if is_sampled {
                 probe.unsampled[0] += 1.0;
-                probe.unsampled[1] += f64::from(u8::from(in_a_row(t)));
+                if in_a_row(t) {
+                    probe.unsampled[1] += 1.0;
+                    probe.unsampled_are[0] += excess;
+                    probe.unsampled_are[1] += f64::from(u8::from(t >= padding));
+                }
             }
-            if t > 0 && columns.turn.get(t) != columns.turn.get(t - 1) {
+            if changes_turn(t) {
                 turn_began = t;
             }
-            let begins = turn_began > 0 && t - turn_began < TURN_START;
-            let into = if begins { &mut probe.turn_start } else { &mut probe.elsewhere };
+            let into = match turn_began > 0 && t - turn_began < TURN_EDGE {
+                true => &mut probe.turn_start,
+                false if ends_turn(t) => &mut probe.turn_end,
+                false => &mut probe.elsewhere,
+            };
             into[0] += 1.0;
-            into[1] += surprisal - f64::from(columns.entropy[t]);
-            let [entropies, surprisals] =
-                &mut probe.by_entropy[EDGES.partition_point(|edge| *edge <= columns.entropy[t])];
-            *entropies += f64::from(columns.entropy[t]);
-            *surprisals += surprisal;
+            into[1] += excess;
+            let bin = EDGES.partition_point(|edge| *edge <= columns.entropy[t]);
+            let add_to = |[entropies, surprisals]: &mut [f64; 2]| {
+                *entropies += f64::from(columns.entropy[t]);
+                *surprisals += surprisal;
+            };
+            add_to(&mut probe.by_entropy[bin]);
+            if is_sampled && is_unsampled(t) {
+                add_to(&mut probe.unsampled_by_entropy[bin]);
+            }
         }
         probe
     }

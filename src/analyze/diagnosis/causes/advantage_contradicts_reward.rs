@@ -13,12 +13,12 @@
 //! response has one advantage: groups in which an answer is pushed up (A > 0) while one whose reward is higher
 //! by half of the group's range or more is pushed down (A < 0). Any baseline of the group, of the batch or
 //! of the past and any positive scale leave none. The same thresholds.
-//! Rewards of the wrong sign are in `punished_answers`.
+//! Rewards of the wrong sign are in `punished_answers`, advantages of other groups in `other_groups`.
 
-use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds, shell_word, short};
-use super::crossed_signs::{self, Crossed};
+use super::super::patient::{Finding, Patient, at, found, number, percent, shell_word, short};
+use super::crossed_signs::{self, Crossed, have_one_advantage};
 use super::lasting::{Counts, Side};
-use super::punished_answers;
+use super::{other_groups, punished_answers};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -121,11 +121,10 @@ fn falls(
 ) -> Option<Finding> {
     let share = against.share(enough).filter(|share| share.lower() > POSSIBLE)?;
     let low = share.lower();
-    let mut evidence = vec![
-        number(&format!("share of {unit} whose advantage falls with the reward"), share.value()),
-        number("its lower end (99.9 %)", low),
-        number(&format!("{unit} in which both differ"), share.tries as f64),
-    ];
+    let mut evidence = share.evidence(
+        &format!("share of {unit} whose advantage falls with the reward"),
+        &format!("{unit} in which both differ"),
+    );
     if share.side != Side::Whole {
         evidence.push(number("the share over the run", share.value_of_run()));
     }
@@ -161,7 +160,7 @@ fn falls(
 
 /// Groups in which an answer is pushed up while a clearly better one is pushed down.
 fn crossed(patient: &Patient<'_>) -> Option<Finding> {
-    if !patient.has_siblings() {
+    if !patient.has_siblings() || !have_one_advantage(patient.signs.facts.responses.iter()) {
         return None;
     }
     let (counts, found_groups) = crossed_signs::crossed(patient.groups());
@@ -169,11 +168,8 @@ fn crossed(patient: &Patient<'_>) -> Option<Finding> {
     let example =
         |crossed: Crossed| Example { step: crossed.step, group: crossed.group, value: -crossed.gap };
     let told = clearest(patient, share.side, found_groups.into_iter().map(example).collect());
-    let mut evidence = vec![
-        number("share of groups whose signs are crossed", share.value()),
-        number("its lower end (99.9 %)", share.lower()),
-        number("groups with advantages of both signs", share.tries as f64),
-    ];
+    let mut evidence =
+        share.evidence("share of groups whose signs are crossed", "groups with advantages of both signs");
     evidence.extend(told.iter().map(|(name, example)| {
         let better = "reward by which the answer that is pushed down is better";
         let what = format!("{better} in group {}", short(name));
@@ -202,14 +198,16 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) {
         return Finding::NotChecked("reward");
     }
-    let (mut judged, mut zeroed, mut by_token, mut in_line) = (0, 0, 0, 0);
-    let mut against = Counts::default();
+    let (mut judged, mut by_token, mut in_line) = (0, 0, 0);
+    let (mut against, mut zeroed) = (Counts::default(), Counts::default());
     let mut contradicting: Vec<Example> = Vec::new();
     let mut note = |group: &[ResponseFact]| {
         let kind = kind(group);
+        if !matches!(kind, Kind::Silent) {
+            zeroed.add(group[0].step, matches!(kind, Kind::Zeroed));
+        }
         match kind {
-            Kind::Silent => {}
-            Kind::Zeroed => zeroed += 1,
+            Kind::Silent | Kind::Zeroed => {}
             Kind::Agrees(_) | Kind::Contradicts(_) => {
                 judged += 1;
                 in_line += u64::from(matches!(kind, Kind::Agrees(correlation) if correlation > IN_LINE));
@@ -223,9 +221,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         }
     };
     patient.units().for_each(&mut note);
-    if judged + zeroed == 0 {
-        return Finding::Absent;
-    }
+    let Some(zeroed) = zeroed.share(MOST) else { return Finding::Absent };
     let unit = if patient.has_siblings() { "groups" } else { "steps" };
     let enough = if 2 * by_token > judged { MOST } else { LIKELY };
     let on_the_whole = falls(patient, (&against, enough), contradicting, unit);
@@ -235,22 +231,28 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Some(found) if found.is_likely() => Some(found),
         whole => crossed().filter(|found| found.is_likely() || whole.is_none()).or(whole),
     };
-    if let Some(found) = first.or_else(|| punished_answers::examine(patient)) {
+    let first = first.or_else(|| punished_answers::examine(patient));
+    let first = match first {
+        Some(found) if found.is_likely() => Some(found),
+        // What advantages were made of comes before what became of them.
+        other => other_groups::look(patient).or(other),
+    };
+    if let Some(found) = first {
         return found;
     }
-    let [zeroed_low, _] = share_bounds(zeroed, judged + zeroed);
-    if zeroed_low > MOST {
+    if zeroed.lower() > MOST {
         return found(
             CauseCode::AdvantageContradictsReward,
             Confidence::Likely,
-            patient.analysis.steps.first().map(|row| row.step),
+            Some(zeroed.from_step),
             format!(
-                "rewards differ but all advantages are 0 in {zeroed} of {} {unit}: nothing is learned from \
-                 them",
-                judged + zeroed
+                "rewards differ but all advantages are 0 in {} of {} {unit}{}: nothing is learned from them",
+                zeroed.hits,
+                zeroed.tries,
+                zeroed.side.told()
             ),
             "look at how advantages are made from rewards, and at filters that set them to 0",
-            vec![number(&format!("share of {unit}"), zeroed as f64 / (judged + zeroed) as f64)],
+            vec![number(&format!("share of {unit}"), zeroed.value())],
         );
     }
     match patient.has_siblings() || 2 * in_line > judged {

@@ -22,16 +22,21 @@ pub struct Crossed {
     pub gap: f64,
 }
 
-/// Counts such groups among those whose rewards and advantages differ; nothing where tokens of a response
-/// have advantages of their own, which a learned value or a penalty of tokens gives.
+/// Whether each response has one advantage: tokens have some of their own where a learned value or a penalty of
+/// tokens is taken off.
+pub fn have_one_advantage<'a>(responses: impl Iterator<Item = &'a ResponseFact>) -> bool {
+    let (mut taught, mut alike) = (0_u64, 0_u64);
+    for fact in responses.filter(|fact| fact.signs != [false; 2]) {
+        taught += 1;
+        alike += u64::from((fact.largest - fact.advantage.abs()).abs() <= EQUAL * fact.largest);
+    }
+    alike as f64 >= NEARLY_ALL * taught as f64
+}
+
+/// Counts such groups among those whose rewards and advantages differ, where each response has one advantage.
 pub fn crossed<'a>(groups: impl Iterator<Item = &'a [ResponseFact]>) -> (Counts, Vec<Crossed>) {
     let (mut counts, mut found) = (Counts::default(), Vec::new());
-    let (mut taught, mut alike) = (0_u64, 0_u64);
     for group in groups {
-        let teaching = || group.iter().filter(|f| f.signs != [false; 2]);
-        taught += teaching().count() as u64;
-        alike +=
-            teaching().filter(|f| (f.largest - f.advantage.abs()).abs() <= EQUAL * f.largest).count() as u64;
         if let Some(gap) = gap(group) {
             counts.add(group[0].step, gap > 0.0);
             if gap > 0.0 {
@@ -39,10 +44,7 @@ pub fn crossed<'a>(groups: impl Iterator<Item = &'a [ResponseFact]>) -> (Counts,
             }
         }
     }
-    match alike as f64 >= NEARLY_ALL * taught as f64 {
-        true => (counts, found),
-        false => Default::default(),
-    }
+    (counts, found)
 }
 
 /// The largest clear difference of rewards whose signs are crossed, or 0; `None` where rewards do not differ, or
@@ -96,9 +98,9 @@ mod tests {
         let crossed_group = || group(&[(1.0, -1.0), (0.0, 1.0)]);
         let (counts, found) = crossed([crossed_group().as_slice()].into_iter());
         assert_eq!((counts.share(0.5).unwrap().hits, found.len()), (1, 1));
+        assert!(have_one_advantage(crossed_group().iter()));
         let mut by_token = crossed_group();
         by_token.iter_mut().for_each(|fact| fact.largest *= 2.0);
-        let (counts, found) = crossed([by_token.as_slice()].into_iter());
-        assert!(counts.share(0.5).is_none() && found.is_empty());
+        assert!(!have_one_advantage(by_token.iter()));
     }
 }

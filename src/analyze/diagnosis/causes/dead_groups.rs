@@ -5,11 +5,21 @@
 //! prompts ends like this, so it never changes the state of the run.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
+use super::siblings::rewards_differ;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, StepRow};
 use crate::ingest::Column;
 
 const MOST: f64 = 0.5;
+
+const HINT: &str = "they cost samples and teach nothing: leave out prompts that are solved (or hopeless), draw \
+                    harder (or easier) ones, or sample until groups are mixed";
+/// Where rewards differ.
+const ZEROED: &str = "look at how advantages are made of rewards: a filter, a mask or a division sets them to 0; other \
+                      prompts would not help";
+/// Where what is right says otherwise than the reward.
+const UNPAID: &str = "read some of these answers with their rewards: the grader may have failed (a parser, a sandbox, a \
+                      judge), and other prompts would not help";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -33,20 +43,27 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let alive = |step: &(i64, (u64, u64))| share(std::slice::from_ref(step)).is_some_and(|s| s <= MOST);
     let since = steps.iter().rposition(alive).map_or(0, |last| last + 1);
     let from = steps.get(since).or(late.first()).map(|(step, _)| *step);
+    let Outcome { told, hint } = outcome(patient, late.first().map_or(i64::MIN, |(step, _)| *step));
     found(
         CauseCode::DeadGroups,
         Confidence::Likely,
         from,
-        format!(
-            "{} of the groups in the last third of the steps give no signal ({} over the run){}",
-            percent(at_end),
-            percent(all),
-            outcome(patient, late.first().map_or(i64::MIN, |(step, _)| *step))
-        ),
-        "they cost samples and teach nothing: leave out prompts that are solved (or hopeless), draw \
-         harder (or easier) ones, or sample until groups are mixed",
+        format!("{}{told}", said(at_end, all, steps.len())),
+        hint,
         vec![number("share in the last third", at_end), number("share over the run", all)],
     )
+}
+
+/// How many are dead, late and over the run; of one step there is no late part.
+fn said(at_end: f64, all: f64, steps: usize) -> String {
+    match steps {
+        1 => format!("{} of the groups give no signal", percent(all)),
+        _ => format!(
+            "{} of the groups in the last third of the steps give no signal ({} over the run)",
+            percent(at_end),
+            percent(all)
+        ),
+    }
 }
 
 /// The share of groups that are dead.
@@ -55,31 +72,48 @@ fn share(steps: &[(i64, (u64, u64))]) -> Option<f64> {
     (all > 0).then(|| dead as f64 / all as f64)
 }
 
-/// What the rewards of late dead groups are.
-fn outcome(patient: &Patient<'_>, from: i64) -> String {
+/// What the rewards of late dead groups are, and what to do then.
+struct Outcome {
+    told: String,
+    hint: &'static str,
+}
+
+fn outcome(patient: &Patient<'_>, from: i64) -> Outcome {
+    let told = |told: &str| Outcome { told: told.into(), hint: HINT };
     let known = || patient.signs.facts.responses.iter().map(|f| f.reward).filter(|r| r.is_finite());
     let (low, high) = (known().fold(f32::INFINITY, f32::min), known().fold(f32::NEG_INFINITY, f32::max));
     if low >= high {
-        return String::new();
+        return told("");
     }
     let dead = |group: &&[ResponseFact]| {
         group[0].step >= from && group.iter().all(|f| f.signs == [false; 2] && f.reward.is_finite())
     };
-    let (mut all, mut best, mut worst, mut mixed) = (0_u64, 0_u64, 0_u64, 0_u64);
-    for group in patient.groups().filter(dead) {
-        let same = |value: f32| group.iter().all(|f| f.reward == value);
-        all += 1;
-        best += u64::from(same(high));
-        worst += u64::from(same(low));
-        mixed += u64::from(!same(group[0].reward));
-    }
-    match all {
-        0 => String::new(),
-        _ if 2 * mixed > all => "; their rewards differ, but all advantages are 0".into(),
-        _ if 2 * best > all => "; most of them have the best reward throughout: solved".into(),
-        _ if 2 * worst > all => {
-            "; most of them have the lowest reward throughout: every answer is wrong".into()
+    let groups: Vec<&[ResponseFact]> = patient.groups().filter(dead).collect();
+    let have = |value: f32| groups.iter().filter(move |group| group.iter().all(|f| f.reward == value));
+    let mixed = groups.iter().filter(|group| rewards_differ(group)).count();
+    let are_most = |count: usize| 2 * count > groups.len();
+    let right = patient.right();
+    let against = |value: f32| right?.against(have(value).copied().flatten(), value == high);
+    let unpaid = |level: &str, against: String| Outcome {
+        told: format!("; most of them have the {level} reward throughout{against}"),
+        hint: UNPAID,
+    };
+    match groups.len() {
+        0 => told(""),
+        _ if are_most(mixed) => {
+            Outcome { told: "; their rewards differ, but all advantages are 0".into(), hint: ZEROED }
         }
-        _ => "; the answers of a group have the same reward".into(),
+        _ if are_most(have(high).count()) => match against(high) {
+            Some(against) => unpaid("best", against),
+            None => told("; most of them have the best reward throughout: solved"),
+        },
+        _ if are_most(have(low).count()) => match against(low) {
+            Some(against) => unpaid("lowest", against),
+            None if right.is_some_and(|right| right.is_sure()) => {
+                told("; most of them have the lowest reward throughout: every answer is wrong")
+            }
+            None => told("; most of them have the lowest reward throughout"),
+        },
+        _ => told("; the answers of a group have the same reward"),
     }
 }

@@ -11,8 +11,11 @@
 //! temperature gives 0.1 in the former and 0.9 in the latter. Likely where the ratio is ln 2 within a tenth
 //! and four standard errors, over the run and at every H that has a tenth of the entropy, of which there must be
 //! two; not where sampler and trainer differ by more than a tenth of a nat (root of the mean square).
+//! Too small or too large: tokens surprise a tenth more or less than H says (five standard errors) although sampler
+//! and trainer agree, in states of many choices as in those of few (`agreement`).
 
 use super::super::patient::{Finding, Patient, found, number, percent};
+use super::agreement::{self, Surprise};
 use super::misaligned_log::{self, correlation, moments};
 use crate::analyze::collect::signs::probe::{Moments, Probe};
 use crate::analyze::result::{CauseCode, Confidence};
@@ -89,8 +92,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             vec![number("mean surprisal, 1 as the entropy says", ratio), number("share of tokens", share)],
         );
     }
-    if shifted || !(share > INFEASIBLE || unrelated) {
+    if shifted {
         return Finding::Absent;
+    }
+    if !(share > INFEASIBLE || unrelated) {
+        return of_another_size(patient).unwrap_or(Finding::Absent);
     }
     let mut evidence = vec![number("share of tokens", share)];
     evidence.extend(correlation(same).map(|r| number("correlation of surprisal and entropy", r)));
@@ -108,6 +114,28 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         "log both from the same policy, temperature and precision; entropies in bits need --entropy-unit bits",
         evidence,
     )
+}
+
+/// Entropies that are too small or too large for the tokens that were drawn.
+fn of_another_size(patient: &Patient<'_>) -> Option<Finding> {
+    let is_of_another_size = |s: &Surprise| s.is_short_entropy() || s.is_long_entropy();
+    let surprise = agreement::surprise(&patient.signs.probes).filter(is_of_another_size)?;
+    let size = match surprise.is_short_entropy() {
+        true => "too small (of another temperature, or of the most likely tokens only)",
+        false => "too large (of another temperature, or of another policy)",
+    };
+    Some(found(
+        CauseCode::EntropyOfAnotherPolicy,
+        Confidence::Likely,
+        patient.analysis.steps.first().map(|row| row.step),
+        format!(
+            "tokens are {:.2} times as surprising as their entropy says although trainer and sampler agree, in states of \
+             many choices as in those of few: the entropy is {size}",
+            surprise.ratio
+        ),
+        "log the entropy over all tokens, of the same policy and temperature as the log-probability",
+        vec![number("mean surprisal, 1 as the entropy says", surprise.ratio)],
+    ))
 }
 
 #[cfg(test)]

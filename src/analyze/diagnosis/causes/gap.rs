@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::growth::{APART, Growth};
 use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::gaps::GapSums;
-use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::patient::{Patient, measured};
 use crate::stats::quantile::select_quantile;
 use crate::stats::random::Random;
 use crate::stats::ratio_of_sums::ratio_of_sums;
@@ -25,14 +26,21 @@ pub const LARGE: f64 = 1e-2;
 /// Standard errors by which the gap of the many must be above what it is held against: up to four groups that
 /// alone have one are not.
 const ERRORS: f64 = 2.0;
-/// Steps are judged apart where the squares of the gap differ by this factor, those of the median response,
-/// too: a fault that begins in the middle of a run lifts all of them from what rounding leaves to what is
-/// worth naming, a token that is far out lifts one.
-const APART: f64 = 10.0;
 /// A sampler that leaves out the tail raises what it keeps: less of the squares than this lies below 0.
 const BELOW: f64 = 0.05;
 /// A sampler whose mean lies below this keeps all but 0.2 % of the mass.
 const MEAN: f64 = 0.002;
+
+/// Squares of tokens that the trainer finds ten times less likely than the sampler did: where they are more than
+/// this part of all, the gap is that of a few tokens. No truncation that keeps a tenth of the mass has any, …
+const OF_FEW: f64 = 0.9;
+/// … and no sampler draws at a temperature above 2 (b below this), which fits a few tokens at will.
+const FLATTEST: f64 = -0.5;
+
+/// A sampler whose tokens have this probability on average is certain of them, …
+const CERTAIN: f64 = 0.98;
+/// … and a trainer is not that gives them less than this.
+const UNSURE: f64 = 0.9;
 
 /// Sampler against trainer where no staleness is between them.
 pub struct Gap {
@@ -50,6 +58,8 @@ pub struct Gap {
     bounded: (f64, f64),
     /// The same at the first step of the training, where it is in the log.
     at_start: Option<(f64, f64)>,
+    /// The way it grows from nothing, where it does.
+    growth: Option<Growth>,
     clusters: Vec<GapSums>,
 }
 
@@ -102,6 +112,8 @@ impl Gap {
             }
         }
         let at_start = at_start(&groups);
+        let growth =
+            Growth::of(groups.chunk_by(|a, b| a.step == b.step).map(|s| (s[0].step, usual_square(s))));
         let (groups, side) = phase(&groups);
         let each = groups.len().div_ceil(CLUSTERS).max(1);
         let total = |of: &[OfGroup]| {
@@ -115,13 +127,15 @@ impl Gap {
         let bounded = bounded(groups);
         let lag = age.filter(|_| patient.signs.facts.ages_are_steps);
         (all.tokens > 0.0).then(|| Self {
-            fit: fit(&all),
+            // Without entropies no temperature can be fitted.
+            fit: if patient.plan.stand_in.entropy { (0.0, 0.0) } else { fit(&all) },
             all,
             lag,
             from_step,
             side,
             bounded,
             at_start,
+            growth,
             clusters,
         })
     }
@@ -135,10 +149,18 @@ impl Gap {
         }
     }
 
-    /// Whether one temperature explains the gap.
+    /// Whether one temperature explains the gap, that of a sampler that takes the most likely token among them.
     pub fn is_temperature(&self) -> bool {
         let (b, explained) = self.fit;
-        explained >= 0.5 && b.abs() > 0.02 && !(b > 0.0 && self.is_never_below())
+        let is_told_otherwise = b > 0.0 && self.is_never_below() || b < FLATTEST && self.is_of_few();
+        self.is_greedy() || explained >= 0.5 && b.abs() > 0.02 && !is_told_otherwise
+    }
+
+    /// Whether the sampler is all but certain of what it drew wherever the trainer is not: it takes the most
+    /// likely token.
+    pub fn is_greedy(&self) -> bool {
+        let [n, trainer, sampler, ..] = self.all.slope;
+        n >= FEWEST && sampler > n * CERTAIN.ln() && trainer < n * UNSURE.ln()
     }
 
     /// Whether the gap is that of a sampler that leaves out the tail: what it keeps is raised. A sharper
@@ -148,7 +170,23 @@ impl Gap {
     }
 
     fn is_never_below(&self) -> bool {
-        self.mean() >= MEAN && self.share_below() <= BELOW
+        self.mean() >= MEAN && self.share_below() <= BELOW && !self.is_of_few()
+    }
+
+    /// Whether it is that of a few tokens, which the trainer finds far less likely than the sampler did.
+    pub fn is_of_few(&self) -> bool {
+        self.share_far() > OF_FEW
+    }
+
+    /// The share of the squares of ln μ − ln π where it is above ln 10.
+    pub fn share_far(&self) -> f64 {
+        self.all.far[1] / self.all.yy.max(f64::MIN_POSITIVE)
+    }
+
+    /// How it grows with the distance that the policy has gone since the sampler last got its weights; not
+    /// where the sampler differs in another way.
+    pub fn growth(&self) -> Option<&Growth> {
+        self.growth.as_ref().filter(|_| !self.is_temperature() && !self.is_truncation())
     }
 
     /// Mean of ln μ − ln π.
@@ -164,6 +202,15 @@ impl Gap {
     /// Mean k3.
     pub fn k3(&self) -> f64 {
         self.all.k3 / self.all.tokens
+    }
+
+    /// Mean k3 in words: with ratios cut at 10 beside it, where tokens that are far out make it what it is.
+    pub fn told_k3(&self) -> String {
+        let (k3, bounded) = (self.k3(), self.bounded.0);
+        match k3 > APART * bounded {
+            true => format!("{} (of ratios cut at 10 {})", measured(k3, 4), measured(bounded, 4)),
+            false => measured(k3, 4),
+        }
     }
 
     /// What k3 is at least without the few: ratios are cut at 10, and two standard errors over groups taken off.

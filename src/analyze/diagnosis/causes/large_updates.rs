@@ -8,8 +8,9 @@
 //! of a fresh optimizer does in healthy runs; likely are two steps beyond it with one beyond three
 //! times the edge, most steps beyond it, any step beyond ten times, or one beyond three times before
 //! something was damaged.
-//! A run is its own measure, too: k3 that rose tenfold for good, to a tenth of the edge or more, no later
-//! than the damage, is likely (k3 goes with the square of the learning rate: tenfold is three times).
+//! A run is its own measure, too: k3 that rose tenfold, to a tenth of the edge or more, no later than the damage, is
+//! likely (k3 goes with the square of the learning rate: tenfold is three times). It rose for good, or up to the
+//! damage: a policy that has collapsed cannot move.
 //! Without ratios, a jump of a nat a token away from the reference between two logged steps says
 //! the same.
 
@@ -97,18 +98,25 @@ fn of_many(update: &Difference, largest: Option<f64>) -> f64 {
     (update.k3_bounded - largest / update.tokens.max(1) as f64).max(0.0)
 }
 
-/// A lasting rise of update k3 that began no later than the damage: each is dated to a logged step or so.
-fn rise_before_damage<'a>(patient: &Patient<'a>, edge: f64) -> Option<&'a Change> {
+/// A rise of update k3, over the run or up to the damage, that began no later than it: each is dated to a logged step
+/// or so.
+fn rise_before_damage(patient: &Patient<'_>, edge: f64) -> Option<Change> {
     let first = patient.damaged_from()?;
     let after = patient.analysis.steps.iter().map(|row| row.step).find(|step| *step > first);
     let damaged = after.unwrap_or(first);
-    patient.changes_of("update_k3").find(|change| {
+    let up_to_damage = || {
+        let mut series = patient.series("update_k3")?.clone();
+        series.points.retain(|point| point.step <= damaged);
+        series.change(Direction::Up)
+    };
+    let is_rise = |change: &Change| {
         let multiplied = change.after > WAY_BEYOND * change.before && WAY_BEYOND * change.after > edge;
         change.direction == Direction::Up && multiplied && change.onset <= damaged
-    })
+    };
+    patient.changes_of("update_k3").copied().find(is_rise).or_else(|| up_to_damage().filter(is_rise))
 }
 
-fn risen(rise: &Change, edge: f64) -> Finding {
+fn risen(rise: Change, edge: f64) -> Finding {
     // For small steps k3 goes with the square of how far the policy moves.
     let times = (rise.after / rise.before.max(f64::MIN_POSITIVE)).sqrt();
     found(

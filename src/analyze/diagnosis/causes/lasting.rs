@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::super::patient::share_bounds;
+use super::super::patient::{Patient, number, share_bounds};
+use crate::analyze::result::Evidence;
 
 const FALSE_ALARMS: f64 = 1e-3;
 
@@ -69,6 +70,15 @@ impl Share {
         share_bounds(self.hits, self.tries)[0]
     }
 
+    /// The numbers behind it: what it is a share of, and what all the groups are.
+    pub fn evidence(&self, share: &str, groups: &str) -> Vec<Evidence> {
+        vec![
+            number(share, self.value()),
+            number("its lower end (99.9 %)", self.lower()),
+            number(groups, self.tries as f64),
+        ]
+    }
+
     /// The share over the whole run.
     pub fn value_of_run(&self) -> f64 {
         self.of_run[0] as f64 / self.of_run[1].max(1) as f64
@@ -119,6 +129,14 @@ impl Counts {
         let late = share(&steps[best.1..], Side::From(changed))?;
         let (more, less) = if late.value() > early.value() { (late, early) } else { (early, late) };
         Some(if less.lower() > enough { whole } else { more })
+    }
+}
+
+/// "from step 22 on, ", where it is not the first.
+pub fn since(patient: &Patient<'_>, from: i64) -> String {
+    match patient.analysis.steps.first() {
+        Some(first) if first.step < from => format!("from step {from} on, "),
+        _ => String::new(),
     }
 }
 

@@ -1,16 +1,21 @@
 //! The causes, one file each: its statistic, its threshold and the reason for it.
 
 mod advantage_contradicts_reward;
+mod agreement;
+mod amplified_noise;
 mod composition;
 mod crossed_signs;
 mod dead_groups;
 mod entropy_of_another_policy;
 mod gap;
+mod growth;
 mod large_updates;
 mod lasting;
 mod misaligned_log;
 mod observation_trained;
 mod one_sided;
+mod other_groups;
+mod paid_length;
 mod phantom_advantage;
 mod precision_gap;
 mod punished_answers;
@@ -23,8 +28,9 @@ mod stale_sampler;
 mod truncation;
 mod unbounded_ratio;
 mod uninformative_reward;
+mod unpaid;
 
-use super::patient::{Finding, Patient};
+use super::patient::{Finding, Patient, number};
 use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
 use crate::ingest::Column;
 
@@ -52,7 +58,8 @@ fn examiner(code: CauseCode) -> fn(&Patient<'_>) -> Finding {
     }
 }
 
-const ENTROPY: &str = "entropy (of the policy at each token)";
+/// What a cause needs that cannot do without entropies.
+pub const ENTROPY: &str = "entropy (of the policy at each token)";
 const ADVANTAGE: &str = "advantage (of each token or response)";
 
 /// Whether a cause cannot be looked for without entropy: its statistic is of entropy, of gradient
@@ -60,23 +67,22 @@ const ADVANTAGE: &str = "advantage (of each token or response)";
 fn needs_entropy(code: CauseCode, patient: &Patient<'_>) -> bool {
     match code {
         // Log-probabilities of trainer and sampler tell, too.
-        CauseCode::MisalignedLog => !patient.has(Column::LogprobRollout),
+        CauseCode::MisalignedLog | CauseCode::ObservationTrained => !patient.has(Column::LogprobRollout),
         CauseCode::EntropyOfAnotherPolicy
-        | CauseCode::ObservationTrained
         | CauseCode::UninformativeReward
         | CauseCode::SamplerTemperature
-        | CauseCode::SamplerTruncation
         | CauseCode::UnboundedRatio
-        | CauseCode::PrecisionGap
-        | CauseCode::Truncation
         | CauseCode::SpuriousTokens => true,
         CauseCode::AdvantageContradictsReward
         | CauseCode::RewardHacking
         | CauseCode::NoNegativeSignal
         | CauseCode::NoPositiveSignal
+        | CauseCode::SamplerTruncation
         | CauseCode::StaleSampler
         | CauseCode::LargeUpdates
+        | CauseCode::PrecisionGap
         | CauseCode::PhantomAdvantage
+        | CauseCode::Truncation
         | CauseCode::DeadGroups => false,
     }
 }
@@ -105,6 +111,14 @@ fn needs_advantage(code: CauseCode) -> bool {
     }
 }
 
+/// The columns that a cause needs and that others stand in for.
+fn stood_in(code: CauseCode, patient: &Patient<'_>) -> Vec<&'static str> {
+    let stand_in = patient.plan.stand_in;
+    let advantage = (stand_in.advantage && needs_advantage(code)).then_some(ADVANTAGE);
+    let entropy = (stand_in.entropy && needs_entropy(code, patient)).then_some(ENTROPY);
+    advantage.into_iter().chain(entropy).collect()
+}
+
 /// What was found.
 #[derive(Default)]
 pub struct Examined {
@@ -121,22 +135,21 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
     let mut examined = Examined::default();
     for code in CauseCode::ALL {
         let not_checked = |needs: &str| NotChecked { code: *code, needs: needs.into() };
-        let stand_in = patient.plan.stand_in;
-        let found = if stand_in.advantage && needs_advantage(*code) {
-            Finding::NotChecked(ADVANTAGE)
-        } else if stand_in.entropy && needs_entropy(*code, patient) {
-            Finding::NotChecked(ENTROPY)
-        } else {
-            examiner(*code)(patient)
-        };
+        let found = examiner(*code)(patient);
+        let missing = stood_in(*code, patient);
         match found {
+            // What was found has numbers in it that were not logged; what else it needs still holds.
+            Finding::NotChecked(needs) if !missing.is_empty() && needs != uninformative_reward::NEEDS => {
+                examined.not_checked.push(not_checked(&[&missing[..], &[needs]].concat().join(", and ")));
+            }
+            _ if !missing.is_empty() => examined.not_checked.push(not_checked(&missing.join(", and "))),
             Finding::Absent => {}
             Finding::NotChecked(needs) => examined.not_checked.push(not_checked(needs)),
             Finding::TooFew(needs) => {
                 examined.not_checked.push(not_checked(needs));
                 examined.too_few = true;
             }
-            Finding::Found(cause) => examined.causes.push(cause),
+            Finding::Found(cause) => examined.causes.push(of_sample(cause, patient.signs.facts.level)),
         }
     }
     let damaged = patient.damaged_from();
@@ -144,9 +157,77 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
     examined
 }
 
-/// Likely before possible; what costs samples but harms nothing last; what began before the damage
-/// before what began after it; then in the order of explanations.
+/// A cause that counts responses or groups, where these are a sample of the run's: said where its numbers stand.
+fn of_sample(mut cause: Cause, level: u32) -> Cause {
+    if level > 0 && counts_responses(cause.code) {
+        let groups = 1_u64 << level.min(63);
+        cause.message = format!("{} (told from a sample of one group in {groups})", cause.message);
+        cause.evidence.push(number("groups of the run for each that was looked at, about", groups as f64));
+    }
+    cause
+}
+
+/// Whether a cause is judged by responses one by one, of which large runs keep a sample.
+fn counts_responses(code: CauseCode) -> bool {
+    match code {
+        CauseCode::AdvantageContradictsReward
+        | CauseCode::RewardHacking
+        | CauseCode::UninformativeReward
+        | CauseCode::NoNegativeSignal
+        | CauseCode::NoPositiveSignal
+        | CauseCode::SamplerTemperature
+        | CauseCode::SamplerTruncation
+        | CauseCode::StaleSampler
+        | CauseCode::PrecisionGap
+        | CauseCode::PhantomAdvantage
+        | CauseCode::Truncation => true,
+        CauseCode::MisalignedLog
+        | CauseCode::EntropyOfAnotherPolicy
+        | CauseCode::ObservationTrained
+        | CauseCode::LargeUpdates
+        | CauseCode::UnboundedRatio
+        | CauseCode::SpuriousTokens
+        | CauseCode::DeadGroups => false,
+    }
+}
+
+/// Likely before possible; what harms little last; what began before the damage before what began after
+/// it; then in the order of explanations.
 fn rank(cause: &Cause, damaged: Option<i64>) -> (Confidence, bool, bool, CauseCode) {
-    let after = cause.from_step.zip(damaged).is_some_and(|(from, damaged)| from > damaged);
-    (cause.confidence, cause.code == CauseCode::DeadGroups, after, cause.code)
+    // Hacking is dated by what it took away, which is damage itself.
+    let is_dated = cause.code != CauseCode::RewardHacking;
+    let after = is_dated && cause.from_step.zip(damaged).is_some_and(|(from, damaged)| from > damaged);
+    (cause.confidence, !is_sickness(cause), after, cause.code)
+}
+
+/// Whether a cause can damage a run: groups that teach nothing only cost, and spurious tokens of a few hundredths
+/// of the energy, which S2T's own sentence tells of, do little.
+pub fn is_sickness(cause: &Cause) -> bool {
+    let is_small = cause.code == CauseCode::SpuriousTokens && cause.confidence != Confidence::Likely;
+    cause.code != CauseCode::DeadGroups && !is_small
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_sample_tells_is_told_as_such() {
+        let cause = |code: CauseCode, level: u32| {
+            let message = "in 77 of 943 groups".into();
+            let cause = Cause {
+                code,
+                confidence: Confidence::Likely,
+                from_step: None,
+                message,
+                hint: String::new(),
+                evidence: Vec::new(),
+            };
+            of_sample(cause, level).message
+        };
+        let contradicts = CauseCode::AdvantageContradictsReward;
+        assert_eq!(cause(contradicts, 0), "in 77 of 943 groups");
+        assert_eq!(cause(contradicts, 3), "in 77 of 943 groups (told from a sample of one group in 8)");
+        assert_eq!(cause(CauseCode::DeadGroups, 3), "in 77 of 943 groups");
+    }
 }

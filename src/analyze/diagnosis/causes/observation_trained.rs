@@ -1,64 +1,142 @@
 //! Tokens of the environment are trained on.
 //!
-//! Statistic: the mean of −ln p − H over trained tokens that begin a later turn. For tokens drawn
+//! Statistic: the mean of −ln p − H over trained tokens that begin a later turn, and over those that end a turn which
+//! another follows: loggers count an observation to either. For tokens drawn
 //! from the policy it is 0, whatever the state; an observation was drawn by nobody. Beside it: trained
 //! tokens that the sampler gave no probability for, two or more in a row, in responses that have some.
-//! Threshold: likely where the mean's lower end (five standard errors over responses) is above half a
-//! nat, or where more than 1 in 1,000 trained tokens have no probability of the sampler's while most do.
+//! Threshold: likely where the mean's lower end (five standard errors over responses) is half a
+//! nat above that of other tokens, or where more than 1 in 1,000 trained tokens have no probability of the
+//! sampler's, in rows that are not by chance: an engine may give none for tokens that are not among its most likely ones, and these stand
+//! side by side as often as rare tokens do. Of the tokens without one that could stand in rows a quarter must,
+//! beyond that (three standard errors over responses); rows of two give a half. Where most tokens have none, the log
+//! may lack what the policy wrote itself (a logger of the last turn): likely where they surprise it by half a nat
+//! beyond its entropy, possible else.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
+use crate::stats::ratio_of_sums::ratio_of_sums;
 
 const EXCESS: f64 = 0.5;
 const ERRORS: f64 = 5.0;
 const FEWEST: usize = 20;
 const UNSAMPLED: f64 = 1e-3;
+const IN_ROWS: f64 = 0.25;
+const ROW_ERRORS: f64 = 3.0;
 const MOSTLY_SAMPLED: f64 = 0.5;
+/// Tokens without a probability that end responses under one id, of all of them, are padding.
+const PADDING: f64 = 0.9;
+
+/// How far some tokens of each response surprise the policy beyond its entropy.
+struct Excess {
+    /// Mean over responses, in nats.
+    mean: f64,
+    /// Whether that is beyond that of other tokens by half a nat and chance.
+    is_large: bool,
+    /// Whether there are enough responses to say.
+    is_known: bool,
+}
+
+impl Excess {
+    /// Of numbers of tokens and their sums; a hot sampler surprises the policy `elsewhere`, too.
+    fn of(tokens: impl Iterator<Item = [f64; 2]>, elsewhere: f64) -> Self {
+        let each: Vec<f64> = tokens.filter(|[n, _]| *n > 0.0).map(|[n, sum]| sum / n).collect();
+        let (mean, error) = ratio_of_sums(each.iter().map(|excess| [1.0, *excess]));
+        let is_known = each.len() >= FEWEST;
+        Self {
+            mean: if each.is_empty() { 0.0 } else { mean },
+            is_large: is_known && mean - elsewhere.max(0.0) - ERRORS * error > EXCESS,
+            is_known,
+        }
+    }
+}
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let probes = &patient.signs.probes;
     let total = |of: fn(&Probe) -> f64| probes.iter().map(of).sum::<f64>();
     let unsampled = total(|p| p.unsampled[1]) / total(|p| p.unsampled[0]).max(1.0);
-    let starts: Vec<f64> =
-        probes.iter().filter(|p| p.turn_start[0] > 0.0).map(|p| p.turn_start[1] / p.turn_start[0]).collect();
-    if starts.len() < FEWEST && !patient.has(Column::LogprobRollout) {
+    let knows_entropy = !patient.plan.stand_in.entropy;
+    let elsewhere = total(|p| p.elsewhere[1]) / total(|p| p.elsewhere[0]).max(1.0);
+    let beyond = |of: fn(&Probe) -> [f64; 2], elsewhere: f64| {
+        Excess::of(probes.iter().filter(|_| knows_entropy).map(of), elsewhere)
+    };
+    let edges = [
+        ("first", "later turns", beyond(|p| p.turn_start, elsewhere)),
+        ("last", "turns that another follows", beyond(|p| p.turn_end, elsewhere)),
+    ];
+    if !edges.iter().any(|(.., excess)| excess.is_known) && !patient.has(Column::LogprobRollout) {
         return Finding::NotChecked("turn, or logprob_rollout");
     }
-    let n = starts.len() as f64;
-    let mean = starts.iter().sum::<f64>() / n.max(1.0);
-    let variance = starts.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0).max(1.0);
-    let surprising = starts.len() >= FEWEST && mean - ERRORS * (variance / n).sqrt() > EXCESS;
-    let without = unsampled > UNSAMPLED && unsampled < MOSTLY_SAMPLED;
-    if !surprising && !without {
-        return Finding::Absent;
-    }
-    let elsewhere = total(|p| p.elsewhere[1]) / total(|p| p.elsewhere[0]).max(1.0);
-    let mut said = Vec::new();
-    if surprising {
-        said.push(format!(
-            "the first trained tokens of later turns surprise the policy by {mean:.1} nats beyond its entropy \
-             ({elsewhere:.2} elsewhere): it did not write them"
-        ));
-    }
+    // Padding is as rare throughout: only where it stands tells it from what an engine does not list.
+    let is_padding = total(|p| p.unsampled_are[1]) > PADDING * total(|p| p.unsampled[1]);
+    let without = unsampled > UNSAMPLED && (is_padding || stand_in_rows(probes));
+    let surprising = edges.iter().filter(|(.., excess)| excess.is_large);
+    // No minus sign before nothing.
+    let told_elsewhere = (100.0 * elsewhere).round() / 100.0 + 0.0;
+    let mut said: Vec<String> = surprising
+        .map(|(end, turns, excess)| {
+            format!(
+                "the {end} trained tokens of {turns} surprise the policy by {:.1} nats beyond its entropy \
+                 ({told_elsewhere:.2} elsewhere): it did not write them",
+                excess.mean
+            )
+        })
+        .collect();
+    // Of all tokens, most are these: they are held against the entropy alone.
+    let are_foreign = is_padding || beyond(|p| [p.unsampled[1], p.unsampled_are[0]], 0.0).is_large;
+    let is_likely = !said.is_empty() || unsampled < MOSTLY_SAMPLED || are_foreign;
     if without {
+        let place = match is_padding {
+            true => "at the end of responses, one id over and over: padding is trained",
+            false => "several in a row",
+        };
         said.push(format!(
-            "{} of the trained tokens have no log-probability of the sampler's, several in a row",
+            "{} of the trained tokens have no log-probability of the sampler's, {place}",
             percent(unsampled)
         ));
     }
+    if said.is_empty() {
+        return Finding::Absent;
+    }
+    let [starts, ends] = [&edges[0].2, &edges[1].2];
     found(
         CauseCode::ObservationTrained,
-        Confidence::Likely,
+        if is_likely { Confidence::Likely } else { Confidence::Possible },
         patient.analysis.steps.first().map(|row| row.step),
         said.join("; "),
-        "take the environment's tokens (tool results, user turns) out of the training mask",
+        match is_padding && without {
+            true => "take the padding out of the training mask",
+            false => "take the environment's tokens (tool results, user turns) out of the training mask",
+        },
         vec![
-            number("surprisal beyond entropy at the start of turns, nats", mean),
+            number("surprisal beyond entropy at the start of turns, nats", starts.mean),
+            number("the same at the end of turns that another follows", ends.mean),
             number("the same elsewhere", elsewhere),
             number("share of trained tokens that were not sampled", unsampled),
         ],
     )
+}
+
+/// Whether tokens that the sampler gave no probability for stand side by side more often than their rareness says.
+fn stand_in_rows(probes: &[Probe]) -> bool {
+    let missing =
+        |bin: usize, what: usize| probes.iter().map(|p| f64::from(p.rare.tokens[bin][what])).sum::<f64>();
+    let bins = probes.first().map_or(0, |probe| probe.rare.tokens.len());
+    let shares: Vec<f64> = (0..bins).map(|bin| missing(bin, 1) / missing(bin, 0).max(1.0)).collect();
+    let expected = |probe: &Probe| {
+        let of_row =
+            |row: &[u16]| row.iter().zip(&shares).map(|(n, share)| f64::from(*n) * share).sum::<f64>();
+        probe.rare.pairs.iter().zip(&shares).map(|(row, share)| share * of_row(row)).sum::<f64>()
+    };
+    let all: f64 = (0..bins).map(|bin| missing(bin, 1)).sum();
+    let beyond = |probe: &Probe| {
+        let missing: f64 = probe.rare.tokens.iter().map(|[_, missing]| f64::from(*missing)).sum();
+        let expected = expected(probe);
+        [missing - expected, f64::from(probe.rare.missing_pairs) - expected]
+    };
+    let pairs: Vec<[f64; 2]> = probes.iter().map(beyond).collect();
+    let (share, error) = ratio_of_sums(pairs.iter().copied());
+    all > 0.0 && share - ROW_ERRORS * error > 0.0 && share > IN_ROWS
 }

@@ -4,9 +4,11 @@
 //! advantage, where rewards are not logged), those without A < 0, and those without A > 0.
 //! Threshold: a baseline inside of a group gives both signs to every such group; likely where the lower
 //! end of the share without one (Wilson, 99.9 %) is above one half, which takes a dozen groups, over the
-//! run or on one side of the step at which the share changed (`lasting`).
+//! run or on one side of the step at which the share changed (`lasting`). Only possible where the baseline is the
+//! median: most responses of such a group have A = 0 in nine of ten, and groups that lack the other sign are a
+//! twentieth of all (lower end); there one sign is missing wherever most answers are alike.
 
-use super::super::patient::{Finding, Patient, found, number};
+use super::super::patient::{Finding, Patient, found, number, share_bounds};
 use super::lasting::{Counts, Share, Side};
 use super::siblings::rewards_differ;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -14,11 +16,17 @@ use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
 const MOST: f64 = 0.5;
+/// Groups that lack a sign and whose other responses are at the baseline, of all that lack it.
+const NEARLY_ALL: f64 = 0.9;
+/// Groups that lack the other sign.
+const SOME: f64 = 0.05;
 
 /// Groups (steps, where there are no siblings) with a signal that lack a sign, where most do.
 struct OneSided {
     share: Share,
     unit: &'static str,
+    /// Whether it is the work of a baseline that is the median.
+    by_median: bool,
 }
 
 impl OneSided {
@@ -33,11 +41,23 @@ impl OneSided {
             (false, false) => "steps with an advantage",
         };
         let mut without = Counts::default();
+        let (mut tries, mut at_median, mut others) = (0, [0_u64; 2], 0);
         for group in patient.units().filter(learns).filter(|group| !rewarded || rewards_differ(group)) {
-            without.add(group[0].step, !group.iter().any(|f| f.signs[sign]));
+            let lacks = |sign: usize| !group.iter().any(|f| f.signs[sign]);
+            without.add(group[0].step, lacks(sign));
+            tries += 1;
+            others += u64::from(lacks(1 - sign));
+            if lacks(sign) {
+                let silent = group.iter().filter(|f| f.signs == [false; 2]).count();
+                at_median[0] += u64::from(2 * silent > group.len());
+                at_median[1] += 1;
+            }
         }
         let share = without.share(MOST).filter(|share| share.lower() > MOST)?;
-        Some(Self { share, unit })
+        let by_median = rewarded
+            && at_median[0] as f64 > NEARLY_ALL * at_median[1] as f64
+            && share_bounds(others, tries)[0] > SOME;
+        Some(Self { share, unit, by_median })
     }
 
     fn told(&self, code: CauseCode, [pushed, missing]: [&str; 2], hint: &str) -> Finding {
@@ -50,11 +70,20 @@ impl OneSided {
         if self.share.side != Side::Whole {
             evidence.push(number("the share over the run", self.share.value_of_run()));
         }
+        let (confidence, because) = match self.by_median {
+            true => (
+                Confidence::Possible,
+                "; most of their responses are at the baseline, which may be the median of the group",
+            ),
+            false => (Confidence::Likely, ""),
+        };
         found(
             code,
-            Confidence::Likely,
+            confidence,
             Some(*from_step),
-            format!("in {hits} of {tries} {unit}{since} no response is pushed {pushed} (none has {missing})"),
+            format!(
+                "in {hits} of {tries} {unit}{since} no response is pushed {pushed} (none has {missing}){because}"
+            ),
             hint,
             evidence,
         )

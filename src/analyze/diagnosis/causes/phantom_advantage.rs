@@ -6,12 +6,16 @@
 //! than the group.
 //! Threshold: likely where they are most of the groups that teach (lower end, 99.9 %) over the run, or
 //! before anything was damaged (a run that lost its right answers has such groups afterwards, as a
-//! consequence), and right answers do not become more all the same; possible from a quarter on, which
-//! hard prompts give at the start of healthy runs. Where the reward is chance, that is the cause.
+//! consequence), and right answers do not become more all the same: a noticeable rise is out of reach (three standard
+//! errors), and no other part of the reward is higher where the answer is right, as partial credit is. Possible from a
+//! quarter on, which hard prompts give at the start of healthy runs. Where the reward is chance, that is the cause. Else advantages of
+//! next to no difference (`amplified_noise`).
 
-use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
-use super::siblings::rewards_differ;
-use super::uninformative_reward;
+use super::super::damage::NOTICED;
+use super::super::patient::{Finding, Patient, Right, found, number, percent, share_bounds};
+use super::super::within_groups::{MAX_PARTS, Slopes, part};
+use super::siblings::{is_mixed, rewards_differ};
+use super::{amplified_noise, uninformative_reward};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -19,6 +23,8 @@ use crate::stats::sustained::{Direction, FEWEST_STEPS};
 
 const MOST: f64 = 0.5;
 const MANY: f64 = 0.25;
+/// Standard errors of a rise, and of a slope.
+const ERRORS: f64 = 3.0;
 const NEEDS: &str =
     "group_id and what is right: a part of the reward that says so (reward/answer), or --pass";
 const NEEDS_SIBLINGS: &str =
@@ -55,14 +61,14 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let [low, _] = share_bounds(phantom, teach);
     if low <= MANY {
-        return Finding::Absent;
+        return amplified_noise::look(patient, &right).unwrap_or(Finding::Absent);
     }
     // A reward that is chance comes from none of its parts.
     if matches!(uninformative_reward::examine(patient), Finding::Found(_)) {
         return Finding::Absent;
     }
     let most = share_bounds(phantom_before, teach_before)[0] > MOST;
-    let learns = patient.changes_of(&right.signal()).any(|change| change.direction == Direction::Up);
+    let learns = may_learn(patient, &right);
     let told = patient.analysis.steps.len() >= FEWEST_STEPS;
     let share = phantom as f64 / teach.max(1) as f64;
     found(
@@ -79,4 +85,35 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
          count only where the answer is right",
         vec![number("share of the groups with an advantage", share), number("groups", teach as f64)],
     )
+}
+
+/// Whether right answers became more, may have become so for all that can be told, or are what the other parts of the
+/// reward point at.
+fn may_learn(patient: &Patient<'_>, right: &Right<'_>) -> bool {
+    let rose = patient.changes_of(&right.signal()).any(|change| change.direction == Direction::Up);
+    rose || may_have_risen(patient, right) || is_pointed_at(patient, right)
+}
+
+/// Whether a noticeable rise of right answers is within reach; not where there never was one.
+fn may_have_risen(patient: &Patient<'_>, right: &Right<'_>) -> bool {
+    if !patient.signs.facts.responses.iter().any(|fact| right.of(fact) == Some(true)) {
+        return false;
+    }
+    let course = patient.series(&right.signal()).and_then(|series| Some((series.ends()?, series.range?)));
+    course.is_none_or(|([began, ended], [.., deviation])| {
+        let most = ended.value - began.value + ERRORS * began.error.hypot(ended.error);
+        most > NOTICED * deviation
+    })
+}
+
+/// Whether another part of the reward is higher where the answer is right, in groups that have both: partial credit.
+fn is_pointed_at(patient: &Patient<'_>, right: &Right<'_>) -> bool {
+    let is_right = |f: &ResponseFact| right.of(f).map_or(f64::NAN, |right| f64::from(u8::from(right)));
+    let others = (0..patient.plan.reward_parts.len().min(MAX_PARTS)).filter(|part| Some(*part) != right.part);
+    others.map(part).any(|other| {
+        let mixed = patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact)));
+        let slopes = Slopes::of(mixed, other.as_ref(), &[&is_right]);
+        let slope = slopes.and_then(|slopes| slopes.sum(&[(0, 1.0)]));
+        slope.is_some_and(|[slope, error]| slope > ERRORS * error)
+    })
 }

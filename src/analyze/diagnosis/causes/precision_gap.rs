@@ -3,12 +3,12 @@
 //! Statistic: k3 of the engine gap of the youngest weights that neither a temperature nor truncation
 //! explains, with ratios cut at 10 and two standard errors over groups taken off: tokens that are far out make
 //! a mean of e^d any size, and a few of them are no gap of two engines (effective share and ratios tell them).
-//! Only possible where these weights are not known to be the trainer's own: by their version, or since the gap
+//! Only possible without entropies, which a temperature is told by, and where these weights are not known to be the trainer's own: by their version, or since the gap
 //! is there at the first step of the training, where no weights are old.
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
-//! importance weights are asked for.
+//! importance weights are asked for. A gap that grows from nothing is that of old weights (`growth`).
 
-use super::super::patient::{Finding, Patient, found, measured, number};
+use super::super::patient::{Finding, Patient, found, number, percent};
 use super::gap::{Gap, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -18,12 +18,16 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
         return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
     };
-    if gap.k3_of_many() < NOTICEABLE || gap.is_temperature() || gap.is_truncation() {
+    let is_other = gap.is_temperature() || gap.is_truncation() || gap.growth().is_some();
+    if gap.k3_of_many() < NOTICEABLE || is_other {
         return Finding::Absent;
     }
     let lags = patient.has(Column::PolicyVersion);
     let from_the_start = gap.k3_at_start().is_some_and(|k3| k3 > LARGE);
-    let likely = gap.k3_of_many() > LARGE && (gap.lag == Some(0) || gap.lag.is_none() && from_the_start);
+    let knows_entropy = !patient.plan.stand_in.entropy;
+    let likely = knows_entropy
+        && gap.k3_of_many() > LARGE
+        && (gap.lag == Some(0) || gap.lag.is_none() && from_the_start);
     let unknown = match gap.lag {
         None if likely => "; it is there at the first step, where no weights are old".to_owned(),
         None if !lags => "; how old the sampler's weights are is not logged (policy_version)".to_owned(),
@@ -33,22 +37,45 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Some(0) => String::new(),
         Some(lag) => format!("; the youngest weights are {lag} steps old, which may explain it"),
     };
+    let other = match knows_entropy {
+        true => "no single temperature and no truncation alone explains",
+        false => "no truncation explains, but a temperature may (entropy would tell)",
+    };
+    let few = match gap.is_of_few() {
+        true => format!(
+            "; {} of its squares are those of {} of the tokens, which the trainer finds ten times less likely than \
+             the sampler did",
+            percent(gap.share_far()),
+            percent(gap.all.far[0] / gap.all.tokens)
+        ),
+        false => String::new(),
+    };
     found(
         CauseCode::PrecisionGap,
         if likely { Confidence::Likely } else { Confidence::Possible },
         gap.from_step,
         format!(
-            "trainer and sampler disagree{}{}: engine k3 {}, which no temperature and no truncation \
-             explains{unknown}",
+            "trainer and sampler disagree{}{}: engine k3 {}, which {other}{unknown}{few}",
             gap.weights(),
             gap.side.told(),
-            measured(gap.k3(), 4)
+            gap.told_k3()
         ),
-        "bring precision and kernels of both together, or correct with importance weights (TIS, MIS)",
+        match gap.is_of_few() {
+            true => {
+                "see whether the trainer scores the very ids that were sampled (texts that are tokenised anew differ at \
+                 a few places) and routes experts as the sampler did; mask such tokens (IcePop, MIS) until then"
+            }
+            false => {
+                "see whether the sampler gets new weights at every step; then bring precision and kernels of both \
+                 together, or correct with importance weights (TIS, MIS)"
+            }
+        },
         vec![
             number("engine k3 at the smallest lag", gap.k3()),
             number("the same of the many, at least", gap.k3_of_many()),
             number("mean of |ln μ − ln π_old|", gap.all.absolute / gap.all.tokens),
+            number("share of squares above ln 10", gap.share_far()),
+            number("share of tokens above ln 10", gap.all.far[0] / gap.all.tokens),
         ],
     )
 }

@@ -5,7 +5,7 @@
 //! one side of a step; what is right must be known apart from the reward, as a verdict. Where the reward takes
 //! two values and is that verdict in most of these groups, 5 % of groups in which it is the opposite are enough.
 
-use super::super::patient::{Finding, Patient, found, number, share_bounds};
+use super::super::patient::{Finding, Patient, found, share_bounds};
 use super::lasting::Counts;
 use super::reward_hacking;
 use super::siblings::{is_mixed, more_where};
@@ -13,6 +13,7 @@ use crate::analyze::result::{CauseCode, Confidence};
 
 const LIKELY: f64 = 0.05;
 const MOST: f64 = 0.5;
+const MIXED_GROUPS: &str = "groups with right and wrong answers";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
@@ -47,11 +48,7 @@ fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
         ),
         "look at the sign of the reward and of each of its parts, and at what is compared with the reference \
          answer",
-        vec![
-            number("share of groups whose right answers have the lower advantage", share.value()),
-            number("its lower end (99.9 %)", share.lower()),
-            number("groups with right and wrong answers", share.tries as f64),
-        ],
+        share.evidence("share of groups whose right answers have the lower advantage", MIXED_GROUPS),
     ))
 }
 
@@ -88,10 +85,6 @@ fn turned_round(patient: &Patient<'_>) -> Option<Finding> {
             right.name
         ),
         "look at the reference answers of these prompts, and at how the reward is joined to the responses",
-        vec![
-            number("share of groups whose reward is the opposite", share.value()),
-            number("its lower end (99.9 %)", share.lower()),
-            number("groups with right and wrong answers", share.tries as f64),
-        ],
+        share.evidence("share of groups whose reward is the opposite", MIXED_GROUPS),
     ))
 }

@@ -2,36 +2,41 @@
 //!
 //! Statistic: lasting changes of the total and of its parts (see `stats::sustained` for their false
 //! alarms), and how much of the advantage length explains within groups.
-//! Threshold: a part that was damaged while the total rose for good is likely; while the total
-//! stood still it is only possible: then something else took the part away.
-//! Before any damage: in groups with right and wrong answers, what is right explains less than a
+//! Threshold: a part that was damaged while the total rose for good is likely; while the total did
+//! neither it is only possible: then something else may have taken the part away.
+//! Without a rise, before any damage or after it: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
 //! standard errors away), and a right answer raises the advantage by less than half of what that other does
 //! over its usual range in a group (beyond three standard errors): the update pays for something
 //! else. The last, since right answers that are rare explain little, however well they are paid. A reward
-//! that is chance is another cause.
+//! that is chance is another cause. Only possible by a part whose name has words that are not understood: it may not
+//! be what is right.
 //! Where answers do not differ (all right, or all wrong) nothing should be learned: among the groups that teach, of
 //! four responses or more, those whose answers are equal and whose advantage rises with length, correlation
 //! above 0.99, which chance gives in 1 of 200 groups of four and in none of eight; not where it rises as well
 //! with another part of the reward, which length may follow (empty answers, steps that were solved). Likely above 5 % of the groups,
-//! possible above 1 % (lower end, 99.9 %), over the run or on one side of a step. Brevity may be paid for.
+//! possible above 1 % (lower end, 99.9 %), over the run or on one side of a step. Brevity may be paid for; and where
+//! longer is better among wrong answers alone, right ones have the higher advantage in most groups that have both (lower
+//! end) and responses do not become longer, it is only possible: a reward may punish a long try less.
 //! Without parts: the reward rose for good while responses were cut or looped, and before that length
 //! explained more than half of the advantage: it was paid for. So it was where cut responses have the higher
 //! mean advantage in most groups that have cut and finished ones (lower end, 99.9 %). Else it is possible: the
-//! reward does not see what happens. So it is where parts are logged and none of them fell.
+//! reward does not see what happens. So it is where parts are logged and none of them fell. Possible is, too, that
+//! responses became less than half as long, or more than twice, while the reward rose, where being short (long) explains
+//! more than a quarter of the advantage (lower end); and a part that fell while what is right rose with the reward: it was given up.
 
+use super::super::damage::NOTICED;
 use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
-use super::lasting::Counts;
+use super::lasting::{Counts, Share};
+use super::paid_length::{HINT, LENGTH_EXPLAINS};
 use super::siblings::{is_mixed, more_where};
-use super::uninformative_reward;
+use super::{paid_length, uninformative_reward};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::ingest::Column;
-use crate::stats::sustained::Direction;
+use crate::stats::sustained::{Change, Direction};
 
-/// Length that explains this much of the advantage is named.
-const LENGTH_EXPLAINS: f64 = 0.25;
 /// What is right explains less than this of the advantage, …
 const LITTLE: f64 = 0.25;
 /// … and something else more than this.
@@ -46,24 +51,24 @@ const HALF: f64 = 0.5;
 const ERRORS: f64 = 3.0;
 const ALL_BUT: f64 = 0.99;
 
-const HINT: &str = "read late responses with a high reward; take out or bound the part that is gamed, and \
-                    weigh the part that you want";
-
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let needs = Finding::NotChecked("the parts of the reward, as columns reward/<name>");
+    if !patient.has(Column::Reward) && !patient.plan.reward_parts.is_empty() {
+        return Finding::NotChecked("reward, the whole of it beside its parts");
+    }
     if !patient.has(Column::Reward) {
         return needs;
     }
     if patient.plan.reward_parts.is_empty() {
-        return paid_by_length(patient).unwrap_or(needs);
+        return paid_length::by_length(patient).or_else(|| paid_length::by_course(patient)).unwrap_or(needs);
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
     let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
+    let paid = || [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient));
     let Some(first) = fallen.first() else {
-        let found = [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient));
-        let found = found.into_iter().find(|finding| !matches!(finding, Finding::Absent));
-        return found.or_else(|| paid_by_length(patient)).unwrap_or(Finding::Absent);
+        let found = paid().find(|finding| !matches!(finding, Finding::Absent));
+        return found.or_else(|| paid_length::by_length(patient)).unwrap_or(Finding::Absent);
     };
     let total_fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
     let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up);
@@ -88,83 +93,74 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         _ => String::new(),
     };
     let Some(rise) = rise else {
+        if let Some(likely) = paid().find(Finding::is_likely) {
+            return likely;
+        }
+        let (course, levels) = course_of_reward(patient);
+        evidence.extend(levels);
         return found(
             CauseCode::RewardHacking,
             Confidence::Possible,
             Some(first.from_step),
-            format!("{} while the reward stood still{because}", names.join(", ")),
+            format!("{} while {course}{because}", names.join(", ")),
             "look at what the total is made of: a part that is lost should cost reward",
             evidence,
         );
     };
     evidence.push(at(rise.onset, "reward", rise.after));
+    let (confidence, too, hint) = match right_rose(patient) {
+        Some((name, right)) => {
+            evidence.push(at(right.onset, &name, right.after));
+            let too = format!(" and {name} {:.2} → {:.2}", right.before, right.after);
+            (
+                Confidence::Possible,
+                too,
+                "see whether you need what was given up: weigh it more; or leave it out",
+            )
+        }
+        None => (Confidence::Likely, String::new(), HINT),
+    };
     found(
         CauseCode::RewardHacking,
-        Confidence::Likely,
+        confidence,
         Some(first.from_step.min(rise.onset)),
-        format!("the reward rose {:.2} → {:.2} while {}{because}", rise.before, rise.after, names.join(", ")),
-        HINT,
+        format!(
+            "the reward rose {:.2} → {:.2}{too} while {}{because}",
+            rise.before,
+            rise.after,
+            names.join(", ")
+        ),
+        hint,
         evidence,
     )
 }
 
-/// Longer and longer responses, until they are cut, because the reward pays for length.
-fn paid_by_length(patient: &Patient<'_>) -> Option<Finding> {
-    let harm = |d: &&Damage| d.signal == "truncated" || d.signal == "repetition";
-    let harm = patient.changes.damage.iter().find(harm)?;
-    let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up)?;
-    let advantage = |f: &ResponseFact| f64::from(f.advantage);
-    let length = |f: &ResponseFact| f64::from(f.length);
-    let before = patient.groups().filter(|group| group[0].step < harm.from_step);
-    let by_length = explained(before, &advantage, &[&length]).filter(|e| e.lower > MOST);
-    let because = match by_length {
-        Some(by_length) => Some((
-            format!("before that, length alone explains {} of the advantage", percent(by_length.share)),
-            number("share of the advantage that length explains within groups", by_length.share),
-        )),
-        None => {
-            let [better, both] = cut_ones_are_better(patient);
-            let told = format!(
-                "in {better} of {both} groups with cut and finished responses the cut ones have the higher advantage"
-            );
-            let share = better as f64 / both as f64;
-            let what = "share of groups whose cut responses have the higher advantage";
-            (share_bounds(better, both)[0] > MOST).then(|| (told, number(what, share)))
-        }
-    };
-    let (because, measured): (Option<String>, Option<Evidence>) = because.unzip();
-    let (confidence, because, hint) = match &because {
-        Some(because) => (Confidence::Likely, because.as_str(), HINT),
-        None => (
-            Confidence::Possible,
-            "the reward pays for it, or does not see it",
-            "read late responses that are cut or loop: where they ramble, bound what pays for length; where they \
-             reason, raise the length budget",
-        ),
-    };
-    let message = format!(
-        "the reward rose {:.2} → {:.2} while {} rose {:.2} → {:.2}; {because}",
-        rise.before, rise.after, harm.signal, harm.before, harm.after,
-    );
-    let mut evidence =
-        vec![at(rise.onset, "reward", rise.after), at(harm.from_step, &harm.signal, harm.after)];
-    evidence.extend(measured);
-    Some(found(
-        CauseCode::RewardHacking,
-        confidence,
-        Some(harm.from_step.min(rise.onset)),
-        message,
-        hint,
-        evidence,
-    ))
+/// What is right, apart from the reward, where it rose for good and did nothing else.
+fn right_rose(patient: &Patient<'_>) -> Option<(String, Change)> {
+    let name = patient.right().filter(|right| right.part.is_some())?.signal();
+    let mut changes = patient.changes_of(&name);
+    let only = changes.next().filter(|change| change.direction == Direction::Up).copied();
+    only.filter(|_| changes.next().is_none()).map(|change| (name.clone(), change))
 }
 
-/// Groups whose cut responses have the higher mean advantage, of those that have cut and finished ones.
-fn cut_ones_are_better(patient: &Patient<'_>) -> [u64; 2] {
-    let teaching = patient.groups().filter(|group| group.iter().any(|fact| fact.signs != [false; 2]));
-    let more = teaching.map(|group| more_where(group, |fact| fact.truncated, |fact| fact.advantage));
-    more.filter(|more| more.is_finite())
-        .fold([0, 0], |[better, both], more| [better + u64::from(more > 0.0), both + 1])
+/// How the reward went where neither a fall nor a rise is beyond chance: it stood still only where a noticeable
+/// change is out of reach.
+fn course_of_reward(patient: &Patient<'_>) -> (String, Vec<Evidence>) {
+    let course = patient.series("reward").and_then(|series| Some((series.ends()?, series.range?)));
+    let Some(([began, ended], [.., deviation])) = course else {
+        return ("the reward did not rise".into(), Vec::new());
+    };
+    let levels = vec![
+        number("reward over the first quarter of the steps", began.value),
+        number("reward over the last quarter of the steps", ended.value),
+    ];
+    let farthest = (ended.value - began.value).abs() + ERRORS * began.error.hypot(ended.error);
+    if farthest < NOTICED * deviation {
+        return ("the reward stood still".into(), levels);
+    }
+    let steps = patient.analysis.steps.len();
+    let told = format!("{:.2} → {:.2} (not beyond chance in {steps} steps)", began.value, ended.value);
+    (format!("the reward went {told}"), levels)
 }
 
 /// Groups whose answers do not differ, and whose advantage is the length of the response.
@@ -175,6 +171,10 @@ fn paid_among_equals(patient: &Patient<'_>) -> Finding {
     let others: Vec<OwnedFeature> =
         names.filter(|(_, name)| !measures_length(name)).map(|(index, _)| part(index)).collect();
     let mut by_length = Counts::default();
+    // Of groups with right answers only, by step: whether longer is better, or worse.
+    let mut of_right: Vec<(i64, [bool; 2])> = Vec::new();
+    // Groups with right and wrong answers in which the right ones have the higher advantage, and all of them.
+    let mut paid = [0, 0];
     for group in patient.groups() {
         let is_known = group.iter().all(|f| right.of(f).is_some() && f.advantage.is_finite());
         if is_known && group.len() >= FEWEST && group.iter().any(|f| f.signs != [false; 2]) {
@@ -183,30 +183,55 @@ fn paid_among_equals(patient: &Patient<'_>) -> Finding {
             let rises = |of: Feature<'_>| correlation(group, of) > ALL_BUT;
             let is_length = equal && rises(&of_length) && !others.iter().any(|other| rises(other.as_ref()));
             by_length.add(group[0].step, is_length);
+            if !equal {
+                let more = more_where(group, |fact| right.of(fact), |fact| fact.advantage);
+                paid = [paid[0] + u64::from(more > 0.0), paid[1] + 1];
+            }
+            if equal && right.of(&group[0]) == Some(true) {
+                of_right.push((group[0].step, [is_length, correlation(group, &of_length) < -ALL_BUT]));
+            }
         }
     }
     let Some(share) = by_length.share(SOME).filter(|share| share.lower() > FEW) else {
         return Finding::Absent;
     };
+    let there = of_right.iter().filter(|(step, _)| share.side.holds(*step));
+    let [better, worse] = there.fold([0, 0], |sum, (_, [better, worse])| {
+        [sum[0] + usize::from(*better), sum[1] + usize::from(*worse)]
+    });
+    let longer = patient.changes_of("length").any(|change| change.direction == Direction::Up);
+    let is_paid = share_bounds(paid[0], paid[1])[0] > MOST;
+    among_equals(&share, right.name, better > 0, better > worse || longer || !is_paid)
+}
+
+/// `of_right` where longer is better among right answers, too. Of wrong ones alone it may be meant: a long try is
+/// punished less, and right answers are paid for brevity (cosine rewards).
+fn among_equals(share: &Share, name: &str, of_right: bool, is_gamed: bool) -> Finding {
+    let (answers, hint) = match of_right {
+        true => (
+            "all right or all wrong",
+            "see whether responses become longer without becoming better; where answers do not differ, pay for \
+             nothing, or for brevity",
+        ),
+        false => (
+            "all wrong",
+            "see whether responses become longer without becoming better; where no answer is right, pay for nothing, or \
+             bound what a long try earns",
+        ),
+    };
     found(
         CauseCode::RewardHacking,
-        if share.lower() > SOME { Confidence::Likely } else { Confidence::Possible },
+        if is_gamed && share.lower() > SOME { Confidence::Likely } else { Confidence::Possible },
         Some(share.from_step),
         format!(
-            "in {} of {} groups that teach{}, answers are all right or all wrong ({}) and the advantage is the length of \
+            "in {} of {} groups that teach{}, answers are {answers} ({name}) and the advantage is the length of \
              the response: longer is better",
             share.hits,
             share.tries,
             share.side.told(),
-            right.name
         ),
-        "see whether responses become longer without becoming better; where answers do not differ, pay for \
-         nothing, or for brevity",
-        vec![
-            number("share of groups whose advantage is length", share.value()),
-            number("its lower end (99.9 %)", share.lower()),
-            number("groups that teach", share.tries as f64),
-        ],
+        hint,
+        share.evidence("share of groups whose advantage is length", "groups that teach"),
     )
 }
 
@@ -253,7 +278,7 @@ fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
     }
     found(
         CauseCode::RewardHacking,
-        Confidence::Likely,
+        if right.is_plain() { Confidence::Likely } else { Confidence::Possible },
         patient.analysis.steps.first().map(|row| row.step),
         format!(
             "where answers differ, {name} explains {} of the advantage and what is right ({}) {}: the update \

@@ -3,37 +3,75 @@
 //! Statistic: the temperature T that fits ln μ from ln π best, through the normaliser's logarithm
 //! (0 and −H at T = 1, ln Σπ² at T = ½), at the smallest lag, and the share of the gap that it explains.
 //! Threshold: T beyond 5 % from 1 with the 99 % interval by drawing groups, explaining at least half
-//! of the gap: a stale or an imprecise sampler differs in other ways than by one temperature.
+//! of the gap: a stale or an imprecise sampler differs in other ways than by one temperature. The fit is within
+//! 3 % for T from 0.5 to 1.5, within a tenth where Σπ² is not logged; beyond these only that is said. A sampler that is certain of its tokens (0.98 on
+//! average) where the trainer is not takes the most likely ones.
 //! Without the sampler's log-probabilities: tokens drawn from π have the mean surprisal H, exactly; a
 //! mean that lies a tenth of H below by five standard errors is of a sharper sampler, one that lies as much
-//! above of a flatter or an older one, or of tokens that the policy did not write.
+//! above of a flatter or an older one, or of tokens that the policy did not write. So where the sampler's
+//! log-probabilities agree with the trainer's: an engine may log those before its temperature, top-p and top-k.
+//! Likely where they do and tokens surprise less, most where choices are few (`agreement`): then it is not the
+//! entropy that is off.
 
 use super::super::patient::{Finding, Patient, found, measured, number, percent};
+use super::agreement::{self, Surprise};
 use super::gap::Gap;
+use super::{entropy_of_another_policy, observation_trained};
+use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::ingest::Column;
+use crate::stats::ratio_of_sums::ratio_of_sums;
 
 const OFF: f64 = 0.05;
 const SURPRISE_OFF: f64 = 0.1;
 const ERRORS: f64 = 5.0;
 
+/// Temperatures that the fit tells.
+const TRUSTED: [f64; 2] = [0.5, 1.5];
+const NEEDS: &str = "logprob_rollout (the sampler's own log-probabilities)";
+const RAW_HINT: &str = "let the sampler log the log-probabilities that it drew from (after temperature, top-p and top-k), and log \
+                        the entropy over all tokens at the temperature that is trained";
 const HINT: &str = "score with the temperature that was sampled with (divide the trainer's logits by it), or \
-                    sample at 1; then ln μ and ln π_old agree";
+                    sample at 1; then ln μ and ln π_old agree. Look at top-p and top-k, too: generation_config.json \
+                    sets all three together";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
-        return by_surprise(patient);
+        return by_surprise(patient, Sampler::NotLogged).unwrap_or(Finding::NotChecked(NEEDS));
     };
+    if gap.is_greedy() {
+        return greedy(&gap);
+    }
     let (b, explained) = gap.fit;
     let [low, high] = gap.interval();
     let clear = low > OFF || high < -OFF;
     if !(clear && gap.is_temperature()) {
-        return Finding::Absent;
+        let surprise = agreement::surprise(&patient.signs.probes).filter(Surprise::is_off);
+        // What is off is told there.
+        let is_told = || {
+            gap.is_truncation()
+                || matches!(entropy_of_another_policy::examine(patient), Finding::Found(_))
+                || matches!(observation_trained::examine(patient), Finding::Found(_))
+        };
+        let logs =
+            if surprise.is_some_and(|s| s.is_sharper()) { Sampler::IsSharper } else { Sampler::Agrees };
+        return surprise
+            .filter(|_| !is_told())
+            .and_then(|_| by_surprise(patient, logs))
+            .unwrap_or(Finding::Absent);
     }
     let t = 1.0 / (1.0 + b);
     let kind = if b > 0.0 { "sharper" } else { "flatter" };
+    let (temperature, named) = match t {
+        t if t < TRUSTED[0] => (format!("below {:.1}", TRUSTED[0]), "temperature, at most"),
+        t if t > TRUSTED[1] => (format!("above {:.1}", TRUSTED[1]), "temperature, at least"),
+        t if patient.has(Column::SumPiSq) => (format!("of {t:.2}"), "estimated temperature"),
+        // Without the normaliser's bend it is good to a tenth.
+        t => (format!("of about {t:.1}"), "estimated temperature"),
+    };
     let mut evidence = vec![
-        number("estimated temperature", t),
+        number(named, t.clamp(TRUSTED[0], TRUSTED[1])),
         number("share of the gap it explains", explained),
         number("engine k3", gap.k3()),
     ];
@@ -43,7 +81,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         Confidence::Likely,
         gap.from_step,
         format!(
-            "the sampler is {kind} than the trainer{}{}: a temperature of {t:.2} (estimated) explains {} of \
+            "the sampler is {kind} than the trainer{}{}: a temperature {temperature} (estimated) explains {} of \
              the gap, engine k3 {}",
             gap.weights(),
             gap.side.told(),
@@ -55,45 +93,96 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     )
 }
 
-fn by_surprise(patient: &Patient<'_>) -> Finding {
-    let needs = "logprob_rollout (the sampler's own log-probabilities)";
-    let steps: Vec<f64> = patient
+/// A sampler that takes the most likely token.
+fn greedy(gap: &Gap) -> Finding {
+    let [n, trainer, sampler, ..] = gap.all.slope;
+    let [trainer, sampler] = [trainer, sampler].map(|sum| (sum / n).exp());
+    found(
+        CauseCode::SamplerTemperature,
+        Confidence::Likely,
+        gap.from_step,
+        format!(
+            "the sampler is certain of its tokens{} (probability {sampler:.2}) where the trainer is not ({trainer:.2}): \
+             it takes the most likely one, as at a temperature near 0",
+            gap.side.told()
+        ),
+        "sample at the temperature that is trained, without top-k: without chance siblings do not differ",
+        vec![
+            number("probability by the sampler where the trainer's is below 0.95 (geometric mean)", sampler),
+            number("the same by the trainer", trainer),
+            number("engine k3", gap.k3()),
+        ],
+    )
+}
+
+/// What is logged of the sampler.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sampler {
+    /// Nothing.
+    NotLogged,
+    /// Log-probabilities, which are the trainer's.
+    Agrees,
+    /// The same, but tokens were drawn from something sharper.
+    IsSharper,
+}
+
+/// Tokens that surprise the trainer more or less than its entropy.
+fn by_surprise(patient: &Patient<'_>, sampler: Sampler) -> Option<Finding> {
+    let agrees = sampler != Sampler::NotLogged;
+    let groups: Vec<f64> = patient
         .groups()
         .map(|group| {
             let tokens: f64 = group.iter().map(|f| f64::from(f.length)).sum();
-            let off = |f: &crate::analyze::collect::signs::facts::ResponseFact| {
-                f64::from(f.length) * f64::from(f.surprisal - f.entropy)
-            };
+            let off = |f: &ResponseFact| f64::from(f.length) * f64::from(f.surprisal - f.entropy);
             group.iter().filter(|f| f.length > 0).map(off).sum::<f64>() / tokens.max(1.0)
         })
         .collect();
-    let n = steps.len() as f64;
-    let mean = steps.iter().sum::<f64>() / n.max(1.0);
-    let variance = steps.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+    let (mean, error) = ratio_of_sums(groups.iter().map(|off| [1.0, *off]));
     let entropy = patient.analysis.totals.mean_entropy.unwrap_or(0.0);
-    let clear =
-        n > 20.0 && mean.abs() > SURPRISE_OFF * entropy && mean.abs() > ERRORS * (variance / n).sqrt();
+    let clear = groups.len() > 20 && mean.abs() > SURPRISE_OFF * entropy && mean.abs() > ERRORS * error;
     if !clear {
-        return Finding::NotChecked(needs);
+        return None;
     }
     let (than, because, hint) = match mean < 0.0 {
-        true => ("less", "they were sampled at a lower temperature, or with top-p or top-k", HINT),
+        true if sampler == Sampler::IsSharper => (
+            "less",
+            ", most where choices are few: they were sampled at a lower temperature, or with top-p or top-k, and the \
+             sampler logs its log-probabilities as they are before that",
+            RAW_HINT,
+        ),
+        true if agrees => (
+            "less",
+            ": they were sampled at a lower temperature, or with top-p or top-k, and the sampler logs its \
+             log-probabilities as they are before that; or the entropy is too large",
+            RAW_HINT,
+        ),
+        false if agrees => (
+            "more",
+            ": they were sampled at a higher temperature, and the sampler logs its log-probabilities as they are before \
+             that; or the policy did not write them (the environment's tokens in the mask); or the entropy is too small",
+            RAW_HINT,
+        ),
+        true => ("less", ": they were sampled at a lower temperature, or with top-p or top-k", HINT),
         false => (
             "more",
-            "they were sampled at a higher temperature or with older weights, or the policy did not write them \
+            ": they were sampled at a higher temperature or with older weights, or the policy did not write them \
              (the environment's tokens in the mask), or the entropies are of its most likely tokens only",
             "log logprob_rollout, which tells these apart; take the environment's tokens out of the mask",
         ),
     };
-    found(
+    Some(found(
         CauseCode::SamplerTemperature,
-        Confidence::Possible,
+        if sampler == Sampler::IsSharper { Confidence::Likely } else { Confidence::Possible },
         patient.analysis.steps.first().map(|row| row.step),
         format!(
-            "tokens surprise the trainer {than} than its own entropy says ({:.3} against {entropy:.3} nats): {because}",
+            "tokens surprise the trainer {than} than its own entropy says ({:.3} against {entropy:.3} nats){because}",
             entropy + mean
         ),
         hint,
-        vec![number("mean surprisal minus mean entropy", mean), number("mean entropy", entropy)],
-    )
+        vec![
+            number("mean surprisal", entropy + mean),
+            number("mean surprisal minus mean entropy", mean),
+            number("mean entropy", entropy),
+        ],
+    ))
 }

@@ -1,9 +1,10 @@
 //! The sampler leaves out the tail (top-p, top-k).
 //!
 //! Statistic: y = ln μ − ln π at lag 0. Renormalising what is kept raises every kept token by
-//! −ln(mass), so y is never below 0 beyond rounding.
-//! Threshold: at least 95 % of Σy² above 0 with a mean above 0.002 nats (a mass of 0.998). A sharper
-//! sampler has half of Σy² and more below 0; a flatter one is told by the temperature that explains it.
+//! −ln(mass), so y is never below 0 beyond rounding, and above ln 10 only where less than a tenth is kept.
+//! Threshold: at least 95 % of Σy² above 0, a tenth of it below ln 10, with a mean above 0.002 nats (a mass of 0.998). A sharper
+//! sampler has half of Σy² and more below 0; a flatter one is told by the temperature that explains it, and only
+//! possible where no entropies are logged.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::gap::Gap;
@@ -18,17 +19,23 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let mean = gap.mean();
+    // A flatter sampler may lie above throughout, too: entropies tell.
+    let (confidence, or) = match patient.plan.stand_in.entropy {
+        true => (Confidence::Possible, ", or a higher temperature (entropy would tell)"),
+        false => (Confidence::Likely, ""),
+    };
     found(
         CauseCode::SamplerTruncation,
-        Confidence::Likely,
+        confidence,
         gap.from_step,
         format!(
             "the sampler's log-probabilities lie above the trainer's{}, never below: on average by {mean:.4} \
-             nats, as if it kept {} of the mass (estimated)",
+             nats, as if it kept {} of the mass (estimated){or}",
             gap.side.told(),
             percent((-mean).exp())
         ),
-        "sample without top-p and top-k, or score with the same truncation",
+        "sample without top-p and top-k, or score with the same truncation; look at the temperature, too: \
+         generation_config.json sets all three together",
         vec![number("mean of ln μ − ln π_old", mean), number("share of squares below 0", gap.share_below())],
     )
 }

@@ -1,6 +1,8 @@
 //! What siblings that say the same tell of their reward: pairs with equal tokens, and pairs with equal
 //! endings, where the answer mostly stands.
 
+use std::collections::BTreeMap;
+
 use crate::analyze::collect::signs::facts::ResponseFact;
 
 /// Siblings of a group that are looked at: all pairs of a group of thousands would take for ever.
@@ -9,6 +11,9 @@ const MOST_SIBLINGS: usize = 64;
 const FEWEST_EQUAL: usize = 10;
 /// Groups with equal and unequal endings that a statement needs.
 const FEWEST_GROUPS: usize = 20;
+/// Responses of a group that ranks are told by, and how far rounding moves one.
+const FEWEST_RANKS: usize = 3;
+const ROUNDING: f32 = 1e-4;
 /// Standard errors of a statement.
 const ERRORS: f64 = 3.0;
 /// Equal siblings whose rewards differ by this part of what those of any do (in squares) contradict the
@@ -28,6 +33,34 @@ pub struct Pairs {
     same: Vec<[f64; 2]>,
     /// By group: squared differences of rewards between equal endings, and as many between any two.
     endings: Vec<[f64; 2]>,
+    ranks: Ranks,
+}
+
+/// Whether rewards are ranks within the group: no two alike, and the same values in every group of a size. Those
+/// of equal responses must differ.
+#[derive(Default)]
+struct Ranks {
+    by_size: BTreeMap<usize, Vec<f32>>,
+    groups: usize,
+    other: bool,
+}
+
+impl Ranks {
+    fn add(&mut self, group: &[ResponseFact]) {
+        let mut values: Vec<f32> = group.iter().map(|f| f.reward).filter(|r| r.is_finite()).collect();
+        if values.len() < FEWEST_RANKS {
+            return;
+        }
+        values.sort_by(f32::total_cmp);
+        self.groups += 1;
+        let known = self.by_size.entry(values.len()).or_insert_with(|| values.clone());
+        let is_same = known.iter().zip(&values).all(|(a, b)| (a - b).abs() <= ROUNDING * (1.0 + a.abs()));
+        self.other |= !is_same || values.windows(2).any(|pair| pair[0] == pair[1]);
+    }
+
+    fn are_all(&self) -> bool {
+        self.groups >= FEWEST_EQUAL && !self.other
+    }
 }
 
 /// Whether the ending of a response tells of its reward.
@@ -45,7 +78,10 @@ impl Pairs {
     /// The pairs of all groups.
     pub fn of<'a>(groups: impl Iterator<Item = &'a [ResponseFact]>) -> Self {
         let mut pairs = Self::default();
-        groups.for_each(|group| pairs.add(group));
+        groups.for_each(|group| {
+            pairs.add(group);
+            pairs.ranks.add(group);
+        });
         pairs
     }
 
@@ -84,9 +120,11 @@ impl Pairs {
         ratio(&groups).filter(|_| self.same.len() >= FEWEST_EQUAL)
     }
 
-    /// Whether rewards of equal siblings differ at least half as much as those of any, beyond chance.
+    /// Whether rewards of equal siblings differ at least half as much as those of any, beyond chance; not where
+    /// rewards are ranks.
     pub fn contradict(&self) -> bool {
-        self.apart().is_some_and(|[apart, error]| apart - ERRORS * error > CONTRADICTING)
+        !self.ranks.are_all()
+            && self.apart().is_some_and(|[apart, error]| apart - ERRORS * error > CONTRADICTING)
     }
 
     /// What is left of the differences of rewards between equal endings (1 by chance), with its
@@ -172,6 +210,33 @@ mod tests {
         assert!(!noisy.contradict());
         assert!(!pairs(0.0, 8).contradict());
         assert!(pairs(1.0, 8).contradict());
+    }
+
+    /// Places in a group, and the same with two that share one.
+    #[test]
+    fn ranks_are_not_judged_by_equal_siblings() {
+        let mut random = crate::stats::random::Random::new(3, 4);
+        let mut ranked = |tie: bool| {
+            let groups: Vec<Vec<ResponseFact>> = (0..60)
+                .map(|group| {
+                    let mut places: Vec<f32> = (0..8_u8).map(f32::from).collect();
+                    random.shuffle(&mut places);
+                    if tie && group % 2 == 0 {
+                        places[1] = places[0];
+                    }
+                    let fact = |(i, reward): (u64, f32)| ResponseFact {
+                        group,
+                        text: i % 2,
+                        reward,
+                        ..ResponseFact::default()
+                    };
+                    (0_u64..).zip(places).map(fact).collect()
+                })
+                .collect();
+            Pairs::of(groups.iter().map(Vec::as_slice)).contradict()
+        };
+        assert!(!ranked(false));
+        assert!(ranked(true));
     }
 
     #[test]

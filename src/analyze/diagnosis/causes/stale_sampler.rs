@@ -3,24 +3,26 @@
 //! Statistic: k3 of the engine gap of old weights against that of the youngest, and how often a group of
 //! old weights has the larger gap of two (Mann and Whitney): a few tokens far out, which any lag may
 //! have, make a mean of any size, but move no ranks.
-//! Threshold: likely at ten times, and above 0.001; possible at three times; in both cases ranks three
-//! standard errors above chance. The factor is what threads of trainers call stale; at lag 0 only rounding
-//! is left, so no constant level is needed. Where more than rounding is left there, likely
-//! is also where age alone adds 0.01, beyond which weights are asked for.
+//! Threshold: possible at three times, and above 0.001; likely where age alone adds 0.01, beyond which weights
+//! are asked for; in both cases ranks three standard errors above chance. A factor alone is no threshold: an
+//! engine that leaves little at lag 0 makes it any size, while ratios stay far inside of the clip.
+//! Whatever is logged of their age: a gap that grows from nothing with every step (`growth`), to 0.01.
 
 use std::collections::BTreeMap;
 
-use super::super::patient::{Finding, Patient, found, measured, number};
-use super::gap::{FEWEST, LARGE, NOTICEABLE};
+use super::super::patient::{Finding, Patient, at, found, measured, number};
+use super::gap::{FEWEST, Gap, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::format::grouped;
 use crate::ingest::Column;
 
-const LIKELY: f64 = 10.0;
 const POSSIBLE: f64 = 3.0;
 const ERRORS: f64 = 3.0;
 const HINT: &str = "sample with fresher weights (fewer steps off-policy), or correct with importance weights; \
                     drop what is older than the lag you can afford";
+const STUCK_HINT: &str = "see whether the sampler still gets new weights, and whether policy_version is read from the sampler: \
+                          the trainer's own step number says nothing of its age";
+const NEEDS_VERSION: &str = "policy_version (the step of the sampler's weights)";
 const NEEDS: &str = "logprob_rollout and policy_version (the step of the sampler's weights)";
 
 /// The gap at one age.
@@ -80,10 +82,44 @@ fn factor(of: f64) -> String {
     if (10.0..1e15).contains(&of) { grouped(of.round() as u64) } else { measured(of, 1) }
 }
 
+/// A gap that grows from nothing although no age is logged, or none that explains it.
+fn stuck(patient: &Patient<'_>) -> Option<Finding> {
+    let gap = Gap::fresh(patient)?;
+    let growth = gap.growth().filter(|_| gap.k3_of_many() >= NOTICEABLE)?;
+    let [first, last] = growth.squares.map(f64::sqrt);
+    // Without entropies a temperature that is turned up step by step cannot be ruled out.
+    let likely = gap.k3_of_many() > LARGE && !patient.plan.stand_in.entropy;
+    Some(found(
+        CauseCode::StaleSampler,
+        if likely { Confidence::Likely } else { Confidence::Possible },
+        Some(growth.from_step),
+        format!(
+            "trainer and sampler agree up to step {}; from there on their gap grows step by step, from {} to {} \
+             nats (the median response's): the sampler's weights seem to be those of step {}",
+            growth.last_without,
+            measured(first, 3),
+            measured(last, 3),
+            growth.last_without
+        ),
+        STUCK_HINT,
+        vec![
+            at(growth.from_step, "root of the mean square of ln μ − ln π_old, median response", first),
+            number("the same over the last quarter of the steps with a gap", last),
+            number("the last step without a gap", growth.last_without as f64),
+            number("engine k3", gap.k3()),
+        ],
+    ))
+}
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    if !patient.has(Column::LogprobRollout) || !patient.has(Column::PolicyVersion) {
-        return Finding::NotChecked(NEEDS);
+    if let Some(stuck) = stuck(patient) {
+        return stuck;
+    }
+    match [Column::LogprobRollout, Column::PolicyVersion].map(|column| patient.has(column)) {
+        [true, true] => {}
+        [true, false] => return Finding::NotChecked(NEEDS_VERSION),
+        [false, _] => return Finding::NotChecked(NEEDS),
     }
     let (ages, first) = by_age(patient);
     let Some((least, youngest)) = ages.first_key_value() else {
@@ -124,24 +160,25 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let times = if base > 0.0 { format!(" ({} times)", factor(far / base)) } else { String::new() };
-    let at = |age_of: i64, k3: f64| format!("{} at {}", measured(k3, 4), age(age_of));
+    let k3_at = |age_of: i64, k3: f64| format!("{} at {}", measured(k3, 4), age(age_of));
     // A gap that is largest at another age than the oldest does not grow with every step of age.
     let (verb, oldest) = match old().next_back() {
-        Some((oldest, sums)) if oldest != worst => {
-            ("is larger with old weights of the sampler", format!("{}, ", at(*oldest, sums.k3 / sums.tokens)))
-        }
+        Some((oldest, sums)) if oldest != worst => (
+            "is larger with old weights of the sampler",
+            format!("{}, ", k3_at(*oldest, sums.k3 / sums.tokens)),
+        ),
         _ => ("grows with the age of the sampler's weights", String::new()),
     };
     let most = if oldest.is_empty() { "" } else { "at most " };
     found(
         CauseCode::StaleSampler,
-        if far >= LIKELY * base || far - base > LARGE { Confidence::Likely } else { Confidence::Possible },
+        if far - base > LARGE { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
             "the gap between trainer and sampler {verb}: engine k3 {} at {}, {oldest}{most}{}{times}",
             if base > 0.0 { format!("{base:.1e}") } else { "0".into() },
             age(*least),
-            at(*worst, far)
+            k3_at(*worst, far)
         ),
         HINT,
         evidence,

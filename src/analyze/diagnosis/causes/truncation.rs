@@ -5,11 +5,14 @@
 //! Threshold: likely where at least a third is cut from the start and they carry most of the energy, or
 //! where most are cut (lower end, 99.9 %) in the whole time before anything was damaged, whatever they
 //! carry: the budget is too small. Cuts that become fewer are unlearned: only possible where nothing was
-//! damaged and the last quarter of the steps has less than half of them (upper end, 99.9 %). Cuts that grow
-//! later are damage.
+//! damaged and the last quarter of the steps, or their later half, has less than half of them (upper end,
+//! 99.9 %), or where there are too few steps to unlearn them in: most policies begin so. Cuts that grow later are
+//! damage.
 
-use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::super::patient::{Finding, Patient, counted, found, number, percent, share_bounds};
+use super::ENTROPY;
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::stats::sustained::FEWEST_STEPS;
 
 const MANY: f64 = 1.0 / 3.0;
 const MOST: f64 = 0.5;
@@ -27,9 +30,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let early = patient.damaged_from().map_or(quarter, |damaged| quarter.min(damaged));
     let (mut cut_early, mut all_early) = (0.0, 0.0);
     let (mut cut_before, mut all_before) = (0, 0);
-    let (mut cut_late, mut all_late) = (0, 0);
+    // Of the last quarter of the steps, and of their later half.
+    let mut late = [[0, 0]; 2];
     let (mut cut, mut energy) = (0.0, 0.0);
-    let late = steps.get(steps.len() - steps.len() / 4).map_or(i64::MAX, |row| row.step);
+    let late_from =
+        [4, 2].map(|part| steps.get(steps.len() - steps.len() / part).map_or(i64::MAX, |row| row.step));
     for fact in facts {
         let is_cut = f64::from(u8::from(fact.truncated == Some(true)));
         if fact.step < early || steps.len() == 1 {
@@ -40,41 +45,50 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             all_before += 1;
             cut_before += u64::from(fact.truncated == Some(true));
         }
-        if fact.truncated.is_some() && fact.step >= late {
-            all_late += 1;
-            cut_late += u64::from(fact.truncated == Some(true));
+        for (counts, from) in late.iter_mut().zip(late_from) {
+            if let Some(is_cut) = fact.truncated.filter(|_| fact.step >= from) {
+                counts[0] += u64::from(is_cut);
+                counts[1] += 1;
+            }
         }
         energy += fact.energy;
         cut += is_cut * fact.energy;
     }
-    let (start, carried) = (cut_early / f64::max(all_early, 1.0), cut / f64::max(energy, f64::MIN_POSITIVE));
+    let start = cut_early / f64::max(all_early, 1.0);
+    let knows_energy = !patient.plan.stand_in.entropy;
+    let carried = (knows_energy && energy > 0.0).then(|| cut / energy);
     let mostly_cut = share_bounds(cut_before, all_before)[0] > MOST;
-    if start < MANY || carried < MANY && !mostly_cut {
+    if start >= MANY && !mostly_cut && !knows_energy {
+        return Finding::NotChecked(ENTROPY);
+    }
+    if start < MANY || !mostly_cut && carried.is_none_or(|carried| carried < MANY) {
         return Finding::Absent;
     }
-    let unlearned = all_late > 0
-        && patient.damaged_from().is_none()
-        && share_bounds(cut_late, all_late)[1] < HALF * start;
-    let end = cut_late as f64 / f64::max(all_late as f64, 1.0);
-    let when = match unlearned {
-        true => format!("cut at first, {} at the end", percent(end)),
-        false => "cut from the start".into(),
+    let is_less = |[cut, all]: &[u64; 2]| *all > 0 && share_bounds(*cut, *all)[1] < HALF * start;
+    let unlearned = late.iter().find(|late| patient.damaged_from().is_none() && is_less(late));
+    let end = unlearned.map(|[cut, all]| *cut as f64 / *all as f64);
+    let too_few = steps.len() < FEWEST_STEPS;
+    let when = match end {
+        Some(end) => format!("cut at first, {} at the end", percent(end)),
+        None if too_few => {
+            let steps = counted(steps.len() as u64, "step does", "steps do");
+            format!("cut ({steps} not tell whether that is unlearned)")
+        }
+        None => "cut from the start".into(),
     };
-    let likely = (carried > MOST || mostly_cut) && !unlearned;
-    let mut evidence =
-        vec![number("share of early responses cut", start), number("energy share of cut responses", carried)];
-    if unlearned {
-        evidence.push(number("share of late responses cut", end));
-    }
+    let likely =
+        (mostly_cut || carried.is_some_and(|carried| carried > MOST)) && unlearned.is_none() && !too_few;
+    let mut evidence = vec![number("share of early responses cut", start)];
+    evidence.extend(carried.map(|carried| number("energy share of cut responses", carried)));
+    let energy = carried
+        .map(|carried| format!("; cut responses carry {} of the gradient energy", percent(carried)))
+        .unwrap_or_default();
+    evidence.extend(end.map(|end| number("share of late responses cut", end)));
     found(
         CauseCode::Truncation,
         if likely { Confidence::Likely } else { Confidence::Possible },
         steps.first().map(|row| row.step),
-        format!(
-            "{} of the responses are {when}; cut responses carry {} of the gradient energy",
-            percent(start),
-            percent(carried)
-        ),
+        format!("{} of the responses are {when}{energy}", percent(start)),
         "raise the length budget, or leave cut responses out of the loss: their reward is that of a \
          response that never ended",
         evidence,

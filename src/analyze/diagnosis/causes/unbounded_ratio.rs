@@ -9,6 +9,7 @@
 use super::super::patient::{Finding, Patient, at, counted, found, measured, number, percent};
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::result::{CauseCode, ClipCorner, Confidence, DriverToken};
+use crate::format::amount;
 use crate::ingest::Column;
 
 const MAJORITY: f64 = 0.5;
@@ -60,11 +61,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let message = format!(
         "{} with A < 0 and a ratio above 10 (up to {}), which the clip leaves open, carr{} {} of the \
-         gradient energy; the run's energy is that of {effective:.1} tokens; a dual clip of 3 would keep {}",
+         gradient energy, which is as concentrated as in {} equal tokens; a dual clip of 3 would keep {} of it",
         counted(tokens, "token", "tokens"),
         measured(largest, 0),
         if tokens == 1 { "ies" } else { "y" },
         percent(share),
+        amount(effective),
         kept("dual_clip_3").map_or("–".into(), |row| percent(row.energy_kept)),
     );
     let from = dominated.first().map_or(first.step, |(step, _)| *step);

@@ -1,23 +1,27 @@
 //! Nothing that is logged of a response explains its reward.
 //!
-//! Statistic: the share of the within-group variance of the reward that its parts, length, whether
-//! it was cut, entropy and surprisal explain; how much the rewards of siblings with equal tokens differ;
-//! and how much less rewards differ between siblings with equal endings.
+//! Statistic: the share of the variance of the reward within groups (within steps, where there are no siblings)
+//! that its parts, length, whether it was cut, entropy and surprisal explain; how much the rewards of siblings
+//! with equal tokens differ; and how much less rewards differ between siblings with equal endings.
 //! A part that the reward is made of explains it whatever it measures: the others must explain the reward.
 //! Threshold: an upper bound, not a p-value: likely where what is right is logged, is no part of the
 //! reward and a verdict of two values, and at most 5 % can be explained (15 %, which few responses can
 //! tell, or a graded witness, which need not be what is right, is possible); or where
 //! the rewards of equal siblings differ at least half as much as those of any (in squares, three standard
-//! errors over groups; a reward that reads the response leaves 0, and a noisy judge little). Where nothing
-//! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded as differently as any: length and entropy need not tell a right answer.
+//! errors over groups; a reward that reads the response leaves 0, and a noisy judge little), which is only
+//! possible where what is logged explains 5 % of the reward (lower end), and says nothing of ranks. Where nothing
+//! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded
+//! as differently as any: length and entropy need not tell a right answer.
+//! A reward that is the same for right and wrong answers is told as such (`unpaid`).
 //! A reward that broke in the middle of a run is looked for from the step on at which the share of groups
 //! whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::composition::components;
-use super::lasting::{Counts, Side};
+use super::lasting::{Counts, Side, since};
 use super::siblings::{Endings, Pairs, is_mixed, more_where};
+use super::unpaid;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -31,13 +35,16 @@ const FEWEST_MIXED: usize = 10;
 
 const HINT: &str = "read some responses with their rewards: the reward function may not see the response it \
                     scores, or not the right reference answer";
-const NEEDS: &str = "a part of the reward that says what is right (reward/answer), or --pass: length and \
+pub(super) const NEEDS: &str = "a part of the reward that says what is right (reward/answer), or --pass: length and \
                      entropy do not tell whether the reward follows the response";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) || !patient.has(Column::GroupId) {
         return Finding::NotChecked("reward and group_id");
+    }
+    if let Some(unpaid) = unpaid::examine(patient) {
+        return unpaid;
     }
     let of_the_run = examine_from(patient, patient.analysis.steps.first().map_or(i64::MIN, |row| row.step));
     let once_broken = || broke_at(patient).map(|step| examine_from(patient, step)).filter(Finding::is_likely);
@@ -75,7 +82,8 @@ fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
     let explained = explained_by(patient, from, &parts.filter(is_apart).collect::<Vec<_>>());
     let is_chance = |negligible: f64| explained.is_some_and(|e| e.lower <= 0.0 && e.upper < negligible);
     if pairs.contradict() && !(witnessed && is_chance(NEGLIGIBLE)) {
-        return equal_siblings(patient, from, &pairs);
+        let follows = explained.is_some_and(|e| e.lower > NEGLIGIBLE);
+        return equal_siblings(patient, from, &pairs, follows);
     }
     let Some(explained) = explained else { return Finding::Absent };
     let told = |confidence| chance((patient, from), confidence, &explained, &pairs, &made_of);
@@ -128,13 +136,22 @@ fn chance(
         }
         _ => format!("the reward is {} alone; the other parts, length and entropy", names.join(" and ")),
     };
+    // Where a prompt has one response each, those of its step are what it is held against.
+    let (others, units) = match patient.has_siblings() {
+        true => ("its siblings'", "groups"),
+        false => ("that of the other responses of its step", "steps"),
+    };
     let mut evidence = vec![
-        number("explained share of the reward within groups", explained.share),
+        number(&format!("explained share of the reward within {units}"), explained.share),
         number("its upper end", explained.upper),
         number("responses", explained.responses),
-        number("pairs of equal siblings", pairs.equal[0] as f64),
-        number("of these with different rewards", pairs.equal[1] as f64),
     ];
+    if patient.has_siblings() {
+        evidence.extend([
+            number("pairs of equal siblings", pairs.equal[0] as f64),
+            number("of these with different rewards", pairs.equal[1] as f64),
+        ]);
+    }
     evidence.extend(pairs.left().map(|[left, _]| {
         number("squared difference of rewards between equal endings, 1 as between any siblings", left)
     }));
@@ -143,8 +160,8 @@ fn chance(
         confidence,
         Some(from),
         format!(
-            "{}{what} of a response explain at most {} of how its reward differs from its siblings': the \
-             reward looks like chance",
+            "{}{what} of a response explain at most {} of how its reward differs from {others}: the reward \
+             looks like chance",
             since(patient, from),
             percent(explained.upper)
         ),
@@ -153,24 +170,25 @@ fn chance(
     )
 }
 
-/// "from step 22 on, ", where it is not the first.
-fn since(patient: &Patient<'_>, from: i64) -> String {
-    match patient.analysis.steps.first() {
-        Some(first) if first.step < from => format!("from step {from} on, "),
-        _ => String::new(),
-    }
-}
-
-fn equal_siblings(patient: &Patient<'_>, from: i64, pairs: &Pairs) -> Finding {
+/// Equal siblings with different rewards; `follows` where what is logged of responses explains some of the
+/// reward all the same.
+fn equal_siblings(patient: &Patient<'_>, from: i64, pairs: &Pairs, follows: bool) -> Finding {
     let [all, differ] = pairs.equal;
     let apart = pairs.apart().map_or(f64::NAN, |[apart, _]| apart);
+    let (confidence, so) = match follows {
+        true => (
+            Confidence::Possible,
+            "it follows from the response only in part (a rank among siblings, or a judge that is not sure)",
+        ),
+        false => (Confidence::Likely, "the reward does not follow from the response"),
+    };
     found(
         CauseCode::UninformativeReward,
-        Confidence::Likely,
+        confidence,
         Some(from),
         format!(
             "{}{differ} of {all} pairs of siblings with the same tokens have different rewards, {} as far \
-             apart (in squares) as those of any siblings: the reward does not follow from the response",
+             apart (in squares) as those of any siblings: {so}",
             since(patient, from),
             percent(apart)
         ),

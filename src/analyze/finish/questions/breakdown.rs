@@ -2,7 +2,7 @@
 
 use crate::analyze::collect::questions::breakdown::{self, PROBABILITY_BINS, entropy_from};
 use crate::analyze::collect::questions::difference_bins::DifferenceBin;
-use crate::analyze::finish::steps::share;
+use crate::analyze::finish::ratios::share;
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::breakdown::{BinRow, Breakdown, IdRow};
 

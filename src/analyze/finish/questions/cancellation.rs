@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::spurious::SpuriousPlaces;
 use crate::analyze::collect::questions::siblings::{Sibling, Siblings};
-use crate::analyze::finish::steps::share;
+use crate::analyze::finish::ratios::share;
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::siblings::{Cancellation, PushedToken};
 use crate::ingest::MISSING_ID;

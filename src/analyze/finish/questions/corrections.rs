@@ -4,7 +4,7 @@ use super::Steps;
 use super::flags::CandidateFlags;
 use crate::analyze::collect::questions::clipped_tokens::TokensById;
 use crate::analyze::collect::questions::corrections::CorrectionTally;
-use crate::analyze::finish::steps::share;
+use crate::analyze::finish::ratios::share;
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::corrections::{ChangedId, CorrectionRow, StepCorrection};
 use crate::framework::corrections::Correction;

@@ -7,7 +7,7 @@ use super::Steps;
 use super::breakdown::probability_name;
 use crate::analyze::collect::questions::clipped_tokens::ClippedTokens;
 use crate::analyze::collect::questions::step_facts::{EndTally, MeanTally, ReferenceTally, StepFacts};
-use crate::analyze::finish::steps::{mean, share};
+use crate::analyze::finish::ratios::{mean, share};
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::plan::Questions;
 use crate::analyze::result::clipping::{

@@ -6,7 +6,7 @@ use crate::analyze::collect::questions::difference::BANDS;
 use crate::analyze::collect::questions::ratio_histogram;
 use crate::analyze::collect::questions::slice_keys::REPLICATES;
 use crate::analyze::finish::flagged::FlaggedSource;
-use crate::analyze::finish::steps::share;
+use crate::analyze::finish::ratios::share;
 use crate::analyze::plan::Questions;
 use crate::analyze::result::FlagKind;
 use crate::analyze::result::corrections::{BandOverlap, SpuriousOverlap};

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
+use rayon::prelude::*;
+
 use super::pass_at::{self, Sizes};
-use crate::analyze::collect::groups::{GroupTable, GroupTally, group_hash};
+use crate::analyze::collect::groups::{GroupTable, GroupTally, GroupsOfStep, group_hash};
 use crate::analyze::collect::questions::siblings::Siblings;
 use crate::analyze::collect::signs::facts::Rounding;
-use crate::analyze::finish::steps::{mean, share};
+use crate::analyze::finish::ratios::{mean, share};
 use crate::analyze::result::groups::{
     ByAnswer, ByOutcome, Groups, OutcomeLength, PassRateRow, StepGroupOutcomes,
 };
@@ -46,8 +48,11 @@ impl Tally {
         self.groups = self.groups.zip(&is.map(u64::from), u64::add);
         let tokens = is.map(|is| if is { group.tokens } else { 0 });
         self.tokens = self.tokens.zip(&tokens, u64::add);
-        let energy = is.map(|is| if is { group.energy } else { ExactSum::new() });
-        self.energy = self.energy.zip(&energy, together);
+        for (energy, is) in self.energy.each_mut().into_iter().zip(is.each()) {
+            if is {
+                energy.merge(&group.energy);
+            }
+        }
     }
 
     fn merge(&mut self, other: &Self) {
@@ -88,6 +93,14 @@ fn together(mut sum: ExactSum, other: ExactSum) -> ExactSum {
 }
 
 impl<T: Copy> ByOutcome<T> {
+    fn each(&self) -> [T; 5] {
+        [self.all_right, self.all_wrong, self.mixed, self.phantom, self.dead]
+    }
+
+    fn each_mut(&mut self) -> [&mut T; 5] {
+        [&mut self.all_right, &mut self.all_wrong, &mut self.mixed, &mut self.phantom, &mut self.dead]
+    }
+
     fn map<U>(&self, of: impl Fn(T) -> U) -> ByOutcome<U> {
         ByOutcome {
             all_right: of(self.all_right),
@@ -136,6 +149,41 @@ impl RateTally {
         self.tokens += group.tokens;
         self.energy.merge(&group.energy);
     }
+
+    fn merge(&mut self, other: &Self) {
+        self.groups += other.groups;
+        self.tokens += other.tokens;
+        self.energy.merge(&other.energy);
+    }
+}
+
+/// The groups of one step.
+struct StepTally {
+    step: i64,
+    tally: Tally,
+    by_rate: [RateTally; RATES.len()],
+    /// Responses of each group and how many of them are right, in the order of the groups' hashes.
+    sizes: Vec<(u32, u32)>,
+}
+
+impl StepTally {
+    /// `None` where of no group it is known what is right.
+    fn of(step: i64, groups: &GroupsOfStep, rule: &Rule, rounding: Rounding) -> Option<Self> {
+        let mut tally = Tally::default();
+        let mut by_rate: [RateTally; RATES.len()] = Default::default();
+        let mut judged_groups = Vec::new();
+        for (id, group) in groups.by_id() {
+            let (right, judged) = group.right_by(rule);
+            if judged > 0 {
+                tally.add(group, (right, judged), group.learns(rounding));
+                by_rate[rate(right, judged)].add(group);
+                judged_groups.push((group_hash(step, id).word(), (judged, right)));
+            }
+        }
+        judged_groups.sort_unstable();
+        let sizes: Vec<_> = judged_groups.into_iter().map(|(_, size)| size).collect();
+        (!sizes.is_empty()).then_some(Self { step, tally, by_rate, sizes })
+    }
 }
 
 fn rate_rows(rates: &[RateTally], all: &Tally) -> Vec<PassRateRow> {
@@ -172,26 +220,19 @@ pub fn groups(
     rounding: Rounding,
 ) -> Option<Groups> {
     let rule = rule?;
-    let mut steps: BTreeMap<i64, Tally> = BTreeMap::new();
-    let mut judged_groups = BTreeMap::<i64, Vec<_>>::new();
-    let mut by_rate: [RateTally; RATES.len()] = Default::default();
-    for (step, id, group) in groups.by_id() {
-        let (right, judged) = group.right_by(rule);
-        if judged > 0 {
-            steps.entry(step).or_default().add(group, (right, judged), group.learns(rounding));
-            let hash = group_hash(step, id).word();
-            judged_groups.entry(step).or_default().push((hash, (judged, right)));
-            by_rate[rate(right, judged)].add(group);
-        }
-    }
-    let in_order = |mut groups: Vec<(u64, (u32, u32))>| {
-        groups.sort_unstable();
-        groups.into_iter().map(|(_, size)| size).collect()
-    };
-    let judged_groups: Vec<Vec<(u32, u32)>> = judged_groups.into_values().map(in_order).collect();
+    let steps: Vec<(i64, &GroupsOfStep)> = groups.by_step().collect();
+    let steps: Vec<StepTally> = steps
+        .into_par_iter()
+        .filter_map(|(step, groups)| StepTally::of(step, groups, rule, rounding))
+        .collect();
     let mut all = Tally::default();
-    steps.values().for_each(|tally| all.merge(tally));
-    let row = |(step, tally): (&i64, &Tally)| StepGroupOutcomes {
+    let mut by_rate: [RateTally; RATES.len()] = Default::default();
+    for step in &steps {
+        all.merge(&step.tally);
+        by_rate.iter_mut().zip(&step.by_rate).for_each(|(all, of_step)| all.merge(of_step));
+    }
+    let judged_groups: Vec<&[(u32, u32)]> = steps.iter().map(|step| &*step.sizes).collect();
+    let row = |StepTally { step, tally, .. }: &StepTally| StepGroupOutcomes {
         step: *step,
         groups: tally.sizes.values().sum(),
         counts: tally.groups,
@@ -208,6 +249,8 @@ pub fn groups(
         pass_rate: all.pass_rate(),
         pass_at: all.pass_at(),
         pass_at_interval: pass_at::orders(&all.sizes)
+            .collect::<Vec<_>>()
+            .into_par_iter()
             .filter_map(|k| Some((u64::from(k), pass_at::run_interval(&judged_groups, k)?)))
             .collect(),
         by_pass_rate: rate_rows(&by_rate, &all),

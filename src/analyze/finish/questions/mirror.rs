@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::collect::sample::Sample;
-use crate::analyze::finish::steps::share;
+use crate::analyze::collect::run_sample::Sample;
+use crate::analyze::finish::ratios::share;
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::questions::{MirrorToken, PunishedRare};
 use crate::framework::s2t::{CandidateRule, is_low_entropy};

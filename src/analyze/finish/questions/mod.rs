@@ -17,7 +17,7 @@ mod within_groups;
 
 use std::collections::BTreeMap;
 
-use self::flags::CandidateFlags;
+pub use self::flags::CandidateFlags;
 use self::spurious::SpuriousPlaces;
 use super::flagged::FlaggedSource;
 use crate::analyze::collect::Collected;
@@ -25,28 +25,35 @@ use crate::analyze::collect::questions::ratio_histogram;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::Answers;
+use crate::analyze::result::groups::Groups;
 use crate::analyze::result::offpolicy::RatioBins;
-use crate::error::Result;
 use crate::stats::exact_sum::ExactSum;
 
 /// What was collected, by step.
 type Steps = BTreeMap<i64, StepFacts>;
+
+/// Groups by their outcome, where something says what is right.
+pub fn group_outcomes(collected: &Collected, source: &FlaggedSource) -> Option<Groups> {
+    let rounding = collected.signs.facts.rounding;
+    groups::groups(&source.groups, source.right.as_ref(), &collected.questions.siblings, rounding)
+}
 
 /// All answers that the log allows. `knows_clipping` is whether the log tells what was clipped.
 pub fn answers(
     collected: &Collected,
     plan: &Plan,
     source: &FlaggedSource,
+    groups: Option<Groups>,
+    flags: &CandidateFlags,
     knows_clipping: bool,
-) -> Result<Answers> {
+) -> Answers {
     let (questions, asked, texts) = (&collected.questions, &plan.questions, &source.texts);
     let steps = &questions.steps;
-    let flags = CandidateFlags::count(source, asked)?;
     let places = SpuriousPlaces::new(source.keys.iter().zip(&source.tau_h));
     let mut offpolicy = ledger::ledger(steps);
     if let Some(ledger) = &mut offpolicy {
         ledger.corrections =
-            corrections::corrections(steps, &asked.corrections, &questions.changed, &flags, texts);
+            corrections::corrections(steps, &asked.corrections, &questions.changed, flags, texts);
         ledger.breakdown = breakdown::finish(&questions.engine, texts);
         ledger.ratios = RatioBins {
             largest: ratio_histogram::LARGEST,
@@ -65,12 +72,7 @@ pub fn answers(
     let energy = energy.value();
     let mut answers = Answers {
         offpolicy,
-        groups: groups::groups(
-            &source.groups,
-            source.right.as_ref(),
-            &questions.siblings,
-            collected.signs.facts.rounding,
-        ),
+        groups,
         truncated: facts::truncated(steps, asked),
         clipping: facts::clipping(steps, asked, &questions.clipped, texts),
         kl_reference,
@@ -80,9 +82,9 @@ pub fn answers(
         repetition: facts::repetition(steps, asked),
         cancellation: cancellation::cancellation(&questions.siblings, &places, texts),
         forks: forks::forks(&questions.siblings, &places, texts),
-        slices: slices::slices(&questions.slices, &asked.dimensions, &flags, knows_clipping),
+        slices: slices::slices(&questions.slices, &asked.dimensions, flags, knows_clipping),
         not_answered: Vec::new(),
     };
     answers.not_answered = notes::not_answered(&answers, asked, source.right.is_some());
-    Ok(answers)
+    answers
 }

@@ -3,6 +3,7 @@
 use crate::analyze::plan::Questions;
 use crate::analyze::result::Answers;
 use crate::analyze::result::questions::NotAnswered;
+use crate::ingest::Column;
 
 /// The parts that are absent, with what they need.
 pub fn not_answered(answers: &Answers, asked: &Questions, knows_right: bool) -> Vec<NotAnswered> {
@@ -34,7 +35,13 @@ pub fn not_answered(answers: &Answers, asked: &Questions, knows_right: bool) -> 
         "kl_reference",
         "log `logprob_ref`: the reference model's log-probability of each token",
     );
-    say(answers.truncated.is_none(), "truncated", "log `truncated` or `finish_reason` of each response");
+    let cuts_need = match asked.truncated {
+        Some(Column::FinishReason) => {
+            "log `truncated` of each response: what `finish_reason` says is neither a length nor a stop"
+        }
+        _ => "log `truncated` or `finish_reason` of each response",
+    };
+    say(answers.truncated.is_none(), "truncated", cuts_need);
     say(answers.reward_parts.is_empty(), "reward_parts", "log the parts of the reward as `reward/<name>`");
     say(answers.repetition.is_none(), "repetition", "log `token_ids`");
     let groups_need = if !asked.groups {

@@ -52,9 +52,9 @@ pub fn mean(sizes: &Sizes, k: u32) -> Option<f64> {
 /// The interval of pass@k over a run: the groups of every step are drawn anew, those of small steps
 /// together with their neighbours'. `steps` holds the groups of each step in an order that depends on
 /// their ids alone.
-pub fn run_interval(steps: &[Vec<(u32, u32)>], k: u32) -> Option<[f64; 2]> {
-    let of_step = |groups: &Vec<(u32, u32)>| -> Vec<f64> {
-        groups.iter().filter(|(n, _)| *n >= k).map(|(n, c)| pass_at_k(*n, *c, k)).collect()
+pub fn run_interval<S: AsRef<[(u32, u32)]>>(steps: &[S], k: u32) -> Option<[f64; 2]> {
+    let of_step = |groups: &S| -> Vec<f64> {
+        groups.as_ref().iter().filter(|(n, _)| *n >= k).map(|(n, c)| pass_at_k(*n, *c, k)).collect()
     };
     let pools = pooled(steps.iter().map(of_step));
     let groups = pools.iter().map(Vec::len).sum();

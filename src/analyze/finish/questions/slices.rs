@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::flags::{ByReplicate, CandidateFlags};
 use crate::analyze::collect::questions::slice_keys::{MISSING, REPLICATES, key_number};
 use crate::analyze::collect::questions::slices::{SliceTable, SliceTally};
-use crate::analyze::finish::steps::{mean, share};
+use crate::analyze::finish::ratios::{mean, share};
 use crate::analyze::plan::{Dimension, DimensionSource};
 use crate::analyze::result::slices::SliceRow;
 

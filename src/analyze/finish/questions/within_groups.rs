@@ -4,7 +4,7 @@
 //! groups that are kept whole.
 
 use crate::analyze::collect::questions::siblings::{Sibling, Siblings};
-use crate::analyze::finish::steps::share;
+use crate::analyze::finish::ratios::share;
 use crate::analyze::result::groups::{PartInfluence, WithinGroups};
 
 /// Place of the advantage and of the length among the values of a response; parts follow.

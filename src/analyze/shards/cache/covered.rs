@@ -56,6 +56,7 @@ pub fn header(run: &Run, plan: &Plan, units: &UnitTable) -> Result<PartHeader> {
         plan: key.to_string(),
         units: Vec::new(),
         files: (0..run.files.len()).map(file).collect::<Result<_>>()?,
+        beside: Default::default(),
         document: None,
     })
 }

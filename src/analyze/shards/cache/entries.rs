@@ -1,14 +1,17 @@
 //! Which entries can be used for a run.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
 
 use super::CacheUse;
 use super::covered::{changed_since, numbers_of};
 use crate::analyze::plan::Plan;
 use crate::analyze::shards::gathered::Gathered;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::{Renumber, UnitTable};
-use crate::parts::{PartHeader, PartReader};
+use crate::parts::{CoveredFile, PartHeader, PartReader};
 
 /// An entry that is used.
 pub struct Entry {
@@ -18,6 +21,8 @@ pub struct Entry {
     pub files: Vec<usize>,
     /// What it holds.
     pub gathered: Gathered,
+    /// Marks of files of the run that bounded what it holds.
+    pub beside: BTreeSet<u64>,
 }
 
 /// What was found.
@@ -43,6 +48,7 @@ pub fn find(
 ) -> Entries {
     let mut found = Entries { covered: vec![false; wanted.files.len()], ..Entries::default() };
     let mut candidates: Vec<(u32, Vec<usize>, PartReader)> = Vec::new();
+    let marks: BTreeSet<u64> = wanted.files.iter().map(CoveredFile::mark).collect();
     for path in paths {
         let opened = PartReader::open(&path).and_then(|reader| {
             reader.header.require(&path, wanted)?;
@@ -59,22 +65,52 @@ pub fn find(
         if !changed.is_empty() {
             found.changed.extend(changed);
             found.unusable.push(path);
-        } else if let Some(files) = numbers_of(&reader.header.files, &wanted.files) {
+        } else if reader.header.beside.is_subset(&marks)
+            && let Some(files) = numbers_of(&reader.header.files, &wanted.files)
+        {
             let covered = reader.header.files.iter().map(|file| file.units).sum();
             candidates.push((covered, files, reader));
         }
     }
     candidates.sort_by_key(|(covered, files, _)| (*covered, files.len()));
-    while let Some((_, files, reader)) = candidates.pop() {
-        if files.iter().any(|file| found.covered[*file]) {
-            continue;
+    // Where one cannot be read, others that cover its files may be.
+    loop {
+        let mut taken = found.covered.clone();
+        let mut chosen = Vec::new();
+        let mut others = Vec::new();
+        while let Some((covered, files, reader)) = candidates.pop() {
+            match files.iter().any(|file| taken[*file]) {
+                false => {
+                    files.iter().for_each(|file| taken[*file] = true);
+                    chosen.push((files, reader));
+                }
+                true => others.push((covered, files, reader)),
+            }
         }
-        if let Some(entry) = read(files, reader, plan, units, used) {
-            entry.files.iter().for_each(|file| found.covered[*file] = true);
-            found.entries.push(entry);
+        if chosen.is_empty() {
+            return found;
+        }
+        others.reverse();
+        candidates = others;
+        let read = chosen.into_par_iter().map(|(files, reader)| read(files, reader, plan, units));
+        for outcome in read.collect::<Vec<_>>() {
+            match outcome {
+                Ok(entry) => {
+                    entry.files.iter().for_each(|file| found.covered[*file] = true);
+                    found.entries.push(entry);
+                }
+                Err(Unread::Damaged(path, error)) => used.drop_entry(&path, &error),
+                Err(Unread::OfAnotherOrder) => {}
+            }
         }
     }
-    found
+}
+
+/// Why an entry is not used.
+enum Unread {
+    Damaged(PathBuf, Box<Error>),
+    /// A log without ids, in which files moved: it is good for the run that it was made for.
+    OfAnotherOrder,
 }
 
 fn read(
@@ -82,22 +118,20 @@ fn read(
     mut reader: PartReader,
     plan: &Plan,
     units: &UnitTable,
-    used: &mut CacheUse,
-) -> Option<Entry> {
+) -> std::result::Result<Entry, Unread> {
     let old = reader.header.files.iter().map(|file| (file.number, file.first_unit));
     let numbers = Renumber::new(old.zip(files.iter().copied()), units);
     let moved = !numbers.is_identity();
     let path = reader.path().to_owned();
     match Gathered::read(&mut reader, plan, Some(numbers)).and_then(|g| reader.end().map(|()| g)) {
         Ok(gathered) if gathered.is_of(files.iter().flat_map(|file| units.of_file(*file))) => {
-            return Some(Entry { path, files, gathered });
+            let beside = std::mem::take(&mut reader.header.beside);
+            Ok(Entry { path, files, gathered, beside })
         }
-        // A log without ids, in which files moved: it is good for the run that it was made for.
-        Err(_) if moved && verify(&path).is_ok() => {}
-        Ok(_) => used.drop_entry(&path, &reader.damaged("units")),
-        Err(error) => used.drop_entry(&path, &error),
+        Err(_) if moved && verify(&path).is_ok() => Err(Unread::OfAnotherOrder),
+        Ok(_) => Err(Unread::Damaged(path, reader.damaged("units").into())),
+        Err(error) => Err(Unread::Damaged(path, error.into())),
     }
-    None
 }
 
 fn verify(path: &Path) -> Result<()> {

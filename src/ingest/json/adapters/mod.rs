@@ -63,8 +63,20 @@ impl Bad {
 /// together they can be far larger than the row.
 pub(super) type Responses = Box<dyn Iterator<Item = Result<Object, Bad>> + Send>;
 
+/// Why generation ended, where it is an object of its own (SGLang): its type.
+fn name_reason(row: &mut Object) {
+    for column in ["finish_reason", "stop_reason"] {
+        let reason =
+            row.get(column).and_then(Field::as_object).and_then(|reason| reason.get("type")).cloned();
+        if let Some(reason @ Field::Text(_)) = reason {
+            row.set(column, reason);
+        }
+    }
+}
+
 /// The responses in a raw row.
 pub(super) fn responses(dialect: Dialect, mut row: Object, context: &Context) -> Responses {
+    name_reason(&mut row);
     match dialect {
         Dialect::NemoRl => one(nemo::response(row)),
         Dialect::PrimeRlExport => one(Ok(prime_export::response(row))),

@@ -147,6 +147,13 @@ fn tinker_ids_are_unique() {
 }
 
 #[test]
+fn a_reason_that_is_an_object_is_its_type() {
+    let (_, rows) =
+        adapt(r#"{"step":0,"token_ids":[1],"logprob":[-1.0],"finish_reason":{"type":"length","length":90}}"#);
+    assert_eq!(text(rows[0].as_ref().unwrap(), "finish_reason"), "length");
+}
+
+#[test]
 fn batch_lines_have_no_token_lists() {
     let (dialect, rows) = adapt(
         r#"{"step":["1","1"],"prompt":["a","b"],"completion":["c","d"],"advantages":[0.1,-0.1],"entropy":[0.3,0.4]}"#,

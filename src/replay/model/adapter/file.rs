@@ -6,14 +6,12 @@ use std::path::Path;
 use super::super::checkpoint::{TensorFile, read_json, write_json, write_tensors};
 use super::super::layout::{Layout, Parameter};
 use super::super::shorten::shorten;
-use super::{Lora, Target, config};
+use super::config;
+use super::lora::{Lora, PREFIX, Target};
 use crate::error::{Error, Result};
 
 const CONFIG: &str = "adapter_config.json";
 const WEIGHTS: &str = "adapter_model.safetensors";
-
-/// What PEFT puts before the name of a module.
-pub const PREFIX: &str = "base_model.model.";
 
 /// The shape of a saved adapter.
 pub fn read_lora(folder: &Path) -> Result<Lora> {

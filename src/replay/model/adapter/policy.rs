@@ -51,7 +51,7 @@ impl Policy {
     }
 
     /// Writes the adapter alone, as PEFT does.
-    pub(in super::super) fn save_adapter(&self, folder: &Path, lora: &Lora) -> Result<()> {
+    pub fn save_adapter(&self, folder: &Path, lora: &Lora) -> Result<()> {
         let values: Vec<Vec<f32>> = self.trained().iter().map(host_values).collect();
         file::write(folder, &self.layout, lora, &values, self.origin.folder.as_deref())
     }

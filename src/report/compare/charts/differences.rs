@@ -8,7 +8,7 @@ use crate::compare::verdict::{level, shown_difference, shown_p};
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::compare::metrics::is_folded;
 use crate::report::draw::{
-    Anchor, Axis, Canvas, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, font, ticks,
+    Anchor, Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, SMALL, Scene, Scenes, font, ticks,
 };
 use crate::report::text::prose;
 use crate::tables::select;
@@ -16,6 +16,10 @@ use crate::tables::select;
 const TITLE: &str = "Differences from the baseline";
 /// Rows that are drawn at most.
 const ROWS: usize = 24;
+/// Height of a line of a label.
+const LINE: f64 = 12.5;
+/// How strong a line is that is not beyond noise.
+const FAINT: f64 = 0.55;
 
 /// A row relative to its baseline: estimate, lower and upper end.
 fn relative(row: &MetricRow) -> Option<[f64; 3]> {
@@ -25,7 +29,9 @@ fn relative(row: &MetricRow) -> Option<[f64; 3]> {
 }
 
 /// What people know comes first.
-const KNOWN: [&str; 4] = ["reward", "entropy", "kl", "length"];
+const KNOWN: [&str; 4] = ["reward", "entropy", "kl_reference_k3", "length"];
+/// How a trainer may name them.
+const WORDS: [&str; 4] = ["reward", "entropy", "kl", "length"];
 
 /// What is drawn.
 struct Data<'a> {
@@ -40,7 +46,8 @@ struct Data<'a> {
 
 /// Draws it.
 pub fn draw(comparison: &Comparison) -> Drawn {
-    let with_interval = comparison.metrics.iter().filter(|row| !is_folded(row));
+    let with_interval =
+        comparison.metrics.iter().filter(|row| !is_folded(row) || KNOWN.contains(&row.name.as_str()));
     let rows: Vec<_> = with_interval.filter_map(|row| Some((row, relative(row)?))).collect();
     let mut seen = std::collections::HashSet::new();
     let mut metrics: Vec<&str> =
@@ -77,7 +84,7 @@ fn rank(name: &str) -> usize {
     let mut words = name.split(|c: char| !c.is_alphanumeric());
     match KNOWN.iter().position(|known| *known == name) {
         Some(place) => place,
-        None if words.any(|word| KNOWN.contains(&word)) => KNOWN.len(),
+        None if words.any(|word| WORDS.contains(&word)) => KNOWN.len(),
         None => KNOWN.len() + 1,
     }
 }
@@ -88,9 +95,9 @@ fn ink(data: &Data<'_>, width: u32) -> Scene {
     let row_height = 26.0 + 9.0 * data.arms.len().saturating_sub(1) as f64;
     let mut canvas = Canvas::new(width, 84 + (row_height * count as f64) as u32, TITLE);
     canvas.legend(&legend(data));
-    let labels: Vec<String> =
-        data.metrics.iter().map(|name| font::fit(&data.text(name), 12.0, canvas.width() * 0.33)).collect();
-    let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(60.0, f64::max);
+    let labels: Vec<Vec<String>> =
+        data.metrics.iter().map(|name| lines(&data.text(name), canvas.width() * 0.33)).collect();
+    let wide = labels.iter().flatten().map(|l| font::width(l, SMALL, false)).fold(60.0, f64::max);
     // One arm has its numbers beside it, where there is room.
     let numbers = data.arms.len() == 1 && width >= 600;
     let right = canvas.width() - if numbers { 168.0 } else { 20.0 };
@@ -102,18 +109,39 @@ fn ink(data: &Data<'_>, width: u32) -> Scene {
     for (index, name) in data.metrics.iter().enumerate() {
         let middle = count as f64 - index as f64 - 0.5;
         let (_, text_y) = plot.pixel(0.0, middle);
-        canvas.text(&labels[index], (rect[0] - 8.0, text_y), Anchor::Right, Ink::Text);
+        let above = LINE * (labels[index].len() as f64 - 1.0) / 2.0;
+        for (line, text) in labels[index].iter().enumerate() {
+            let y = text_y - above + LINE * line as f64;
+            canvas.text(text, (rect[0] - 8.0, y), Anchor::Right, Ink::Text);
+        }
         for (arm, row, interval) in data.of_metric(name) {
             let lines = data.arms.len() as f64;
             let place = middle + 0.34 * (lines - 1.0 - 2.0 * arm as f64) / lines;
-            draw_interval(&canvas, &plot, (&data.arms[arm], row), interval, place, reach);
+            let chosen = &data.arms[arm];
+            // Among several arms each keeps its colour: a grey line could be any of them.
+            let look = match (row.significant, data.arms.len()) {
+                (true, _) => (chosen.pen, chosen.mark),
+                (false, 1) => (Pen::new(Ink::Neutral), Mark::Ring),
+                (false, _) => (chosen.pen.alpha(FAINT), Mark::Ring),
+            };
+            draw_interval(&canvas, &plot, look, interval, place, reach);
             if numbers {
                 write_numbers(&canvas, row, (rect[2] + 10.0, text_y));
             }
         }
     }
-    canvas.x_label("difference in % of the baseline’s value", (rect[0] + rect[2]) / 2.0);
+    let of = format!("difference in % of {}’s value", data.baseline);
+    canvas.x_label(&of, (rect[0] + rect[2]) / 2.0);
     canvas.finish()
+}
+
+/// A label within a width, in two lines where one is too short.
+fn lines(text: &str, limit: f64) -> Vec<String> {
+    if font::width(text, SMALL, false) <= limit {
+        return vec![text.to_owned()];
+    }
+    let (first, second) = font::halves(text);
+    [first, second].iter().filter(|l| !l.is_empty()).map(|l| font::fit(l, SMALL, limit)).collect()
 }
 
 impl<'a> Data<'a> {
@@ -133,24 +161,29 @@ impl<'a> Data<'a> {
 
 fn legend(data: &Data<'_>) -> Vec<Entry> {
     let entry = |chosen: &Chosen<'_>| {
-        let text = format!("{} against {}", label(&chosen.arm.name), data.baseline);
+        let name = label(&chosen.arm.name);
+        let text = if data.arms.len() > 1 { name } else { format!("{name} against {}", data.baseline) };
         Entry::new(Key::Mark(chosen.pen, chosen.mark), text)
     };
-    let noise = Entry::new(Key::Mark(Pen::new(Ink::Neutral), Mark::Ring), "not beyond noise");
+    let noise = Entry::new(
+        Key::Mark(Pen::new(Ink::Neutral), Mark::Ring),
+        match data.arms.len() {
+            1 => "not beyond noise",
+            _ => "faint, a ring: not beyond noise",
+        },
+    );
     data.arms.iter().map(entry).chain([noise]).collect()
 }
 
 fn draw_interval(
     canvas: &Canvas,
     plot: &Plot,
-    (arm, row): (&Chosen<'_>, &MetricRow),
+    (pen, mark): (Pen, Mark),
     [value, low, high]: [f64; 3],
     place: f64,
     reach: f64,
 ) {
-    let (pen, mark) =
-        if row.significant { (arm.pen, arm.mark) } else { (Pen::new(Ink::Neutral), Mark::Ring) };
-    plot.line(&[(low, place), (high, place)], Pen::new(pen.ink).width(2.0));
+    plot.line(&[(low, place), (high, place)], pen.dash(Dash::Solid).width(2.0));
     plot.mark(value, place, mark, 4.2, pen);
     for (end, sign) in [(low, "‹"), (high, "›")] {
         if end.abs() > reach {
@@ -198,3 +231,56 @@ const COLUMNS: [&str; 14] = [
     "effect",
     "significant",
 ];
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::compare::result::{Arm, Family};
+
+    fn row(name: &str, family: Family) -> MetricRow {
+        MetricRow {
+            name: name.into(),
+            label: name.into(),
+            run: "b".into(),
+            family,
+            baseline: 1.0,
+            difference: 0.1,
+            ci_low: Some(-0.1),
+            ci_high: Some(0.3),
+            ..MetricRow::default()
+        }
+    }
+
+    #[test]
+    fn what_people_know_comes_first_and_the_kl_is_among_it() {
+        let metrics = vec![
+            row("length", Family::Framework),
+            row("risk", Family::Framework),
+            row("engine_k3", Family::Questions),
+            row("kl_reference_k3", Family::Questions),
+            row("entropy", Family::Framework),
+            row("trainer.kl", Family::Trainer),
+            row("reward", Family::Framework),
+        ];
+        let arms = ["a", "b"].map(|name| Arm { name: name.into(), runs: vec![name.into()] }).to_vec();
+        let chart = draw(&Comparison { arms, metrics, ..Comparison::default() }).unwrap();
+        let svg = crate::report::draw::svg::standalone(&chart.scenes.wide, TITLE);
+        let order = ["reward", "entropy", "kl_reference_k3", "length", "trainer.kl", "risk"];
+        let places = order.map(|name| svg.find(&format!(">{name}<")).unwrap());
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(!svg.contains("engine_k3"));
+    }
+
+    #[test]
+    fn on_a_phone_long_labels_are_broken_and_not_cut() {
+        let metrics = vec![MetricRow {
+            label: "energy of exploratory tokens".into(),
+            ..row("exploratory_energy_share", Family::Framework)
+        }];
+        let arms = ["a", "b"].map(|name| Arm { name: name.into(), runs: vec![name.into()] }).to_vec();
+        let chart = draw(&Comparison { arms, metrics, ..Comparison::default() }).unwrap();
+        let svg = crate::report::draw::svg::standalone(&chart.scenes.narrow, TITLE);
+        assert!(svg.contains(">energy of<") && svg.contains(">exploratory tokens<"), "{svg}");
+    }
+}

@@ -42,7 +42,18 @@ fn look(index: usize) -> (Pen, Mark) {
 
 /// A name of an arm in a legend or beside a mark.
 pub fn label(name: &str) -> String {
-    font::fit(&prose(name), 12.0, 150.0)
+    font::fit_ends(&prose(name), 12.0, 150.0)
+}
+
+/// A chart of one arm that says how many arms have none.
+fn with_others(comparison: &Comparison, drawn: Drawn) -> Drawn {
+    let all = comparison.distributions.len();
+    let said =
+        || format!("{ARMS} of {all} arms have this chart, first those that differ; all are in the tables.");
+    drawn.map(|mut chart| {
+        chart.notes.extend((all > ARMS).then(said));
+        chart
+    })
 }
 
 /// Draws all charts, in the order of the report.
@@ -61,8 +72,8 @@ pub fn draw_all(comparison: &Comparison) -> Vec<Drawn> {
     let others = arms::chosen(comparison).into_iter().skip(1);
     let changes = others.filter_map(|c| comparison.distributions.iter().position(|d| d.run == c.arm.name));
     for (place, arm) in changes.take(ARMS).enumerate() {
-        charts.push(Box::new(move |c| plane_change::draw(&c.distributions[arm], place)));
-        charts.push(Box::new(move |c| movers::draw(&c.distributions[arm], place)));
+        charts.push(Box::new(move |c| with_others(c, plane_change::draw(&c.distributions[arm], place))));
+        charts.push(Box::new(move |c| with_others(c, movers::draw(&c.distributions[arm], place))));
     }
     charts.push(Box::new(spurious::draw));
     charts.push(Box::new(trainer::draw));

@@ -6,18 +6,13 @@ use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::numbers::number;
-use crate::report::text::token_label;
+use crate::report::text::token_or_id;
 use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Tokens that gained or lost most";
 const NAMES: [&str; 3] = ["compare_tokens", "compare_tokens_2", "compare_tokens_3"];
 /// Tokens that are drawn at most.
 const ROWS: usize = 14;
-
-/// A token by its text or id.
-pub fn token(id: i64, text: Option<&str>) -> String {
-    text.map_or_else(|| format!("id {id}"), token_label)
-}
 
 /// Draws it for an arm other than the baseline, the one that has charts of its own at this place.
 pub fn draw(change: &DistributionChange, place: usize) -> Drawn {
@@ -57,7 +52,7 @@ fn ink(rows: &[&TokenChange], name: &str, mut canvas: Canvas) -> Scene {
     ]);
     let labels: Vec<String> = rows
         .iter()
-        .map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, canvas.width() * 0.2))
+        .map(|t| font::fit(&token_or_id(t.token.as_deref(), t.token_id), 12.0, canvas.width() * 0.2))
         .collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 118.0, canvas.height() - 46.0];
@@ -81,11 +76,9 @@ fn ink(rows: &[&TokenChange], name: &str, mut canvas: Canvas) -> Scene {
         let shares = format!("{} → {}", number(t.baseline * 100.0), number(t.other * 100.0));
         canvas.text(&shares, (rect[2] + 8.0, middle), Anchor::Left, Ink::Muted);
     }
-    canvas.text(
+    canvas.x_label(
         "difference in percentage points of all tokens (right: share in %, baseline → run)",
-        (canvas.width() / 2.0, canvas.height() - 12.0),
-        Anchor::Middle,
-        Ink::Muted,
+        canvas.width() / 2.0,
     );
     canvas.finish()
 }

@@ -2,11 +2,11 @@
 
 use super::arms::{Chosen, chosen, left_out};
 use super::label;
-use super::movers::token;
 use crate::compare::Comparison;
 use crate::compare::result::SpuriousToken;
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Plot, Scene, Scenes, font, ticks};
+use crate::report::text::token_or_id;
 
 const TITLE: &str = "Spurious tokens side by side";
 /// Arms whose bars have room for their counts.
@@ -50,7 +50,7 @@ fn ink(comparison: &Comparison, rows: &[&SpuriousToken], width: u32) -> Scene {
     let legend: Vec<Entry> = drawn.iter().map(key).collect();
     canvas.legend(&legend);
     let labels: Vec<String> =
-        rows.iter().map(|t| font::fit(&token(t.token_id, t.token.as_deref()), 12.0, 150.0)).collect();
+        rows.iter().map(|t| font::fit(&token_or_id(t.token.as_deref(), t.token_id), 12.0, 150.0)).collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 30.0, canvas.height() - 46.0];
     let most = rows.iter().flat_map(|t| drawn.iter().map(|of| rate(t, of))).fold(1e-9, f64::max) * 1.1;

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 use super::material::Material;
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::Answers;
+use crate::format::words;
 use crate::report::page::Section;
 use crate::report::text::{prose, script_json};
 
@@ -43,7 +44,7 @@ pub fn of_run(answers: &Answers) -> Option<Section> {
         return None;
     }
     let open: Vec<String> =
-        answers.not_answered.iter().map(|open| format!("{}: {}", open.part, open.needs)).collect();
+        answers.not_answered.iter().map(|open| format!("{}: {}", words(&open.part), open.needs)).collect();
     let body = html! {
         @for part in &parts { (part) }
         @if !open.is_empty() {

@@ -8,7 +8,7 @@ use crate::analyze::result::corrections::{ChangedId, CorrectionRow};
 use crate::analyze::result::offpolicy::{Difference, OffPolicy};
 use crate::report::numbers::{count, number, number_or_dash, percent, percent_or_dash};
 use crate::report::page::{Kind, Sheet};
-use crate::report::text::{prose, token_label};
+use crate::report::text::{prose, token_or_id};
 
 /// Ids that are named of each correction.
 const CHANGED: usize = 4;
@@ -123,7 +123,7 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
 /// The ids that a correction changes most, with their share of what it changes.
 fn changed_most(row: &CorrectionRow) -> String {
     let one = |id: &ChangedId| {
-        let name = id.token.as_deref().map_or_else(|| format!("⟨{}⟩", id.token_id), token_label);
+        let name = token_or_id(id.token.as_deref(), id.token_id);
         format!("{name} {}", percent(id.share))
     };
     row.top.iter().take(CHANGED).map(one).collect::<Vec<_>>().join(", ")
@@ -195,7 +195,7 @@ pub fn ids(title: &str, rows: &[IdRow], note: &str) -> Option<Markup> {
         .with(Kind::Code, "token");
     for row in rows {
         sheet.push([
-            row.token.as_deref().map_or_else(|| format!("⟨{}⟩", row.token_id), token_label),
+            token_or_id(row.token.as_deref(), row.token_id),
             row.token_id.to_string(),
             count(row.tokens),
             number(row.mean),

@@ -6,7 +6,7 @@ use crate::analyze::result::Answers;
 use crate::analyze::result::siblings::Branch;
 use crate::report::numbers::{count, none, number, number_or_dash, percent, percent_or_dash};
 use crate::report::page::{Kind, Sheet};
-use crate::report::text::token_label;
+use crate::report::text::token_or_id;
 
 /// Rows of a table at most.
 const ROWS: usize = 30;
@@ -22,7 +22,7 @@ pub fn cancellation(answers: &Answers) -> Option<Markup> {
         Sheet::new(&["token", "tokens", "groups", "push", "gross", "net"]).with(Kind::Code, "token");
     for row in found.top.iter().take(ROWS) {
         sheet.push([
-            row.token.as_deref().map_or_else(|| format!("⟨{}⟩", row.token_id), token_label),
+            token_or_id(row.token.as_deref(), row.token_id),
             count(row.tokens),
             count(row.groups),
             number(row.push),
@@ -42,7 +42,7 @@ pub fn cancellation(answers: &Answers) -> Option<Markup> {
 }
 
 fn branch(branch: &Branch) -> String {
-    let token = branch.token.as_deref().map_or_else(|| format!("⟨{}⟩", branch.token_id), token_label);
+    let token = token_or_id(branch.token.as_deref(), branch.token_id);
     let mark = if branch.spurious == Some(true) { " (spurious)" } else { "" };
     format!("{token}{mark}: {} × {}", number_or_dash(branch.mean_reward), count(branch.responses))
 }

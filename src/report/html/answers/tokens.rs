@@ -7,7 +7,7 @@ use crate::analyze::result::Answers;
 use crate::analyze::result::clipping::ClipCorners;
 use crate::report::numbers::{amount, count, number, percent_or_dash};
 use crate::report::page::{Kind, Sheet};
-use crate::report::text::token_label;
+use crate::report::text::token_or_id;
 
 const CORNERS: [&str; 5] =
     ["tokens", "above, A > 0 (cut)", "below, A < 0 (cut)", "above, A < 0 (kept)", "below, A > 0 (kept)"];
@@ -15,10 +15,6 @@ const CORNERS: [&str; 5] =
 fn corners(name: String, found: &ClipCorners) -> [String; 5] {
     let ClipCorners { high_positive, low_negative, high_negative, low_positive } = *found;
     [name, count(high_positive), count(low_negative), count(high_negative), count(low_positive)]
-}
-
-fn token(text: Option<&str>, id: i64) -> String {
-    text.map_or_else(|| format!("⟨{id}⟩"), token_label)
 }
 
 /// Clipping by side.
@@ -34,7 +30,7 @@ pub fn clipping(answers: &Answers) -> Option<Markup> {
     clipping.by_probability.iter().for_each(|row| sheet.push(corners(row.bin.clone(), &row.corners)));
     let mut top = Sheet::new(&CORNERS).with(Kind::Code, "tokens");
     for row in &clipping.top {
-        top.push(corners(token(row.token.as_deref(), row.token_id), &row.corners));
+        top.push(corners(token_or_id(row.token.as_deref(), row.token_id), &row.corners));
     }
     let range = format!(
         "Ratios above 1 + {} or below 1 − {}. Two corners are cut; the other two keep their gradient, however large the ratio.",
@@ -59,7 +55,7 @@ pub fn punished(answers: &Answers) -> Option<Markup> {
     let punished = answers.punished_rare.as_ref()?;
     let mut sheet = Sheet::new(&["token", "tokens", "share of energy"]).with(Kind::Code, "token");
     for row in &punished.top {
-        let name = token(row.token.as_deref(), row.token_id);
+        let name = token_or_id(row.token.as_deref(), row.token_id);
         sheet.push([name, amount(row.tokens), percent_or_dash(row.energy_share)]);
     }
     let note = format!(

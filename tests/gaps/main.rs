@@ -1,6 +1,8 @@
 //! What only some rows, batches or files of a log have: counted, said or refused, never lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod masks;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -169,22 +171,28 @@ fn a_column_that_the_user_named_keeps_its_type() {
     assert!(message.contains("`mine`") && message.contains(&format!("line {}", LATE + 1)), "{message}");
 }
 
-/// A mask by the name that a framework gives it, whose values cannot be one: all tokens would count as trained.
+/// A few zeros may be certain tokens; many are a column that was not computed, in either format.
 #[test]
-fn a_mask_that_cannot_be_read_is_refused() {
+fn zeros_are_placeholders_by_the_same_rule_in_both_formats() {
     let folder = tempfile::tempdir().unwrap();
-    let texts = list(r#""true""#, TOKENS);
-    for name in ["mask", "loss_mask", "response_mask", "action_mask"] {
-        let more = format!(r#"{},"{name}":{texts}"#, logprobs());
-        let path = log(folder.path(), "texts.jsonl", (0..3).map(|i| line(i, &more)));
-        let error =
-            counted(std::slice::from_ref(&path), &IngestSettings::default()).map(|c| c.1).unwrap_err();
-        let message = error.to_string();
-        assert!(matches!(error, Error::ColumnType { .. }) && message.contains(name), "{message}");
-        let hint = error.hint().unwrap();
-        assert!(hint.contains("train on every token (--map mask=)"), "{hint}");
-        let (_, trained, _) = counted(&[path], &settings(&["mask="])).unwrap();
-        assert_eq!(trained, 3 * TOKENS, "{name}");
+    for tokens in [4, 40] {
+        let zeros = vec![0.0; tokens];
+        let columns = vec![
+            ("step", ints(&[1])),
+            ("token_id", int_lists(&[&vec![7; tokens]])),
+            ("logprob", float_lists(&[&vec![-0.5; tokens]])),
+            ("logprob_new", float_lists(&[&zeros])),
+        ];
+        let parquet = folder.path().join("zeros.parquet");
+        write_parquet(&parquet, columns, 8);
+        let lists = [("token_id", "7"), ("logprob", "-0.5"), ("logprob_new", "0.0")];
+        let fields: Vec<String> =
+            lists.iter().map(|(name, value)| format!(r#""{name}":{}"#, list(value, tokens))).collect();
+        let json = log(folder.path(), "zeros.jsonl", [format!(r#"{{"step":1,{}}}"#, fields.join(","))]);
+        for path in [parquet, json] {
+            let run = Run::open(&[path], &IngestSettings::default()).unwrap();
+            assert_eq!(run.has(Column::LogprobNew), tokens < 8, "{tokens}");
+        }
     }
 }
 
@@ -206,23 +214,6 @@ fn columns_of_a_wrong_type_are_noted_by_their_own_name() {
     noted(r#""is_truncated":"yes""#, "`is_truncated` is ");
     // What is there under its right name, or is something else by the same name, is not.
     assert_eq!(notes(r#""response":"text""#), notes(r#""other":"text""#));
-}
-
-#[test]
-fn conversion_keeps_tokens_trained_where_only_some_files_have_a_mask() {
-    let folder = tempfile::tempdir().unwrap();
-    let mask: Vec<i32> = (0..10).map(|i| i32::from(i < 4)).collect();
-    let paths = [
-        small(folder.path(), "masked.parquet", vec![("mask", int_lists(&[&mask]))]),
-        small(folder.path(), "plain.parquet", Vec::new()),
-    ];
-    assert_eq!(counted(&paths, &IngestSettings::default()).unwrap().1, 14);
-    let run = Run::open(&paths, &IngestSettings::default()).unwrap();
-    for layout in [Layout::Nested, Layout::Long] {
-        let target = folder.path().join("converted.parquet");
-        convert(&run, &target, layout, &Silent).unwrap();
-        assert_eq!(counted(&[target], &IngestSettings::default()).unwrap().1, 14, "{layout:?}");
-    }
 }
 
 /// A long file without positions: each row group has these samples; empty ones too.
@@ -307,23 +298,6 @@ fn zero_logprobs_are_judged_by_the_whole_response() {
             }
         }
     }
-}
-
-#[test]
-fn masks_that_say_nothing_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let mask = |i: usize| if i.is_multiple_of(2) { "null".to_owned() } else { list("1", TOKENS) };
-    let lines = (0..8).map(|i| line(i, &format!(r#"{},"mask":{}"#, logprobs(), mask(i))));
-    let path = log(folder.path(), "masks.jsonl", lines);
-    let (_, trained, quality) = counted(&[path], &IngestSettings::default()).unwrap();
-    assert_eq!(trained, 4 * TOKENS);
-    assert_eq!(missing(&quality, Column::Mask), Some((8 * TOKENS as u64, 4 * TOKENS as u64)));
-    let full = log(
-        folder.path(),
-        "full.jsonl",
-        (0..2).map(|i| line(i, &format!(r#"{},"mask":{}"#, logprobs(), mask(1)))),
-    );
-    assert_eq!(missing(&counted(&[full], &IngestSettings::default()).unwrap().2, Column::Mask), None);
 }
 
 #[test]

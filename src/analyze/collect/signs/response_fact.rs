@@ -1,0 +1,81 @@
+//! A response with what is known of it.
+
+use std::cmp::Ordering;
+
+use super::gaps::GapSums;
+use crate::analyze::collect::sample::Sampled;
+
+/// One response.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ResponseFact {
+    /// Hash of step and group: groups are kept whole or not at all.
+    pub hash: u32,
+    /// Step.
+    pub step: i64,
+    /// The group inside the step; of its own where groups are not logged.
+    pub group: u64,
+    /// Hash of ids and first values of the response: an order that does not depend on files.
+    pub order: u64,
+    /// Reward; NaN where not logged.
+    pub reward: f32,
+    /// Mean advantage of the trained tokens.
+    pub advantage: f32,
+    /// The largest |A| of a token.
+    pub largest: f32,
+    /// Whether a token has A > 0, and whether one has A < 0.
+    pub signs: [bool; 2],
+    /// Trained tokens.
+    pub length: u32,
+    /// Whether it was cut, where logged.
+    pub truncated: Option<bool>,
+    /// Mean entropy.
+    pub entropy: f32,
+    /// Mean of −ln p.
+    pub surprisal: f32,
+    /// Hash of all its tokens, observations too: equal for equal texts.
+    pub text: u64,
+    /// Hash of its last tokens: equal for equal endings, where the answer mostly stands.
+    pub ending: u64,
+    /// Hash of the prompt; 0 where it is not logged with this response.
+    pub prompt: u64,
+    /// Whether it is right, where the user said what right is.
+    pub right: Option<bool>,
+    /// Gradient energy.
+    pub energy: f64,
+    /// How old the sampler's weights are, where logged: see [`ResponseFacts::ages_are_steps`].
+    pub lag: Option<i64>,
+    /// Parts of the reward in the order of the plan; NaN where not logged.
+    pub parts: Box<[f32]>,
+    /// Sampler against trainer, where logged.
+    pub gap: Option<Box<GapSums>>,
+}
+
+impl Sampled for ResponseFact {
+    fn hash(&self) -> u32 {
+        self.hash
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let bits = |v: f32| v.to_bits();
+        let first = |r: &Self| {
+            let values =
+                (bits(r.reward), bits(r.advantage), bits(r.largest), r.length, r.text, bits(r.surprisal));
+            (r.step, r.group, r.order, values)
+        };
+        let rest = |r: &Self| {
+            (bits(r.entropy), r.energy.to_bits(), r.signs, r.truncated, r.lag, r.ending, r.prompt, r.right)
+        };
+        let parts = |r: &Self| r.parts.iter().map(|part| bits(*part)).collect::<Vec<_>>();
+        let gap = |r: &Self| r.gap.as_ref().map(|gap| gap.bits());
+        first(self)
+            .cmp(&first(other))
+            .then_with(|| rest(self).cmp(&rest(other)))
+            .then_with(|| parts(self).cmp(&parts(other)))
+            .then_with(|| gap(self).cmp(&gap(other)))
+    }
+}
+
+/// Whether two responses are of one group.
+pub fn are_siblings(a: &ResponseFact, b: &ResponseFact) -> bool {
+    (a.step, a.group) == (b.step, b.group)
+}

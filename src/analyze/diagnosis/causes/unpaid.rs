@@ -1,0 +1,58 @@
+//! Right answers earn what wrong ones do: a grader that failed gives every answer the same reward.
+//!
+//! Statistic: groups with right and wrong answers, as a verdict apart from the reward says (`--pass`, or a part whose
+//! name says nothing else), in which all rewards are the same.
+//! Threshold: all but 5 % of them, and half (lower end, 99.9 %), over the run or from the step on at which that share
+//! changed. A reward that also waits for something else (a format) still pays for some right answers.
+
+use super::super::patient::{Finding, Patient, found, measured, number};
+use super::lasting::{Counts, Share, Side, since};
+use super::siblings::{is_mixed, rewards_differ};
+use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::result::{CauseCode, Confidence};
+
+const MOST: f64 = 0.5;
+/// Groups of a failed grader that pay all the same: of the steps around the one at which it failed.
+const FEW: f64 = 0.05;
+
+const HINT: &str = "look at the grader: a parser, a sandbox or a judge that fails gives every answer the same reward; \
+                    read some right answers with their rewards";
+
+/// Looks for it.
+pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
+    let right = patient.right().filter(|right| right.part.is_some() && right.is_sure())?;
+    let known = |unit: &&[ResponseFact]| unit.iter().all(|fact| fact.reward.is_finite());
+    let mixed = || patient.units().filter(|unit| known(unit) && is_mixed(unit, |fact| right.of(fact)));
+    let mut same = Counts::default();
+    mixed().for_each(|unit| same.add(unit[0].step, !rewards_differ(unit)));
+    let share = same.share(MOST).filter(is_rule)?;
+    let rewards = mixed().filter(|unit| share.side.holds(unit[0].step)).flatten().map(|fact| fact.reward);
+    let [low, high] = rewards
+        .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], reward| [low.min(reward), high.max(reward)]);
+    let units = if patient.has_siblings() { "groups" } else { "steps" };
+    let level = match low == high {
+        true => format!(": every reward is {}", measured(f64::from(low), 2)),
+        false => String::new(),
+    };
+    let mut evidence =
+        share.evidence("share in which right and wrong answers have the same reward", "that have both");
+    evidence.extend([number("lowest reward there", low.into()), number("highest reward there", high.into())]);
+    Some(found(
+        CauseCode::UninformativeReward,
+        Confidence::Likely,
+        Some(share.from_step),
+        format!(
+            "{}right answers ({}) earn no more than wrong ones in {} of {} {units} that have both{level}",
+            since(patient, share.from_step),
+            right.name,
+            share.hits,
+            share.tries
+        ),
+        HINT,
+        evidence,
+    ))
+}
+
+fn is_rule(share: &Share) -> bool {
+    !matches!(share.side, Side::Before(_)) && share.value() >= 1.0 - FEW && share.lower() > MOST
+}

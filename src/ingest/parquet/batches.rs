@@ -1,0 +1,82 @@
+//! The rows of some row groups, batch by batch: what the Arrow reader gives and the columns that are read
+//! beside it.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::Schema;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+
+use crate::error::{Error, Result};
+use crate::ingest::guard::decoding;
+use crate::ingest::parquet::run_length::RunColumn;
+use crate::ingest::parquet::sparse_lists::SparseLists;
+use crate::ingest::values::boundaries;
+
+/// Batches of rows.
+pub struct Batches<F> {
+    /// Reads the columns that have no reader of their own.
+    pub reader: ParquetRecordBatchReader,
+    /// Columns that repeat a value over many rows.
+    pub runs: Vec<RunColumn>,
+    /// Lists that are null but on the first of several rows …
+    pub sparse: Vec<SparseLists>,
+    /// … in which these columns are the same.
+    pub keys: Vec<String>,
+    /// Rows that the footer announces and that did not come yet.
+    pub expected: usize,
+    /// Makes an error of what went wrong.
+    pub fail: F,
+}
+
+impl<F: Fn(String) -> Error> Iterator for Batches<F> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let decoded = decoding(
+            || (self.fail)("the decoder failed on these bytes".into()),
+            || self.reader.next().transpose().map_err(|e| (self.fail)(e.to_string())),
+        );
+        match decoded.transpose() {
+            None if self.expected > 0 => {
+                self.expected = 0;
+                Some(Err((self.fail)("fewer rows than the footer announces".into())))
+            }
+            None => None,
+            Some(Err(error)) => Some(Err(error)),
+            Some(Ok(batch)) if batch.num_rows() > self.expected => {
+                Some(Err((self.fail)("too many rows".into())))
+            }
+            Some(Ok(batch)) => {
+                self.expected -= batch.num_rows();
+                let whole = with_own(&batch, &mut self.runs, &mut self.sparse, &self.keys);
+                Some(whole.map_err(|e| (self.fail)(e.to_string())))
+            }
+        }
+    }
+}
+
+/// Adds the columns that the Arrow reader did not read.
+fn with_own(
+    batch: &RecordBatch,
+    runs: &mut [RunColumn],
+    sparse: &mut [SparseLists],
+    keys: &[String],
+) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
+    let mut fields = batch.schema().fields().to_vec();
+    let mut columns = batch.columns().to_vec();
+    let rows = batch.num_rows();
+    for column in runs {
+        fields.push(column.field.clone());
+        columns.push(column.next_rows(rows)?);
+    }
+    if !sparse.is_empty() {
+        let keys: Vec<&ArrayRef> = keys.iter().filter_map(|key| batch.column_by_name(key)).collect();
+        let wanted = boundaries::changes(rows, &keys);
+        for column in sparse {
+            fields.push(column.field.clone());
+            columns.push(column.next_rows(rows, &wanted)?);
+        }
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
+}

@@ -1,0 +1,86 @@
+//! Baselines of other groups than the logged ones, and of the median.
+
+use stapo_analyze::analyze::result::CauseCode;
+use stapo_analyze::stats::random::Random;
+
+use super::innocent::{changed, has, is_innocent};
+use super::log::Log;
+use super::run::{Fault, Kind, Shape};
+use super::{SHAPE, alarms, told};
+
+/// The answer alone is paid, and the reward over the mean of as many rows is the advantage.
+fn relative_to(log: &mut Log, rows: &[Vec<usize>]) {
+    log.rewards.clone_from(&log.parts[0].1);
+    for rows in rows {
+        let mean = rows.iter().map(|row| log.rewards[*row]).sum::<f32>() / rows.len() as f32;
+        rows.iter().for_each(|row| log.advantages[*row] = log.rewards[*row] - mean);
+    }
+}
+
+/// The rows of each step in sets of a group's size, as they stand or in another order.
+fn sets(log: &Log, shuffled: bool) -> Vec<Vec<usize>> {
+    let mut random = Random::new(6, 1);
+    let mut sets = Vec::new();
+    let mut first = 0;
+    for step in log.steps.chunk_by(|a, b| a == b) {
+        let mut rows: Vec<usize> = (first..first + step.len()).collect();
+        first += step.len();
+        if shuffled {
+            random.shuffle(&mut rows);
+        }
+        sets.extend(rows.chunks(SHAPE.group).map(<[usize]>::to_vec));
+    }
+    sets
+}
+
+#[test]
+fn advantages_of_other_groups_are_named() {
+    let shape = Shape { kind: Kind::OneTurn, ..SHAPE };
+    let own = changed(Fault::Nothing, shape, |log| relative_to(log, &sets(log, false)));
+    is_innocent(&own);
+    assert!(!has(&own, CauseCode::AdvantageContradictsReward), "{}", told(&own));
+    let others = changed(Fault::Nothing, shape, |log| relative_to(log, &sets(log, true)));
+    assert_eq!(alarms(&others), ["advantage_contradicts_reward"], "{}", told(&others));
+    let message = &others.diagnosis.causes[0].message;
+    assert!(message.contains("made of other groups than the logged ones"), "{message}");
+    assert!(!has(&others, CauseCode::PhantomAdvantage), "{}", told(&others));
+    // A baseline of the whole step.
+    let batch = changed(Fault::Nothing, shape, |log| {
+        let steps: Vec<Vec<usize>> =
+            sets(log, false).chunks(SHAPE.groups).map(<[Vec<usize>]>::concat).collect();
+        relative_to(log, &steps);
+    });
+    is_innocent(&batch);
+    assert!(!has(&batch, CauseCode::AdvantageContradictsReward), "{}", told(&batch));
+}
+
+/// A filter or a normaliser that sets every advantage to 0 from the middle on.
+#[test]
+fn advantages_that_end_are_named() {
+    let ended = changed(Fault::Nothing, SHAPE, |log| {
+        let rows = log.advantages.iter_mut().zip(&log.steps).filter(|(_, step)| **step >= 6);
+        rows.for_each(|(advantage, _)| *advantage = 0.0);
+    });
+    assert_eq!(alarms(&ended), ["advantage_contradicts_reward"], "{}", told(&ended));
+    let message = &ended.diagnosis.causes[0].message;
+    assert!(message.contains("from step 6 on: nothing is learned"), "{message}");
+}
+
+/// Where most answers are alike these are the median: right ones are pushed up where they are few, wrong ones down
+/// where these are few.
+#[test]
+fn a_median_baseline_lacks_no_sign() {
+    let shape = Shape { kind: Kind::LearnsFast, steps: 24, ..SHAPE };
+    let median = changed(Fault::Nothing, shape, |log| {
+        let all = sets(log, false);
+        relative_to(log, &all);
+        for rows in &all {
+            let mut rewards: Vec<f32> = rows.iter().map(|row| log.rewards[*row]).collect();
+            rewards.sort_by(f32::total_cmp);
+            let median = f32::midpoint(rewards[rows.len() / 2 - 1], rewards[rows.len() / 2]);
+            rows.iter().for_each(|row| log.advantages[*row] = log.rewards[*row] - median);
+        }
+    });
+    is_innocent(&median);
+    assert!(has(&median, CauseCode::NoNegativeSignal), "{}", told(&median));
+}

@@ -1,0 +1,101 @@
+//! Trained tokens that the policy did not write: observations of either turn, padding, ids that were made anew.
+
+use stapo_analyze::analyze::result::{CauseCode, Confidence};
+
+use super::innocent::{changed, has};
+use super::log::Log;
+use super::run::{Fault, Kind, Shape};
+use super::{SHAPE, alarms, among_first_two, told};
+
+const OLD: usize = 0;
+const SAMPLER: usize = 1;
+const NEW: usize = 2;
+const ENTROPY: usize = 3;
+
+/// Puts tokens after the end of a response: what the trainer says of them, and what the sampler does.
+fn pad(log: &mut Log, row: usize, tokens: usize, rollout: f32) {
+    log.ids[row].extend(std::iter::repeat_n(4, tokens));
+    for (values, value) in log.values.iter_mut().zip([-11.0, rollout, -11.0, 2.0, 0.2]) {
+        if let Some(values) = values.get_mut(row) {
+            values.extend(std::iter::repeat_n(value, tokens));
+        }
+    }
+    if let Some(turns) = log.turns.get_mut(row) {
+        turns.extend(std::iter::repeat_n(0, tokens));
+    }
+}
+
+/// All responses of a batch are as long as the longest, or much longer, and the mask is all ones; the sampler's
+/// values are missing or zeros there, a single one among them.
+#[test]
+fn padding_that_is_trained_is_named_and_nothing_else() {
+    let shape = Shape { kind: Kind::OneTurn, ..SHAPE };
+    for (length, fill) in [(20, 0.0), (20, f32::NAN), (90, 0.0), (90, f32::NAN)] {
+        let found = changed(Fault::Nothing, shape, |log| {
+            for row in 0..log.ids.len() {
+                let missing = usize::saturating_sub(length + row % 3, log.ids[row].len());
+                pad(log, row, missing, fill);
+            }
+        });
+        assert_eq!(alarms(&found)[0], "observation_trained", "{length} {fill}: {}", told(&found));
+        let cause = &found.diagnosis.causes[0];
+        assert!(cause.message.contains("padding is trained"), "{}", cause.message);
+        for other in [CauseCode::EntropyOfAnotherPolicy, CauseCode::SamplerTruncation] {
+            assert!(!has(&found, other), "{length} {fill}: {}", told(&found));
+        }
+    }
+}
+
+/// The sampler's values are there for the last quarter of each response alone: what the others are, the policy
+/// wrote.
+#[test]
+fn a_log_that_lacks_most_of_the_samplers_values_is_not_blamed() {
+    let found = changed(Fault::Nothing, SHAPE, |log| {
+        for row in &mut log.values[SAMPLER] {
+            let known = row.len() / 4;
+            let missing = row.len() - known;
+            row[..missing].fill(f32::NAN);
+        }
+    });
+    assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
+    let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::ObservationTrained);
+    assert_eq!(cause.map(|cause| cause.confidence), Some(Confidence::Possible), "{}", told(&found));
+}
+
+/// Results of tools that are counted to the turn that called them, in a log that knows nothing of the sampler.
+#[test]
+fn observations_at_the_end_of_a_turn_are_named() {
+    let found = changed(Fault::Observed, SHAPE, |log| {
+        log.values[SAMPLER].clear();
+        for turns in &mut log.turns {
+            let later = turns.iter().position(|turn| *turn > 0).unwrap_or(turns.len());
+            let end = turns.len().min(later + 3);
+            turns[later..end].fill(0);
+        }
+    });
+    assert!(among_first_two(&found, CauseCode::ObservationTrained), "{}", told(&found));
+    let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::ObservationTrained).unwrap();
+    assert!(cause.message.contains("the last trained tokens of turns"), "{}", cause.message);
+}
+
+/// Two tokens of some responses that the trainer scores under other ids.
+#[test]
+fn tokens_that_were_tokenised_anew_are_no_truncation() {
+    for every in [20, 3, 1] {
+        let found = changed(Fault::Nothing, SHAPE, |log| {
+            for row in (0..log.ids.len()).step_by(every) {
+                for (place, by) in [(2, 4.0), (5, 9.0)] {
+                    log.values[OLD][row][place] -= by;
+                    log.values[NEW][row][place] -= by;
+                    log.values[ENTROPY][row][place] = 2.0;
+                }
+            }
+        });
+        for other in [CauseCode::SamplerTruncation, CauseCode::SamplerTemperature] {
+            assert!(!has(&found, other), "{every}: {}", told(&found));
+        }
+        let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::PrecisionGap).unwrap();
+        assert!(cause.message.contains("ten times less likely"), "{}", cause.message);
+        assert!(cause.hint.contains("tokenised anew"), "{}", cause.hint);
+    }
+}
