@@ -75,14 +75,18 @@ impl TokenBatch {
     }
 
     /// A log that has rewards by token (all of it at the last one, say): that of a response is their sum; missing where
-    /// none of them is known.
+    /// none of them is known. Where all tokens have the same, it is that of the response, written to each of them.
     pub fn sum_token_rewards(&mut self) {
         let Some(rewards) = self.tokens.floats.get(Column::TokenReward) else { return };
-        let sum = |i: usize| {
-            let known = rewards[self.range(i)].iter().filter(|reward| reward.is_finite());
-            known.fold(f64::NAN, |sum, reward| if sum.is_nan() { 0.0 } else { sum } + f64::from(*reward))
+        let of = |i: usize| {
+            let mut known = rewards[self.range(i)].iter().copied().filter(|reward| reward.is_finite());
+            let Some(first) = known.next() else { return f32::NAN };
+            match known.clone().all(|reward| reward == first) {
+                true => first,
+                false => known.fold(f64::from(first), |sum, reward| sum + f64::from(reward)) as f32,
+            }
         };
-        let sums = (0..self.len()).map(|i| sum(i) as f32).collect();
+        let sums = (0..self.len()).map(of).collect();
         self.responses.floats.set(Column::Reward, sums);
     }
 

@@ -24,6 +24,11 @@ pub struct ListColumn<'a> {
     pub lists: Lists,
 }
 
+/// Whether a column holds numbers of tokens.
+fn is_value(column: Column) -> bool {
+    !matches!(column, Column::Mask | Column::TokenId | Column::TokenText)
+}
+
 /// A batch whose rows are aligned one by one.
 pub struct Rows<'a> {
     /// Names for messages.
@@ -52,6 +57,7 @@ impl Rows<'_> {
         let ids = self.ids()?;
         (0..rows)
             .map(|i| {
+                self.note_advantage(i);
                 let shape = self.shape(i, ids.as_deref());
                 let given = match self.context.alignment {
                     AlignmentRule::Given(alignment) => Some(alignment),
@@ -76,6 +82,23 @@ impl Rows<'_> {
         }
     }
 
+    fn note_advantage(&self, i: usize) {
+        let (row, conventions) = (self.first_row + i as u64, &self.context.conventions);
+        for list in self.columns.iter().filter(|l| l.column == Column::Advantage) {
+            if self.is_of_response(list, i) {
+                conventions.saw_advantage_of_response(row);
+            } else if list.lists.row_len(i) > 1 {
+                conventions.saw_advantages_of_tokens(row);
+            }
+        }
+    }
+
+    /// Whether a list has one value for the whole response of row `i`: an advantage beside lists of more.
+    fn is_of_response(&self, list: &ListColumn<'_>, i: usize) -> bool {
+        let is_longer = |other: &ListColumn<'_>| is_value(other.column) && other.lists.row_len(i) > 1;
+        list.column == Column::Advantage && list.lists.row_len(i) == 1 && self.columns.iter().any(is_longer)
+    }
+
     fn ids(&self) -> Result<Option<Vec<i32>>> {
         let list = &self.columns[self.reference];
         if list.column != Column::TokenId {
@@ -87,10 +110,7 @@ impl Rows<'_> {
 
     fn shape<'s>(&'s self, i: usize, ids: Option<&'s [i32]>) -> RowShape<'s> {
         let tokens = self.columns[self.reference].lists.row_len(i);
-        let lengths = self
-            .columns
-            .iter()
-            .filter(|l| !matches!(l.column, Column::Mask | Column::TokenId | Column::TokenText));
+        let lengths = self.columns.iter().filter(|l| is_value(l.column) && !self.is_of_response(l, i));
         let lengths = lengths.map(|l| l.lists.row_len(i)).filter(|n| *n > 0);
         let (values, longest) = (lengths.clone().min(), lengths.max());
         let logged = |lengths: Option<&[Option<i64>]>| lengths.and_then(|l| usize::try_from(l[i]?).ok());
@@ -127,6 +147,10 @@ impl Rows<'_> {
             let from = lists.offsets[i];
             if length == 0 {
                 pick.resize(pick.len() + plan.response.len(), ABSENT);
+                continue;
+            }
+            if self.is_of_response(&self.columns[c], i) {
+                pick.resize(pick.len() + plan.response.len(), from);
                 continue;
             }
             let shape = self.shape(i, None);

@@ -6,4 +6,5 @@ pub mod nested;
 pub mod quality;
 pub mod responses;
 pub mod sanitize;
+pub mod token_rewards;
 pub mod tokens;

@@ -8,8 +8,8 @@ use crate::ingest::align::plan::RowPlan;
 use crate::ingest::align::row_alignment::{ListColumn, Rows};
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::normalise::quality::Quality;
-use crate::ingest::normalise::responses;
 use crate::ingest::normalise::tokens::{self, Owners, TokenSource};
+use crate::ingest::normalise::{responses, token_rewards};
 use crate::ingest::schema::columns::{Column, Level};
 use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Alignment;
@@ -49,9 +49,14 @@ pub fn normalise(
         first_row,
     };
     let plans = if aligned { None } else { Some(rows.plans(batch.num_rows())?) };
-    if aligned && context.alignment == AlignmentRule::Auto {
-        let longer = columns[reference].lists.offsets.windows(2).position(|w| w[1] - w[0] > 1);
-        longer.into_iter().for_each(|i| context.conventions.saw_equal(row_of(i)));
+    let longer = columns[reference].lists.offsets.windows(2).position(|w| w[1] - w[0] > 1);
+    if let Some(row) = longer.filter(|_| aligned).map(row_of) {
+        if context.alignment == AlignmentRule::Auto {
+            context.conventions.saw_equal(row);
+        }
+        if columns.iter().any(|list| list.column == Column::Advantage) {
+            context.conventions.saw_advantages_of_tokens(row);
+        }
     }
     let (offsets, picks) = match &plans {
         None => (rebased(&columns[reference].lists), vec![None; columns.len()]),
@@ -95,18 +100,7 @@ pub fn normalise(
     }
     out.drop_plain_positions();
     out.derive_policy_version();
-    if mapping.sums_token_rewards() {
-        out.sum_token_rewards();
-        let asked = context.asked(&out.responses.step);
-        let is_asked = |i: &usize| asked.as_ref().is_none_or(|asked| asked[*i] == 1);
-        let rewards = out.responses.floats.get(Column::Reward);
-        let is_null = |i: usize| rewards.is_none_or(|rewards| rewards[i].is_nan());
-        let counts = quality.column(Column::Reward);
-        for i in (0..out.len()).filter(is_asked) {
-            counts.values += 1;
-            counts.null += u64::from(is_null(i));
-        }
-    }
+    token_rewards::sum(&mut out, mapping, context, quality);
     Ok(out)
 }
 

@@ -10,7 +10,7 @@ use crate::ingest::normalise::ends;
 use crate::ingest::normalise::long::{self, Assembler};
 use crate::ingest::normalise::nested;
 use crate::ingest::normalise::quality::Quality;
-use crate::ingest::normalise::{sanitize, tokens};
+use crate::ingest::normalise::{sanitize, token_rewards, tokens};
 use crate::ingest::parquet::reader::ParquetHead;
 use crate::ingest::scan::selection::Selection;
 use crate::ingest::scan::units::Unit;
@@ -214,6 +214,8 @@ pub fn complete(run: &Run, batch: &mut TokenBatch, quality: &mut Quality) {
         let asked = steps.is_none_or(|steps| steps.contains(batch.responses.step[response]));
         sanitize::judge_whole(batch, response, !mapping.has(Column::LogprobNew), asked, quality);
     }
+    batch.derive_policy_version();
+    token_rewards::sum(batch, mapping, &file.context, quality);
 }
 
 fn split_first(

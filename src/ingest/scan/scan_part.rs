@@ -17,7 +17,7 @@ use crate::ingest::scan::row_index::RowIndex;
 use crate::ingest::scan::step_filter::{StepFilter, StepsSeen};
 use crate::ingest::scan::stitch::{Emit, Stitcher, Whole};
 use crate::ingest::scan::unit_table::UnitTable;
-use crate::ingest::schema::context::Conventions;
+use crate::ingest::schema::conventions::{Conventions, FirstRows};
 use crate::parts::{PartReader, PartWriter};
 
 /// What a scan of some units leaves.
@@ -28,8 +28,8 @@ pub struct ScanPart {
     /// Responses of each unit.
     counts: BTreeMap<usize, u64>,
     keys: ResponseKeys,
-    /// Of each file, the first rows with as many values as tokens and with one less.
-    conventions: BTreeMap<usize, (u64, u64)>,
+    /// What the rows of each file look like.
+    conventions: BTreeMap<usize, FirstRows>,
     stitcher: Stitcher,
     /// The steps that there are, where some were asked for.
     steps: StepsSeen,
@@ -70,9 +70,8 @@ impl ScanPart {
         self.quality.merge(&quality);
         self.counts.extend(counts);
         self.keys.merge(keys);
-        for (file, (equal, one_less)) in conventions {
-            let known = self.conventions.entry(file).or_insert((u64::MAX, u64::MAX));
-            *known = (known.0.min(equal), known.1.min(one_less));
+        for (file, rows) in conventions {
+            self.conventions.entry(file).or_insert(rows).merge(rows);
         }
         let filter = StepFilter::new(run.settings.steps);
         let joined = &mut self.quality;
@@ -115,9 +114,9 @@ impl ScanPart {
     }
 
     pub(super) fn require_sound(&self, run: &Run) -> Result<()> {
-        for (file, (equal, one_less)) in &self.conventions {
+        for (file, rows) in &self.conventions {
             if let Some(file) = run.files.get(*file) {
-                file.context.require_one_convention((*equal, *one_less), run.mapping_of(file))?;
+                file.context.require_one_convention(rows, run.mapping_of(file))?;
             }
         }
         self.keys.require_one_run(run)

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 use crate::ingest::schema::columns::{Column, Kind, Level};
+use crate::ingest::schema::conventions::{Conventions, FirstRows};
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
 use crate::ingest::step_range::StepRange;
@@ -19,38 +19,6 @@ pub enum AlignmentRule {
     Given(Alignment),
     /// Found out for each row from the lengths and the mask.
     Auto,
-}
-
-/// Where a file has as many values as tokens and where one less. A log does one of the two: where it
-/// seems to do both, entries are missing. Kept as first rows, so that the order of reading does not
-/// matter.
-#[derive(Debug)]
-pub struct Conventions {
-    equal: AtomicU64,
-    one_less: AtomicU64,
-}
-
-impl Default for Conventions {
-    fn default() -> Self {
-        Self { equal: AtomicU64::new(u64::MAX), one_less: AtomicU64::new(u64::MAX) }
-    }
-}
-
-impl Conventions {
-    /// A row with as many values as tokens.
-    pub fn saw_equal(&self, row: u64) {
-        self.equal.fetch_min(row, Ordering::Relaxed);
-    }
-
-    /// A row with one value less.
-    pub fn saw_one_less(&self, row: u64) {
-        self.one_less.fetch_min(row, Ordering::Relaxed);
-    }
-
-    /// The first row of each kind, equal and one less; the largest number where there is none.
-    pub fn first_rows(&self) -> (u64, u64) {
-        (self.equal.load(Ordering::Relaxed), self.one_less.load(Ordering::Relaxed))
-    }
 }
 
 /// The file behind a batch.
@@ -90,25 +58,16 @@ impl FileContext {
         Error::BadRow { path: self.path.clone(), row, column: raw.to_owned(), message: message.into() }
     }
 
-    /// Fails where rows follow two conventions; these are the first of each, see
-    /// [`Conventions::first_rows`].
-    pub fn require_one_convention(&self, (equal, less): (u64, u64), mapping: &Mapping) -> Result<()> {
-        if equal.max(less) == u64::MAX {
-            return Ok(());
-        }
-        let tokens = mapping.get(Column::TokenId).or_else(|| mapping.get(Column::TokenText));
-        let tokens = tokens.map_or_else(|| "token_id".into(), source_names);
-        let (row, other, is, was) = match equal > less {
-            true => (equal, less, "as many values as", "one less"),
-            false => (less, equal, "one value less than", "as many"),
+    /// Fails where rows follow two conventions.
+    pub fn require_one_convention(&self, rows: &FirstRows, mapping: &Mapping) -> Result<()> {
+        let tokens = if mapping.has(Column::TokenText) && !mapping.has(Column::TokenId) {
+            Column::TokenText
+        } else {
+            Column::TokenId
         };
-        Err(self.bad_row(
-            row,
-            &tokens,
-            format!(
-                "the row has {is} tokens, row {other} has {was}: entries are missing, or two conventions are mixed"
-            ),
-        ))
+        let Some((row, column, found)) = rows.conflict(tokens) else { return Ok(()) };
+        let name = mapping.get(column).map_or_else(|| column.name().to_owned(), source_names);
+        Err(self.bad_row(row, &name, format!("{found}: entries are missing, or two conventions are mixed")))
     }
 
     /// A row whose lists do not fit together.

@@ -96,10 +96,9 @@ impl Mapping {
         self.get(column).is_some()
     }
 
-    /// Whether the reward of a response is the sum of its tokens' rewards: where nothing else says it, and a row is a
-    /// response.
+    /// Whether the reward of a response is the sum of its tokens' rewards: where nothing else says it.
     pub fn sums_token_rewards(&self) -> bool {
-        self.layout == Layout::Nested && !self.has(Column::Reward) && self.has(Column::TokenReward)
+        !self.has(Column::Reward) && self.has(Column::TokenReward)
     }
 
     /// Takes `column` for not there: it holds placeholders only.

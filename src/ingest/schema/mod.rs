@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod context;
+pub mod conventions;
 pub mod dialect;
 pub mod mapping;
 pub mod resolve;

@@ -34,7 +34,9 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
     }
     if mapping.sums_token_rewards() {
         let names = mapping.get(Column::TokenReward).map(source_names).unwrap_or_default();
-        mapping.notes.push(format!("`reward` is the sum of `{names}` over the response"));
+        mapping.notes.push(format!(
+            "`reward` is the sum of `{names}` over the response, or the one value where all its tokens have the same"
+        ));
     }
     let used = |name: &str| {
         mapping.columns.iter().any(|m| m.sources.iter().any(|s| s.name == name))

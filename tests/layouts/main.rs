@@ -1,6 +1,8 @@
 //! Both layouts, every accepted type, row groups of any size.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod of_responses;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::Arc;
@@ -240,37 +242,6 @@ fn long_sample(folder: &std::path::Path, rows: usize) -> std::path::PathBuf {
     let cut = folder.join(format!("cut_{rows}.parquet"));
     support::write_batch(&cut, &batches[0], rows);
     cut
-}
-
-/// GRPO has one advantage a response, and logs call it as they call that of tokens.
-#[test]
-fn advantage_is_mapped_and_dropped_at_either_level() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("log.parquet");
-    let log = |name: &'static str, values: ArrayRef| {
-        let columns = vec![
-            ("token_ids", int_lists(&[&[1, 2], &[3, 4]])),
-            ("logprob", float_lists(&[&[-0.5, -1.0], &[-0.5, -1.0]])),
-            ("entropy", float_lists(&[&[1.0, 0.5], &[1.0, 0.5]])),
-            (name, values),
-        ];
-        write_parquet(&path, columns, 8);
-    };
-    let known = |maps: &[&str]| {
-        let run = Run::open(std::slice::from_ref(&path), &settings(maps)).unwrap();
-        [Column::Advantage, Column::AdvantageSeq].map(|column| run.has(column))
-    };
-    log("adv_x", floats(&[1.0, -1.0]));
-    assert_eq!(known(&[]), [false, false]);
-    assert_eq!(known(&["advantage=adv_x"]), [false, true]);
-    assert_eq!(known(&["advantage_seq=adv_x"]), [false, true]);
-    let batches = read_all(std::slice::from_ref(&path), &settings(&["advantage=adv_x"])).unwrap();
-    assert_eq!(batches[0].responses.floats.get(Column::AdvantageSeq).unwrap()[..], [1.0, -1.0]);
-    log("advantage", floats(&[1.0, -1.0]));
-    assert_eq!(known(&[]), [false, true]);
-    assert_eq!(known(&["advantage="]), [false, false]);
-    log("adv_x", float_lists(&[&[1.0, 1.0], &[-1.0, -1.0]]));
-    assert_eq!(known(&["advantage=adv_x"]), [true, false]);
 }
 
 #[test]
