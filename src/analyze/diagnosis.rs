@@ -6,6 +6,7 @@ mod answers;
 mod causes;
 mod costs;
 mod damage;
+mod endings;
 mod idle;
 mod log;
 mod losses;
@@ -99,6 +100,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     if !plan.stand_in.entropy {
         found.extend(log::of_entropy(run, analysis));
     }
+    found.extend(endings::unknown(plan, collected));
     found.extend(log::warnings(run, analysis, &diagnosis.causes));
     found.sort_by_key(|warning| warning.code);
     analysis.warnings = found;

@@ -6,7 +6,7 @@ mod questions;
 mod vocabulary;
 
 pub use dimensions::{Dimension, DimensionSource};
-pub use ending::was_cut;
+pub use ending::{is_unknown as is_unknown_ending, was_cut};
 pub use questions::{PassRule, Questions};
 pub use vocabulary::{Vocabulary, largest_id, largest_ids};
 

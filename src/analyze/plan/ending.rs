@@ -58,8 +58,29 @@ fn words(reason: &str) -> Vec<String> {
     words
 }
 
+/// How a response ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Cut,
+    Finished,
+    BrokenOff,
+}
+
 /// Whether a response was cut at its longest length; `None` where the reason does not say.
 pub fn was_cut(reason: &str) -> Option<bool> {
+    match ending(reason)? {
+        Ending::Cut => Some(true),
+        Ending::Finished => Some(false),
+        Ending::BrokenOff => None,
+    }
+}
+
+/// Whether a reason is given and has no word that is known.
+pub fn is_unknown(reason: &str) -> bool {
+    !reason.trim().is_empty() && ending(reason).is_none()
+}
+
+fn ending(reason: &str) -> Option<Ending> {
     let words = words(reason);
     // An object in words: only what its type is counts.
     let words = match words.iter().position(|word| word == "type") {
@@ -69,16 +90,16 @@ pub fn was_cut(reason: &str) -> Option<bool> {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let is_broken_off = || words.iter().any(|word| BROKEN_OFF.iter().any(|begin| word.starts_with(begin)));
     match () {
-        () if has(&CUT) => Some(true),
-        () if is_broken_off() => None,
-        () if has(&FINISHED) => Some(false),
+        () if has(&CUT) => Some(Ending::Cut),
+        () if is_broken_off() => Some(Ending::BrokenOff),
+        () if has(&FINISHED) => Some(Ending::Finished),
         () => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::was_cut;
+    use super::{is_unknown, was_cut};
 
     #[test]
     fn reasons_of_trainers_and_engines_are_told() {
@@ -117,6 +138,12 @@ mod tests {
         }
         for neither in ["aborted", "FINISHED_ABORTED", "", "unknown", "42", "timeout", "error"] {
             assert_eq!(was_cut(neither), None, "{neither}");
+        }
+        for unknown in ["unknown", "42", "gave_up"] {
+            assert!(is_unknown(unknown), "{unknown}");
+        }
+        for known in ["", "length", "eos", "aborted", "timeout"] {
+            assert!(!is_unknown(known), "{known}");
         }
     }
 }

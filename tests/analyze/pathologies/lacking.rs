@@ -1,12 +1,12 @@
 //! A file that lacks a column, and the same rows with values that are missing: the same run.
 
-use stapo_analyze::analyze::result::{CauseCode, RunState};
+use stapo_analyze::analyze::result::{CauseCode, RunState, Warning};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
 
 use super::log::Log;
 use super::maker::Maker;
 use super::run::{Fault, Kind, Shape};
-use super::{SHAPE, told};
+use super::{SHAPE, analysis_of, told};
 use crate::analyzed;
 
 const HALF: i64 = 6;
@@ -89,4 +89,24 @@ fn a_run_without_rewards_is_not_healthy_and_rewards_of_tokens_are_rewards() {
     assert_eq!(by_token.diagnosis.damage, log.diagnosis.damage);
     assert_eq!(by_token.diagnosis.not_checked, log.diagnosis.not_checked);
     assert!(by_token.warnings.iter().any(|w| w.message.contains("the sum of `token_level_scores`")));
+}
+
+/// Reasons that no word of is known are named: responses that ended so are neither cut nor finished.
+#[test]
+fn endings_that_are_not_understood_are_named() {
+    let with = |reason: fn(usize) -> &'static str| {
+        let mut log = Maker::run(Fault::Nothing, SHAPE, 5);
+        log.endings = (0..log.ids.len()).map(reason).collect();
+        analysis_of(&log, SHAPE)
+    };
+    let is_named = |w: &&Warning| w.message.contains("finish_reason");
+    let found = with(|row| ["stop", "length", "gave_up", "aborted", "42"][row % 5]);
+    let warning = found.warnings.iter().find(is_named).unwrap();
+    let responses = SHAPE.steps * SHAPE.groups * SHAPE.group;
+    let unknown = (0..responses).filter(|row| [2, 4].contains(&(row % 5))).count();
+    let said = format!("`finish_reason` of {unknown} responses is not understood (`42`, `gave_up`)");
+    assert!(warning.message.starts_with(&said), "{}", warning.message);
+    assert!(warning.hint.contains("length") && warning.hint.contains("stop"), "{}", warning.hint);
+    let understood = with(|row| ["stop", "FinishReason.LENGTH", "error"][row % 3]);
+    assert_eq!(understood.warnings.iter().find(is_named), None);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Int64Array};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, StringArray};
 
 use crate::support::{float_lists, floats, int_lists, ints, write_parquet};
 
@@ -26,6 +26,8 @@ pub struct Log {
     /// Written instead of those of responses where they are there.
     pub token_advantages: Vec<Vec<f32>>,
     pub truncated: Vec<bool>,
+    /// Written instead of whether they were cut where they are there.
+    pub endings: Vec<&'static str>,
     pub ids: Vec<Vec<i32>>,
     pub turns: Vec<Vec<i32>>,
     pub masks: Vec<Vec<i32>>,
@@ -56,6 +58,7 @@ impl Log {
         self.advantages.append(&mut other.advantages);
         self.token_advantages.append(&mut other.token_advantages);
         self.truncated.append(&mut other.truncated);
+        self.endings.append(&mut other.endings);
         self.ids.append(&mut other.ids);
         self.turns.append(&mut other.turns);
         self.masks.append(&mut other.masks);
@@ -78,6 +81,7 @@ impl Log {
         keep(&mut self.advantages, &kept);
         keep(&mut self.token_advantages, &kept);
         keep(&mut self.truncated, &kept);
+        keep(&mut self.endings, &kept);
         keep(&mut self.ids, &kept);
         keep(&mut self.turns, &kept);
         keep(&mut self.masks, &kept);
@@ -93,9 +97,12 @@ impl Log {
             ("step", ints(&self.steps)),
             ("group_id", Arc::new(group_ids)),
             ("sample_id", ints(&self.samples)),
-            ("truncated", Arc::new(BooleanArray::from(self.truncated.clone()))),
             ("token_ids", int_rows(&self.ids)),
         ];
+        columns.push(match self.endings.is_empty() {
+            true => ("truncated", Arc::new(BooleanArray::from(self.truncated.clone()))),
+            false => ("finish_reason", Arc::new(StringArray::from(self.endings.clone()))),
+        });
         if !self.rewards.is_empty() {
             columns.push(("reward", floats(&self.rewards)));
         }

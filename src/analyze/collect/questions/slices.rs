@@ -25,6 +25,8 @@ pub struct SliceTally {
     /// The value, where it is a text.
     #[serde(with = "crate::parts::encode::shared_text")]
     pub text: Option<Arc<str>>,
+    /// Responses, in dimensions of these.
+    pub responses: u64,
     /// Tokens.
     pub tokens: u64,
     /// Of these, clipped ones.
@@ -45,6 +47,7 @@ impl Default for SliceTally {
     fn default() -> Self {
         Self {
             text: None,
+            responses: 0,
             tokens: 0,
             clipped: 0,
             compared: 0,
@@ -81,6 +84,7 @@ impl SliceTally {
     /// Adds another part.
     pub fn merge(&mut self, other: &Self) {
         self.text = self.text.take().or_else(|| other.text.clone());
+        self.responses += other.responses;
         self.tokens += other.tokens;
         self.clipped += other.clipped;
         self.compared += other.compared;
@@ -273,6 +277,7 @@ pub fn add(
         let key = key_of(dimension, TokenPlace::of(asked, first));
         let end = if of_response { n } else { stretch_end(dimension, asked, first, key) };
         let tally = table.at(key);
+        tally.responses += u64::from(of_response);
         if tally.text.is_none() {
             tally.text.clone_from(&text);
         }
