@@ -16,6 +16,7 @@
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::agreement::{self, Surprise};
+use super::gap::Gap;
 use super::misaligned_log::{self, correlation, moments};
 use crate::analyze::collect::signs::probe::{Moments, Probe};
 use crate::analyze::result::{CauseCode, Confidence};
@@ -120,6 +121,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 fn of_another_size(patient: &Patient<'_>) -> Option<Finding> {
     let is_of_another_size = |s: &Surprise| s.is_short_entropy() || s.is_long_entropy();
     let surprise = agreement::surprise(&patient.signs.probes).filter(is_of_another_size)?;
+    // Responses that the trainer scores behind other tokens surprise it, whatever its entropy is.
+    if Gap::fresh(patient).is_some_and(|gap| gap.kinds.is_some()) {
+        return None;
+    }
     let size = match surprise.is_short_entropy() {
         true => "too small (of another temperature, or of the most likely tokens only)",
         false => "too large (of another temperature, or of another policy)",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::growth::{APART, Growth};
+use super::kinds::{OfResponse, TwoKinds};
 use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::gaps::GapSums;
@@ -60,6 +61,8 @@ pub struct Gap {
     at_start: Option<(f64, f64)>,
     /// The way it grows from nothing, where it does.
     growth: Option<Growth>,
+    /// Responses that differ throughout beside others that do not, where there are such.
+    pub kinds: Option<TwoKinds>,
     clusters: Vec<GapSums>,
 }
 
@@ -68,14 +71,14 @@ pub struct Gap {
 struct OfGroup {
     step: i64,
     sums: GapSums,
-    /// The mean square of each response.
-    squares: Vec<f64>,
+    responses: Vec<OfResponse>,
 }
 
 impl OfGroup {
-    fn add(&mut self, gap: &GapSums) {
+    /// Adds a response, given its mean −ln π.
+    fn add(&mut self, gap: &GapSums, surprisal: f64) {
         self.sums.add(gap);
-        self.squares.push(gap.yy / gap.tokens);
+        self.responses.push(OfResponse::new(gap, surprisal));
     }
 }
 
@@ -106,7 +109,9 @@ impl Gap {
         let mut groups: Vec<OfGroup> = Vec::new();
         for group in patient.groups() {
             let mut own = OfGroup { step: group[0].step, ..OfGroup::default() };
-            group.iter().filter(|fact| fresh(fact)).filter_map(|f| f.gap.as_ref()).for_each(|g| own.add(g));
+            for fact in group.iter().filter(|fact| fresh(fact)) {
+                fact.gap.iter().for_each(|gap| own.add(gap, f64::from(fact.surprisal)));
+            }
             if own.sums.tokens > 0.0 {
                 groups.push(own);
             }
@@ -125,6 +130,7 @@ impl Gap {
         let all = total(groups);
         let from_step = groups.first().map(|group| group.step);
         let bounded = bounded(groups);
+        let kinds = TwoKinds::of(groups.iter().flat_map(|g| g.responses.iter().map(|r| (g.step, r))));
         let lag = age.filter(|_| patient.signs.facts.ages_are_steps);
         (all.tokens > 0.0).then(|| Self {
             // Without entropies no temperature can be fitted.
@@ -136,6 +142,7 @@ impl Gap {
             bounded,
             at_start,
             growth,
+            kinds,
             clusters,
         })
     }
@@ -149,11 +156,13 @@ impl Gap {
         }
     }
 
-    /// Whether one temperature explains the gap, that of a sampler that takes the most likely token among them.
+    /// Whether one temperature explains the gap, that of a sampler that takes the most likely token among them. What
+    /// some responses have and others do not is no setting of the sampler.
     pub fn is_temperature(&self) -> bool {
         let (b, explained) = self.fit;
         let is_told_otherwise = b > 0.0 && self.is_never_below() || b < FLATTEST && self.is_of_few();
-        self.is_greedy() || explained >= 0.5 && b.abs() > 0.02 && !is_told_otherwise
+        let is_explained = explained >= 0.5 && b.abs() > 0.02 && !is_told_otherwise;
+        self.is_greedy() || is_explained && self.kinds.is_none()
     }
 
     /// Whether the sampler is all but certain of what it drew wherever the trainer is not: it takes the most
@@ -166,7 +175,7 @@ impl Gap {
     /// Whether the gap is that of a sampler that leaves out the tail: what it keeps is raised. A sharper
     /// sampler has most of the squares of the gap below 0, where it draws rare tokens.
     pub fn is_truncation(&self) -> bool {
-        self.is_never_below() && !self.is_temperature()
+        self.is_never_below() && !self.is_temperature() && self.kinds.is_none()
     }
 
     fn is_never_below(&self) -> bool {
@@ -319,7 +328,7 @@ fn phase(groups: &[OfGroup]) -> (&[OfGroup], Side) {
 
 /// The mean square of the median response.
 fn usual_square(groups: &[OfGroup]) -> f64 {
-    let mut squares: Vec<f64> = groups.iter().flat_map(|group| group.squares.iter().copied()).collect();
+    let mut squares: Vec<f64> = groups.iter().flat_map(|g| g.responses.iter().map(|r| r.square)).collect();
     select_quantile(&mut squares, 0.5).unwrap_or(0.0)
 }
 
@@ -334,7 +343,7 @@ mod tests {
             for number in 0..16 {
                 let mut group = OfGroup { step, ..OfGroup::default() };
                 let yy = 100.0 * square(step, number);
-                group.add(&GapSums { tokens: 100.0, yy, k3: yy / 2.0, ..GapSums::default() });
+                group.add(&GapSums { tokens: 100.0, yy, k3: yy / 2.0, ..GapSums::default() }, 1.0);
                 groups.push(group);
             }
         }

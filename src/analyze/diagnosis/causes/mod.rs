@@ -7,8 +7,10 @@ mod composition;
 mod crossed_signs;
 mod dead_groups;
 mod entropy_of_another_policy;
+mod failed_grader;
 mod gap;
 mod growth;
+mod kinds;
 mod large_updates;
 mod lasting;
 mod misaligned_log;
@@ -28,7 +30,6 @@ mod stale_sampler;
 mod truncation;
 mod unbounded_ratio;
 mod uninformative_reward;
-mod unpaid;
 
 use super::patient::{Finding, Patient, number};
 use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};

@@ -3,15 +3,25 @@
 //! Statistic: k3 of the engine gap of the youngest weights that neither a temperature nor truncation
 //! explains, with ratios cut at 10 and two standard errors over groups taken off: tokens that are far out make
 //! a mean of e^d any size, and a few of them are no gap of two engines (effective share and ratios tell them).
-//! Only possible without entropies, which a temperature is told by, and where these weights are not known to be the trainer's own: by their version, or since the gap
+//! Only possible without entropies, which a temperature is told by (but where some responses differ throughout and
+//! others do not), and where these weights are not known to be the trainer's own: by their version, or since the gap
 //! is there at the first step of the training, where no weights are old.
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
 //! importance weights are asked for. A gap that grows from nothing is that of old weights (`growth`).
 
-use super::super::patient::{Finding, Patient, found, number, percent};
+use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::gap::{Gap, LARGE, NOTICEABLE};
-use crate::analyze::result::{CauseCode, Confidence};
+use super::kinds::TwoKinds;
+use crate::analyze::result::{CauseCode, Confidence, Evidence};
 use crate::ingest::Column;
+
+const HINT: &str = "see whether the sampler gets new weights at every step; then bring precision and kernels of both \
+                    together, or correct with importance weights (TIS, MIS)";
+const HINT_FEW: &str = "see whether the trainer scores the very ids that were sampled (texts that are tokenised anew differ at \
+                        a few places) and routes experts as the sampler did; mask such tokens (IcePop, MIS) until then";
+const HINT_KINDS: &str = "hold what trainer and sampler are given for such a response side by side: sequences packed without a \
+                          mask between them, another prompt or chat template, one engine of several with other \
+                          weights, other sampling settings for some requests";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -22,21 +32,26 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if gap.k3_of_many() < NOTICEABLE || is_other {
         return Finding::Absent;
     }
-    let lags = patient.has(Column::PolicyVersion);
     let from_the_start = gap.k3_at_start().is_some_and(|k3| k3 > LARGE);
     let knows_entropy = !patient.plan.stand_in.entropy;
-    let likely = knows_entropy
+    let likely = (knows_entropy || gap.kinds.is_some())
         && gap.k3_of_many() > LARGE
         && (gap.lag == Some(0) || gap.lag.is_none() && from_the_start);
-    let unknown = match gap.lag {
+    let ages = match gap.lag {
         None if likely => "; it is there at the first step, where no weights are old".to_owned(),
-        None if !lags => "; how old the sampler's weights are is not logged (policy_version)".to_owned(),
+        None if !patient.has(Column::PolicyVersion) => {
+            "; how old the sampler's weights are is not logged (policy_version)".to_owned()
+        }
         None => {
             "; policy_version is no step number, so how old the sampler's weights are is not known".into()
         }
         Some(0) => String::new(),
         Some(lag) => format!("; the youngest weights are {lag} steps old, which may explain it"),
     };
+    let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
+    if let Some(kinds) = &gap.kinds {
+        return of_some(&gap, kinds, confidence, &ages);
+    }
     let other = match knows_entropy {
         true => "no single temperature and no truncation alone explains",
         false => "no truncation explains, but a temperature may (entropy would tell)",
@@ -52,30 +67,48 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     };
     found(
         CauseCode::PrecisionGap,
-        if likely { Confidence::Likely } else { Confidence::Possible },
+        confidence,
         gap.from_step,
         format!(
-            "trainer and sampler disagree{}{}: engine k3 {}, which {other}{unknown}{few}",
+            "trainer and sampler disagree{}{}: engine k3 {}, which {other}{ages}{few}",
             gap.weights(),
             gap.side.told(),
             gap.told_k3()
         ),
-        match gap.is_of_few() {
-            true => {
-                "see whether the trainer scores the very ids that were sampled (texts that are tokenised anew differ at \
-                 a few places) and routes experts as the sampler did; mask such tokens (IcePop, MIS) until then"
-            }
-            false => {
-                "see whether the sampler gets new weights at every step; then bring precision and kernels of both \
-                 together, or correct with importance weights (TIS, MIS)"
-            }
-        },
-        vec![
-            number("engine k3 at the smallest lag", gap.k3()),
-            number("the same of the many, at least", gap.k3_of_many()),
-            number("mean of |ln μ − ln π_old|", gap.all.absolute / gap.all.tokens),
-            number("share of squares above ln 10", gap.share_far()),
-            number("share of tokens above ln 10", gap.all.far[0] / gap.all.tokens),
-        ],
+        if gap.is_of_few() { HINT_FEW } else { HINT },
+        evidence(&gap),
+    )
+}
+
+fn evidence(gap: &Gap) -> Vec<Evidence> {
+    vec![
+        number("engine k3 at the smallest lag", gap.k3()),
+        number("the same of the many, at least", gap.k3_of_many()),
+        number("mean of |ln μ − ln π_old|", gap.all.absolute / gap.all.tokens),
+        number("share of squares above ln 10", gap.share_far()),
+        number("share of tokens above ln 10", gap.all.far[0] / gap.all.tokens),
+    ]
+}
+
+/// A gap that some responses have throughout, and others do not have at all.
+fn of_some(gap: &Gap, kinds: &TwoKinds, confidence: Confidence, ages: &str) -> Finding {
+    let [near, far] = kinds.distances.map(|distance| measured(distance, 3));
+    let mut evidence = evidence(gap);
+    evidence.extend(kinds.far.evidence("share of responses that differ throughout", "responses"));
+    found(
+        CauseCode::PrecisionGap,
+        confidence,
+        Some(kinds.far.from_step),
+        format!(
+            "trainer and sampler disagree{} in {} of the responses{}: their tokens differ throughout ({far} nats on \
+             average), those of the others hardly do ({near}), while a temperature or top-p would move all; engine k3 \
+             {}{ages}",
+            gap.weights(),
+            percent(kinds.far.value()),
+            kinds.far.side.told(),
+            gap.told_k3()
+        ),
+        HINT_KINDS,
+        evidence,
     )
 }

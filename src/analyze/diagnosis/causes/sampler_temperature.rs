@@ -51,6 +51,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         // What is off is told there.
         let is_told = || {
             gap.is_truncation()
+                || gap.kinds.is_some()
                 || matches!(entropy_of_another_policy::examine(patient), Finding::Found(_))
                 || matches!(observation_trained::examine(patient), Finding::Found(_))
         };

@@ -12,16 +12,16 @@
 //! possible where what is logged explains 5 % of the reward (lower end), and says nothing of ranks. Where nothing
 //! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded
 //! as differently as any: length and entropy need not tell a right answer.
-//! A reward that is the same for right and wrong answers is told as such (`unpaid`).
+//! A reward that is the same for right and wrong answers is told as such (`failed_grader`).
 //! A reward that broke in the middle of a run is looked for from the step on at which the share of groups
 //! whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::composition::components;
+use super::failed_grader;
 use super::lasting::{Counts, Side, since};
 use super::siblings::{Endings, Pairs, is_mixed, more_where};
-use super::unpaid;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -43,8 +43,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) || !patient.has(Column::GroupId) {
         return Finding::NotChecked("reward and group_id");
     }
-    if let Some(unpaid) = unpaid::examine(patient) {
-        return unpaid;
+    if let Some(failed) = failed_grader::examine(patient) {
+        return failed;
     }
     let of_the_run = examine_from(patient, patient.analysis.steps.first().map_or(i64::MIN, |row| row.step));
     let once_broken = || broke_at(patient).map(|step| examine_from(patient, step)).filter(Finding::is_likely);
