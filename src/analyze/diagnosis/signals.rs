@@ -20,6 +20,9 @@ pub const PART: &str = "reward/";
 /// The share of responses that meet the user's condition for right ones.
 pub const PASS_RATE: &str = "pass_rate";
 
+/// |A| of responses that have an advantage, the largest of their tokens'.
+pub const ADVANTAGE_SIZE: &str = "advantage_size";
+
 /// Two policies whose k3 is below this differ by rounding alone: by 1e-4 in ln p.
 const SAME_POLICY: f64 = 1e-8;
 
@@ -72,6 +75,10 @@ pub fn signals(
     let cut =
         asked(&|facts| Some((facts.cut.responses as f64, facts.cut.responses + facts.finished.responses)));
     of("truncated".into(), Role::Harm, &|f| f.truncated.map(|t| f64::from(u8::from(t))), cut);
+    if !plan.stand_in.advantage {
+        let size = |f: &ResponseFact| finite(f.largest).filter(|_| f.signs != [false; 2]);
+        of(ADVANTAGE_SIZE.into(), Role::Sign, &size, Vec::new());
+    }
     // The energy of a step without an advantage is what rounding leaves.
     let teaches = |row: &StepRow| !idle.contains(row.step);
     let mut sign = |name: &str, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {

@@ -10,10 +10,12 @@ mod lacking;
 mod late;
 mod log;
 mod maker;
+mod mixed;
 mod moved;
 mod paid;
 mod policy;
 mod run;
+mod scales;
 mod table;
 mod unpaid;
 

@@ -13,8 +13,11 @@
 //! damage: a policy that has collapsed cannot move.
 //! Without ratios, a jump of a nat a token away from the reference between two logged steps says
 //! the same.
+//! Advantages that became ten times as large for good make it possible, whatever ratios say: updates grow with them
+//! unless gradients are clipped, and the optimizer's measure of their size lags behind.
 
 use super::super::patient::{Finding, Patient, at, found, measured, number};
+use super::super::signals::ADVANTAGE_SIZE;
 use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::result::offpolicy::Difference;
@@ -32,8 +35,44 @@ const SHOWN: usize = 6;
 const HINT: &str = "lower the learning rate, use fewer epochs or larger batches, warm the optimizer up, \
                     or stop a step's updates at a target KL";
 
+const HINT_ADVANTAGES: &str = "see what changed there: how advantages are normalised, the scale of the reward, or what a \
+                               restart set anew";
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
+    match by_ratios(patient) {
+        Finding::Found(cause) => Finding::Found(cause),
+        not_found => larger_advantages(patient).unwrap_or(not_found),
+    }
+}
+
+/// Advantages that became ten times as large for good.
+fn larger_advantages(patient: &Patient<'_>) -> Option<Finding> {
+    let is_rise = |change: &&Change| change.after > WAY_BEYOND * change.before;
+    let rise = patient.changes_of(ADVANTAGE_SIZE).find(is_rise)?;
+    let times = rise.after / rise.before.max(f64::MIN_POSITIVE);
+    Some(found(
+        CauseCode::LargeUpdates,
+        Confidence::Possible,
+        Some(rise.onset),
+        format!(
+            "from step {} on advantages are {} times as large ({} → {}): updates grow with them unless gradients are \
+             clipped",
+            rise.onset,
+            measured(times, 0),
+            measured(rise.before, 2),
+            measured(rise.after, 2)
+        ),
+        HINT_ADVANTAGES,
+        vec![
+            number("times as large as before", times),
+            number("|A| before", rise.before),
+            at(rise.onset, "|A| after", rise.after),
+        ],
+    ))
+}
+
+fn by_ratios(patient: &Patient<'_>) -> Finding {
     let steps = &patient.analysis.steps;
     let ledger = patient.analysis.answers.offpolicy.as_ref().map_or(&[][..], |ledger| &ledger.steps);
     let differences = ledger.iter().filter_map(|row| Some((row.step, row.differences.update.as_ref()?)));
