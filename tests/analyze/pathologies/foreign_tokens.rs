@@ -99,3 +99,23 @@ fn tokens_that_were_tokenised_anew_are_no_truncation() {
         assert!(cause.hint.contains("tokenised anew"), "{}", cause.hint);
     }
 }
+
+/// The sampler's values of other tokens: two further on, or in any order within the response.
+#[test]
+fn values_of_other_tokens_are_no_gap_of_engines() {
+    for by in [2, 5] {
+        let found = changed(Fault::Nothing, SHAPE, |log| {
+            log.values[SAMPLER].iter_mut().for_each(|row| row.rotate_right(by));
+        });
+        assert_eq!(alarms(&found), ["misaligned_log"], "{by}: {}", told(&found));
+        let cause = &found.diagnosis.causes[0];
+        assert!(cause.message.contains("of other tokens or of other rows"), "{}", cause.message);
+        assert!(!has(&found, CauseCode::PrecisionGap), "{by}: {}", told(&found));
+    }
+    for fault in
+        [Fault::Temperature(0.3), Fault::Temperature(2.5), Fault::TopP(0.3), Fault::Stale, Fault::Imprecise]
+    {
+        let found = changed(fault, SHAPE, |_| {});
+        assert!(!has(&found, CauseCode::MisalignedLog), "{fault:?}: {}", told(&found));
+    }
+}

@@ -110,3 +110,18 @@ fn endings_that_are_not_understood_are_named() {
     let understood = with(|row| ["stop", "FinishReason.LENGTH", "error"][row % 3]);
     assert_eq!(understood.warnings.iter().find(is_named), None);
 }
+
+/// A reference tells only of jumps: updates that stay below them were not looked at.
+#[test]
+fn updates_without_ratios_are_not_checked_by_a_reference() {
+    let mut log = Maker::run(Fault::Hot, SHAPE, 5);
+    log.references.clone_from(&log.values[0]);
+    let listed = |log: &Log| {
+        let found = analysis_of(log, SHAPE);
+        let open = found.diagnosis.not_checked.iter().find(|n| n.code == CauseCode::LargeUpdates);
+        open.map(|open| open.needs.clone())
+    };
+    assert_eq!(listed(&log), None);
+    log.values[NEW].clear();
+    assert!(listed(&log).is_some_and(|needs| needs.starts_with("logprob_new")));
+}

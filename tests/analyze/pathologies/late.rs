@@ -272,3 +272,23 @@ fn zeros_at_observations_are_no_probabilities() {
     likely(&found, CauseCode::ObservationTrained);
     assert!(!alarms(&found).contains(&"sampler_truncation"), "{}", told(&found));
 }
+
+/// The policy becomes sharper meanwhile, as policies do: old weights are flatter than it, and no temperature is set.
+#[test]
+fn old_weights_of_a_policy_that_sharpens_are_no_temperature() {
+    let mut log = Maker::run(Fault::Nothing, SHAPE, 5);
+    let mut random = Random::new(3, 4);
+    for row in 0..log.ids.len() {
+        let gap = 0.05 * ((log.steps[row] - 3).max(0) as f64).powf(0.75);
+        for token in 0..log.ids[row].len() {
+            let x = f64::from(log.values[0][row][token] + log.values[3][row][token]);
+            let off = gap * (0.8 * random.normal() - x);
+            let value = &mut log.values[1][row][token];
+            *value = (*value + off as f32).min(0.0);
+        }
+    }
+    log.versions.clear();
+    let stuck = analysis_of(&log, SHAPE);
+    assert_eq!(likely(&stuck, CauseCode::StaleSampler).from_step, Some(4), "{}", told(&stuck));
+    assert!(!has(&stuck, CauseCode::SamplerTemperature), "{}", told(&stuck));
+}

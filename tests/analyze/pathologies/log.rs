@@ -32,6 +32,8 @@ pub struct Log {
     pub turns: Vec<Vec<i32>>,
     pub masks: Vec<Vec<i32>>,
     pub prompts: Vec<Vec<i32>>,
+    /// ln π of the reference.
+    pub references: Vec<Vec<f32>>,
     /// ln π_old, ln μ, ln π_θ, H, Σπ².
     pub values: [Vec<Vec<f32>>; 5],
 }
@@ -63,6 +65,7 @@ impl Log {
         self.turns.append(&mut other.turns);
         self.masks.append(&mut other.masks);
         self.prompts.append(&mut other.prompts);
+        self.references.append(&mut other.references);
         self.values.iter_mut().zip(&mut other.values).for_each(|(all, more)| all.append(more));
         self
     }
@@ -86,6 +89,7 @@ impl Log {
         keep(&mut self.turns, &kept);
         keep(&mut self.masks, &kept);
         keep(&mut self.prompts, &kept);
+        keep(&mut self.references, &kept);
         self.values.iter_mut().for_each(|rows| keep(rows, &kept));
     }
 
@@ -130,6 +134,9 @@ impl Log {
         let names = ["logprob", "logprob_rollout", "logprob_new", "entropy", "sum_pi_sq"];
         for (name, rows) in names.into_iter().zip(&self.values).filter(|(_, rows)| !rows.is_empty()) {
             columns.push((name, lists(rows)));
+        }
+        if !self.references.is_empty() {
+            columns.push(("logprob_ref", lists(&self.references)));
         }
         write_parquet(path, columns, 4_096);
     }

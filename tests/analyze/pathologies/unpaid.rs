@@ -115,3 +115,11 @@ fn a_long_try_that_is_punished_less_is_no_hacking() {
     let said = message(&found, CauseCode::RewardHacking);
     assert!(said.contains("answers are all wrong (answer)"), "{said}");
 }
+
+/// Paid for right answers, then for wrong ones: over the run both cancel, and it is still not chance.
+#[test]
+fn a_reward_that_is_turned_round_is_not_chance() {
+    let found = graded(LEARNS, |answer, way| if way < 0.42 { answer } else { 1.0 - answer });
+    assert_eq!(alarms(&found)[0], "advantage_contradicts_reward", "{}", told(&found));
+    assert!(!message(&found, CauseCode::UninformativeReward).contains("chance"), "{}", told(&found));
+}

@@ -38,6 +38,10 @@ const OF_FEW: f64 = 0.9;
 /// … and no sampler draws at a temperature above 2 (b below this), which fits a few tokens at will.
 const FLATTEST: f64 = -0.5;
 
+/// A temperature explains nearly all of the gap it makes. One that explains less of a gap that grows from nothing
+/// step by step is that of a policy which became sharper than the weights the sampler still has.
+const NEARLY_ALL: f64 = 0.9;
+
 /// A sampler whose tokens have this probability on average is certain of them, …
 const CERTAIN: f64 = 0.98;
 /// … and a trainer is not that gives them less than this.
@@ -162,7 +166,8 @@ impl Gap {
         let (b, explained) = self.fit;
         let is_told_otherwise = b > 0.0 && self.is_never_below() || b < FLATTEST && self.is_of_few();
         let is_explained = explained >= 0.5 && b.abs() > 0.02 && !is_told_otherwise;
-        self.is_greedy() || is_explained && self.kinds.is_none()
+        let is_growth = self.growth.is_some() && explained < NEARLY_ALL;
+        self.is_greedy() || is_explained && self.kinds.is_none() && !is_growth
     }
 
     /// Whether the sampler is all but certain of what it drew wherever the trainer is not: it takes the most

@@ -35,6 +35,7 @@ const SHOWN: usize = 6;
 const HINT: &str = "lower the learning rate, use fewer epochs or larger batches, warm the optimizer up, \
                     or stop a step's updates at a target KL";
 
+const NEEDS_RATIOS: &str = "logprob_new (log-probabilities at the loss, after updates of the step)";
 const HINT_ADVANTAGES: &str = "see what changed there: how advantages are normalised, the scale of the reward, or what a \
                                restart set anew";
 
@@ -185,7 +186,8 @@ fn by_reference(patient: &Patient<'_>) -> Finding {
     let distance: Vec<(i64, f64)> = steps.map(|row| (row.step, row.k1)).collect();
     let jump = distance.windows(2).map(|w| (w[1].0, w[1].1 - w[0].1)).max_by(|a, b| a.1.total_cmp(&b.1));
     match jump.filter(|(_, jump)| *jump > JUMP) {
-        None => Finding::Absent,
+        // Updates that are far too large may stay below a nat a token and logged step.
+        None => Finding::NotChecked(NEEDS_RATIOS),
         Some((step, jump)) => found(
             CauseCode::LargeUpdates,
             if patient.damaged_from().is_some() { Confidence::Likely } else { Confidence::Possible },

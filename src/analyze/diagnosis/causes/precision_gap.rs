@@ -12,6 +12,7 @@
 use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::gap::{Gap, LARGE, NOTICEABLE};
 use super::kinds::TwoKinds;
+use super::misaligned_log::is_of_other_tokens;
 use crate::analyze::result::{CauseCode, Confidence, Evidence};
 use crate::ingest::Column;
 
@@ -29,7 +30,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
     };
     let is_other = gap.is_temperature() || gap.is_truncation() || gap.growth().is_some();
-    if gap.k3_of_many() < NOTICEABLE || is_other {
+    if gap.k3_of_many() < NOTICEABLE || is_other || is_of_other_tokens(&patient.signs.probes) {
         return Finding::Absent;
     }
     let from_the_start = gap.k3_at_start().is_some_and(|k3| k3 > LARGE);

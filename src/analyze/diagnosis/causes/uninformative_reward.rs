@@ -47,8 +47,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return failed;
     }
     let of_the_run = examine_from(patient, patient.analysis.steps.first().map_or(i64::MIN, |row| row.step));
-    let once_broken = || broke_at(patient).map(|step| examine_from(patient, step)).filter(Finding::is_likely);
-    if of_the_run.is_likely() { of_the_run } else { once_broken().unwrap_or(of_the_run) }
+    let Some(broken) = broke_at(patient).map(|step| examine_from(patient, step)) else { return of_the_run };
+    match (broken.is_likely(), of_the_run.is_likely()) {
+        (true, _) => broken,
+        // What is paid before and what is paid after cancel: it is not chance.
+        (false, true) => Finding::Absent,
+        (false, false) => of_the_run,
+    }
 }
 
 /// The step from which on the reward follows what is right in fewer groups, where there is one.
