@@ -292,3 +292,23 @@ fn old_weights_of_a_policy_that_sharpens_are_no_temperature() {
     assert_eq!(likely(&stuck, CauseCode::StaleSampler).from_step, Some(4), "{}", told(&stuck));
     assert!(!has(&stuck, CauseCode::SamplerTemperature), "{}", told(&stuck));
 }
+
+/// A flatter sampler of a policy that sharpens may have old weights, unless these are known, or none can be old yet.
+#[test]
+fn a_temperature_is_likely_where_weights_are_fresh() {
+    let shape = Shape { kind: Kind::Sharpens, steps: 24, ..SHAPE };
+    let with = |first: i64, versions: bool| {
+        let mut log = Maker::run(Fault::Temperature(1.4), shape, 5);
+        log.steps.iter_mut().chain(&mut log.versions).for_each(|step| *step += first);
+        if !versions {
+            log.versions.clear();
+        }
+        let found = analysis_of(&log, shape);
+        let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::SamplerTemperature).cloned();
+        cause.map(|cause| (cause.confidence, cause.message.contains("steps old would do the same"))).unwrap()
+    };
+    assert_eq!(with(0, true), (Confidence::Likely, false));
+    assert_eq!(with(0, false), (Confidence::Likely, false));
+    assert_eq!(with(100, true), (Confidence::Likely, false));
+    assert_eq!(with(100, false), (Confidence::Possible, true));
+}

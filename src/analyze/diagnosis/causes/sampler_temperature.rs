@@ -6,6 +6,7 @@
 //! of the gap: a stale or an imprecise sampler differs in other ways than by one temperature. The fit is within
 //! 3 % for T from 0.5 to 1.5, within a tenth where Σπ² is not logged; beyond these only that is said. A sampler that is certain of its tokens (0.98 on
 //! average) where the trainer is not takes the most likely ones.
+//! Only possible where weights may be old that are flatter (sharper) because entropy falls (rises) on the way.
 //! Without the sampler's log-probabilities: tokens drawn from π have the mean surprisal H, exactly; a
 //! mean that lies a tenth of H below by five standard errors is of a sharper sampler, one that lies as much
 //! above of a flatter or an older one, or of tokens that the policy did not write. So where the sampler's
@@ -15,12 +16,13 @@
 
 use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::agreement::{self, Surprise};
-use super::gap::Gap;
+use super::gap::{Gap, NOTICEABLE};
 use super::{entropy_of_another_policy, observation_trained};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::ratio_of_sums::ratio_of_sums;
+use crate::stats::sustained::Direction;
 
 const OFF: f64 = 0.05;
 const SURPRISE_OFF: f64 = 0.1;
@@ -34,6 +36,9 @@ const RAW_HINT: &str = "let the sampler log the log-probabilities that it drew f
 const HINT: &str = "score with the temperature that was sampled with (divide the trainer's logits by it), or \
                     sample at 1; then ln μ and ln π_old agree. Look at top-p and top-k, too: generation_config.json \
                     sets all three together";
+
+const OLD_HINT: &str = "log policy_version, and see whether fresh weights have the gap, too: if so, score with the temperature \
+                        that was sampled with; else sample with fresher weights";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -77,21 +82,38 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         number("engine k3", gap.k3()),
     ];
     evidence.extend(gap.slope().map(|slope| number("slope of ln μ on ln π_old, π_old < 0.95", slope)));
+    let (confidence, old, hint) = match may_be_old(patient, &gap) {
+        true => (
+            Confidence::Possible,
+            "; weights that are some steps old would do the same, since entropy changes on the way",
+            OLD_HINT,
+        ),
+        false => (Confidence::Likely, "", HINT),
+    };
     found(
         CauseCode::SamplerTemperature,
-        Confidence::Likely,
+        confidence,
         gap.from_step,
         format!(
             "the sampler is {kind} than the trainer{}{}: a temperature {temperature} (estimated) explains {} of \
-             the gap, engine k3 {}",
+             the gap, engine k3 {}{old}",
             gap.weights(),
             gap.side.told(),
             percent(explained),
             measured(gap.k3(), 4)
         ),
-        HINT,
+        hint,
         evidence,
     )
+}
+
+/// Whether old weights may be what is flatter or sharper: their age is not 0 or not known, entropy falls or rises in that
+/// direction for good, and there was no gap at the first step of the training, where no weights are old.
+fn may_be_old(patient: &Patient<'_>, gap: &Gap) -> bool {
+    let direction = if gap.fit.0 < 0.0 { Direction::Down } else { Direction::Up };
+    gap.lag != Some(0)
+        && patient.changes_of("entropy").any(|change| change.direction == direction)
+        && gap.k3_at_start().is_none_or(|k3| k3 < NOTICEABLE)
 }
 
 /// A sampler that takes the most likely token.
