@@ -261,6 +261,11 @@ impl Plan {
         )
     }
 
+    /// Whether sums by group are collected.
+    pub fn sums_by_group(&self) -> bool {
+        self.purpose == Purpose::Comparison
+    }
+
     /// Whether τ_h is a quantile over more than the candidates.
     pub fn needs_population(&self) -> bool {
         matches!(self.s2t.entropy, EntropyCut::Quantile(_)) && self.s2t.population != Population::Candidates

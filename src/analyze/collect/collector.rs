@@ -5,56 +5,24 @@ mod response;
 mod signing;
 mod view;
 
-use super::batches::{BatchRegistry, BatchTable, Batches};
+use super::batches::BatchTable;
 use super::block::Block;
 use super::by_sign::BySign;
-use super::candidates::{CandidateBuffer, CandidateStore};
+use super::candidates::CandidateBuffer;
 use super::clusters::Clusters;
 use super::columns::{Columns, PickedColumns};
+use super::gates::Gates;
 use super::groups::GroupTable;
-use super::kept_entropies::KeptGate;
 use super::plane;
-use super::questions::{CollectedQuestions, QuestionCollector, QuestionGates};
-use super::run_sample::Sample;
-use super::sample::{SampleBuffer, SampleGate, SampledToken};
-use super::signs::{CollectedSigns, SignGates, Signs};
-use super::state::State;
+use super::questions::QuestionCollector;
+use super::sample::{SampleBuffer, SampledToken};
+use super::signs::Signs;
 use super::views::{KeptResponses, LoggedPrompt};
 use super::vocabulary::VocabularyCounts;
-use crate::analyze::plan::{Plan, Purpose};
-use crate::analyze::result::Plane;
+use crate::analyze::plan::Plan;
 use crate::analyze::right::SeenRewards;
 use crate::error::Result;
 use crate::ingest::{Id, Limits, Sink, TokenBatch};
-
-/// What all workers share while they collect.
-#[derive(Debug)]
-pub struct Gates {
-    pub(super) batches: BatchRegistry,
-    pub(super) kept: KeptGate,
-    pub(super) questions: QuestionGates,
-    pub(super) rare: SampleGate,
-    pub(super) common: SampleGate,
-    pub(super) idle: SampleGate,
-    pub(super) signs: SignGates,
-}
-
-impl Gates {
-    /// The gates of an analysis.
-    pub fn new(plan: &Plan) -> Self {
-        let limits = &plan.limits;
-        let kept = if plan.needs_population() { limits.kept_population } else { limits.kept_entropies };
-        Self {
-            batches: BatchRegistry::new(plan.memory),
-            kept: KeptGate::new(kept),
-            questions: QuestionGates::new(limits.kept_differences, limits.group_tokens),
-            rare: SampleGate::new(limits.rare_tokens),
-            common: SampleGate::new(limits.common_tokens),
-            idle: SampleGate::new(limits.idle_tokens),
-            signs: SignGates::default(),
-        }
-    }
-}
 
 /// What one worker collects.
 pub struct Collector<'a> {
@@ -105,7 +73,7 @@ impl<'a> Collector<'a> {
             signs: Signs::default(),
             views: KeptResponses::default(),
             prompt: None,
-            clusters: (plan.purpose == Purpose::Comparison).then(Clusters::default),
+            clusters: plan.sums_by_group().then(Clusters::default),
             questions: QuestionCollector::new(&plan.questions, &gates.questions),
             block: Box::default(),
             picks: Vec::new(),
@@ -173,46 +141,5 @@ impl Collector<'_> {
         self.picks = Vec::new();
         self.picked = PickedColumns::default();
         self.questions.let_go();
-    }
-}
-
-/// What all workers collected.
-pub struct Collected {
-    /// Tallies by batch, ascending.
-    pub batches: Batches,
-    /// Whether the entropies of all tokens were kept.
-    pub kept_all: bool,
-    /// Whether they are few enough to be sorted.
-    pub sortable: bool,
-    /// Groups.
-    pub groups: GroupTable,
-    /// The distinct rewards, and those of the part that says what is right, while they are few.
-    pub rewards: SeenRewards,
-    /// The plane.
-    pub plane: Plane,
-    /// Token ids.
-    pub vocabulary: VocabularyCounts,
-    /// Candidates.
-    pub candidates: CandidateStore,
-    /// Tokens with p below the largest τ_p of the sweep, and an advantage.
-    pub rare: Sample,
-    /// Other tokens with an advantage.
-    pub common: Sample,
-    /// Tokens without advantage; none in comparisons.
-    pub idle: Sample,
-    /// Responses kept whole.
-    pub views: KeptResponses,
-    /// What the diagnosis looks at.
-    pub signs: CollectedSigns,
-    /// Sums by group, where asked for.
-    pub clusters: Option<Clusters>,
-    /// What is asked beyond the framework.
-    pub questions: CollectedQuestions,
-}
-
-impl Collected {
-    /// What was collected of the whole run.
-    pub fn new(state: State, plan: &Plan) -> Self {
-        state.finish(plan)
     }
 }

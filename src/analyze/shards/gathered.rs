@@ -98,7 +98,7 @@ impl Gathered {
         let Self { mut state, scan } = self;
         let ((quality, rows), joined) = collect_joined(plan, |emit| scan.close(run, units, emit))?;
         joined.map_or(Ok(()), |joined| state.merge(joined))?;
-        Ok((Collected::new(state, plan), quality, rows))
+        Ok((state.finish(plan), quality, rows))
     }
 }
 

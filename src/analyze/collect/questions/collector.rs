@@ -1,11 +1,13 @@
 //! What one worker collects for these questions.
 
+mod differences;
+mod gather;
+
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::breakdown::{Breakdown, BreakdownCollector, TokenBins};
-use super::clipped_tokens::{ClippedTokens, Corners, TokensById};
-use super::corrections::{CorrectedResponse, CorrectionTally};
+use super::breakdown::{BreakdownCollector, TokenBins};
+use super::clipped_tokens::{ClippedTokens, TokensById};
 use super::deciles::Deciles;
 use super::difference::{ResponseDifference, TokenDifferences};
 use super::ratio_histogram::RatioHistogram;
@@ -15,14 +17,12 @@ use super::slice_keys::{self, TokenPlace, replicate_of};
 use super::slices::{self, LoggedK3, SliceTable, SlicedResponse};
 use super::step_facts::{MeanTally, StepFacts};
 use super::token_facts::TokenFacts;
-use super::{Asked, CollectedQuestions, QuestionGates};
+use super::{Asked, QuestionGates};
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
-use crate::analyze::collect::kept_entropies::KeptCount;
-use crate::analyze::plan::{Dimension, DimensionSource, Questions};
+use crate::analyze::plan::{DimensionSource, Questions};
 use crate::framework::corrections::ResponseRatios;
-use crate::framework::token::ClipRange;
-use crate::ingest::{Column, MISSING_ID};
+use crate::ingest::MISSING_ID;
 use crate::stats::exact_sum::ExactSum;
 
 /// What one worker collects.
@@ -191,75 +191,6 @@ impl<'a> QuestionCollector<'a> {
         }
     }
 
-    fn add_differences(&mut self, asked: &Asked<'_>) {
-        let Columns { logprob, logprob_rollout, logprob_new, .. } = *asked.trained;
-        let keeps = self.keeps && self.gates.differences.admit(logprob.len());
-        let facts = self.steps.entry(asked.step).or_default();
-        if !logprob_rollout.is_empty() {
-            let versions = asked.source.responses.ints.get(Column::PolicyVersion);
-            let version = versions.and_then(|versions| versions[asked.index]);
-            let tally = facts.engine_of(version);
-            tally.kept.coarsen(self.level);
-            tally.add(&self.engine_total, &self.engine, keeps);
-            facts.perplexity.add(logprob, logprob_rollout, &self.engine);
-            self.add_corrections(asked);
-        }
-        let facts = self.steps.entry(asked.step).or_default();
-        if !logprob_new.is_empty() {
-            self.update.fill(logprob_new, logprob);
-            facts.update.kept.coarsen(self.level);
-            facts.update.add(&ResponseDifference::of(&self.update), &self.update, keeps);
-            if let Some(clip) = self.plan.clip {
-                let found = add_corners(&mut self.clipped, clip, asked.trained, &self.update);
-                facts.corners.iter_mut().zip(found).for_each(|(all, found)| *all += found);
-                if let Some(update) = asked.update {
-                    self.clipped.add_update(update, self.update.value.len() as u64, &found);
-                }
-            }
-            if !logprob_rollout.is_empty() {
-                self.other.fill(logprob_new, logprob_rollout);
-                facts.total.kept.coarsen(self.level);
-                facts.total.add(&ResponseDifference::of(&self.other), &self.other, keeps);
-            }
-        }
-    }
-
-    fn add_corrections(&mut self, asked: &Asked<'_>) {
-        if !self.plan.reports {
-            return;
-        }
-        let facts = self.steps.entry(asked.step).or_default();
-        facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
-        let energy = &self.facts.energy;
-        self.compared_energy.clear();
-        match &self.engine.tokens {
-            None => self.compared_energy.extend_from_slice(&energy[..self.engine.value.len()]),
-            Some(known) => self.compared_energy.extend(known.iter().map(|t| energy[*t as usize])),
-        }
-        let corrected = CorrectedResponse {
-            ratios: &self.response,
-            ratio: &self.engine.ratio,
-            energy: &self.compared_energy,
-            total_energy: self.compared_energy.iter().sum(),
-        };
-        let ids = asked.trained.token_id;
-        let tallies = facts.corrections.iter_mut().zip(&mut self.changed);
-        for ((tally, by_id), rule) in tallies.zip(&self.plan.corrections) {
-            let changed = tally.add(rule, &corrected);
-            if changed > 0 && !rule.is_of_responses() && !ids.is_empty() {
-                for (i, ratio) in self.engine.ratio.iter().enumerate() {
-                    let id = ids[self.engine.token(i)];
-                    if id >= 0 && !rule.weight(*ratio, &self.response).1 {
-                        by_id.add(id, 1);
-                    }
-                }
-            }
-        }
-        facts.compared_energy.add(corrected.total_energy);
-        self.ratios.add(&self.engine.value, &self.compared_energy);
-        self.engine_breakdown.add(asked, &self.engine, &self.bins);
-    }
-
     fn add_slices(&mut self, asked: &Asked<'_>) {
         let k3 = match &self.engine.tokens {
             None => &self.engine.k3[..self.engine.value.len()],
@@ -294,54 +225,6 @@ impl<'a> QuestionCollector<'a> {
             self.steps.values_mut().flat_map(StepFacts::differences).for_each(|d| d.kept.coarsen(level));
         }
     }
-
-    /// Gathers what all workers collected; `level` is how coarse bins are for the steps of all.
-    pub fn gather(parts: Vec<Self>, gates: &QuestionGates, level: u32) -> CollectedQuestions {
-        let mut steps: BTreeMap<i64, StepFacts> = BTreeMap::new();
-        let mut slices: Vec<SliceTable> = Vec::new();
-        let (mut engine, mut reference) = (Breakdown::default(), Breakdown::default());
-        let (mut ratios, mut clipped) = (RatioHistogram::default(), ClippedTokens::default());
-        let (mut stores, mut changed) = (Vec::new(), Vec::new());
-        for mut part in parts {
-            part.settle(level);
-            let positions = |dimension: &Dimension| dimension.source == DimensionSource::Position;
-            let position = part.plan.dimensions.iter().position(positions);
-            if let Some(table) = position.and_then(|position| part.slices.get_mut(position)) {
-                part.deciles.pour(table);
-            }
-            for (step, facts) in part.steps {
-                match steps.get_mut(&step) {
-                    Some(into) => into.merge(&facts),
-                    None => {
-                        steps.insert(step, facts);
-                    }
-                }
-            }
-            if slices.is_empty() {
-                slices = part.slices;
-            } else {
-                slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
-            }
-            engine.merge(&part.engine_breakdown.finish());
-            ratios.merge(&part.ratios);
-            reference.merge(&part.reference_breakdown.finish());
-            clipped.merge(&part.clipped);
-            changed.resize_with(part.changed.len(), TokensById::default);
-            changed.iter_mut().zip(&part.changed).for_each(|(a, b)| a.merge(b));
-            stores.push(part.siblings);
-        }
-        CollectedQuestions {
-            steps,
-            slices,
-            engine,
-            ratios,
-            reference,
-            clipped,
-            changed,
-            siblings: SiblingStore::gather(stores, &gates.groups),
-            differences: KeptCount::of(&gates.differences),
-        }
-    }
 }
 
 fn add_parts(facts: &mut StepFacts, asked: &Asked<'_>) {
@@ -366,26 +249,4 @@ fn add_cut(facts: &mut StepFacts, plan: &Questions, asked: &Asked<'_>, energy: f
         kind.rewarded += 1;
         kind.reward.add(f64::from(asked.reward));
     }
-}
-
-/// Counts the tokens beyond the clip by side and sign.
-fn add_corners(
-    clipped: &mut ClippedTokens,
-    clip: ClipRange,
-    trained: &Columns<'_>,
-    update: &TokenDifferences,
-) -> Corners {
-    let mut corners = Corners::default();
-    for (i, ratio) in update.ratio.iter().enumerate() {
-        let (above, below) = (*ratio > 1.0 + clip.high, *ratio < 1.0 - clip.low);
-        if above | below {
-            let t = update.token(i);
-            let advantage = trained.advantage[t];
-            let (positive, negative) = (advantage > 0.0, advantage < 0.0);
-            let found = [above & positive, below & negative, above & negative, below & positive];
-            corners.iter_mut().zip(found).for_each(|(corner, found)| *corner += u64::from(found));
-            clipped.add(trained.token_id.get(t).copied(), trained.logprob[t], found);
-        }
-    }
-    corners
 }

@@ -1,0 +1,104 @@
+//! The differences between the policies of a response, and what follows from them: corrections of the
+//! engine's, tokens beyond the clip of the update's.
+
+use super::QuestionCollector;
+use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::questions::Asked;
+use crate::analyze::collect::questions::clipped_tokens::{ClippedTokens, Corners};
+use crate::analyze::collect::questions::corrections::{CorrectedResponse, CorrectionTally};
+use crate::analyze::collect::questions::difference::{ResponseDifference, TokenDifferences};
+use crate::framework::token::ClipRange;
+use crate::ingest::Column;
+
+impl QuestionCollector<'_> {
+    pub(super) fn add_differences(&mut self, asked: &Asked<'_>) {
+        let Columns { logprob, logprob_rollout, logprob_new, .. } = *asked.trained;
+        let keeps = self.keeps && self.gates.differences.admit(logprob.len());
+        let facts = self.steps.entry(asked.step).or_default();
+        if !logprob_rollout.is_empty() {
+            let versions = asked.source.responses.ints.get(Column::PolicyVersion);
+            let version = versions.and_then(|versions| versions[asked.index]);
+            let tally = facts.engine_of(version);
+            tally.kept.coarsen(self.level);
+            tally.add(&self.engine_total, &self.engine, keeps);
+            facts.perplexity.add(logprob, logprob_rollout, &self.engine);
+            self.add_corrections(asked);
+        }
+        let facts = self.steps.entry(asked.step).or_default();
+        if !logprob_new.is_empty() {
+            self.update.fill(logprob_new, logprob);
+            facts.update.kept.coarsen(self.level);
+            facts.update.add(&ResponseDifference::of(&self.update), &self.update, keeps);
+            if let Some(clip) = self.plan.clip {
+                let found = add_corners(&mut self.clipped, clip, asked.trained, &self.update);
+                facts.corners.iter_mut().zip(found).for_each(|(all, found)| *all += found);
+                if let Some(update) = asked.update {
+                    self.clipped.add_update(update, self.update.value.len() as u64, &found);
+                }
+            }
+            if !logprob_rollout.is_empty() {
+                self.other.fill(logprob_new, logprob_rollout);
+                facts.total.kept.coarsen(self.level);
+                facts.total.add(&ResponseDifference::of(&self.other), &self.other, keeps);
+            }
+        }
+    }
+
+    fn add_corrections(&mut self, asked: &Asked<'_>) {
+        if !self.plan.reports {
+            return;
+        }
+        let facts = self.steps.entry(asked.step).or_default();
+        facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
+        let energy = &self.facts.energy;
+        self.compared_energy.clear();
+        match &self.engine.tokens {
+            None => self.compared_energy.extend_from_slice(&energy[..self.engine.value.len()]),
+            Some(known) => self.compared_energy.extend(known.iter().map(|t| energy[*t as usize])),
+        }
+        let corrected = CorrectedResponse {
+            ratios: &self.response,
+            ratio: &self.engine.ratio,
+            energy: &self.compared_energy,
+            total_energy: self.compared_energy.iter().sum(),
+        };
+        let ids = asked.trained.token_id;
+        let tallies = facts.corrections.iter_mut().zip(&mut self.changed);
+        for ((tally, by_id), rule) in tallies.zip(&self.plan.corrections) {
+            let changed = tally.add(rule, &corrected);
+            if changed > 0 && !rule.is_of_responses() && !ids.is_empty() {
+                for (i, ratio) in self.engine.ratio.iter().enumerate() {
+                    let id = ids[self.engine.token(i)];
+                    if id >= 0 && !rule.weight(*ratio, &self.response).1 {
+                        by_id.add(id, 1);
+                    }
+                }
+            }
+        }
+        facts.compared_energy.add(corrected.total_energy);
+        self.ratios.add(&self.engine.value, &self.compared_energy);
+        self.engine_breakdown.add(asked, &self.engine, &self.bins);
+    }
+}
+
+/// Counts the tokens beyond the clip by side and sign.
+fn add_corners(
+    clipped: &mut ClippedTokens,
+    clip: ClipRange,
+    trained: &Columns<'_>,
+    update: &TokenDifferences,
+) -> Corners {
+    let mut corners = Corners::default();
+    for (i, ratio) in update.ratio.iter().enumerate() {
+        let (above, below) = (*ratio > 1.0 + clip.high, *ratio < 1.0 - clip.low);
+        if above | below {
+            let t = update.token(i);
+            let advantage = trained.advantage[t];
+            let (positive, negative) = (advantage > 0.0, advantage < 0.0);
+            let found = [above & positive, below & negative, above & negative, below & positive];
+            corners.iter_mut().zip(found).for_each(|(corner, found)| *corner += u64::from(found));
+            clipped.add(trained.token_id.get(t).copied(), trained.logprob[t], found);
+        }
+    }
+    corners
+}

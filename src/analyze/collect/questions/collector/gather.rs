@@ -1,0 +1,64 @@
+//! What all workers collected for these questions becomes one.
+
+use std::collections::BTreeMap;
+
+use super::QuestionCollector;
+use crate::analyze::collect::kept_entropies::KeptCount;
+use crate::analyze::collect::questions::breakdown::Breakdown;
+use crate::analyze::collect::questions::clipped_tokens::{ClippedTokens, TokensById};
+use crate::analyze::collect::questions::ratio_histogram::RatioHistogram;
+use crate::analyze::collect::questions::siblings::SiblingStore;
+use crate::analyze::collect::questions::slices::SliceTable;
+use crate::analyze::collect::questions::step_facts::StepFacts;
+use crate::analyze::collect::questions::{CollectedQuestions, QuestionGates};
+use crate::analyze::plan::{Dimension, DimensionSource};
+
+impl QuestionCollector<'_> {
+    /// Gathers what all workers collected; `level` is how coarse bins are for the steps of all.
+    pub fn gather(parts: Vec<Self>, gates: &QuestionGates, level: u32) -> CollectedQuestions {
+        let mut steps: BTreeMap<i64, StepFacts> = BTreeMap::new();
+        let mut slices: Vec<SliceTable> = Vec::new();
+        let (mut engine, mut reference) = (Breakdown::default(), Breakdown::default());
+        let (mut ratios, mut clipped) = (RatioHistogram::default(), ClippedTokens::default());
+        let (mut stores, mut changed) = (Vec::new(), Vec::new());
+        for mut part in parts {
+            part.settle(level);
+            let positions = |dimension: &Dimension| dimension.source == DimensionSource::Position;
+            let position = part.plan.dimensions.iter().position(positions);
+            if let Some(table) = position.and_then(|position| part.slices.get_mut(position)) {
+                part.deciles.pour(table);
+            }
+            for (step, facts) in part.steps {
+                match steps.get_mut(&step) {
+                    Some(into) => into.merge(&facts),
+                    None => {
+                        steps.insert(step, facts);
+                    }
+                }
+            }
+            if slices.is_empty() {
+                slices = part.slices;
+            } else {
+                slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
+            }
+            engine.merge(&part.engine_breakdown.finish());
+            ratios.merge(&part.ratios);
+            reference.merge(&part.reference_breakdown.finish());
+            clipped.merge(&part.clipped);
+            changed.resize_with(part.changed.len(), TokensById::default);
+            changed.iter_mut().zip(&part.changed).for_each(|(a, b)| a.merge(b));
+            stores.push(part.siblings);
+        }
+        CollectedQuestions {
+            steps,
+            slices,
+            engine,
+            ratios,
+            reference,
+            clipped,
+            changed,
+            siblings: SiblingStore::gather(stores, &gates.groups),
+            differences: KeptCount::of(&gates.differences),
+        }
+    }
+}
