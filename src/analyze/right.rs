@@ -109,7 +109,7 @@ impl RewardValues {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SeenRewards {
     /// The reward itself.
-    reward: RewardValues,
+    pub reward: RewardValues,
     /// The part.
     part: RewardValues,
     /// Both, of responses that have both: to be the same verdict, they are two.
@@ -141,11 +141,6 @@ impl SeenRewards {
         if self.both.len() < 3 && !both.iter().any(|value| value.is_nan()) && !self.both.contains(&both) {
             self.both.push(both);
         }
-    }
-
-    /// The rewards.
-    pub fn rewards(&self) -> &RewardValues {
-        &self.reward
     }
 
     /// Whether reward and part are the same verdict of every response.

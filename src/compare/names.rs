@@ -16,7 +16,14 @@ pub fn of_input(input: &RunInput) -> String {
     name.unwrap_or_else(|| "run".into()).chars().take(LONGEST).collect()
 }
 
-/// Names that say what is in a file or folder, not which run it is of.
+/// Whether a name says what is in a file or folder, not which run it is of.
+#[must_use]
+pub fn is_common(path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    COMMON.contains(&name.as_str()) || name.contains(['*', '?'])
+}
+
+/// Names of contents, not of runs.
 const COMMON: [&str; 12] = [
     "tokens",
     "token_log",
@@ -31,34 +38,6 @@ const COMMON: [&str; 12] = [
     "data",
     "completions",
 ];
-
-fn is_common(path: &Path) -> bool {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-    COMMON.contains(&name.as_str()) || name.contains(['*', '?'])
-}
-
-/// The name of a run by the files that were read: its file, else the folder that they are in; `None` where
-/// that says nothing.
-#[must_use]
-pub fn of_files(files: &[&str]) -> Option<String> {
-    let shared = |a: &Path, b: &Path| a.ancestors().find(|folder| b.starts_with(folder)).map(Path::to_owned);
-    let (first, others) = files.split_first()?;
-    if others.is_empty() && !is_common(Path::new(first)) {
-        return Some(first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned());
-    }
-    let folder = Path::new(first).parent()?.to_owned();
-    let folder = others.iter().try_fold(folder, |found, file| shared(&found, Path::new(file)))?;
-    let is_telling = |folder: &&Path| !is_common(folder) && !is_step(folder);
-    let name = folder.ancestors().filter(|f| f.file_name().is_some()).find(is_telling)?.file_name()?;
-    Some(name.to_string_lossy().into_owned())
-}
-
-/// Whether a folder is of one step: `step_12`, `global_step_12`.
-fn is_step(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    name.rsplit_once("step")
-        .is_some_and(|(_, number)| number.trim_start_matches(['_', '-']).parse::<u64>().is_ok())
-}
 
 /// The name of a file or folder; where that says nothing, of the folder around it.
 fn of_path(path: &Path) -> String {
@@ -117,15 +96,6 @@ mod tests {
         assert_eq!(of("tokens"), "tokens");
         assert_eq!(of(".parquet"), ".parquet");
         assert_eq!(of("/"), "/");
-        let read = |files: &[&str]| of_files(files);
-        assert_eq!(read(&["a/grpo.parquet"]).as_deref(), Some("grpo.parquet"));
-        assert_eq!(read(&["runs/x/tokens.parquet"]).as_deref(), Some("x"));
-        let steps =
-            ["/runs/x/token_log/step_00000000/a.parquet", "/runs/x/token_log/step_00000002/a.parquet"];
-        assert_eq!(read(&steps).as_deref(), Some("x"));
-        assert_eq!(read(&["x/global_step_3/a.parquet", "x/global_step_3/b.parquet"]).as_deref(), Some("x"));
-        assert_eq!(read(&["a.parquet", "b.parquet"]), None);
-        assert_eq!(read(&[]), None);
         let named = RunInput { name: Some(" x ".into()), paths: vec!["b.parquet".into()] };
         assert_eq!(of_input(&named), "x");
         let mut names = Names::default();

@@ -14,6 +14,7 @@ pub mod numbers;
 mod page;
 #[cfg(feature = "replay")]
 mod replay;
+mod run_name;
 mod tables;
 pub mod text;
 

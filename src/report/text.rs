@@ -2,19 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::compare::names::of_files;
-use crate::format::{grouped, token_of_id};
-
-/// The name of a run by its files: one is its own name, several are of a folder.
-#[must_use]
-pub fn run_name(files: &[&str]) -> String {
-    match (of_files(files), files.len()) {
-        (Some(name), 0 | 1) => prose(&name),
-        (Some(name), n) => format!("{} ({} files)", prose(&name), grouped(n as u64)),
-        (None, 0) => "Run".into(),
-        (None, n) => format!("Run of {} files", grouped(n as u64)),
-    }
-}
+use crate::format::token_of_id;
 
 /// Characters of a token that are shown at most.
 pub const TOKEN_LIMIT: usize = 60;

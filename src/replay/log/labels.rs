@@ -71,13 +71,13 @@ fn part_of(responses: &ResponseColumns, name: &str, i: usize) -> Option<f32> {
 
 /// The rewards of a log, as far as they decide on labels.
 #[derive(Clone, Debug, Default)]
-pub struct RewardValues {
+pub struct LoggedRewards {
     seen: SeenRewards,
     /// The part whose name says what is right, with its finite values.
     part: Option<(String, Vec<f32>)>,
 }
 
-impl RewardValues {
+impl LoggedRewards {
     /// Nothing yet of a run.
     pub fn new(run: &Run) -> Self {
         let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
@@ -121,7 +121,7 @@ impl RewardValues {
 
     /// All rewards alike: correct where there is anything to be correct about.
     fn alike(&self) -> Labels {
-        match self.seen.rewards().verdict() {
+        match self.seen.reward.verdict() {
             Some([low, high]) => Labels::Higher { low, high },
             None => Labels::Advantage,
         }
@@ -136,7 +136,7 @@ mod tests {
     fn two_values_decide_and_many_do_not() {
         let labels = |rewards: &[f32], parts: &[f32]| {
             let part = (!parts.is_empty()).then(|| ("answer".to_owned(), Vec::new()));
-            let mut seen = RewardValues { part, ..RewardValues::default() };
+            let mut seen = LoggedRewards { part, ..LoggedRewards::default() };
             rewards.iter().for_each(|reward| seen.note(*reward, None));
             parts.iter().for_each(|part| seen.note(f32::NAN, Some(*part)));
             seen.labels()

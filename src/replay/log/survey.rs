@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::adopt::{Refused, refusal};
 use super::content::with_response;
 use super::groups::GroupRewards;
-use super::labels::{Labels, RewardValues};
+use super::labels::{Labels, LoggedRewards};
 use super::minibatches::minibatch_members;
 use super::response::{COLUMNS, require_columns};
 use crate::analyze::PassRule;
@@ -74,7 +74,7 @@ struct Surveyor<'a> {
     longest: u64,
     largest_id: u32,
     content: u64,
-    rewards: RewardValues,
+    rewards: LoggedRewards,
 }
 
 /// Looks at every response once.
@@ -91,7 +91,7 @@ pub fn survey(run: &Run, settings: &ReplaySettings, progress: &dyn Progress) -> 
         longest: 0,
         largest_id: 0,
         content: 0,
-        rewards: RewardValues::new(run),
+        rewards: LoggedRewards::new(run),
     };
     scan_in_order(run, COLUMNS, progress, &mut |batch| {
         surveyor.add(&batch);

@@ -8,7 +8,7 @@ use crate::analyze::RunAnalysis;
 use crate::analyze::result::Provenance;
 use crate::report::charts::Drawn;
 use crate::report::numbers::count;
-use crate::report::text;
+use crate::report::run_name;
 
 /// Bytes that the parts which grow with the log may take, by what a reader misses most.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ impl<'a> Material<'a> {
 
 /// The name of a run.
 pub fn run_name(provenance: &Provenance) -> String {
-    text::run_name(&provenance.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>())
+    run_name::by_files(&provenance.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>())
 }
 
 /// How large a run is.

@@ -3,11 +3,12 @@
 use crate::replay::ReplayResult;
 use crate::replay::result::Adapter;
 use crate::report::numbers::count;
-use crate::report::text::{prose, run_name};
+use crate::report::run_name;
+use crate::report::text::prose;
 
 /// The log's name.
 pub fn name(result: &ReplayResult) -> String {
-    run_name(&result.data.files.iter().map(String::as_str).collect::<Vec<_>>())
+    run_name::by_files(&result.data.files.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What the policy is, in words.
