@@ -6,7 +6,6 @@ pub mod correlation;
 pub mod divergence;
 pub mod effect;
 pub mod exact_sum;
-pub mod fixed_sum;
 pub mod histogram;
 pub mod holm;
 pub mod log_sum;

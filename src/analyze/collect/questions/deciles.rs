@@ -7,15 +7,12 @@
 use super::slice_keys::{DECILES, REPLICATES, number_key};
 use super::slices::{SliceTable, SliceTally, SlicedResponse};
 use crate::stats::exact_sum::ExactSum;
-use crate::stats::fixed_sum::FixedSum;
 
 /// What the tokens of each decile add up to.
 #[derive(Clone, Debug)]
 pub struct Deciles {
-    /// Counts and k3; the rest is added at the end.
+    /// Everything but the random groups, which are added at the end.
     tallies: [SliceTally; DECILES],
-    /// H and p: told as means, for which steps of 1e-12 are fine enough.
-    states: [(FixedSum, FixedSum); DECILES],
     /// Tokens and ‖g‖² by random group, then by decile: those of a response lie side by side.
     replicates: Vec<[(u64, ExactSum); DECILES]>,
 }
@@ -24,7 +21,6 @@ impl Default for Deciles {
     fn default() -> Self {
         Self {
             tallies: std::array::from_fn(|_| SliceTally::default()),
-            states: std::array::from_fn(|_| <(FixedSum, FixedSum)>::default()),
             replicates: vec![[(0, ExactSum::new()); DECILES]; REPLICATES],
         }
     }
@@ -49,9 +45,8 @@ impl Deciles {
                 tally.compared += compared;
                 tally.k3.add(k3);
             }
-            let states = &mut self.states[decile];
-            states.0.add(entropy[decile]);
-            states.1.add(probability[decile]);
+            tally.entropy.add(entropy[decile]);
+            tally.probability.add(probability[decile]);
             replicate[decile].0 += tokens;
             replicate[decile].1.add(energy[decile]);
         }
@@ -59,9 +54,7 @@ impl Deciles {
 
     /// Adds them to the table of the dimension.
     pub fn pour(mut self, table: &mut SliceTable) {
-        let deciles = self.tallies.iter_mut().zip(&self.states).enumerate();
-        for (decile, (tally, (entropy, probability))) in deciles.filter(|(_, (tally, _))| tally.tokens > 0) {
-            (tally.entropy, tally.probability) = (entropy.exact(), probability.exact());
+        for (decile, tally) in self.tallies.iter_mut().enumerate().filter(|(_, tally)| tally.tokens > 0) {
             tally.replicates = self.replicates.iter().map(|deciles| deciles[decile]).collect();
             table.at(number_key(decile as f64)).merge(tally);
         }
