@@ -33,7 +33,6 @@ mod step_clock;
 mod stop;
 mod summary;
 mod surrogate;
-mod surrogate_state;
 mod token_log;
 mod update;
 mod verdict;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{AdamW, AdamWSettings, Policy, load_state, save_state};
-use super::result::SurrogateFit;
-use super::state::write;
 use crate::error::{Error, Result};
+use crate::replay::model::{AdamW, AdamWSettings, Policy, load_state, save_state};
+use crate::replay::result::SurrogateFit;
+use crate::replay::state::write;
 
 /// A fit on its way.
 pub struct UnfinishedFit {
