@@ -6,7 +6,7 @@ use std::path::Path;
 use super::args::AnalyzeArgs;
 use super::diagnosed;
 use super::outcome::Outcome;
-use super::present::{Shown, Wanted};
+use super::present::{Presentation, Shown};
 use super::progress::Bar;
 use super::terminal::{self, Colours, fact};
 use super::{gates, partial, settings};
@@ -31,10 +31,10 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let analyze = settings::analyze(&arguments.options);
     let cache = arguments.cache.as_deref().map(Cache::open).transpose()?;
-    let wanted = Wanted {
+    let wanted = Presentation {
         report: arguments.report.as_deref(),
-        open: arguments.open,
-        format: arguments.format,
+        open: arguments.showing.open,
+        format: arguments.showing.format,
         quiet: arguments.input.reading.quiet,
         gates: &gates,
         claimed: claimed.as_ref(),

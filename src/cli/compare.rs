@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::CompareArgs;
 use super::outcome::Outcome;
-use super::present::{Shown, Wanted};
+use super::present::{Presentation, Shown};
 use super::progress::Bar;
 use super::terminal::{self, visible};
 use super::{gates, settings};
@@ -36,10 +36,10 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let quiet = arguments.reading.quiet;
     let ingest = settings::ingest_part(&arguments.reading, &arguments.part)?;
     let comparison = compare(&arms, &ingest, &settings::compare(arguments), |run| Bar::new(run, quiet))?;
-    let wanted = Wanted {
+    let wanted = Presentation {
         report: arguments.report.as_deref(),
-        open: arguments.open,
-        format: arguments.format,
+        open: arguments.showing.open,
+        format: arguments.showing.format,
         quiet,
         gates: &gates,
         claimed: claimed.as_ref(),

@@ -15,7 +15,7 @@ use crate::output::{OutputFolder, json_text};
 use crate::report::ReportFiles;
 
 /// What is done with a result.
-pub struct Wanted<'a> {
+pub struct Presentation<'a> {
     /// Where the report goes.
     pub report: Option<&'a Path>,
     /// Whether it is shown.
@@ -51,7 +51,7 @@ pub trait Shown: Serialize {
     }
 }
 
-impl Wanted<'_> {
+impl Presentation<'_> {
     /// Writes, prints and judges a result; `write` makes its report.
     pub fn present<R: Shown>(
         &self,

@@ -55,14 +55,14 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     let report = write_replay(&replayed.result, &replayed.timing, &arguments.report)?;
     let result = replayed.result.clone();
     replayed.forget_checkpoints()?;
-    stdout(match arguments.format {
+    stdout(match arguments.showing.format {
         Format::Json => out.write_all(json_text(&result, Path::new("stdout"))?.as_bytes()),
         Format::Text => summary(&result, out),
     })?;
     if !arguments.input.reading.quiet {
         stdout(writeln!(talk, "\nreport: {}", report.html.display()))?;
     }
-    if arguments.open {
+    if arguments.showing.open {
         open::in_browser(&report.html, talk)?;
     }
     Ok(Outcome::Fine)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::analyze::write_all;
 use super::args::{CollectArgs, MergeArgs, PlanArgs};
 use super::outcome::{Outcome, stdout};
-use super::present::Wanted;
+use super::present::Presentation;
 use super::progress::Bar;
 use super::{gates, settings};
 use crate::analyze::{LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
@@ -71,10 +71,10 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         return Ok(Outcome::Fine);
     }
     let (analysis, mut flagged) = merged.analysis()?;
-    let wanted = Wanted {
+    let wanted = Presentation {
         report: arguments.report.as_deref(),
-        open: arguments.open,
-        format: arguments.format,
+        open: arguments.showing.open,
+        format: arguments.showing.format,
         quiet: arguments.quiet,
         gates: &gates,
         claimed: claimed.as_ref(),

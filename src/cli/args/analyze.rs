@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::input::{InputArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::values::{Format, on_disk};
+use super::showing::ShowingArgs;
+use super::values::on_disk;
 
 /// Arguments of the main job.
 #[derive(Debug, Args)]
@@ -27,13 +28,9 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
 
-    /// Open the page in the browser when it is written
-    #[arg(long, requires = "report", help_heading = "Output")]
-    pub open: bool,
-
-    /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
+    /// How it is shown.
+    #[command(flatten)]
+    pub showing: ShowingArgs,
 
     /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4", or has no value
     /// (repeatable). A null that says that there is nothing of the kind (verdict.first_bad_step) passes

@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::input::{ReadingArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::values::{Format, on_disk};
+use super::showing::ShowingArgs;
+use super::values::on_disk;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -50,13 +51,9 @@ pub struct CompareArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
 
-    /// Open the page in the browser when it is written
-    #[arg(long, requires = "report", help_heading = "Output")]
-    pub open: bool,
-
-    /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
+    /// How it is shown.
+    #[command(flatten)]
+    pub showing: ShowingArgs,
 
     /// Exit with 1 when a number of compare.json meets CONDITION, such as
     /// "metrics.reward.ci_high<0" (repeatable)

@@ -12,6 +12,7 @@ mod replay;
 mod shards;
 mod shell;
 mod show;
+mod showing;
 mod values;
 mod watch;
 

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
 use super::questions::condition;
-use super::values::{Format, first_steps, memory, non_negative, on_disk, positive, probability};
+use super::showing::ShowingArgs;
+use super::values::{first_steps, memory, non_negative, on_disk, positive, probability};
 use crate::analyze::Condition;
 use crate::framework::corrections::TIS_CAP;
 use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule};
@@ -38,13 +39,9 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: PathBuf,
 
-    /// Open the page in the browser when it is written
-    #[arg(long, help_heading = "Output")]
-    pub open: bool,
-
-    /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
+    /// How it is shown.
+    #[command(flatten)]
+    pub showing: ShowingArgs,
 
     /// Keep the final policy of every arm in DIR, as Hugging Face checkpoints (adapters as PEFT's)
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]

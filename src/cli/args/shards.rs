@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::input::{InputArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::values::{Format, count, on_disk};
+use super::showing::ShowingArgs;
+use super::values::{count, on_disk};
 
 /// Arguments of `plan`.
 #[derive(Debug, Args)]
@@ -83,13 +84,9 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
 
-    /// Open the page in the browser when it is written
-    #[arg(long, requires = "report", help_heading = "Output")]
-    pub open: bool,
-
-    /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
+    /// How it is shown.
+    #[command(flatten)]
+    pub showing: ShowingArgs,
 
     /// Exit with 1 when a number of the summary meets CONDITION (repeatable)
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
