@@ -37,7 +37,7 @@ use super::collect::groups::GroupTable;
 use super::finish::token_text::TokenTexts;
 use super::plan::Plan;
 use super::result::{Diagnosis, RunCore, Warning};
-use super::right::Rule;
+use super::right::RightRule;
 use crate::ingest::Run;
 
 /// What the rest of the analysis knows of the log.
@@ -45,7 +45,7 @@ pub struct Known<'a> {
     /// Texts of tokens.
     pub texts: &'a TokenTexts,
     /// What is right, where anything says it.
-    pub rule: Option<&'a Rule>,
+    pub rule: Option<&'a RightRule>,
     /// All groups.
     pub groups: &'a GroupTable,
 }

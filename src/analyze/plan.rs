@@ -2,13 +2,15 @@
 
 mod dimensions;
 mod ending;
+mod purpose;
 mod questions;
 mod vocabulary;
 
 pub use dimensions::{Dimension, DimensionSource};
 pub use ending::{is_unknown as is_unknown_ending, was_cut};
+pub use purpose::Purpose;
 pub use questions::{PassRule, Questions};
-pub use vocabulary::{Vocabulary, largest_id, largest_ids};
+pub use vocabulary::{KnownVocabulary, largest_id, largest_ids};
 
 use crate::error::{Error, Result};
 use crate::framework::batch::{BatchKernel, BatchSettings};
@@ -45,16 +47,6 @@ const COLUMNS: &[Column] = &[
     Column::SumPiSqLogPi,
     Column::EntropyAfter,
 ];
-
-/// What an analysis is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Purpose {
-    /// The run's own report.
-    Report,
-    /// A comparison: sums by group are collected.
-    Comparison,
-}
 
 /// The resolved settings of one analysis.
 #[derive(Debug)]
@@ -167,7 +159,7 @@ impl Plan {
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
         let tokenizer = Tokenizer::find(run, settings.tokenizer.as_deref())?;
-        let known = Vocabulary::find(run, settings, tokenizer.as_ref(), largest_id)?;
+        let known = KnownVocabulary::find(run, settings, tokenizer.as_ref(), largest_id)?;
         Ok(Self { tokenizer, ..Self::settled(run, settings, purpose, &known)? })
     }
 
@@ -176,7 +168,7 @@ impl Plan {
         run: &Run,
         settings: &AnalyzeSettings,
         purpose: Purpose,
-        vocabulary: &Vocabulary,
+        vocabulary: &KnownVocabulary,
     ) -> Result<Self> {
         require(run, settings, StandIn::default())?;
         Self::settled(run, settings, purpose, vocabulary)
@@ -186,7 +178,7 @@ impl Plan {
         run: &Run,
         settings: &AnalyzeSettings,
         purpose: Purpose,
-        vocabulary: &Vocabulary,
+        vocabulary: &KnownVocabulary,
     ) -> Result<Self> {
         let (vocab_size, vocab_source) = (vocabulary.size, vocabulary.source);
         let logged_clip = metadata_number(run, "clip_low").zip(metadata_number(run, "clip_high"));

@@ -16,7 +16,7 @@ const ENDS: [f64; 2] = [0.01, 0.99];
 
 /// What a response must do to be right.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Rule {
+pub enum RightRule {
     /// The user's condition.
     Given(String),
     /// A part of the reward whose name says so takes two values: the higher one is right.
@@ -32,7 +32,7 @@ pub enum Rule {
     Reward([f32; 2]),
 }
 
-impl Rule {
+impl RightRule {
     /// The rule of a run; `None` where nothing says what is right. `part` is the place and the name of the
     /// part whose name says so.
     pub fn of(given: Option<&str>, part: Option<(usize, &str)>, seen: &SeenRewards) -> Option<Self> {
@@ -186,7 +186,7 @@ mod tests {
     fn a_part_that_says_so_comes_before_two_rewards_and_before_nothing() {
         let text = |given: Option<&str>, rewards: &[f32], parts: &[f32]| {
             let part = (!parts.is_empty()).then_some((0, "answer"));
-            Rule::of(given, part, &seen(rewards, parts)).map(|rule| rule.text())
+            RightRule::of(given, part, &seen(rewards, parts)).map(|rule| rule.text())
         };
         let many = [0.0, 0.2, 1.2];
         assert_eq!(text(Some("reward>1"), &many, &[0.0, 1.0]).as_deref(), Some("reward>1"));
@@ -209,7 +209,7 @@ mod tests {
             both.iter().rev().enumerate().for_each(|(i, [reward, part])| halves[i % 2].add(*reward, *part));
             let [mut merged, other] = halves;
             merged.merge(&other);
-            let [one, two] = [&seen, &merged].map(|seen| Rule::of(None, Some((0, name)), seen));
+            let [one, two] = [&seen, &merged].map(|seen| RightRule::of(None, Some((0, name)), seen));
             assert_eq!(one, two);
             one.map(|rule| rule.text())
         };

@@ -18,7 +18,7 @@ use super::state::{ArmRecord, ArmState};
 use super::step_clock::StepClock;
 use super::stop::stop;
 use super::token_log::{TokenLog, TrainedResponse};
-use super::update::{Outcome, Rules, Trainee, UpdatePlace, UpdateSpeed, Updated, update};
+use super::update::{Rules, Trainee, UpdateOutcome, UpdatePlace, UpdateSpeed, Updated, update};
 use crate::error::{Error, Result};
 use crate::stats::random::seed_of;
 
@@ -263,8 +263,8 @@ impl Arm {
             let explained = self.explainer.as_ref().filter(|_| pass == 0 && place.epoch == 0);
             let explained = explained.map(|explainer| (explainer, trainee.policy.clone()));
             let updated = match update(&rules, trainee, batch, place)? {
-                Outcome::Done(updated) => *updated,
-                Outcome::NotFinite { what, stats } => {
+                UpdateOutcome::Done(updated) => *updated,
+                UpdateOutcome::NotFinite { what, stats } => {
                     return Ok(Visited::Stopped(stop(what, place, data, members, &stats)));
                 }
             };

@@ -9,7 +9,7 @@ mod warnings;
 pub use arm::{ArmResult, BadToken, HoldoutMetrics, StepDrift, Stop, UnfinishedArm, Update};
 pub use cases::{Alternative, Case};
 pub use summary::{ArmSummary, Difference, Metric, MetricSummary};
-pub use warnings::{Warning, WarningCode};
+pub use warnings::{ReplayWarning, ReplayWarningCode};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct ReplayResult {
     /// Flagged tokens with the policy's own alternatives, where asked for.
     pub cases: Vec<Case>,
     /// What the user should know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ReplayWarning>,
 }
 
 impl ReplayResult {

@@ -81,7 +81,7 @@ pub struct Updated {
 }
 
 /// An update, or the numbers that made it impossible.
-pub enum Outcome {
+pub enum UpdateOutcome {
     /// The policy has moved.
     Done(Box<Updated>),
     /// Loss or gradient is not a number; the policy has not moved.
@@ -99,7 +99,7 @@ pub fn update(
     trainee: &mut Trainee,
     batch: &Assembled,
     place: UpdatePlace,
-) -> Result<Outcome> {
+) -> Result<UpdateOutcome> {
     let begun = Instant::now();
     let mut judged = None;
     let (before, mut gradients) = rules.engine.differentiate(&trainee.policy, &batch.sequences, |stats| {
@@ -115,11 +115,11 @@ pub fn update(
         Ok(coefficients)
     })?;
     let Some(judged) = judged.filter(|j| j.loss.is_finite()) else {
-        return Ok(Outcome::NotFinite { what: "loss", stats: before });
+        return Ok(UpdateOutcome::NotFinite { what: "loss", stats: before });
     };
     let GradientNorms { global: norm, lm_head } = gradients.norms();
     if !norm.is_finite() {
-        return Ok(Outcome::NotFinite { what: "gradient", stats: before });
+        return Ok(UpdateOutcome::NotFinite { what: "gradient", stats: before });
     }
     let admitted = match rules.objective.gate() {
         Some(gate) => gate.admits(&mut trainee.gate, lm_head * lm_head),
@@ -139,7 +139,7 @@ pub fn update(
     let record = record(&before, batch, &judged, place, [norm, lm_head], !admitted);
     let tokens_per_second = record.tokens as f64 / begun.elapsed().as_secs_f64().max(1e-9);
     trainee.speeds.push(UpdateSpeed { update: place.update, tokens_per_second });
-    Ok(Outcome::Done(Box::new(Updated { record, before, judged, goes_on: admitted })))
+    Ok(UpdateOutcome::Done(Box::new(Updated { record, before, judged, goes_on: admitted })))
 }
 
 fn record(

@@ -6,7 +6,7 @@ use serde_json::json;
 use stapo_analyze::framework::s2t::S2tSettings;
 use stapo_analyze::ingest::{IngestSettings, Run};
 use stapo_analyze::replay::objective::ObjectiveSettings;
-use stapo_analyze::replay::result::{Warning, WarningCode};
+use stapo_analyze::replay::result::{ReplayWarning, ReplayWarningCode};
 use stapo_analyze::replay::{NoProgress, OptimizerSettings, ReplayResult, ReplaySettings, Replayed, replay};
 use stapo_analyze::report::write_replay;
 
@@ -90,7 +90,7 @@ fn hostile_names_and_tokens_are_inert() {
         result.model.path = Some(attack.into());
         result.verdict.headline = attack.into();
         let (message, hint) = (attack.into(), attack.into());
-        result.warnings.push(Warning { code: WarningCode::ArmStopped, message, hint });
+        result.warnings.push(ReplayWarning { code: ReplayWarningCode::ArmStopped, message, hint });
         // An objective's name is in every table and chart.
         result.arms.iter_mut().filter(|a| a.objective == "dapo").for_each(|a| a.objective = attack.into());
         result.summary[0].objective = attack.into();

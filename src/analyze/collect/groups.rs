@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::hash::Mixer;
 use super::signs::facts::Rounding;
-use crate::analyze::right::Rule;
+use crate::analyze::right::RightRule;
 use crate::ingest::Id;
 use crate::stats::exact_sum::ExactSum;
 
@@ -80,11 +80,11 @@ impl GroupTally {
     }
 
     /// How many responses are right, and of how many it is known.
-    pub fn right_by(&self, rule: &Rule) -> (u32, u32) {
+    pub fn right_by(&self, rule: &RightRule) -> (u32, u32) {
         let (highest, right) = match rule {
-            Rule::Given(_) => (&self.verdict, 1.0),
-            Rule::Part { values: [_, high], .. } => (&self.verdict, *high),
-            Rule::Reward([_, high]) => (&self.highest, *high),
+            RightRule::Given(_) => (&self.verdict, 1.0),
+            RightRule::Part { values: [_, high], .. } => (&self.verdict, *high),
+            RightRule::Reward([_, high]) => (&self.highest, *high),
         };
         (highest.at(right), highest.rewarded)
     }

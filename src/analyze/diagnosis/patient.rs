@@ -11,7 +11,7 @@ use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Evidence, RunCore};
-use crate::analyze::right::Rule;
+use crate::analyze::right::RightRule;
 use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
@@ -27,7 +27,7 @@ pub struct Patient<'a> {
     /// Resolved settings.
     pub plan: &'a Plan,
     /// What is right, where the run has a rule for it.
-    pub rule: Option<&'a Rule>,
+    pub rule: Option<&'a RightRule>,
     /// All groups.
     pub all_groups: &'a GroupTable,
     /// What was collected for the diagnosis.

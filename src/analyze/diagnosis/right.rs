@@ -5,7 +5,7 @@ use super::signals::PASS_RATE;
 use super::words::percent;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
-use crate::analyze::right::{Rule, is_plain, middle};
+use crate::analyze::right::{RightRule, is_plain, middle};
 
 /// What says whether an answer is right.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ enum By {
 
 impl<'a> Right<'a> {
     /// What says it in a run.
-    pub fn of_run(rule: Option<&'a Rule>, plan: &'a Plan, facts: &[ResponseFact]) -> Option<Self> {
+    pub fn of_run(rule: Option<&'a RightRule>, plan: &'a Plan, facts: &[ResponseFact]) -> Option<Self> {
         let (parts, asked) = (&plan.reward_parts, &plan.questions);
         let graded = || asked.right_part.map(|part| Self::graded(part, &parts[part], facts));
         let on = asked.pass.as_ref().and_then(|rule| rule.part());
@@ -41,20 +41,20 @@ impl<'a> Right<'a> {
     }
 
     /// By the rule of the run; `on` is the part of the reward that the user's condition is on.
-    pub fn ruled(rule: &'a Rule, on: Option<&str>, parts: &[String]) -> Self {
+    pub fn ruled(rule: &'a RightRule, on: Option<&str>, parts: &[String]) -> Self {
         match rule {
-            Rule::Given(text) => {
+            RightRule::Given(text) => {
                 let part = on.and_then(|name| parts.iter().position(|part| part == name));
                 Self { name: text, part, is_verdict: true, is_plain: true, by: By::Condition }
             }
-            Rule::Part { name, part, values: [low, _] } => Self {
+            RightRule::Part { name, part, values: [low, _] } => Self {
                 name,
                 part: Some(*part),
                 is_verdict: true,
                 is_plain: is_plain(name),
                 by: By::Part(f64::from(*low)),
             },
-            Rule::Reward([_, high]) => {
+            RightRule::Reward([_, high]) => {
                 Self { name: "reward", part: None, is_verdict: true, is_plain: true, by: By::Reward(*high) }
             }
         }
@@ -123,7 +123,7 @@ mod tests {
         let facts: Vec<ResponseFact> = values.iter().map(fact).collect();
         let mut seen = SeenRewards::default();
         values.iter().for_each(|value| seen.add(f32::NAN, *value));
-        let rule = Rule::of(None, Some((0, "answer")), &seen);
+        let rule = RightRule::of(None, Some((0, "answer")), &seen);
         let right = match &rule {
             Some(rule) => Right::ruled(rule, None, &[]),
             None => Right::graded(0, "answer", &facts),

@@ -10,7 +10,7 @@ use crate::analyze::collect::groups::{GroupTable, GroupTally};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::result::cases::CASE_LIMIT;
 use crate::analyze::result::{FlagKind, FlaggedToken};
-use crate::analyze::right::Rule;
+use crate::analyze::right::RightRule;
 use crate::error::Result;
 use crate::framework::batch::{flags, gradient_source};
 use crate::framework::risk::spurious_risk;
@@ -91,7 +91,7 @@ pub struct FlaggedSource {
     /// Groups.
     pub groups: GroupTable,
     /// What is right, where something says it.
-    pub right: Option<Rule>,
+    pub right: Option<RightRule>,
     /// Texts.
     pub texts: TokenTexts,
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Purpose;
 use super::dimensions::Dimension;
 use super::ending::was_cut;
+use super::purpose::Purpose;
 use crate::analyze::condition::Condition;
-use crate::analyze::right::{Rule, SeenRewards, right_part};
+use crate::analyze::right::{RightRule, SeenRewards, right_part};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::error::{Error, Result};
 use crate::framework::corrections::{Correction, DEFAULTS};
@@ -92,9 +92,9 @@ impl Questions {
     }
 
     /// What is right in a run with these rewards.
-    pub fn rule(&self, seen: &SeenRewards) -> Option<Rule> {
+    pub fn rule(&self, seen: &SeenRewards) -> Option<RightRule> {
         let part = self.right_part.map(|part| (part, self.parts[part].as_str()));
-        Rule::of(self.pass.as_ref().map(PassRule::text), part, seen)
+        RightRule::of(self.pass.as_ref().map(PassRule::text), part, seen)
     }
 
     /// Whether a response was cut, where known.

@@ -12,7 +12,7 @@ use crate::ingest::{ALL_UNITS, Column, MISSING_ID, Run, Silent, Sink, TokenBatch
 
 /// The vocabulary of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Vocabulary {
+pub struct KnownVocabulary {
     /// V.
     pub size: u32,
     /// Where V comes from.
@@ -21,7 +21,7 @@ pub struct Vocabulary {
     pub texts: bool,
 }
 
-impl Vocabulary {
+impl KnownVocabulary {
     /// What the user says, else the log, else the tokenizer; else what the largest id lets guess.
     pub fn find(
         run: &Run,

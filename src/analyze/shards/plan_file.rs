@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::producer::producer;
-use crate::analyze::plan::{Plan, Purpose, Vocabulary};
+use crate::analyze::plan::{KnownVocabulary, Plan, Purpose};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::error::{Error, PartFault, Result};
 use crate::ingest::{ALL_UNITS, PlannedRun, Run, UnitTable};
@@ -26,7 +26,7 @@ struct Document {
     producer: Producer,
     purpose: Purpose,
     settings: AnalyzeSettings,
-    vocabulary: Vocabulary,
+    vocabulary: KnownVocabulary,
     run: PlannedRun,
     /// First unit and the one behind the last, of each shard.
     shards: Vec<(usize, usize)>,
@@ -38,8 +38,11 @@ impl ShardPlan {
     pub fn new(run: &Run, settings: &AnalyzeSettings, purpose: Purpose, shard_tokens: u64) -> Result<Self> {
         run.refuse_annotated("a plan")?;
         let plan = Plan::new(run, settings, purpose)?;
-        let vocabulary =
-            Vocabulary { size: plan.vocab_size, source: plan.vocab_source, texts: plan.tokenizer.is_some() };
+        let vocabulary = KnownVocabulary {
+            size: plan.vocab_size,
+            source: plan.vocab_source,
+            texts: plan.tokenizer.is_some(),
+        };
         let mut shards = Vec::new();
         let (mut first, mut tokens) = (0, 0);
         let (_, units) = UnitTable::new(run, ALL_UNITS);

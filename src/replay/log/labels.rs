@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::analyze::PassRule;
-use crate::analyze::right::{Rule, SeenRewards, middle, right_part};
+use crate::analyze::right::{RightRule, SeenRewards, middle, right_part};
 use crate::format::number;
 use crate::ingest::{Column, ResponseColumns, Run, TokenBatch};
 
@@ -107,10 +107,12 @@ impl LoggedRewards {
     #[must_use]
     pub fn labels(&self) -> Labels {
         let part = self.part.as_ref().map(|(name, _)| (0, name.as_str()));
-        match Rule::of(None, part, &self.seen) {
-            Some(Rule::Part { name, values: [low, _], .. }) => Labels::Part { name, above: f64::from(low) },
-            Some(Rule::Reward([low, high])) => Labels::Higher { low, high },
-            Some(Rule::Given(_)) | None => self.graded().unwrap_or_else(|| self.alike()),
+        match RightRule::of(None, part, &self.seen) {
+            Some(RightRule::Part { name, values: [low, _], .. }) => {
+                Labels::Part { name, above: f64::from(low) }
+            }
+            Some(RightRule::Reward([low, high])) => Labels::Higher { low, high },
+            Some(RightRule::Given(_)) | None => self.graded().unwrap_or_else(|| self.alike()),
         }
     }
 

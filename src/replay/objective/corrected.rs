@@ -4,7 +4,7 @@
 //! A weight multiplies a token's term and leaves the denominator as it is; a mask takes tokens out of
 //! both, as trainers that reject samples do.
 
-use super::{Gate, Mean, MiniBatch, Objective, Weighed};
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::corrections::{Correction, ResponseRatios};
 use crate::framework::rules::Rule;
 
@@ -119,23 +119,7 @@ impl Objective for Corrected {
         weighed
     }
 
-    fn mean(&self, batch: &MiniBatch<'_>) -> Mean {
-        self.base.mean(batch)
-    }
-
-    fn passes(&self) -> usize {
-        self.base.passes()
-    }
-
-    fn needs_teacher(&self) -> bool {
-        self.base.needs_teacher()
-    }
-
-    fn gate(&self) -> Option<Gate> {
-        self.base.gate()
-    }
-
-    fn is_random(&self) -> bool {
-        self.base.is_random()
+    fn base(&self) -> Option<&dyn Objective> {
+        Some(&*self.base)
     }
 }

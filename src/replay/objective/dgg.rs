@@ -39,19 +39,19 @@ impl Objective for Dgg {
         REUSES
     }
 
-    fn gate(&self) -> Option<Gate> {
-        Some(Gate { threshold: THRESHOLD })
+    fn gate(&self) -> Option<GradientGate> {
+        Some(GradientGate { threshold: THRESHOLD })
     }
 }
 
 /// Drops gradients of unusual energy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gate {
+pub struct GradientGate {
     /// Largest z-score that passes.
     pub threshold: f64,
 }
 
-impl Gate {
+impl GradientGate {
     /// Whether a gradient of this lm_head energy passes; it counts for later ones either way. The
     /// first two always pass: there is no spread to measure them by. A dead batch (no advantage, no
     /// gradient) passes and does not count.
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn unusual_energies_are_dropped() {
-        let (gate, mut state) = (Gate { threshold: 1.0 }, GateState::default());
+        let (gate, mut state) = (GradientGate { threshold: 1.0 }, GateState::default());
         for (energy, passes) in
             [(0.0, true), (1.0, true), (9.0, true), (5.0, true), (20.0, false), (12.0, true)]
         {

@@ -1,7 +1,7 @@
 //! Any objective with a clipped surrogate, plus a dual clip (arXiv 1912.09729): where A < 0, ℓ ≤ −cA, so
 //! that a token whose ratio has exploded loses its gradient instead of ruling the update.
 
-use super::{Gate, Mean, MiniBatch, Objective, Weighed};
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
 
 /// A base objective that was built with a dual clip.
@@ -25,23 +25,7 @@ impl Objective for DualClip {
         self.base.weigh(batch)
     }
 
-    fn mean(&self, batch: &MiniBatch<'_>) -> Mean {
-        self.base.mean(batch)
-    }
-
-    fn passes(&self) -> usize {
-        self.base.passes()
-    }
-
-    fn needs_teacher(&self) -> bool {
-        self.base.needs_teacher()
-    }
-
-    fn gate(&self) -> Option<Gate> {
-        self.base.gate()
-    }
-
-    fn is_random(&self) -> bool {
-        self.base.is_random()
+    fn base(&self) -> Option<&dyn Objective> {
+        Some(&*self.base)
     }
 }

@@ -35,7 +35,7 @@ mod stapo;
 mod stare;
 
 pub use aggregate::{Judged, judge};
-pub use dgg::{Gate, GateState};
+pub use dgg::{GateState, GradientGate};
 pub use masks::S2tMask;
 pub use minibatch::MiniBatch;
 pub use random::RandomFrom;
@@ -122,29 +122,34 @@ pub trait Objective: Send + Sync {
     /// The terms of one mini-batch.
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed;
 
+    /// The objective that it changes: what it does not say itself holds as that one says it.
+    fn base(&self) -> Option<&dyn Objective> {
+        None
+    }
+
     /// How the terms are averaged.
-    fn mean(&self, _batch: &MiniBatch<'_>) -> Mean {
-        Mean::Token
+    fn mean(&self, batch: &MiniBatch<'_>) -> Mean {
+        self.base().map_or(Mean::Token, |base| base.mean(batch))
     }
 
     /// Updates that one mini-batch gives; [`MiniBatch::pass`] says which it is.
     fn passes(&self) -> usize {
-        1
+        self.base().map_or(1, Objective::passes)
     }
 
     /// Whether it needs the column `logprob_ref`.
     fn needs_teacher(&self) -> bool {
-        false
+        self.base().is_some_and(Objective::needs_teacher)
     }
 
     /// A gate that may drop a gradient before the optimizer sees it.
-    fn gate(&self) -> Option<Gate> {
-        None
+    fn gate(&self) -> Option<GradientGate> {
+        self.base().and_then(Objective::gate)
     }
 
     /// Whether its result depends on random draws.
     fn is_random(&self) -> bool {
-        false
+        self.base().is_some_and(Objective::is_random)
     }
 }
 

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 /// What the user should know, and do.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Warning {
+pub struct ReplayWarning {
     /// Which.
-    pub code: WarningCode,
+    pub code: ReplayWarningCode,
     /// What was found.
     pub message: String,
     /// The next step.
@@ -18,7 +18,7 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum WarningCode {
+pub enum ReplayWarningCode {
     /// The policy is not the one that was trained.
     Surrogate,
     /// The first policy does not give the logged log-probabilities.
@@ -45,7 +45,7 @@ pub enum WarningCode {
     Objective,
 }
 
-impl WarningCode {
+impl ReplayWarningCode {
     /// For people.
     #[must_use]
     pub fn label(self) -> &'static str {

@@ -1,11 +1,11 @@
 //! What became of single arms.
 
-use super::{Subject, warning};
+use super::subject::{Subject, warning};
 use crate::replay::provenance::logged_rate;
-use crate::replay::result::{ArmResult, Stop, Warning, WarningCode};
+use crate::replay::result::{ArmResult, ReplayWarning, ReplayWarningCode, Stop};
 
 /// Arms that stopped early.
-pub fn stopped(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn stopped(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let rate = subject.settings.optimizer.rate();
     let hint = match logged_rate(subject.run).filter(|logged| *logged < rate) {
         Some(logged) => {
@@ -14,7 +14,9 @@ pub fn stopped(subject: &Subject<'_>) -> Vec<Warning> {
         None => "lower --lr, or look at these tokens in the log".into(),
     };
     let stops = subject.result.arms.iter().filter_map(|arm| Some((arm, arm.stopped.as_ref()?)));
-    stops.map(|(arm, stop)| warning(WarningCode::ArmStopped, message(arm, stop), hint.clone())).collect()
+    stops
+        .map(|(arm, stop)| warning(ReplayWarningCode::ArmStopped, message(arm, stop), hint.clone()))
+        .collect()
 }
 
 fn message(arm: &ArmResult, stop: &Stop) -> String {
@@ -33,7 +35,7 @@ fn message(arm: &ArmResult, stop: &Stop) -> String {
 }
 
 /// Arms that the time was too short for.
-pub fn out_of_time(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn out_of_time(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let unfinished = &subject.result.unfinished;
     let Some(first) = unfinished.first() else { return Vec::new() };
     let more = match unfinished.len() - 1 {
@@ -41,7 +43,7 @@ pub fn out_of_time(subject: &Subject<'_>) -> Vec<Warning> {
         n => format!(", and {n} more arms"),
     };
     vec![warning(
-        WarningCode::TimeLimit,
+        ReplayWarningCode::TimeLimit,
         format!(
             "the time was up: {} with seed {} is at step {} of {}{more}; tables and differences are of complete arms only",
             first.objective, first.seed, first.steps_done, first.steps
@@ -51,11 +53,11 @@ pub fn out_of_time(subject: &Subject<'_>) -> Vec<Warning> {
 }
 
 /// Masks that took nothing out.
-pub fn nothing_silenced(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn nothing_silenced(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let rows = subject.result.summary.iter().filter(|row| row.silenced == Some(0.0) && row.finished > 0);
     rows.map(|row| {
         warning(
-            WarningCode::NothingSilenced,
+            ReplayWarningCode::NothingSilenced,
             format!("{} silenced no token: it trained as its base does", row.objective),
             "replay more steps, or raise --tau-p",
         )

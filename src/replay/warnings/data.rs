@@ -1,33 +1,33 @@
 //! What of the log is left out, and what is held out.
 
-use super::{Subject, warning};
+use super::subject::{Subject, warning};
 use crate::format::grouped;
-use crate::replay::result::{Warning, WarningCode};
+use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 
 /// Responses, tokens and labels that are missing.
-pub fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn warnings(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     [skipped(subject), incomplete(subject), holdout(subject)].into_iter().flatten().collect()
 }
 
-fn skipped(subject: &Subject<'_>) -> Option<Warning> {
+fn skipped(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let skipped = &subject.result.data.skipped;
     let responses: u64 = skipped.iter().map(|s| s.responses).sum();
     let reasons: Vec<String> =
         skipped.iter().map(|s| format!("{} ({})", s.reason, grouped(s.responses))).collect();
     (responses > 0).then(|| {
         warning(
-            WarningCode::Skipped,
+            ReplayWarningCode::Skipped,
             format!("{} responses cannot be replayed: {}", grouped(responses), reasons.join(", ")),
             "log complete prompt_ids and token_ids",
         )
     })
 }
 
-fn incomplete(subject: &Subject<'_>) -> Option<Warning> {
+fn incomplete(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let tokens = subject.result.data.incomplete_tokens;
     (tokens > 0).then(|| {
         warning(
-            WarningCode::Skipped,
+            ReplayWarningCode::Skipped,
             format!(
                 "{} trained tokens lack an old log-probability or an advantage and are not trained on",
                 grouped(tokens)
@@ -37,7 +37,7 @@ fn incomplete(subject: &Subject<'_>) -> Option<Warning> {
     })
 }
 
-fn holdout(subject: &Subject<'_>) -> Option<Warning> {
+fn holdout(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let (correct, wrong) = subject.labels;
     let (message, hint) = if subject.result.data.holdout_responses == 0 {
         ("nothing is held out: what an arm keeps or loses is not measured".into(), "give --holdout 0.2")
@@ -49,5 +49,5 @@ fn holdout(subject: &Subject<'_>) -> Option<Warning> {
     } else {
         return None;
     };
-    Some(warning(WarningCode::NoHoldout, message, hint))
+    Some(warning(ReplayWarningCode::NoHoldout, message, hint))
 }

@@ -6,19 +6,12 @@ mod objectives;
 mod policy;
 mod rate;
 mod seeds;
+mod subject;
 
-use super::result::{ReplayResult, Warning, WarningCode};
+use self::subject::Subject;
+use super::result::{ReplayResult, ReplayWarning};
 use super::settings::ReplaySettings;
 use crate::ingest::Run;
-
-/// What warnings are made from.
-struct Subject<'a> {
-    result: &'a ReplayResult,
-    run: &'a Run,
-    settings: &'a ReplaySettings,
-    /// Held-out responses that count as correct, and as wrong.
-    labels: (usize, usize),
-}
 
 /// All warnings of a replay.
 pub fn warnings(
@@ -26,9 +19,9 @@ pub fn warnings(
     run: &Run,
     settings: &ReplaySettings,
     labels: (usize, usize),
-) -> Vec<Warning> {
+) -> Vec<ReplayWarning> {
     let subject = Subject { result, run, settings, labels };
-    let groups: [fn(&Subject<'_>) -> Vec<Warning>; 11] = [
+    let groups: [fn(&Subject<'_>) -> Vec<ReplayWarning>; 11] = [
         policy::lost,
         arms::out_of_time,
         policy::surrogate,
@@ -42,8 +35,4 @@ pub fn warnings(
         objectives::warnings,
     ];
     groups.iter().flat_map(|group| group(&subject)).collect()
-}
-
-fn warning(code: WarningCode, message: String, hint: impl Into<String>) -> Warning {
-    Warning { code, message, hint: hint.into() }
 }

@@ -1,23 +1,23 @@
 //! Objectives that had to do without something, or that differ in more than their name says.
 
-use super::{Subject, warning};
+use super::subject::{Subject, warning};
 use crate::ingest::Column;
-use crate::replay::result::{Warning, WarningCode};
+use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 
 /// Baselines that differ from stapo in more than the mask.
 const OTHER_MEANS: [&str; 4] = ["grpo", "dr_grpo", "gspo", "sapo"];
 
 /// All of them.
-pub fn warnings(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn warnings(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     [other_baseline(subject), logged_advantages(subject)].into_iter().flatten().collect()
 }
 
-fn other_baseline(subject: &Subject<'_>) -> Option<Warning> {
+fn other_baseline(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let objectives = &subject.settings.objectives;
     let first = objectives.first().filter(|first| OTHER_MEANS.contains(&first.as_str()))?;
     objectives.iter().any(|o| o == "stapo").then(|| {
         warning(
-            WarningCode::Objective,
+            ReplayWarningCode::Objective,
             format!(
                 "{first} averages and clips otherwise than stapo: their difference is not the mask’s alone"
             ),
@@ -26,12 +26,12 @@ fn other_baseline(subject: &Subject<'_>) -> Option<Warning> {
     })
 }
 
-fn logged_advantages(subject: &Subject<'_>) -> Option<Warning> {
+fn logged_advantages(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let centred = subject.run.has(Column::Reward) && subject.run.has(Column::GroupId);
     let used = subject.settings.objectives.iter().any(|o| o == "dr_grpo");
     (used && !centred).then(|| {
         warning(
-            WarningCode::Objective,
+            ReplayWarningCode::Objective,
             "dr_grpo uses the logged advantages: rewards and groups are not logged".into(),
             "log reward and group_id",
         )

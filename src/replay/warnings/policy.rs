@@ -1,16 +1,16 @@
 //! Whether the policy is the one that wrote the log, and whether it stays near it.
 
 use super::rate::is_below_logged;
-use super::{Subject, warning};
+use super::subject::{Subject, warning};
 use crate::format::{grouped, number};
-use crate::replay::result::{Warning, WarningCode};
+use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 use crate::replay::settings::OldPolicy;
 
 /// A checkpoint that gave the log differs by rounding only.
 const SAME_POLICY: f64 = 0.02;
 
 /// Without a checkpoint, the policy is a stand-in.
-pub fn surrogate(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn surrogate(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let model = &subject.result.model;
     let Some(fit) = &model.fit else { return Vec::new() };
     let judged = match (fit.correlation, fit.mean_abs_error) {
@@ -35,20 +35,20 @@ pub fn surrogate(subject: &Subject<'_>) -> Vec<Warning> {
         grouped(fit.updates),
     );
     vec![warning(
-        WarningCode::Surrogate,
+        ReplayWarningCode::Surrogate,
         message,
         "give the checkpoint that the run started from: --model DIR",
     )]
 }
 
 /// A checkpoint that did not write the first step.
-pub fn another(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn another(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let result = subject.result;
     let first = result.arms.first().and_then(|a| a.steps.first()?.drift);
     let far = first.filter(|drift| *drift > SAME_POLICY && !result.model.surrogate);
     let one = |drift: f64| {
         warning(
-            WarningCode::OtherPolicy,
+            ReplayWarningCode::OtherPolicy,
             format!(
                 "before any update the model’s log-probabilities differ from the log’s by {drift:.3} on average"
             ),
@@ -59,7 +59,7 @@ pub fn another(subject: &Subject<'_>) -> Vec<Warning> {
 }
 
 /// Arms that are further from their start than a guess would be: they say nothing of their objectives.
-pub fn lost(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn lost(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let lost = subject.result.lost();
     let Some(largest) = lost.iter().map(|(_, divergence)| *divergence).reduce(f64::max) else {
         return Vec::new();
@@ -70,7 +70,7 @@ pub fn lost(subject: &Subject<'_>) -> Vec<Warning> {
         false => "lower --lr",
     };
     vec![warning(
-        WarningCode::PolicyLost,
+        ReplayWarningCode::PolicyLost,
         format!(
             "{} of {} arms lost the policy that they started from: they end up to {} nats a token away from it, and a guess among {} tokens is at most {:.1} away; what such an arm ends with says nothing of its objective",
             lost.len(),
@@ -84,7 +84,7 @@ pub fn lost(subject: &Subject<'_>) -> Vec<Warning> {
 }
 
 /// The replayed policy leaves the one that drew the responses.
-pub fn drift(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn drift(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let steps = || subject.result.arms.iter().flat_map(|a| &a.steps);
     let largest = steps().filter_map(|s| s.drift).fold(0.0, f64::max);
     if largest < subject.settings.drift_limit || subject.result.model.surrogate {
@@ -100,7 +100,7 @@ pub fn drift(subject: &Subject<'_>) -> Vec<Warning> {
         false => "replay fewer steps (--steps), or lower --lr",
     };
     vec![warning(
-        WarningCode::Drift,
+        ReplayWarningCode::Drift,
         format!(
             "the replay drifts up to {largest:.3} (mean |ln ρ|) from the policy that drew the responses{recomputed}"
         ),

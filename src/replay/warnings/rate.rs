@@ -1,19 +1,19 @@
 //! The learning rate against the log's own.
 
-use super::{Subject, warning};
+use super::subject::{Subject, warning};
 use crate::replay::provenance::logged_rate;
-use crate::replay::result::{Warning, WarningCode};
+use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 
 /// Learning rates that differ by more than this factor are worth a word.
 const RATE_FACTOR: f64 = 3.0;
 
 /// The user asked for another rate than the log's.
-pub fn other_than_logged(subject: &Subject<'_>) -> Vec<Warning> {
+pub fn other_than_logged(subject: &Subject<'_>) -> Vec<ReplayWarning> {
     let rate = subject.settings.optimizer.rate();
     let differs = |logged: &f64| !(1.0 / RATE_FACTOR..=RATE_FACTOR).contains(&(rate / logged));
     let one = |logged: f64| {
         warning(
-            WarningCode::LearningRate,
+            ReplayWarningCode::LearningRate,
             format!("this replay’s learning rate is {}, the log says {}", plain(rate), plain(logged)),
             "leave --lr out to train at the log’s rate and see effects of its size",
         )

@@ -12,7 +12,7 @@ use crate::report::run_name;
 
 /// Bytes that the parts which grow with the log may take, by what a reader misses most.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct PageBudget {
     /// Candidates for live thresholds.
     pub candidates: usize,
     /// Flagged tokens in their context.
@@ -25,7 +25,7 @@ pub struct Budget {
     pub drill: usize,
 }
 
-impl Budget {
+impl PageBudget {
     /// All that a page has room for.
     pub const FULL: Self = Self {
         candidates: 1_100_000,
@@ -55,7 +55,7 @@ pub struct Material<'a> {
     /// Its charts.
     pub charts: &'a [Drawn],
     /// What the page has room for.
-    pub budget: Budget,
+    pub budget: PageBudget,
     /// The flagged tokens that fit.
     pub cases: Chosen<'a>,
     /// The responses that fit.
@@ -68,7 +68,7 @@ pub struct Material<'a> {
 
 impl<'a> Material<'a> {
     /// Chooses what fits.
-    pub fn new(analysis: &'a RunAnalysis, charts: &'a [Drawn], budget: Budget) -> Self {
+    pub fn new(analysis: &'a RunAnalysis, charts: &'a [Drawn], budget: PageBudget) -> Self {
         let ((cases, tuning), (views, rollouts)) = rayon::join(
             || {
                 let cases = case_rows::choose(analysis, budget.cases);

@@ -28,7 +28,7 @@ pub use verdict::{since, when, word};
 use super::charts::Drawn;
 use super::page::{Page, Section};
 use crate::analyze::RunAnalysis;
-use material::{Budget, Material};
+use material::{Material, PageBudget};
 
 /// Bytes of the page at most, whatever the log.
 pub const PAGE_LIMIT: usize = 5_000_000;
@@ -60,7 +60,7 @@ const SECTIONS: &[fn(&Material<'_>) -> Option<Section>] = &[
 pub fn page(analysis: &RunAnalysis, charts: &[Drawn]) -> String {
     let mut html = String::new();
     for percent in [100, 60, 30, 10, 0] {
-        html = assemble(Material::new(analysis, charts, Budget::FULL.scaled(percent)));
+        html = assemble(Material::new(analysis, charts, PageBudget::FULL.scaled(percent)));
         if html.len() <= PAGE_LIMIT {
             break;
         }

@@ -4,7 +4,7 @@ use maud::html;
 
 use super::words::{name, policy, statements};
 use super::{cases, objectives, tables};
-use crate::replay::result::{Warning, WarningCode};
+use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 use crate::replay::{ArmTiming, FEWEST_SEEDS, ReplayResult};
 use crate::report::charts::Drawn;
 use crate::report::numbers::{amount, count, none, number, percent};
@@ -51,12 +51,12 @@ fn counted(n: u64, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-fn notice(warning: &Warning) -> Notice {
+fn notice(warning: &ReplayWarning) -> Notice {
     Notice {
         name: warning.code.label().into(),
         serious: matches!(
             warning.code,
-            WarningCode::Surrogate | WarningCode::PolicyLost | WarningCode::ArmStopped
+            ReplayWarningCode::Surrogate | ReplayWarningCode::PolicyLost | ReplayWarningCode::ArmStopped
         ),
         message: warning.message.clone(),
         hint: warning.hint.clone(),

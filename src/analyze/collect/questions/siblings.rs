@@ -14,7 +14,7 @@ use crate::analyze::collect::kept::Census;
 use crate::analyze::collect::sample::{SampleGate, largest_hash};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
-use crate::analyze::right::Rule;
+use crate::analyze::right::RightRule;
 use crate::ingest::{Column, Id};
 
 /// What a response takes beside its tokens, as so many of them: lists of its own, its place in its group.
@@ -49,12 +49,12 @@ pub struct Sibling {
 
 impl Sibling {
     /// Whether it is right, where known.
-    pub fn right_by(&self, rule: &Rule) -> Option<bool> {
+    pub fn right_by(&self, rule: &RightRule) -> Option<bool> {
         let is = |value: f32, high: f32| (!value.is_nan()).then_some(value == high);
         match rule {
-            Rule::Given(_) => self.right,
-            Rule::Part { part, values: [_, high], .. } => is(*self.parts.get(*part)?, *high),
-            Rule::Reward([_, high]) => is(self.reward, *high),
+            RightRule::Given(_) => self.right,
+            RightRule::Part { part, values: [_, high], .. } => is(*self.parts.get(*part)?, *high),
+            RightRule::Reward([_, high]) => is(self.reward, *high),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::analyze::finish::ratios::{mean, share};
 use crate::analyze::result::groups::{
     ByAnswer, ByOutcome, Groups, OutcomeLength, PassRateRow, StepGroupOutcomes,
 };
-use crate::analyze::right::Rule;
+use crate::analyze::right::RightRule;
 use crate::stats::exact_sum::ExactSum;
 
 /// Counts of groups; parts add up in any order.
@@ -168,7 +168,7 @@ struct StepTally {
 
 impl StepTally {
     /// `None` where of no group it is known what is right.
-    fn of(step: i64, groups: &GroupsOfStep, rule: &Rule, rounding: Rounding) -> Option<Self> {
+    fn of(step: i64, groups: &GroupsOfStep, rule: &RightRule, rounding: Rounding) -> Option<Self> {
         let mut tally = Tally::default();
         let mut by_rate: [RateTally; RATES.len()] = Default::default();
         let mut judged_groups = Vec::new();
@@ -198,7 +198,7 @@ fn rate_rows(rates: &[RateTally], all: &Tally) -> Vec<PassRateRow> {
 }
 
 /// Length by outcome, over the groups that were kept whole; `None` where none was.
-fn length(rule: &Rule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
+fn length(rule: &RightRule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
     let mut sums = [(0_u64, 0_u64); 2];
     for sibling in kept.groups.values().flat_map(|group| &group.siblings) {
         if let Some(right) = sibling.right_by(rule) {
@@ -215,7 +215,7 @@ fn length(rule: &Rule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
 /// Groups by outcome; `None` without groups, or where nothing says what is right.
 pub fn groups(
     groups: &GroupTable,
-    rule: Option<&Rule>,
+    rule: Option<&RightRule>,
     kept: &Siblings,
     rounding: Rounding,
 ) -> Option<Groups> {
