@@ -2,7 +2,7 @@
 
 use super::result::{
     ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell, RuleRow,
-    RunAnalysis, SweepCell,
+    RunAnalysis, SweepCell, VocabularyRow,
 };
 use crate::framework::taxonomy::TokenClass;
 use crate::tables::{Columns, DataFrame};
@@ -146,18 +146,7 @@ impl RunAnalysis {
     /// One row a token id.
     #[must_use]
     pub fn vocabulary_frame(&self) -> DataFrame {
-        Columns::of(&self.vocabulary.rows)
-            .int("token_id", |r| r.token_id)
-            .text("token", |r| &r.token)
-            .count("positive", |r| r.positive)
-            .count("negative", |r| r.negative)
-            .count("zero", |r| r.zero)
-            .count("candidates", |r| r.candidates)
-            .count("silenced", |r| r.silenced)
-            .count("exploratory", |r| r.exploratory)
-            .float("positive_energy", |r| r.positive_energy)
-            .float("negative_energy", |r| r.negative_energy)
-            .frame()
+        VocabularyRow::frame(&self.vocabulary.rows.iter().collect::<Vec<_>>())
     }
 
     /// One row a pair of thresholds.
@@ -215,6 +204,25 @@ impl RunAnalysis {
             .count("positive", |r| r.positive)
             .count("negative", |r| r.negative)
             .count("zero", |r| r.zero)
+            .float("positive_energy", |r| r.positive_energy)
+            .float("negative_energy", |r| r.negative_energy)
+            .frame()
+    }
+}
+
+impl VocabularyRow {
+    /// One row a token id.
+    #[must_use]
+    pub fn frame(rows: &[&Self]) -> DataFrame {
+        Columns::of(rows)
+            .int("token_id", |r| r.token_id)
+            .text("token", |r| &r.token)
+            .count("positive", |r| r.positive)
+            .count("negative", |r| r.negative)
+            .count("zero", |r| r.zero)
+            .count("candidates", |r| r.candidates)
+            .count("silenced", |r| r.silenced)
+            .count("exploratory", |r| r.exploratory)
             .float("positive_energy", |r| r.positive_energy)
             .float("negative_energy", |r| r.negative_energy)
             .frame()

@@ -8,7 +8,6 @@ use crate::report::draw::{
 };
 use crate::report::numbers::{count, percent};
 use crate::report::text::token_or_id;
-use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Which tokens are spurious";
 /// Token ids that are drawn at most.
@@ -48,7 +47,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         reading: "Flagged tokens per string (left) and how often the string occurs in answers with a positive or negative advantage (right): a mask that falls on one frequent, useful string will do harm.".into(),
         notes,
         scenes: Scenes::draw(|width| ink(rows, width)),
-        table: table(&flagged[..flagged.len().min(TABLE_ROWS)]),
+        table: VocabularyRow::frame(&flagged[..flagged.len().min(TABLE_ROWS)]),
     })
 }
 
@@ -116,19 +115,4 @@ fn ranked(rows: &[VocabularyRow]) -> Vec<&VocabularyRow> {
 
 fn label(row: &VocabularyRow) -> String {
     token_or_id(row.token.as_deref(), row.token_id)
-}
-
-fn table(rows: &[&VocabularyRow]) -> DataFrame {
-    Columns::of(rows)
-        .int("token_id", |r| r.token_id)
-        .text("token", |r| r.token.as_deref())
-        .count("positive", |r| r.positive)
-        .count("negative", |r| r.negative)
-        .count("zero", |r| r.zero)
-        .count("candidates", |r| r.candidates)
-        .count("silenced", |r| r.silenced)
-        .count("exploratory", |r| r.exploratory)
-        .float("positive_energy", |r| r.positive_energy)
-        .float("negative_energy", |r| r.negative_energy)
-        .frame()
 }
