@@ -29,7 +29,7 @@ pub use gate::{Gate, Judged};
 pub use partial::{analyze_partial, is_partial};
 pub use plan::{PassRule, Purpose};
 pub use result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};
-pub use settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
+pub use settings::{AnalyzeSettings, BatchUnit, CONTEXT_TOKENS, MemoryLimits};
 pub use shards::{
     Cache, CacheUse, LookFile, MadePart, MergedParts, ShardPlan, collect_look, collect_shard, part_name,
 };
@@ -41,9 +41,6 @@ use finish::Scan;
 use finish::second_look::{LookAgain, Reread};
 use plan::Plan;
 use shards::Gathered;
-
-/// Tokens of context kept on either side of a flagged token.
-pub const CONTEXT_TOKENS: usize = 12;
 
 /// Analyses a whole run.
 ///

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::CONTEXT_TOKENS;
 use super::condition::Condition;
 use crate::framework::corrections::Correction;
 use crate::framework::s2t::S2tSettings;
 use crate::framework::token::ClipRange;
+
+/// Tokens of context kept on either side of a flagged token.
+pub const CONTEXT_TOKENS: usize = 12;
 
 /// What thresholds are taken over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -2,7 +2,9 @@
 
 mod alignment;
 mod groups;
+mod outcome;
 
+use self::outcome::{check, grade, share, skipped};
 use super::noise::is_mean_something;
 use super::report::{Check, CheckOutcome};
 use super::tally::Tally;
@@ -16,27 +18,6 @@ const INFEASIBLE_FAIL: f64 = 1e-2;
 const ON_POLICY_WARN: f64 = 0.05;
 const ON_POLICY_FAIL: f64 = 0.25;
 const ZERO_LOGPROB_WARN: f64 = 0.5;
-
-fn grade(value: f64, warn: f64, fail: f64) -> CheckOutcome {
-    match value {
-        v if v > fail => CheckOutcome::Fail,
-        v if v > warn => CheckOutcome::Warn,
-        _ => CheckOutcome::Pass,
-    }
-}
-
-fn check(code: &'static str, verdict: CheckOutcome, message: String, hint: &'static str) -> Check {
-    let hint = matches!(verdict, CheckOutcome::Warn | CheckOutcome::Fail).then_some(hint);
-    Check { code, verdict, message, hint }
-}
-
-fn skipped(code: &'static str, needs: &str) -> Check {
-    Check { code, verdict: CheckOutcome::Skip, message: format!("needs {needs}"), hint: None }
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
 
 /// All health checks, in the order they are shown.
 pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<u32>) -> Vec<Check> {
@@ -163,7 +144,7 @@ fn zeros(tally: &Tally) -> Check {
     if tally.trained == 0 {
         return skipped("zeros", "log-probabilities");
     }
-    let share = percent(tally.zero_logprobs, tally.trained);
+    let share = share(tally.zero_logprobs, tally.trained);
     let verdict = grade(share, ZERO_LOGPROB_WARN, f64::INFINITY);
     let message = match tally.zero_logprobs {
         0 => "no log-probability is exactly zero".into(),
@@ -176,7 +157,7 @@ fn feasible(tally: &Tally) -> Check {
     if tally.pairs == 0 {
         return skipped("feasible", "log-probability and entropy");
     }
-    let share = percent(tally.infeasible, tally.pairs);
+    let share = share(tally.infeasible, tally.pairs);
     let verdict = grade(share, INFEASIBLE_WARN, INFEASIBLE_FAIL);
     let message = match tally.infeasible {
         0 => "every pair of p and H can be of one distribution (tolerance 0.02 nats)".into(),

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::NamedRun;
 use super::by_step::{Points, Scalar, row};
+use super::named_run::NamedRun;
 use super::result::{AnswerRow, Family, MetricRow, Series, Unit};
 use super::settings::CompareSettings;
 use crate::analyze::result::offpolicy::{Difference, Differences};

@@ -1,6 +1,6 @@
 //! The causes of each arm side by side: who has which, and who could not be checked.
 
-use super::NamedRun;
+use super::named_run::NamedRun;
 use super::result::{ArmCause, CauseRow};
 use crate::analyze::result::{Cause, CauseCode, Confidence};
 use crate::format::{few_names, words};

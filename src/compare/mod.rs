@@ -15,6 +15,7 @@ mod frames;
 mod intervals;
 mod join;
 mod judge;
+mod named_run;
 pub(crate) mod names;
 mod pairs;
 mod quantities;
@@ -30,6 +31,7 @@ pub mod verdict;
 mod warnings;
 mod write;
 
+pub use named_run::NamedRun;
 pub use result::Comparison;
 pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
 pub use trainer::Trainer;
@@ -55,16 +57,6 @@ pub(crate) fn read_metrics(path: &std::path::Path) -> Result<()> {
     // A run of some name, so that files of one run are read, too.
     let input = TrainerInput { run: Some("run".into()), path: path.to_owned() };
     trainer::read(&[input], &[]).map(|_| ())
-}
-
-/// An analysed run with its name.
-pub struct NamedRun {
-    /// Its name.
-    pub name: String,
-    /// The name of its arm.
-    pub arm: String,
-    /// Its analysis, with sums by group.
-    pub analysis: ComparedRun,
 }
 
 /// Analyses and compares runs; the first arm is the baseline. `progress` is asked for what to tell

@@ -1,7 +1,7 @@
 //! How far a metric can go: a share from 0 to 1, a reward or a part of it as far as single responses got, in all
 //! runs of both arms.
 
-use super::NamedRun;
+use super::named_run::NamedRun;
 use super::result::{Family, MetricRow, Unit};
 
 /// Notes the range of a metric that has one: the lowest and highest of both arms, whichever is the baseline.

@@ -1,6 +1,7 @@
 //! Scalars that the trainer logged: CSV files with the columns `run`, `step` and anything numeric,
 //! exports of Weights & Biases, and `trainer_state.json` of transformers.
 
+mod scalars;
 mod state;
 mod table;
 
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
 use std::path::{Component, Path};
 
+use self::scalars::Scalars;
 use super::settings::TrainerInput;
 use crate::error::{Error, Result};
 use crate::tables::{Columns, DataFrame};
@@ -49,47 +51,6 @@ impl Trainer {
 
 /// Values by run and step, then by metric.
 type Values = BTreeMap<(String, i64), BTreeMap<String, f64>>;
-
-/// The rows of one file.
-#[derive(Debug, Default)]
-struct Scalars {
-    /// Run and step of each row.
-    rows: Vec<(String, i64)>,
-    /// Metrics with a value for each row.
-    columns: Vec<(String, Vec<Option<f64>>)>,
-    skipped: Vec<(String, String, usize)>,
-}
-
-impl Scalars {
-    /// The rows of the run that the user says the file is of. One run in it is that one, whatever name the
-    /// trainer gave it.
-    fn of_run(mut self, run: &str, path: &Path) -> Result<Self> {
-        let names: BTreeSet<&str> = self.rows.iter().map(|(name, _)| name.as_str()).collect();
-        if names.contains(run) {
-            let own: Vec<bool> = self.rows.iter().map(|(name, _)| name == run).collect();
-            let mut kept = own.iter();
-            self.rows.retain(|_| kept.next() == Some(&true));
-            for (_, values) in &mut self.columns {
-                let mut kept = own.iter();
-                values.retain(|_| kept.next() == Some(&true));
-            }
-            return Ok(self);
-        }
-        if names.len() > 1 {
-            let names: Vec<&str> = names.into_iter().take(8).collect();
-            return Err(Error::Usage {
-                message: format!(
-                    "--metrics {run}={}: it holds several runs ({}), and none is called {run}",
-                    path.display(),
-                    names.join(", ")
-                ),
-                hint: "give a file of one run, or rename the run in the file".into(),
-            });
-        }
-        self.rows.iter_mut().for_each(|(name, _)| run.clone_into(name));
-        Ok(self)
-    }
-}
 
 /// Fails where the user names a run that is not compared.
 fn require_known(input: &TrainerInput, runs: &[&str]) -> Result<()> {

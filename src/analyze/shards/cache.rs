@@ -12,10 +12,13 @@
 //! long as the files are there that bounded it. A few such entries lie beside the large one, which is not written
 //! anew each time.
 
+mod cache_use;
 mod covered;
 mod entries;
 mod layer;
 mod room;
+
+pub use self::cache_use::CacheUse;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -49,18 +52,6 @@ pub struct Cache {
     folder: PathBuf,
     /// What entries of others may take.
     room: u64,
-}
-
-/// What a cache was good for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CacheUse {
-    /// Files that were not read.
-    pub reused: usize,
-    /// Files that were read.
-    pub read: usize,
-    /// What could not be used, and why.
-    pub notes: Vec<String>,
 }
 
 impl Cache {
@@ -257,16 +248,4 @@ fn growing(run: &Run, changed: &[usize]) -> Vec<bool> {
     let mut grows = vec![false; run.files.len()];
     newest.iter().chain(changed).for_each(|file| grows[*file] = true);
     grows
-}
-
-impl CacheUse {
-    fn tell(&self, progress: &dyn Progress) {
-        self.notes.iter().for_each(|note| progress.note(note));
-    }
-
-    /// Notes that an entry cannot be used, and deletes it: what it held is read again.
-    fn drop_entry(&mut self, path: &Path, error: &Error) {
-        self.notes.push(format!("{error}: read again"));
-        let _ = place::remove(path);
-    }
 }

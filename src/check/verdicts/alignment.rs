@@ -1,6 +1,6 @@
 //! Whether columns belong to the same tokens: their correlation, beside that with the neighbouring token.
 
-use super::{check, skipped};
+use super::outcome::{check, skipped};
 use crate::check::noise::Noisy;
 use crate::check::report::{Check, CheckOutcome};
 use crate::check::tally::{SHIFTS, Tally};

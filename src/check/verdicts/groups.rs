@@ -1,6 +1,6 @@
 //! Whether responses, groups and advantages are what an update is made of.
 
-use super::{check, grade, percent, skipped};
+use super::outcome::{check, grade, share, skipped};
 use crate::check::report::{Check, CheckOutcome};
 use crate::check::tally::{Group, Tally};
 use crate::format::{self, grouped};
@@ -15,7 +15,7 @@ pub fn duplicates(tally: &Tally) -> Check {
     if all == 0 {
         return skipped("duplicates", "responses with tokens");
     }
-    let share = percent(repeated, all);
+    let share = share(repeated, all);
     let verdict = grade(share, DUPLICATES_WARN, f64::INFINITY);
     let message = match repeated {
         0 => "no response repeats one of another step".into(),
@@ -35,7 +35,7 @@ pub fn zero_advantage(tally: &Tally) -> Check {
     if all == 0 {
         return skipped("zero_advantage", "an advantage");
     }
-    let share = percent(zero, all);
+    let share = share(zero, all);
     let verdict =
         if zero == all { CheckOutcome::Fail } else { grade(share, ZERO_ADVANTAGE_WARN, f64::INFINITY) };
     let message = format!("{:.1} % of trained tokens have advantage zero", share * 100.0);
@@ -82,9 +82,9 @@ pub fn group_means(tally: &Tally) -> Check {
         return skipped("group_means", "groups with an advantage");
     }
     let off = |g: &&Group| (g.advantage.value() / g.responses as f64).abs() > 0.05 * f64::from(g.largest);
-    let centred = 1.0 - percent(judged().filter(off).count() as u64, all);
+    let centred = 1.0 - share(judged().filter(off).count() as u64, all);
     let (responses, varying) = tally.varying_advantage;
-    let token_level = percent(varying, responses);
+    let token_level = share(varying, responses);
     let verdict = if token_level < 0.5 && centred < 0.9 { CheckOutcome::Warn } else { CheckOutcome::Pass };
     let message = format!(
         "{:.0} % of groups with an advantage have mean zero; advantage differs inside {:.0} % of responses",

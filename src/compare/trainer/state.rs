@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::Scalars;
+use super::scalars::Scalars;
 use crate::error::{Error, Result};
 use crate::ingest::non_finite_to_null;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use polars::prelude::{CsvReadOptions, DataFrame, SerReader};
 
-use super::Scalars;
+use super::scalars::Scalars;
 use crate::error::{Error, Result};
 use crate::ingest::guarded;
 

@@ -12,7 +12,7 @@ use super::opened::{Opened, open};
 use super::settings::IngestSettings;
 use super::stored::Stored;
 use crate::error::{Error, Result};
-use crate::ingest::json::Annotations;
+use crate::ingest::json::read_annotations;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::user_map::UserMap;
 
@@ -37,7 +37,7 @@ pub fn annotate(found: &mut Discovered, settings: &IngestSettings) -> Result<()>
         }
         let notes: Vec<Stored> =
             once(notes, &mut found.skipped).into_iter().map(|file| file.stored).collect();
-        let notes = Arc::new(Annotations::read(&notes, settings.limits)?);
+        let notes = Arc::new(read_annotations(&notes, settings.limits)?);
         let (streams, others): (Vec<LogFile>, Vec<LogFile>) =
             std::mem::take(&mut found.files).into_iter().partition(|file| is_stream(file.path(), &traces));
         found.files = others;

@@ -11,14 +11,9 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use serde::Deserialize;
-
 use super::field::{Field, Object};
-use super::lines::Lines;
-use super::non_finite;
 use super::parse::Parser;
 use crate::error::{Error, Result};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::output::Scratch;
 
@@ -46,42 +41,6 @@ impl std::fmt::Debug for Annotations {
 }
 
 impl Annotations {
-    /// Reads the lines of some files; of the same trace, later ones count more.
-    pub fn read(files: &[Stored], limits: Limits) -> Result<Self> {
-        let folder = Scratch::new()?;
-        let path = folder.path().join("annotations");
-        let failed = |e| Error::write(&path, e);
-        let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
-        let mut out = BufWriter::new(file);
-        let mut stretches: HashMap<Box<str>, Vec<Stretch>> = HashMap::new();
-        let mut offset = 0;
-        for file in files {
-            let mut lines = match Lines::open(file, limits) {
-                Err(Error::Empty { .. }) => continue,
-                lines => lines?,
-            };
-            // The last line of a run that goes on may be torn; no other.
-            let mut torn: Option<Error> = None;
-            while let Some(line) = lines.next_line()? {
-                if let Some(error) = torn.take() {
-                    return Err(error);
-                }
-                match trace_of(line) {
-                    Ok(Some(trace)) => {
-                        let bytes = line.len() as u64;
-                        out.write_all(line).map_err(failed)?;
-                        stretches.entry(trace).or_default().push(Stretch { offset, bytes });
-                        offset += bytes;
-                    }
-                    Ok(None) => {}
-                    Err(message) => torn = Some(lines.corrupt(message)),
-                }
-            }
-        }
-        let file = out.into_inner().map_err(|e| Error::write(&path, e.into_error()))?;
-        Ok(Self { copy: Mutex::new(file), path, stretches, limits, _folder: folder })
-    }
-
     /// The lines of a trace, in the order they were written.
     pub(super) fn of(&self, trace: &str) -> std::result::Result<Vec<Object>, String> {
         let stretches = self.stretches.get(trace).map_or(&[][..], Vec::as_slice);
@@ -104,13 +63,36 @@ impl Annotations {
     }
 }
 
-/// The trace that a line belongs to.
-fn trace_of(line: &[u8]) -> std::result::Result<Option<Box<str>>, String> {
-    #[derive(Deserialize)]
-    struct Named {
-        trace_id: Option<Box<str>>,
+/// The copy while it is written.
+pub(super) struct AnnotationsWriter {
+    out: BufWriter<File>,
+    offset: u64,
+    path: PathBuf,
+    stretches: HashMap<Box<str>, Vec<Stretch>>,
+    folder: Scratch,
+}
+
+impl AnnotationsWriter {
+    pub(super) fn new() -> Result<Self> {
+        let folder = Scratch::new()?;
+        let path = folder.path().join("annotations");
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let out = BufWriter::new(file.map_err(|e| Error::write(&path, e))?);
+        Ok(Self { out, offset: 0, path, stretches: HashMap::new(), folder })
     }
-    let named = serde_json::from_slice::<Named>(line)
-        .or_else(|_| serde_json::from_slice::<Named>(&non_finite::to_null(line)));
-    named.map(|named| named.trace_id).map_err(|e| format!("not an annotation: {e}"))
+
+    /// Adds a line of a trace; of the same trace, later ones count more.
+    pub(super) fn add(&mut self, trace: Box<str>, line: &[u8]) -> Result<()> {
+        let (offset, bytes) = (self.offset, line.len() as u64);
+        self.out.write_all(line).map_err(|e| Error::write(&self.path, e))?;
+        self.stretches.entry(trace).or_default().push(Stretch { offset, bytes });
+        self.offset += bytes;
+        Ok(())
+    }
+
+    pub(super) fn finish(self, limits: Limits) -> Result<Annotations> {
+        let Self { out, path, stretches, folder, .. } = self;
+        let file = out.into_inner().map_err(|e| Error::write(&path, e.into_error()))?;
+        Ok(Annotations { copy: Mutex::new(file), path, stretches, limits, _folder: folder })
+    }
 }

@@ -1,6 +1,7 @@
 //! JSON lines of any framework as Arrow batches in nested layout, one row a response.
 
 mod adapters;
+mod annotation_files;
 mod annotations;
 mod arrays;
 mod batches;
@@ -12,6 +13,7 @@ mod non_finite;
 mod parse;
 mod rows;
 
+pub use annotation_files::read_annotations;
 pub use annotations::Annotations;
 pub use batches::JsonBatches;
 pub use columns::LateField;

@@ -2,6 +2,7 @@
 //! corrections, clipping by side, KL to the reference, parts of the reward, cut responses, loops,
 //! slices, and whole groups for what only siblings can tell.
 
+mod asked;
 pub mod breakdown;
 pub mod clipped_tokens;
 mod collector;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::asked::Asked;
 pub use self::collector::QuestionCollector;
 
 use self::breakdown::Breakdown;
@@ -31,43 +33,9 @@ use self::ratio_histogram::RatioHistogram;
 use self::siblings::Siblings;
 use self::slices::SliceTable;
 use self::step_facts::StepFacts;
-use super::columns::Columns;
 use super::kept_entropies::{KeptCount, KeptGate};
 use super::sample::SampleGate;
-use super::tally::BatchKey;
 use crate::analyze::plan::Questions;
-use crate::ingest::TokenBatch;
-
-/// A response as far as these questions need it.
-pub struct Asked<'a> {
-    /// The batch it is in.
-    pub source: &'a TokenBatch,
-    /// Its index there.
-    pub index: usize,
-    /// Step.
-    pub step: i64,
-    /// Mini-batch inside of the step, where logged.
-    pub update: Option<i64>,
-    /// What its threshold is taken over.
-    pub batch: BatchKey,
-    /// The hash of its group, else of itself.
-    pub cluster: u64,
-    /// Reward; NaN where not logged.
-    pub reward: f32,
-    /// Its trained tokens.
-    pub trained: &'a Columns<'a>,
-    /// All its tokens.
-    pub whole: &'a Columns<'a>,
-    /// The indices of its trained tokens, where not all are.
-    pub picks: Option<&'a [u32]>,
-}
-
-impl Asked<'_> {
-    /// The token of the response that trained token `t` is.
-    pub fn token(&self, t: usize) -> usize {
-        self.picks.map_or(t, |picks| picks[t] as usize)
-    }
-}
 
 /// What all workers collected of the run, or of a part of it.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The corrections bench from its sums, and which spurious tokens each correction would have removed.
 
-use super::Steps;
 use super::flags::CandidateFlags;
+use super::steps::Steps;
 use crate::analyze::collect::questions::clipped_tokens::TokensById;
 use crate::analyze::collect::questions::corrections::CorrectionTally;
 use crate::analyze::finish::ratios::share;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Steps;
 use super::breakdown::probability_name;
+use super::steps::Steps;
 use crate::analyze::collect::questions::clipped_tokens::ClippedTokens;
 use crate::analyze::collect::questions::step_facts::{EndTally, MeanTally, ReferenceTally, StepFacts};
 use crate::analyze::finish::ratios::{mean, share};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Steps;
+use super::steps::Steps;
 use crate::analyze::collect::questions::difference::DifferenceTally;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::result::offpolicy::{

@@ -13,24 +13,19 @@ mod notes;
 mod pass_at;
 mod slices;
 mod spurious;
+mod steps;
 mod within_groups;
-
-use std::collections::BTreeMap;
 
 pub use self::flags::CandidateFlags;
 use self::spurious::SpuriousPlaces;
 use super::flagged::FlaggedSource;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::questions::ratio_histogram;
-use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::Answers;
 use crate::analyze::result::groups::Groups;
 use crate::analyze::result::offpolicy::RatioBins;
 use crate::stats::exact_sum::ExactSum;
-
-/// What was collected, by step.
-type Steps = BTreeMap<i64, StepFacts>;
 
 /// Groups by their outcome, where something says what is right.
 pub fn group_outcomes(collected: &Collected, source: &FlaggedSource) -> Option<Groups> {

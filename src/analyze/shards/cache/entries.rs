@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::CacheUse;
+use super::cache_use::CacheUse;
 use super::covered::{changed_since, numbers_of};
 use crate::analyze::plan::Plan;
 use crate::analyze::shards::gathered::Gathered;

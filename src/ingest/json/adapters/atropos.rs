@@ -3,8 +3,8 @@
 use std::vec::IntoIter;
 
 use super::super::field::{Field, Object};
+use super::context::{Bad, Context, Responses, is_set, take_numbers};
 use super::sequence::Sequence;
-use super::{Bad, Context, Responses};
 
 /// Marks a token that is not trained on.
 const IGNORED: f64 = -100.0;
@@ -41,11 +41,11 @@ impl Group {
         };
         let masks = members(&mut row, "masks")?.unwrap_or_default();
         same("masks", masks.len())?;
-        let scores = super::take_numbers(&mut row, "scores")?.unwrap_or_default();
+        let scores = take_numbers(&mut row, "scores")?.unwrap_or_default();
         same("scores", scores.len())?;
         let advantages = match row.get("advantages") {
             Some(Field::Numbers(n)) if n.values.iter().any(|v| !v.is_nan()) => {
-                super::take_numbers(&mut row, "advantages")?
+                take_numbers(&mut row, "advantages")?
             }
             _ => None,
         };
@@ -133,5 +133,5 @@ fn trained(mask: &[f64], ids: &[f64]) -> Vec<bool> {
     if mask.contains(&IGNORED) || mask == ids {
         return mask.iter().map(|m| *m != IGNORED && !m.is_nan()).collect();
     }
-    mask.iter().map(|m| super::is_set(*m)).collect()
+    mask.iter().map(|m| is_set(*m)).collect()
 }

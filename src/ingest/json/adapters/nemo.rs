@@ -2,8 +2,8 @@
 //! the longest of the batch.
 
 use super::super::field::{Field, Object};
+use super::context::{Bad, is_set, take_numbers};
 use super::sequence::Sequence;
-use super::{Bad, is_set, take_numbers};
 
 pub(super) fn response(mut row: Object) -> Result<Object, Bad> {
     for (_, value) in row.iter_mut() {

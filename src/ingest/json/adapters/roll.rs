@@ -1,7 +1,7 @@
 //! ROLL's logging board: lists of unequal length, all beginning at the first response token.
 
 use super::super::field::{Field, Object};
-use super::is_set;
+use super::context::is_set;
 
 pub(super) fn response(mut row: Object) -> Object {
     let length = match row.get("new_response_mask") {

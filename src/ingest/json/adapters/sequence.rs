@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::field::{Field, Numbers, Object};
-use super::Bad;
+use super::context::Bad;
 
 /// Prompt and response with the streams that belong to them; all vectors have one entry a token.
 #[derive(Default)]

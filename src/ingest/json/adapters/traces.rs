@@ -16,8 +16,8 @@ use self::node::{Node, STREAMS};
 use self::noted::Noted;
 use super::super::annotations::Annotations;
 use super::super::field::{Field, Numbers, Object};
+use super::context::{Bad, Context, Responses};
 use super::sequence::Sequence;
-use super::{Bad, Context, Responses};
 
 /// Messages a trace may have; the walk from every leaf to its root stays affordable.
 const MAX_NODES: usize = 100_000;

@@ -2,7 +2,7 @@
 //! the completion it sampled. Every turn is one response, so no token counts twice.
 
 use super::super::field::{Field, Numbers, Object};
-use super::{Bad, Context, Responses, is_set, take_numbers};
+use super::context::{Bad, Context, Responses, is_set, take_numbers};
 
 pub(super) fn responses(mut row: Object, context: &Context) -> Responses {
     let turns = match row.take("trajectory") {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{RUNS, label, look};
+use super::look::{RUNS, label, look};
 use crate::compare::Comparison;
 use crate::compare::result::{Arm, Series};
 use crate::report::charts::series::{POINTS, draw_series};

@@ -1,7 +1,7 @@
 //! All differences with their intervals, relative to the baseline.
 
 use super::arms::{Chosen, chosen, left_out};
-use super::label;
+use super::look::label;
 use crate::compare::Comparison;
 use crate::compare::result::MetricRow;
 use crate::compare::verdict::{level, shown_difference, shown_p};

@@ -1,7 +1,7 @@
 //! The entropy of each arm minus the baseline's over steps.
 
 use super::arms::{self, Chosen, Line, Point, chosen, means, of_runs, thinned};
-use super::label;
+use super::look::label;
 use super::over_steps::ink;
 use crate::compare::Comparison;
 use crate::compare::result::Arm;

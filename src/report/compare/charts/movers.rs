@@ -1,6 +1,6 @@
 //! Token ids that gained or lost most.
 
-use super::label;
+use super::look::label;
 use crate::compare::result::{DistributionChange, TokenChange};
 use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};

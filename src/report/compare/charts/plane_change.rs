@@ -1,6 +1,6 @@
 //! Regions of the probability × entropy plane that gained or lost tokens.
 
-use super::label;
+use super::look::label;
 use crate::compare::result::{DistributionChange, RegionChange};
 use crate::compare::verdict::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};

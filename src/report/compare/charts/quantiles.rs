@@ -1,7 +1,7 @@
 //! Entropy against token quantile in the last third of each run.
 
 use super::arms::{self, Line, chosen, summary};
-use super::label;
+use super::look::label;
 use crate::compare::Comparison;
 use crate::report::charts::series::largest;
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};

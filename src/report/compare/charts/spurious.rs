@@ -1,7 +1,7 @@
 //! Spurious vocabularies side by side.
 
 use super::arms::{Chosen, chosen, left_out};
-use super::label;
+use super::look::label;
 use crate::compare::Comparison;
 use crate::compare::result::SpuriousToken;
 use crate::report::charts::{Chart, Drawn, Missing};

@@ -1,7 +1,7 @@
 //! Reward against the stability of the entropy: a mark a run.
 
 use super::arms::{Chosen, chosen, left_out};
-use super::label;
+use super::look::label;
 use crate::compare::Comparison;
 use crate::report::charts::series::{largest, smallest};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};

@@ -1,7 +1,7 @@
 //! Scalars of the trainer over steps, a small chart each.
 
 use super::arms::{self, chosen};
-use super::label;
+use super::look::label;
 use super::over_steps::step_axis;
 use crate::compare::Comparison;
 use crate::report::charts::series::{draw_series, largest, smallest};

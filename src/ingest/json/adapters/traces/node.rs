@@ -1,7 +1,7 @@
 //! One message of a trace.
 
 use super::super::super::field::{Field, Object};
-use super::super::{Bad, is_set, take_numbers};
+use super::super::context::{Bad, is_set, take_numbers};
 
 /// Streams with one value a sampled token: canonical name, raw name.
 pub(super) const STREAMS: [(&str, &str); 5] = [

@@ -3,7 +3,7 @@
 
 use super::super::super::annotations::Annotations;
 use super::super::super::field::{Field, Object};
-use super::super::Bad;
+use super::super::context::Bad;
 use super::node::{Node, STREAMS};
 
 /// The stream that is written with the trace and never noted.
