@@ -20,6 +20,7 @@ mod cache;
 mod figures;
 mod logs;
 mod merge;
+mod on_paper;
 mod process;
 mod shards;
 
@@ -49,7 +50,7 @@ fn main() {
     }
     let merged = asked("merge").then(|| merge::measure(&arguments, &log, folder.path(), &mut figures));
     if let (Some(shards), Some(merge)) = (measured, merged) {
-        figures::on_paper(&log, shards, merge, &mut figures);
+        on_paper::estimate(&log, shards, merge, &mut figures);
     }
     if arguments.write {
         figures.write(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scale.md")));
