@@ -7,11 +7,13 @@ use burn::tensor::Device;
 use serde_json::{Value, json};
 use stapo_analyze::replay::device::shares_host_memory;
 use stapo_analyze::replay::model::{
-    AdamW, AdamWSettings, AdapterSettings, Engine, Gradients, Lora, ModelConfig, Policy, Sequence,
-    load_state, save_state,
+    AdamW, AdamWSettings, AdapterSettings, Lora, ModelConfig, Policy, load_state, save_state,
 };
 
-use super::{MODELS, Reference, close, coarseness, device, engine, floats, folder, reference, ways};
+use super::support::{
+    MODELS, Reference, close, coarseness, device, engine, floats, folder, gradients, learning_curve,
+    reference, ways,
+};
 
 /// The model's own reference with PEFT's adapter on it, and PEFT's values.
 fn adapted(name: &str) -> (Reference, Value) {
@@ -29,10 +31,6 @@ fn load(name: &str, adapter: &Path) -> Result<Policy, String> {
 fn blank(rank: usize, half: bool) -> Result<Policy, String> {
     let new = AdapterSettings::New { rank, alpha: 2.0 * rank as f64 };
     Policy::load_with_adapter(&folder("qwen3"), &new, half, &device()).map_err(|e| e.to_string())
-}
-
-fn gradients(engine: &Engine, r: &Reference) -> Gradients {
-    engine.differentiate(&r.policy, &r.sequences, |_| Ok(r.weights.clone())).unwrap().1
 }
 
 /// The tensors of a safetensors file by name.
@@ -66,7 +64,7 @@ fn log_probabilities_and_gradients_are_those_of_peft() {
         assert!(off < 2e-6 * f64::from(coarseness()), "{name}: {loss} and {expected}");
 
         let allowed = 1e-5 * coarseness();
-        let gradients = gradients(&engine, &r);
+        let (_, gradients) = gradients(&engine, &r);
         let ours = gradients.by_name(&r.policy);
         let theirs = values["gradients"].as_object().unwrap();
         // The same names, and so none of the model's own.
@@ -96,7 +94,7 @@ fn updates_are_those_of_peft_and_its_files_are_ours() {
         let engine = engine(padded, |_| {});
         let mut optimizer = AdamW::new(settings);
         for _ in 0..number("steps") as usize {
-            let gradients = gradients(&engine, &r);
+            let (_, gradients) = gradients(&engine, &r);
             r.policy = optimizer.step(r.policy, gradients, number("lr"));
         }
         let after = engine.measure(&r.policy, &r.sequences).unwrap();
@@ -156,20 +154,11 @@ fn a_new_adapter_changes_nothing_yet() {
 #[test]
 fn an_adapter_learns_and_the_model_stays() {
     let r = reference("qwen3");
-    let batch = vec![Sequence { tokens: (0..30).map(|i| (i * 7 + i * i) % 96).collect(), response_start: 2 }];
     for (padded, half) in ways().into_iter().flat_map(|way| [(way, false), (way, true)]) {
         let engine = engine(padded, |s| s.half_products = half);
-        let mut policy = blank(8, half).unwrap();
-        let start = policy.clone();
+        let start = blank(8, half).unwrap();
         let at_start = engine.measure(&start, &r.sequences).unwrap();
-        let mut optimizer = AdamW::new(AdamWSettings::default());
-        let mut means = vec![];
-        for _ in 0..60 {
-            let (stats, gradients) =
-                engine.differentiate(&policy, &batch, |s| Ok(vec![vec![-1.0 / 28.0; s[0].len()]])).unwrap();
-            means.push(stats[0].logprob.iter().sum::<f32>() / 28.0);
-            policy = optimizer.step(policy, gradients, 1e-2);
-        }
+        let means = learning_curve(&engine, start.clone());
         assert!(means[0] < -4.0 && means[59] > -0.3, "{padded} {half}: {means:?}");
         assert_eq!(at_start, engine.measure(&start, &r.sequences).unwrap());
     }
@@ -181,7 +170,7 @@ fn a_stopped_run_of_an_adapter_continues_bit_for_bit() {
     let engine = engine(!shares_host_memory(&device()), |_| {});
     let settings = AdamWSettings::default();
     let mut optimizer = AdamW::new(settings);
-    let policy = optimizer.step(r.policy.clone(), gradients(&engine, &r), 1e-2);
+    let policy = optimizer.step(r.policy.clone(), gradients(&engine, &r).1, 1e-2);
     let path = tempfile::tempdir().unwrap();
     let path = path.path().join("state.safetensors");
     save_state(&path, &policy, &optimizer).unwrap();
@@ -190,7 +179,7 @@ fn a_stopped_run_of_an_adapter_continues_bit_for_bit() {
     let (again, mut resumed) = load_state(&path, &r.policy, settings).unwrap();
     let step = |policy: Policy, optimizer: &mut AdamW| {
         let r = Reference { policy, ..reference("qwen2") };
-        let gradients = gradients(&engine, &r);
+        let (_, gradients) = gradients(&engine, &r);
         engine.measure(&optimizer.step(r.policy, gradients, 1e-2), &r.sequences).unwrap()
     };
     assert_eq!(step(policy, &mut optimizer), step(again, &mut resumed));

@@ -3,84 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod adapter;
+mod support;
 
-use std::path::{Path, PathBuf};
-
-use burn::tensor::Device;
-use serde_json::Value;
-use stapo_analyze::replay::device::{parse_device, shares_host_memory};
+use stapo_analyze::replay::device::shares_host_memory;
 use stapo_analyze::replay::model::{
-    AdamW, AdamWSettings, Architecture, Engine, EngineSettings, Gradients, ModelConfig, Policy, RopeScaling,
-    Sequence, TokenStats, load_state, save_state,
+    AdamW, AdamWSettings, Architecture, EngineSettings, ModelConfig, Policy, RopeScaling, Sequence,
+    TokenStats, load_state, save_state,
 };
 
-const MODELS: [&str; 3] = ["qwen2", "qwen3", "llama"];
-
-struct Reference {
-    policy: Policy,
-    sequences: Vec<Sequence>,
-    weights: Vec<Vec<f32>>,
-    values: Value,
-}
-
-/// The processor, or the device under test (examples/replay/parity_on_wgpu.sh).
-fn device() -> Device {
-    parse_device(&std::env::var("STAPO_REPLAY_DEVICE").unwrap_or("cpu".into())).unwrap()
-}
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/replay").join(name)
-}
-
-fn reference(name: &str) -> Reference {
-    let text = std::fs::read_to_string(folder(name).join("values.json")).unwrap();
-    let values: Value = serde_json::from_str(&text).unwrap();
-    let sequence = |s: &Value| Sequence {
-        tokens: s["tokens"].as_array().unwrap().iter().map(|t| t.as_u64().unwrap() as u32).collect(),
-        response_start: s["response_start"].as_u64().unwrap() as usize,
-    };
-    Reference {
-        policy: Policy::load(&folder(name), &device()).unwrap(),
-        sequences: values["sequences"].as_array().unwrap().iter().map(sequence).collect(),
-        weights: values["weights"].as_array().unwrap().iter().map(floats).collect(),
-        values,
-    }
-}
-
-fn floats(list: &Value) -> Vec<f32> {
-    list.as_array().unwrap().iter().map(|x| x.as_f64().unwrap() as f32).collect()
-}
-
-/// Both ways to compute: fused loops over the processor's memory (where the device has it), and tensor
-/// operations on padded batches, as other devices compute.
-fn ways() -> Vec<bool> {
-    if shares_host_memory(&device()) { vec![false, true] } else { vec![true] }
-}
-
-/// How much coarser than float32 the device's products are: on CUDA they are those of bfloat16 parts, which
-/// keep 17 of float32's 24 bits.
-fn coarseness() -> f32 {
-    if std::env::var("STAPO_REPLAY_DEVICE").is_ok_and(|d| d.starts_with("cuda")) { 30.0 } else { 1.0 }
-}
-
-fn engine(padded: bool, change: impl FnOnce(&mut EngineSettings)) -> Engine {
-    let mut settings = EngineSettings::new(&device());
-    settings.padded = padded;
-    settings.threads = 2;
-    change(&mut settings);
-    Engine::new(&settings).unwrap()
-}
-
-fn close(ours: &[f32], theirs: &[f32], tolerance: f32, what: &str) {
-    assert_eq!(ours.len(), theirs.len(), "{what}");
-    for (i, (a, b)) in ours.iter().zip(theirs).enumerate() {
-        assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{what} {i}: {a} and {b}");
-    }
-}
-
-fn gradients(engine: &Engine, r: &Reference) -> (Vec<TokenStats>, Gradients) {
-    engine.differentiate(&r.policy, &r.sequences, |_| Ok(r.weights.clone())).unwrap()
-}
+use support::{
+    MODELS, close, coarseness, device, engine, floats, gradients, learning_curve, practised, reference, ways,
+};
 
 #[test]
 fn forward_passes_match_transformers() {
@@ -302,22 +235,14 @@ fn a_random_policy_learns_a_sequence() {
         mlp_bias: false,
     };
     let device = device();
-    let mut policy = Policy::random(config.clone(), 3, &device);
-    let sequence = Sequence { tokens: (0..30).map(|i| (i * 7 + i * i) % 50).collect(), response_start: 2 };
-    let batch = vec![sequence];
+    let policy = Policy::random(config.clone(), 3, &device);
+    let batch = [practised(config.vocab_size)];
     let engine = engine(!shares_host_memory(&device), |_| {});
     assert_eq!(
         engine.measure(&policy, &batch).unwrap(),
         engine.measure(&Policy::random(config, 3, &device), &batch).unwrap()
     );
-    let mut optimizer = AdamW::new(AdamWSettings::default());
-    let mut means = vec![];
-    for _ in 0..60 {
-        let (stats, gradients) =
-            engine.differentiate(&policy, &batch, |s| Ok(vec![vec![-1.0 / 28.0; s[0].len()]])).unwrap();
-        means.push(stats[0].logprob.iter().sum::<f32>() / 28.0);
-        policy = optimizer.step(policy, gradients, 1e-2);
-    }
+    let means = learning_curve(&engine, policy);
     assert!((means[0] + 50f32.ln()).abs() < 0.3, "{}", means[0]);
     assert!(means[59] > -0.05, "{}", means[59]);
 }
