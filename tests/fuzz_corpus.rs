@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use stapo_analyze::fuzzing::{Kind, finding};
+use stapo_analyze::stats::random::Random;
 
 /// Numbers that break things.
 const MAGIC: [u8; 9] = [0, 1, 3, 0x7f, 0x80, 0xff, 0xfe, b'"', b'['];
@@ -18,16 +19,12 @@ fn corpus(kind: Kind) -> Vec<(PathBuf, Vec<u8>)> {
     files.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
-/// A generator of chances (SplitMix64).
-struct Chance(u64);
+/// Chances of bytes to change.
+struct Chance(Random);
 
 impl Chance {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
+        self.0.below(n.max(1))
     }
 
     fn mutate(&mut self, bytes: &mut Vec<u8>, other: &[u8]) {
@@ -71,7 +68,7 @@ fn no_bytes_make_the_readers_panic() {
     let mut counts = Vec::new();
     for kind in Kind::ALL {
         let files = corpus(kind);
-        let mut chance = Chance(seed);
+        let mut chance = Chance(Random::splitmix(seed));
         let (started, mut tried) = (Instant::now(), 0_u64);
         let share = Duration::from_secs(seconds) / Kind::ALL.len() as u32;
         // A few hundred each in every run of the tests.

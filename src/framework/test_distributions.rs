@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use crate::stats::random::Random;
+
 /// One token drawn from one distribution, with the sums that logs usually lack.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
@@ -38,7 +40,7 @@ pub(super) fn sampled_token() -> impl Strategy<Value = Sampled> {
         |(shape, size, knob, pick, seed)| {
             // Large vocabularies are slow to draw: squared, so that most are small.
             let vocab_size = (2.0 * 100_000.0_f64.powf(size * size.sqrt())).round() as usize;
-            let logits = logits(shape, vocab_size.max(2), knob, &mut Random(seed));
+            let logits = logits(shape, vocab_size.max(2), knob, &mut Random::splitmix(seed));
             sample(&logits, pick)
         },
     )
@@ -49,15 +51,15 @@ fn logits(shape: Shape, vocab_size: usize, knob: f64, random: &mut Random) -> Ve
     (0..vocab_size)
         .map(|i| match shape {
             // ln of u^{1/α} approximates a Dirichlet of small α.
-            Shape::SparseDirichlet => random.uniform().ln() / (0.02 + knob),
+            Shape::SparseDirichlet => (1.0 - random.unit()).ln() / (0.02 + knob),
             Shape::Peaked => {
                 if i == 0 {
                     40.0 * knob
                 } else {
-                    random.uniform()
+                    random.unit()
                 }
             }
-            Shape::NearUniform => 0.1 * knob * random.uniform(),
+            Shape::NearUniform => 0.1 * knob * random.unit(),
             Shape::TwoLevel => {
                 if i < heavy {
                     30.0 * (1.0 - knob)
@@ -109,21 +111,4 @@ fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
         sum = next;
     }
     sum + lost
-}
-
-/// SplitMix64: proptest's own generator is too slow for 200,000 logits a case.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 + 1e-17
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
 }

@@ -5,29 +5,30 @@ use std::collections::BTreeMap;
 use stapo_analyze::analyze::result::*;
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
 
-use super::{Random, Spec, token_text};
+use super::spec::{Spec, token_text};
+use stapo_analyze::stats::random::Random;
 
 /// Rare tokens with A > 0, in the order of the engine.
 pub fn points(spec: &Spec, random: &mut Random) -> Vec<CandidatePoint> {
     let mut points = Vec::new();
     for step in 0..spec.steps {
         for _ in 0..spec.rare_per_step {
-            let p = if random.next() < spec.candidate_share {
-                0.002 * (1e-3_f64).powf(random.next())
+            let p = if random.unit() < spec.candidate_share {
+                0.002 * (1e-3_f64).powf(random.unit())
             } else {
-                0.002 + 0.017 * random.next()
+                0.002 + 0.017 * random.unit()
             };
-            let low = random.next() < 0.7;
-            let entropy = if low { 0.05 + 0.7 * random.next() } else { 0.7 + 2.2 * random.next() };
-            let advantage = 0.2 + 1.5 * random.next();
+            let low = random.unit() < 0.7;
+            let entropy = if low { 0.05 + 0.7 * random.unit() } else { 0.7 + 2.2 * random.unit() };
+            let advantage = 0.2 + 1.5 * random.unit();
             points.push(CandidatePoint {
                 step: 12 * step as i64,
                 update: None,
-                token_id: Some((random.next().powi(2) * 60.0) as i32),
+                token_id: Some((random.unit().powi(2) * 60.0) as i32),
                 logprob: p.ln() as f32,
                 entropy: entropy as f32,
                 advantage: advantage as f32,
-                grad_norm: (advantage * (1.1 + 0.2 * random.next())) as f32,
+                grad_norm: (advantage * (1.1 + 0.2 * random.unit())) as f32,
             });
         }
     }
@@ -70,7 +71,7 @@ pub fn flagged(
         let tau_h = outcome.get(&point.step).and_then(|o| o.2).unwrap();
         let entropy = f64::from(point.entropy);
         let words = |random: &mut Random| -> Vec<String> {
-            (0..12).map(|_| token_text((random.next() * 60.0) as usize, spec.hostile)).collect()
+            (0..12).map(|_| token_text((random.unit() * 60.0) as usize, spec.hostile)).collect()
         };
         let id = point.token_id.unwrap_or(0);
         flagged.push(FlaggedToken {
@@ -80,7 +81,7 @@ pub fn flagged(
             group_id: Some(format!("{}", index / 8)),
             sample_id: Some(format!("{}-{}", index / 8, index % 8)),
             row: index as u64 / 2,
-            position: (random.next() * 110.0) as i64,
+            position: (random.unit() * 110.0) as i64,
             token_id: Some(i64::from(id)),
             token: Some(token_text(id as usize, spec.hostile)),
             logprob: f64::from(point.logprob),
@@ -92,9 +93,9 @@ pub fn flagged(
             norm_source: NormSource::Estimated,
             tau_h,
             risk: (-f64::from(point.logprob) - entropy).max(0.0),
-            change_low: 0.001 + random.next() * 0.01,
-            change_high: 0.02 + random.next() * 0.01,
-            measured_change: Some(random.next() - 0.5),
+            change_low: 0.001 + random.unit() * 0.01,
+            change_high: 0.02 + random.unit() * 0.01,
+            measured_change: Some(random.unit() - 0.5),
             reward: Some(1.0),
             group_passes: Some(3),
             group_size: Some(8),
@@ -110,9 +111,9 @@ pub fn flagged(
 pub fn responses(spec: &Spec, random: &mut Random) -> Vec<ResponseView> {
     let (count, length) = spec.responses;
     let one = |index: usize| {
-        let ids: Vec<i32> = (0..length).map(|_| (random.next() * 60.0) as i32).collect();
+        let ids: Vec<i32> = (0..length).map(|_| (random.unit() * 60.0) as i32).collect();
         let mut draw = |scale: f64| -> Vec<f32> {
-            (0..length).map(|_| (scale * random.next().powi(4)) as f32).collect()
+            (0..length).map(|_| (scale * random.unit().powi(4)) as f32).collect()
         };
         let kinds = [ShownFor::Risk, ShownFor::HighReward, ShownFor::LowReward, ShownFor::Truncated];
         ResponseView {

@@ -8,6 +8,7 @@
 )]
 
 mod candidates;
+mod spec;
 mod tables;
 mod what_if;
 
@@ -20,6 +21,9 @@ use stapo_analyze::framework::s2t::{Population, Preset};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
 pub use candidates::mask;
+use spec::token_text;
+pub use spec::{HOSTILE, Spec};
+use stapo_analyze::stats::random::Random;
 
 /// The analysis of a sample run.
 pub fn sample(name: &str, settings: &AnalyzeSettings) -> RunAnalysis {
@@ -40,70 +44,6 @@ fn open(name: &str) -> Run {
 
 fn data(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data").join(name)
-}
-
-/// What to make up.
-#[derive(Clone, Copy)]
-pub struct Spec {
-    /// Steps.
-    pub steps: usize,
-    /// Rare tokens (p < 0.02, A > 0) of each step.
-    pub rare_per_step: usize,
-    /// Share of them with p < τ_p.
-    pub candidate_share: f64,
-    /// Whole responses, and tokens of each.
-    pub responses: (usize, usize),
-    /// Whether token texts attack the page.
-    pub hostile: bool,
-}
-
-impl Default for Spec {
-    fn default() -> Self {
-        Self { steps: 11, rare_per_step: 90, candidate_share: 0.3, responses: (6, 120), hostile: false }
-    }
-}
-
-/// Texts that break pages which trust them.
-pub const HOSTILE: &[&str] = &[
-    "</script><img src=x onerror=\"window.hacked=1\">",
-    "<script>window.hacked=1</script>",
-    "\u{202E}evil\u{2066}",
-    "bell\u{7}\u{0}\u{1b}[31m",
-    "=cmd|' /C calc'!A0",
-    "'\"><svg onload=window.hacked=1>",
-    "`| **md** [x](javascript:alert(1))",
-    "${alert(1)}{{7*7}}",
-    "lone \u{FFFD} half",
-    "&lt;b&gt;&#x3c;",
-    "]]><!--",
-];
-
-/// SplitMix64: the same numbers everywhere.
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next number in [0, 1).
-    pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// The text of a token id.
-pub fn token_text(id: usize, hostile: bool) -> String {
-    const WORDS: &[&str] = &[
-        " the", "=", " 12", " so", " banana", "\n", " wait", " answer", " +", " 7", " Thus", " lamp", " is",
-    ];
-    if hostile && id.is_multiple_of(3) {
-        if id == 33 {
-            return "long".repeat(2_500);
-        }
-        return HOSTILE[(id / 3) % HOSTILE.len()].to_owned();
-    }
-    format!("{}{}", WORDS[id % WORDS.len()], if id < WORDS.len() { String::new() } else { format!("{id}") })
 }
 
 /// Signals of which one was damaged, where there are steps.
@@ -128,7 +68,7 @@ fn drivers(spec: &Spec) -> Drivers {
 
 /// Makes up an analysis.
 pub fn synthetic(spec: Spec) -> RunAnalysis {
-    let mut random = Random(7);
+    let mut random = Random::splitmix(7);
     let points = candidates::points(&spec, &mut random);
     let s2t = S2tSummary {
         preset: Preset::V5,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use stapo_analyze::analyze::result::*;
 use stapo_analyze::framework::taxonomy::TokenClass;
 
-use super::{Random, Spec, token_text};
+use super::spec::{Spec, token_text};
+use stapo_analyze::stats::random::Random;
 
 type Outcome = BTreeMap<i64, (u64, u64, Option<f64>)>;
 
@@ -14,7 +15,7 @@ pub fn steps(spec: &Spec, _: &[CandidatePoint], outcome: &Outcome, random: &mut 
         let step = 12 * index as i64;
         let (candidates, silenced, tau_h) = outcome.get(&step).copied().unwrap_or((0, 0, None));
         let place = index as f64 / spec.steps.max(2) as f64;
-        let mean = 0.42 - 0.2 * place + 0.02 * random.next();
+        let mean = 0.42 - 0.2 * place + 0.02 * random.unit();
         StepRow {
             step,
             tokens: 50_000,
@@ -239,8 +240,8 @@ pub fn plane(random: &mut Random) -> Plane {
     let axes = (AxisSpec { low: -8.0, high: 0.0, bins: 160 }, AxisSpec { low: 0.0, high: 6.0, bins: 120 });
     let mut cells = BTreeMap::new();
     for _ in 0..60_000 {
-        let h = 4.5 * random.next().powi(5);
-        let x = -(random.next().powi(3) * (0.2 + h)).min(7.9);
+        let h = 4.5 * random.unit().powi(5);
+        let x = -(random.unit().powi(3) * (0.2 + h)).min(7.9);
         let key = ((((x + 8.0) / 8.0) * 159.99) as u16, ((h / 6.0) * 119.99) as u16);
         *cells.entry(key).or_insert(0_u64) += 9;
     }

@@ -7,6 +7,7 @@ use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{ArrayRef, Float32Array, Int32Array, Int64Array, ListArray, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
+use stapo_analyze::stats::random::Random;
 
 /// How a log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,28 +51,8 @@ struct Response {
     advantage: Vec<f32>,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn uniform(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1_u64 << 24) as f32
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
-
 fn responses(steps: i64) -> Vec<Response> {
-    let mut random = Random(7);
+    let mut random = Random::splitmix(7);
     let mut all = Vec::new();
     for step in 1..=steps {
         for group in 0..6 {
@@ -79,7 +60,7 @@ fn responses(steps: i64) -> Vec<Response> {
             let rewards: Vec<f32> = (0..4).map(|_| random.below(2) as f32).collect();
             let mean = rewards.iter().sum::<f32>() / 4.0;
             for (sample, reward) in rewards.iter().copied().enumerate() {
-                let n = 20 + random.below(120) as usize;
+                let n = 20 + random.below(120);
                 let advantage = (reward - mean) * 2.0;
                 let mut response = Response {
                     step,
@@ -99,14 +80,17 @@ fn responses(steps: i64) -> Vec<Response> {
                 };
                 for _ in 0..n {
                     let rare = random.below(12) == 0;
-                    let p =
-                        if rare { 0.0003 + 0.004 * random.uniform() } else { 0.2 + 0.79 * random.uniform() };
+                    let p = if rare {
+                        0.0003 + 0.004 * random.unit() as f32
+                    } else {
+                        0.2 + 0.79 * random.unit() as f32
+                    };
                     let logprob = p.ln();
                     response.ids.push(random.below(900) as i32);
                     response.logprob.push(logprob);
-                    response.logprob_new.push((logprob + 0.3 * (random.uniform() - 0.5)).min(0.0));
-                    response.rollout.push((logprob + 0.1 * (random.uniform() - 0.5)).min(0.0));
-                    response.entropy.push(random.uniform() * 1.8 + 0.01);
+                    response.logprob_new.push((logprob + 0.3 * (random.unit() as f32 - 0.5)).min(0.0));
+                    response.rollout.push((logprob + 0.1 * (random.unit() as f32 - 0.5)).min(0.0));
+                    response.entropy.push(random.unit() as f32 * 1.8 + 0.01);
                 }
                 all.push(response);
             }

@@ -2,6 +2,7 @@
 //! where a value differs or is read from another column.
 
 use crate::ingest::{Column, Id, TokenBatch};
+use crate::stats::random::Random;
 
 /// Token columns whose values the result can depend on.
 const FLOATS: [Column; 3] = [Column::Logprob, Column::LogprobRef, Column::LogprobRollout];
@@ -40,10 +41,6 @@ pub fn with_response(hash: u64, batch: &TokenBatch, i: usize) -> u64 {
     hash
 }
 
-/// The finaliser of SplitMix64 after each word.
 fn mixed(hash: u64, word: u64) -> u64 {
-    let mut x = hash.wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    Random::splitmix(hash.wrapping_add(word)).bits()
 }
