@@ -3,28 +3,29 @@
 #![cfg(all(feature = "cloud", feature = "cli", unix))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod folders;
 mod object_store_support;
 mod step_logs;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use folders::{assert_same_files, tree};
 use object_store_support::liar::{self, Lie};
 use object_store_support::seaweed::{self, Seaweed};
-use object_store_support::{files, program, proxy, stderr};
+use object_store_support::{program, proxy, stderr};
 use stapo_analyze::store::Shelf;
 
 /// Both folders hold the same, where names of inputs may differ by where they are.
+#[track_caller]
 fn assert_same(local: &Path, remote: &Path, bucket: &str) {
-    assert_eq!(files(local), files(remote));
-    for file in files(local) {
-        let (a, b) = (std::fs::read(local.join(&file)).unwrap(), std::fs::read(remote.join(&file)).unwrap());
-        let same = match (String::from_utf8(a.clone()), String::from_utf8(b.clone())) {
-            (Ok(a), Ok(b)) => a == b.replace(bucket, ""),
-            _ => a == b,
-        };
-        assert!(same, "{} differs", file.display());
+    let mut found = tree(remote);
+    for bytes in found.values_mut() {
+        if let Ok(text) = str::from_utf8(bytes) {
+            *bytes = text.replace(bucket, "").into_bytes();
+        }
     }
+    assert_same_files(&tree(local), &found);
 }
 
 /// A run in three layouts, in `logs/` of a folder.

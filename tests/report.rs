@@ -1,11 +1,13 @@
 //! The report: its files, its budget, its determinism, and what it does to hostile texts.
 #![allow(clippy::unwrap_used)]
 
+mod folders;
 mod report_support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use folders::{assert_same_files, tree};
 use report_support::{HOSTILE, Spec, synthetic};
 use stapo_analyze::analyze::result::{Cases, ResponseView, RunAnalysis, ShownFor, Vocabulary};
 use stapo_analyze::report::charts::draw_all;
@@ -24,30 +26,15 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Every file below a folder, by name.
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for part in ["", "charts"] {
-        for entry in std::fs::read_dir(folder.join(part)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_file() {
-                let name = path.strip_prefix(folder).unwrap().display().to_string();
-                found.insert(name, std::fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
-}
-
 #[test]
 fn the_same_analysis_gives_the_same_bytes() {
     let analysis = synthetic(Spec::default());
     let ((first, files), (second, _)) = (report(&analysis), report(&analysis));
-    let found = contents(first.path());
+    let found = tree(first.path());
     assert_eq!(files.missing, []);
     // Two pages, three files a chart, and the list of the charts that are ours to replace.
     assert_eq!(found.len(), 2 + 16 * 3 + 1, "{:?}", found.keys());
-    assert!(found == contents(second.path()));
+    assert_same_files(&found, &tree(second.path()));
 }
 
 #[test]
@@ -155,12 +142,15 @@ fn hostile_texts_stay_texts() {
     assert_eq!(page.matches("<script").count(), 3);
     assert_eq!(page.matches("<img").count(), 0);
     assert!(!page.contains("longlong".repeat(20).as_str()), "10,000 characters are not shown");
-    for (name, bytes) in contents(folder.path()).iter().filter(|(name, _)| !name.ends_with("png")) {
-        let text = String::from_utf8(bytes.clone()).unwrap();
+    for (name, bytes) in tree(folder.path()) {
+        if name.extension().is_some_and(|e| e == "png") {
+            continue;
+        }
+        let text = String::from_utf8(bytes).unwrap();
         let invisible = |c: char| {
             (c.is_control() && c != '\n') || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
         };
-        assert_eq!(text.chars().find(|c| invisible(*c)), None, "{name}");
+        assert_eq!(text.chars().find(|c| invisible(*c)), None, "{}", name.display());
     }
     let csv = read(&folder.path().join("charts/vocabulary.csv"));
     assert!(csv.contains("\"'=cmd|"), "a formula is disarmed");

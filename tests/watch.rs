@@ -3,6 +3,7 @@
 #![cfg(all(feature = "cli", unix))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod folders;
 mod step_logs;
 
 use std::io::Write;
@@ -10,38 +11,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use folders::{assert_same_files, tree};
+
 fn program(root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stapo-analyze"));
     command.current_dir(root);
     command
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in std::fs::read_dir(next).unwrap().flatten() {
-            match entry.path().is_dir() {
-                true => folders.push(entry.path()),
-                false => all.push(entry.path().strip_prefix(folder).unwrap().to_owned()),
-            }
-        }
-    }
-    all.sort();
-    all
-}
-
 /// The same files with the same bytes, but for what shows the report as it comes.
+#[track_caller]
 fn assert_same(watched: &Path, offline: &Path) {
-    let report: Vec<PathBuf> = files(watched)
-        .into_iter()
-        .filter(|f| !f.starts_with("live.html") && !f.starts_with("live.js"))
-        .collect();
-    assert_eq!(report, files(offline));
-    for file in report {
-        let same = std::fs::read(watched.join(&file)).unwrap() == std::fs::read(offline.join(&file)).unwrap();
-        assert!(same, "{} differs", file.display());
-    }
+    let mut report = tree(watched);
+    report.retain(|file, _| !file.starts_with("live.html") && !file.starts_with("live.js"));
+    assert_same_files(&report, &tree(offline));
 }
 
 fn wait_for(what: &str, holds: impl Fn() -> bool) {
@@ -107,9 +90,9 @@ fn the_last_report_is_that_of_the_finished_run_however_often_it_is_killed() {
         let name = if pause % 2 == 0 { "TERM" } else { "KILL" };
         signal(&watch, name);
         watch.wait().unwrap();
-        let temporary = |f: &PathBuf| f.extension().is_some_and(|e| e == "tmp");
+        let temporary = |f: &&PathBuf| f.extension().is_some_and(|e| e == "tmp");
         if root.join("watched").exists() && name == "TERM" {
-            assert_eq!(files(&root.join("watched")).into_iter().filter(temporary).count(), 0);
+            assert_eq!(tree(&root.join("watched")).keys().filter(temporary).count(), 0);
         }
     }
     writer.join().unwrap();

@@ -1,16 +1,16 @@
 //! The command: scalars to join, arms, steps, arguments, gates, pages, causes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use assert_cmd::Command;
 use serde_json::Value;
 use stapo_analyze::report::html::PAGE_LIMIT;
 
 use super::compare_support::Made;
+use super::folders::{assert_same_files, tree};
 use super::support::sample;
 use super::{codes, json, program, row, rows};
 
-/// Scalars as other tools write them.
 /// Fails as a wrong use does, with these words.
 fn fails(command: &mut Command, words: &[&str]) {
     let output = command.output().unwrap();
@@ -248,25 +248,14 @@ fn pages_are_inert_small_and_the_same_each_time() {
     assert!(!page.contains("http://") && !page.contains("https://"));
     let markdown = std::fs::read_to_string(first.join("compare.md")).unwrap();
     assert!(!markdown.contains("<img") && !markdown.contains("[x](y)") && !markdown.contains('\u{202e}'));
-    let files = |folder: &Path| -> Vec<(String, Vec<u8>)> {
-        let mut all = Vec::new();
-        for part in ["", "charts", "tables"] {
-            for entry in std::fs::read_dir(folder.join(part)).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_file() {
-                    let name = path.strip_prefix(folder).unwrap().display().to_string();
-                    all.push((name, std::fs::read(&path).unwrap()));
-                }
-            }
+    let files = tree(&first);
+    assert_same_files(&files, &tree(&second));
+    assert!(files.iter().filter(|(name, _)| name.extension().is_some_and(|e| e == "svg")).all(
+        |(_, bytes)| {
+            let text = String::from_utf8_lossy(bytes);
+            !text.contains("<img") && !text.contains('\u{202e}')
         }
-        all.sort();
-        all
-    };
-    assert!(files(&first) == files(&second));
-    assert!(files(&first).iter().filter(|(name, _)| name.ends_with(".svg")).all(|(_, bytes)| {
-        let text = String::from_utf8_lossy(bytes);
-        !text.contains("<img") && !text.contains('\u{202e}')
-    }));
+    ));
 }
 
 #[test]

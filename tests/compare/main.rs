@@ -7,6 +7,8 @@ mod differences;
 
 #[path = "../compare_support/mod.rs"]
 mod compare_support;
+#[path = "../folders/mod.rs"]
+mod folders;
 #[path = "../schema_support/mod.rs"]
 mod schema_support;
 #[path = "../support/mod.rs"]

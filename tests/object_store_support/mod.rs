@@ -7,7 +7,7 @@ pub mod seaweed;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// Sends one request and reads the whole answer.
@@ -47,20 +47,4 @@ pub fn program(folder: &Path, arguments: &[&str], environment: &[(&str, String)]
 
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// All files of a folder, with their names in it.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in std::fs::read_dir(next).unwrap().flatten() {
-            match entry.path().is_dir() {
-                true => folders.push(entry.path()),
-                false => all.push(entry.path().strip_prefix(folder).unwrap().to_owned()),
-            }
-        }
-    }
-    all.sort();
-    all
 }

@@ -63,9 +63,9 @@ impl Seaweed {
 
     /// Puts all files of a folder under a prefix.
     pub fn put_folder(&self, bucket: &str, prefix: &str, folder: &Path) {
-        for file in super::files(folder) {
+        for (file, bytes) in crate::folders::tree(folder) {
             let key = format!("{prefix}/{}", file.display());
-            assert!(self.put(bucket, &key, &std::fs::read(folder.join(&file)).unwrap()), "{key}");
+            assert!(self.put(bucket, &key, &bytes), "{key}");
         }
     }
 

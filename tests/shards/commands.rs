@@ -1,11 +1,11 @@
 //! The commands as a user, a job script or a driver runs them: the files that they leave.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
 
+use crate::folders::{assert_same_files, tree};
 use crate::logs::{Content, Shape, write};
 
 fn program(arguments: &[&str]) -> Output {
@@ -23,32 +23,9 @@ fn succeeds(arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Every file below a folder, with its bytes.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(next) = open.pop() {
-        for entry in std::fs::read_dir(next).unwrap().flatten() {
-            match entry.path().is_dir() {
-                true => open.push(entry.path()),
-                false => {
-                    let name = entry.path().strip_prefix(folder).unwrap().to_owned();
-                    all.insert(name, std::fs::read(entry.path()).unwrap());
-                }
-            }
-        }
-    }
-    all
-}
-
 #[track_caller]
-fn assert_same_files(expected: &Path, found: &Path) {
-    let (expected, found) = (tree(expected), tree(found));
-    assert!(expected.len() > 5);
-    assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
-    for (name, bytes) in &expected {
-        assert!(found[name] == *bytes, "{} differs", name.display());
-    }
+fn assert_same_reports(expected: &Path, found: &Path) {
+    assert_same_files(&tree(expected), &tree(found));
 }
 
 #[test]
@@ -71,11 +48,11 @@ fn a_job_of_shards_leaves_the_files_of_one_process() {
     let again = program(&["collect", "--plan", &plan, "--shard", "1", "-o", &work]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("was there"));
     succeeds(&["merge", "--plan", &plan, &work, "--report", &at("merged"), "-q"]);
-    assert_same_files(&folder.path().join("one"), &folder.path().join("merged"));
+    assert_same_reports(&folder.path().join("one"), &folder.path().join("merged"));
     // With a cache, twice.
     for report in ["first", "second"] {
         succeeds(&[&run, "--report", &at(report), "--cache", &at("cache"), "-q"]);
-        assert_same_files(&folder.path().join("one"), &folder.path().join(report));
+        assert_same_reports(&folder.path().join("one"), &folder.path().join(report));
     }
     let beyond = program(&["collect", "--plan", &plan, "--shard", &shards.to_string(), "-o", &work]);
     assert_eq!(beyond.status.code(), Some(2));
@@ -113,9 +90,9 @@ fn comparisons_of_merged_parts_leave_the_files_of_comparisons_of_logs() {
     let (a, b) = (format!("a={}", at("a")), format!("b={}", at("b")));
     succeeds(&["compare", &a, &b, "--report", &at("logs"), "-q"]);
     succeeds(&["compare", &parts[0], &parts[1], "--report", &at("parts"), "-q"]);
-    assert_same_files(&folder.path().join("logs"), &folder.path().join("parts"));
+    assert_same_reports(&folder.path().join("logs"), &folder.path().join("parts"));
     succeeds(&["compare", &a, &parts[1], "--report", &at("mixed"), "--cache", &at("cache"), "-q"]);
-    assert_same_files(&folder.path().join("logs"), &folder.path().join("mixed"));
+    assert_same_reports(&folder.path().join("logs"), &folder.path().join("mixed"));
     let others =
         [["--preset", "v1"], ["--temperature", "0.5"], ["--pass", "reward>0.5"], ["--steps", "0..1"]];
     for other in others {
@@ -148,7 +125,7 @@ fn a_run_that_grew_leaves_the_files_of_a_run_without_a_cache() {
     // One file is new, then none.
     for _ in 0..2 {
         cached();
-        assert_same_files(&folder.path().join("alone"), &folder.path().join("cached"));
+        assert_same_reports(&folder.path().join("alone"), &folder.path().join("cached"));
     }
 }
 

@@ -3,6 +3,8 @@
 
 mod cached;
 mod commands;
+#[path = "../folders/mod.rs"]
+mod folders;
 mod logs;
 mod refused;
 mod split;
