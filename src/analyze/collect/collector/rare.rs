@@ -11,7 +11,7 @@ use crate::analyze::collect::questions::slice_keys::TokenPlace;
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::plan::Purpose;
 use crate::error::Result;
-use crate::framework::batch::{BLOCK, TokenBlock, TokenSlices};
+use crate::framework::batch::{BLOCK, TokenSlices};
 use crate::framework::entropy_change::EntropyDirection;
 use crate::framework::risk::spurious_risk;
 use crate::ingest::{Column, MISSING_ID};
@@ -217,8 +217,8 @@ impl Collector<'_> {
     }
 
     #[allow(clippy::cast_possible_truncation)]
-    pub(super) fn norms(&self, columns: &Columns<'_>) -> Vec<f32> {
-        let mut block = Box::<TokenBlock>::default();
+    pub(super) fn norms(&mut self, columns: &Columns<'_>) -> Vec<f32> {
+        let block = &mut self.block.framework;
         let mut norms = Vec::with_capacity(columns.len());
         let mut first = 0;
         while first < columns.len() {
@@ -232,7 +232,7 @@ impl Collector<'_> {
                 logprob_new: (!part.logprob_new.is_empty()).then_some(part.logprob_new),
                 sum_pi_sq_log_pi: None,
             };
-            self.plan.kernel.gradients(&input, &mut block);
+            self.plan.kernel.gradients(&input, block);
             norms.extend(
                 (0..part.len()).map(|t| if part.has(t) { block.norm_sq[t].sqrt() as f32 } else { f32::NAN }),
             );

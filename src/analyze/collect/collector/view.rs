@@ -33,6 +33,7 @@ impl Collector<'_> {
         let columns = whole.slice(kept.clone());
         let mask = response.source.mask().map(|mask| &mask[range.clone()]);
         let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
+        let norm = self.norms(&columns);
         let view = KeptResponse {
             risk,
             hash: response.hash,
@@ -53,7 +54,7 @@ impl Collector<'_> {
             logprob: columns.logprob.to_vec(),
             entropy: columns.entropy.to_vec(),
             advantage: columns.advantage.to_vec(),
-            norm: self.norms(&columns),
+            norm,
         };
         self.views.add(&interest, view);
     }

@@ -23,6 +23,7 @@ use crate::analyze::collect::columns::Columns;
 use crate::analyze::plan::{DimensionSource, Questions};
 use crate::framework::corrections::ResponseRatios;
 use crate::ingest::MISSING_ID;
+use crate::simd::count;
 use crate::stats::exact_sum::ExactSum;
 
 /// What one worker collects.
@@ -98,7 +99,7 @@ impl<'a> QuestionCollector<'a> {
         }
         self.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
         self.engine_total = ResponseDifference::of(&self.engine);
-        self.response = self.engine_total.ratios(&self.engine);
+        self.response = self.engine_total.ratios();
     }
 
     /// Gives back the memory of the last response.
@@ -164,7 +165,8 @@ impl<'a> QuestionCollector<'a> {
             facts.loops.repeated += self.loops.tokens(|t| mask.is_none_or(|mask| mask[t] == 1));
             facts.loops.looping += u64::from(self.loops.at_end(asked.whole.token_id.len()));
             facts.loops.stuck += u64::from(self.loops.is_stuck(asked.whole.token_id.len()));
-            let known = asked.trained.token_id.iter().filter(|id| **id != MISSING_ID).count() as u64;
+            let ids = asked.trained.token_id;
+            let known = count(ids.len(), |t| ids[t] != MISSING_ID);
             facts.loops.tokens += known;
             facts.loops.responses += u64::from(known > 0);
         }

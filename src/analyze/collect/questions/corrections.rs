@@ -3,7 +3,7 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
-use super::difference::{ResponseDifference, TokenDifferences};
+use super::difference::ResponseDifference;
 use crate::framework::corrections::{Correction, ResponseRatios};
 use crate::simd::{Work, count, sum_in_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
@@ -135,12 +135,12 @@ impl<F: Fn(f64) -> (f64, bool)> Work for Weighing<'_, F> {
 
 impl ResponseDifference {
     /// What corrections look at.
-    pub fn ratios(&self, differences: &TokenDifferences) -> ResponseRatios {
+    pub fn ratios(&self) -> ResponseRatios {
         ResponseRatios {
             tokens: self.tokens,
             sum: self.sum,
             k3: self.k3,
-            largest_k3: differences.k3.iter().copied().fold(0.0, f64::max),
+            largest_k3: self.largest_k3,
             smallest: self.min,
         }
     }

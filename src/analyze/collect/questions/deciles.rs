@@ -6,6 +6,7 @@
 
 use super::slice_keys::{DECILES, REPLICATES, number_key};
 use super::slices::{SliceTable, SliceTally, SlicedResponse};
+use crate::simd::{LANES, Work, sum_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// What the tokens of each decile add up to.
@@ -31,9 +32,7 @@ impl Deciles {
     pub fn add(&mut self, response: &SlicedResponse<'_>) {
         let asked = response.asked;
         let ends = Ends::of(asked.trained.len(), asked.source.range(asked.index).len(), asked.picks);
-        let entropy = ends.sums(asked.trained.entropy);
-        let probability = ends.sums(&response.facts.probability);
-        let energy = ends.sums(&response.facts.energy);
+        let [entropy, probability, energy] = widest(Sums { ends: &ends, response });
         let replicate = &mut self.replicates[response.replicate];
         for (decile, tally) in self.tallies.iter_mut().enumerate() {
             let range = ends.0[decile]..ends.0[decile + 1];
@@ -79,34 +78,54 @@ impl Ends {
         Self(ends)
     }
 
-    /// The sum over each decile: of all of them side by side, since each waits for its own last
-    /// addition and a loop over the few tokens of one ends at another length nearly every time.
+    /// The sum over each decile.
     #[inline(always)]
     fn sums<T: Copy + Into<f64>>(&self, values: &[T]) -> [f64; DECILES] {
-        let ends = &self.0;
-        let lengths: [usize; DECILES] = std::array::from_fn(|decile| ends[decile + 1] - ends[decile]);
-        let (shortest, longest) = lengths.iter().fold((usize::MAX, 0), |(a, b), n| (a.min(*n), b.max(*n)));
-        let parts: [&[T]; DECILES] =
-            std::array::from_fn(|decile| &values[ends[decile]..ends[decile] + shortest]);
         let mut sums = [0.0; DECILES];
-        for t in 0..shortest {
-            for decile in 0..DECILES {
-                sums[decile] += parts[decile][t].into();
-            }
-        }
-        if longest == shortest + 1 {
-            // One more token or none: taken either way, counted where it is theirs.
-            for decile in 0..DECILES {
-                let next = values[(ends[decile] + shortest).min(values.len() - 1)].into();
-                sums[decile] += if lengths[decile] > shortest { next } else { 0.0 };
-            }
-        } else if longest > shortest {
-            for decile in 0..DECILES {
-                let rest = &values[ends[decile] + shortest..ends[decile + 1]];
-                sums[decile] = rest.iter().fold(sums[decile], |sum, value| sum + (*value).into());
-            }
+        for decile in 0..DECILES {
+            sums[decile] = sum_of(values, self.0[decile], self.0[decile + 1]);
         }
         sums
+    }
+}
+
+/// The sum of the values from `first` to `end`, in lanes. What is left of them is taken with what follows and
+/// counted where it is theirs: a loop over the few tokens of a decile ends at another length nearly every time.
+#[inline(always)]
+fn sum_of<T: Copy + Into<f64>>(values: &[T], first: usize, end: usize) -> f64 {
+    let (whole, rest) = values[first..end].as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for chunk in whole {
+        for lane in 0..LANES {
+            lanes[lane] += chunk[lane].into();
+        }
+    }
+    match values[end - rest.len()..].first_chunk::<LANES>() {
+        Some(chunk) => {
+            for lane in 0..LANES {
+                let value = chunk[lane].into();
+                lanes[lane] += if lane < rest.len() { value } else { 0.0 };
+            }
+        }
+        None => lanes.iter_mut().zip(rest).for_each(|(sum, value)| *sum += (*value).into()),
+    }
+    sum_of_lanes(lanes)
+}
+
+struct Sums<'a> {
+    ends: &'a Ends,
+    response: &'a SlicedResponse<'a>,
+}
+
+impl Work for Sums<'_> {
+    /// Of H, p and ‖g‖².
+    type Output = [[f64; DECILES]; 3];
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { ends, response } = self;
+        let facts = response.facts;
+        [ends.sums(response.asked.trained.entropy), ends.sums(&facts.probability), ends.sums(&facts.energy)]
     }
 }
 

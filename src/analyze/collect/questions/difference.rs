@@ -107,6 +107,8 @@ pub struct ResponseDifference {
     pub max_abs: f64,
     /// Smallest d.
     pub min: f64,
+    /// Largest e^d − 1 − d.
+    pub largest_k3: f64,
 }
 
 impl ResponseDifference {
@@ -154,8 +156,11 @@ impl Work for Totals<'_> {
         let Self(value, ratio, k3) = self;
         let n = value.len();
         let (ratio, k3) = (&ratio[..n], &k3[..n]);
-        // A pass for each: one loop with all of them does not become wide.
-        let band = |(low, high): (f64, f64)| count(n, |i| (ratio[i] < low) | (ratio[i] > high));
+        // A pass for each: one loop with all of them does not become wide. Nor does what `map` calls.
+        let mut outside = [0; BANDS.len()];
+        for (outside, (low, high)) in outside.iter_mut().zip(BANDS) {
+            *outside = count(n, |i| (ratio[i] < low) | (ratio[i] > high));
+        }
         let (max_abs, min) = ends(value);
         ResponseDifference {
             tokens: 0,
@@ -167,11 +172,25 @@ impl Work for Totals<'_> {
             ratio: sum_in_lanes(n, |i| ratio[i]),
             ratio_squared: sum_in_lanes(n, |i| ratio[i] * ratio[i]),
             verl_ratio_squared: 0.0,
-            outside: BANDS.map(band),
+            outside,
             max_abs,
             min,
+            largest_k3: largest(k3),
         }
     }
+}
+
+/// The largest of values that are not negative.
+#[inline(always)]
+fn largest(values: &[f64]) -> f64 {
+    let mut largest = [0.0_f64; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            largest[lane] = if chunk[lane] > largest[lane] { chunk[lane] } else { largest[lane] };
+        }
+    }
+    rest.iter().copied().chain(largest).fold(0.0, f64::max)
 }
 
 /// The largest size and the smallest value.

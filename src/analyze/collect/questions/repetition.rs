@@ -58,7 +58,8 @@ impl Loops {
     fn look<const PERIODS: usize, const N: usize>(&mut self, ids: &[i32], shortest: usize) {
         let stride = (COPIES - 1) * shortest - N + 1;
         let longest = shortest + PERIODS - 1;
-        for at in (0..(ids.len() + 1).saturating_sub(N)).step_by(stride) {
+        // The first token with one a period before it.
+        for at in (shortest..(ids.len() + 1).saturating_sub(N)).step_by(stride) {
             let before = LONGEST_PERIOD + at - longest;
             let (Some(tokens), Some(before)) =
                 (ids[at..].first_chunk::<N>(), self.padded.get(before..before + PERIODS + N - 1))
@@ -145,10 +146,12 @@ impl Work for Finding<'_> {
         if has_run::<4>(&ids[2..], ids) {
             loops.look::<1, 3>(ids, 2);
         }
-        // Periods 3 to 10, 9 to 16 and 17 to 64: registers are filled.
+        // As many periods at once as one register holds: more would be written out and read again.
         loops.look::<8, 3>(ids, 3);
         loops.look::<8, 4>(ids, 9);
-        loops.look::<{ LONGEST_PERIOD - 16 }, 6>(ids, 17);
+        loops.look::<16, 6>(ids, 17);
+        loops.look::<16, 6>(ids, 33);
+        loops.look::<16, 6>(ids, LONGEST_PERIOD - 15);
     }
 }
 
