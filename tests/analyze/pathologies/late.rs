@@ -312,3 +312,15 @@ fn a_temperature_is_likely_where_weights_are_fresh() {
     assert_eq!(with(100, true), (Confidence::Likely, false));
     assert_eq!(with(100, false), (Confidence::Possible, true));
 }
+
+/// Old weights lie above the trainer's where it has unlearned what they drew.
+#[test]
+fn truncation_is_likely_where_weights_are_fresh() {
+    for (lag, confidence) in [(0, Confidence::Likely), (2, Confidence::Possible)] {
+        let mut log = Maker::run(Fault::TopP(0.9), SHAPE, 5);
+        log.versions.iter_mut().for_each(|version| *version -= lag);
+        let found = analysis_of(&log, SHAPE);
+        let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::SamplerTruncation).unwrap();
+        assert_eq!(cause.confidence, confidence, "{lag}: {}", told(&found));
+    }
+}
