@@ -86,11 +86,6 @@ impl<'a> Patient<'a> {
         named.filter(|(hash, _)| hashes.contains(hash)).map(|(hash, id)| (hash, id.to_string())).collect()
     }
 
-    /// The units from a step on.
-    pub fn units_from(&self, step: i64) -> impl Iterator<Item = &'a [ResponseFact]> {
-        self.units().filter(move |unit| unit[0].step >= step)
-    }
-
     /// A signal.
     pub fn series(&self, name: &str) -> Option<&'a Series> {
         self.series.iter().find(|series| series.name == name)

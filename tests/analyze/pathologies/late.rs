@@ -168,6 +168,18 @@ fn a_reward_that_becomes_chance_is_named() {
     assert!(cause.from_step.is_some_and(|step| (7..=9).contains(&step)), "{cause:?}");
 }
 
+/// The same the other way round: of what was mended it is said before which step it was.
+#[test]
+fn a_reward_that_was_chance_until_it_was_mended_is_named() {
+    let shape = Shape { steps: 20, ..SHAPE };
+    let found = analysis_of(
+        &Maker::run(Fault::Noise, shape, 5).then(Maker::run(Fault::Nothing, shape, 6), 10),
+        shape,
+    );
+    let cause = likely(&found, CauseCode::UninformativeReward);
+    assert!((9..=11).any(|step| cause.message.starts_with(&format!("before step {step}, "))), "{cause:?}");
+}
+
 /// A learned value that errs turns the order of advantages in some groups of healthy runs.
 #[test]
 fn a_learned_baseline_may_turn_the_order_in_a_group() {

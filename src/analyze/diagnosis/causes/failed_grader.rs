@@ -6,7 +6,7 @@
 //! changed. A reward that also waits for something else (a format) still pays for some right answers.
 
 use super::super::patient::{Finding, Patient, found, measured, number};
-use super::lasting::{Counts, Share, Side, since};
+use super::lasting::{Counts, Share, Side};
 use super::siblings::{is_mixed, rewards_differ};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -43,7 +43,7 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
         Some(share.from_step),
         format!(
             "{}right answers ({}) earn no more than wrong ones in {} of {} {units} that have both{level}",
-            since(patient, share.from_step),
+            share.side.opens(),
             right.name,
             share.hits,
             share.tries
@@ -53,6 +53,7 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     ))
 }
 
+/// Not before a step: a reward that waits for a format pays nothing until that is learned.
 fn is_rule(share: &Share) -> bool {
     !matches!(share.side, Side::Before(_)) && share.value() >= 1.0 - FEW && share.lower() > MOST
 }

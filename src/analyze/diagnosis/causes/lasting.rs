@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::super::patient::{Patient, number, share_bounds};
+use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::Evidence;
 
 const FALSE_ALARMS: f64 = 1e-3;
@@ -31,6 +32,24 @@ impl Side {
             Self::Whole => true,
             Self::From(first) => step >= first,
             Self::Before(end) => step < end,
+        }
+    }
+
+    /// The units of these steps.
+    pub fn units<'a>(self, patient: &Patient<'a>) -> impl Iterator<Item = &'a [ResponseFact]> {
+        patient.units().filter(move |unit| self.holds(unit[0].step))
+    }
+
+    /// The first of them, where the run has any.
+    pub fn first_step(self, patient: &Patient<'_>) -> Option<i64> {
+        patient.analysis.steps.iter().map(|row| row.step).find(|step| self.holds(*step))
+    }
+
+    /// As a sentence begins: "from step 12 on, ".
+    pub fn opens(self) -> String {
+        match self.told().trim_start() {
+            "" => String::new(),
+            told => format!("{told}, "),
         }
     }
 
@@ -129,14 +148,6 @@ impl Counts {
         let late = share(&steps[best.1..], Side::From(changed))?;
         let (more, less) = if late.value() > early.value() { (late, early) } else { (early, late) };
         Some(if less.lower() > enough { whole } else { more })
-    }
-}
-
-/// "from step 22 on, ", where it is not the first.
-pub fn since(patient: &Patient<'_>, from: i64) -> String {
-    match patient.analysis.steps.first() {
-        Some(first) if first.step < from => format!("from step {from} on, "),
-        _ => String::new(),
     }
 }
 

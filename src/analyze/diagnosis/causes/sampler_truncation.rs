@@ -19,21 +19,26 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let mean = gap.mean();
-    // A flatter sampler may lie above throughout, too: entropies tell.
-    let (confidence, or) = match patient.plan.stand_in.entropy {
-        true => (Confidence::Possible, ", or a higher temperature (entropy would tell)"),
-        // Tokens that old weights drew and the trainer has unlearned since lie above, too.
-        false if gap.lag.is_some_and(|lag| lag > 0) => (Confidence::Possible, ""),
-        false => (Confidence::Likely, ""),
+    // A flatter sampler may lie above throughout, too: entropies tell. So may old weights, far above where they
+    // drew what the trainer has unlearned since, and a little below elsewhere.
+    let age = gap.lag.filter(|lag| *lag > 0);
+    let (confidence, or) = match (patient.plan.stand_in.entropy, age) {
+        (true, _) => (Confidence::Possible, ", or a higher temperature (entropy would tell)".to_owned()),
+        (false, Some(age)) => (Confidence::Possible, format!(", or weights that are up to {age} steps old")),
+        (false, None) => (Confidence::Likely, String::new()),
+    };
+    let side = gap.side.told();
+    let above = match age {
+        Some(_) => format!("lie farther above the trainer's than below{side}"),
+        None => format!("lie above the trainer's{side}, never below"),
     };
     found(
         CauseCode::SamplerTruncation,
         confidence,
         gap.from_step,
         format!(
-            "the sampler's log-probabilities lie above the trainer's{}, never below: on average by {mean:.4} \
-             nats, as if it kept {} of the mass (estimated){or}",
-            gap.side.told(),
+            "the sampler's log-probabilities {above}: on average by {mean:.4} nats, as if it kept {} of the \
+             mass (estimated){or}",
             percent((-mean).exp())
         ),
         "sample without top-p and top-k, or score with the same truncation; look at the temperature, too: \

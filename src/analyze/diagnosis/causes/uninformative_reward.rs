@@ -13,14 +13,14 @@
 //! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded
 //! as differently as any: length and entropy need not tell a right answer.
 //! A reward that is the same for right and wrong answers is told as such (`failed_grader`).
-//! A reward that broke in the middle of a run is looked for from the step on at which the share of groups
-//! whose reward does not follow what is right changed (`lasting`).
+//! A reward that broke in the middle of a run, or was mended there, is looked for on the side of the step at
+//! which the share of groups whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::composition::components;
 use super::failed_grader;
-use super::lasting::{Counts, Side, since};
+use super::lasting::{Counts, Side};
 use super::siblings::{Endings, Pairs, is_mixed, more_where};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -46,8 +46,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if let Some(failed) = failed_grader::examine(patient) {
         return failed;
     }
-    let of_the_run = examine_from(patient, patient.analysis.steps.first().map_or(i64::MIN, |row| row.step));
-    let Some(broken) = broke_at(patient).map(|step| examine_from(patient, step)) else { return of_the_run };
+    let of_the_run = examine_side(patient, Side::Whole);
+    let Some(broken) = broken_side(patient).map(|side| examine_side(patient, side)) else {
+        return of_the_run;
+    };
     match (broken.is_likely(), of_the_run.is_likely()) {
         (true, _) => broken,
         // What is paid before and what is paid after cancel: it is not chance.
@@ -56,8 +58,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
 }
 
-/// The step from which on the reward follows what is right in fewer groups, where there is one.
-fn broke_at(patient: &Patient<'_>) -> Option<i64> {
+/// The steps from one on, or before one, in which the reward follows what is right in fewer groups.
+fn broken_side(patient: &Patient<'_>) -> Option<Side> {
     let right = patient.right()?;
     let mut unrelated = Counts::default();
     for group in patient.units().filter(|group| is_mixed(group, |fact| right.of(fact))) {
@@ -66,32 +68,29 @@ fn broke_at(patient: &Patient<'_>) -> Option<i64> {
             unrelated.add(group[0].step, more <= 0.0);
         }
     }
-    match unrelated.share(NEGLIGIBLE)?.side {
-        Side::From(step) => Some(step),
-        Side::Whole | Side::Before(_) => None,
-    }
+    Some(unrelated.share(NEGLIGIBLE)?.side).filter(|side| *side != Side::Whole)
 }
 
-/// Looks for it from a step on.
-fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
+/// Looks for it in some steps.
+fn examine_side(patient: &Patient<'_>, side: Side) -> Finding {
     let pairs = match patient.has(Column::TokenId) && patient.has_siblings() {
-        true => Pairs::of(patient.units_from(from)),
+        true => Pairs::of(side.units(patient)),
         false => Pairs::default(),
     };
-    let made_of = components(patient, from);
+    let made_of = components(patient, side);
     let says_right = patient.right().and_then(|right| right.part).is_some_and(|part| made_of.contains(&part));
-    let witness = patient.right().filter(|right| is_witness(patient, from, right, &made_of));
+    let witness = patient.right().filter(|right| is_witness(patient, side, right, &made_of));
     let (witnessed, is_verdict) = (witness.is_some(), witness.is_some_and(|right| right.is_verdict));
     let is_apart = |part: &usize| !made_of.contains(part) && !says_right;
     let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
-    let explained = explained_by(patient, from, &parts.filter(is_apart).collect::<Vec<_>>());
+    let explained = explained_by(patient, side, &parts.filter(is_apart).collect::<Vec<_>>());
     let is_chance = |negligible: f64| explained.is_some_and(|e| e.lower <= 0.0 && e.upper < negligible);
     if pairs.contradict() && !(witnessed && is_chance(NEGLIGIBLE)) {
         let follows = explained.is_some_and(|e| e.lower > NEGLIGIBLE);
-        return equal_siblings(patient, from, &pairs, follows);
+        return equal_siblings(patient, side, &pairs, follows);
     }
     let Some(explained) = explained else { return Finding::Absent };
-    let told = |confidence| chance((patient, from), confidence, &explained, &pairs, &made_of);
+    let told = |confidence| chance((patient, side), confidence, &explained, &pairs, &made_of);
     match pairs.endings() {
         _ if is_verdict && is_chance(NEGLIGIBLE) => told(Confidence::Likely),
         _ if witnessed && is_chance(SMALL) => told(Confidence::Possible),
@@ -105,14 +104,13 @@ fn examine_from(patient: &Patient<'_>, from: i64) -> Finding {
 
 /// Whether what is right is known apart from the reward: not a part that the reward is made of, and
 /// different between siblings.
-fn is_witness(patient: &Patient<'_>, from: i64, right: &Right<'_>, made_of: &[usize]) -> bool {
+fn is_witness(patient: &Patient<'_>, side: Side, right: &Right<'_>, made_of: &[usize]) -> bool {
     right.part.is_some_and(|part| !made_of.contains(&part))
-        && patient.units_from(from).filter(|group| is_mixed(group, |fact| right.of(fact))).count()
-            >= FEWEST_MIXED
+        && side.units(patient).filter(|group| is_mixed(group, |fact| right.of(fact))).count() >= FEWEST_MIXED
 }
 
 /// The share of the reward that parts, length, cuts, entropy and surprisal explain.
-fn explained_by(patient: &Patient<'_>, from: i64, parts: &[usize]) -> Option<Explained> {
+fn explained_by(patient: &Patient<'_>, side: Side, parts: &[usize]) -> Option<Explained> {
     let owned: Vec<OwnedFeature> = parts.iter().map(|index| part(*index)).collect();
     let length = |f: &ResponseFact| f64::from(f.length);
     let cut = |f: &ResponseFact| f64::from(u8::from(f.truncated == Some(true)));
@@ -121,11 +119,11 @@ fn explained_by(patient: &Patient<'_>, from: i64, parts: &[usize]) -> Option<Exp
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend([&length as Feature<'_>, &cut, &entropy, &surprisal]);
     let reward = |f: &ResponseFact| f64::from(f.reward);
-    explained(patient.units_from(from), &reward, &features)
+    explained(side.units(patient), &reward, &features)
 }
 
 fn chance(
-    (patient, from): (&Patient<'_>, i64),
+    (patient, side): (&Patient<'_>, Side),
     confidence: Confidence,
     explained: &Explained,
     pairs: &Pairs,
@@ -163,11 +161,11 @@ fn chance(
     found(
         CauseCode::UninformativeReward,
         confidence,
-        Some(from),
+        side.first_step(patient),
         format!(
             "{}{what} of a response explain at most {} of how its reward differs from {others}: the reward \
              looks like chance",
-            since(patient, from),
+            side.opens(),
             percent(explained.upper)
         ),
         HINT,
@@ -177,7 +175,7 @@ fn chance(
 
 /// Equal siblings with different rewards; `follows` where what is logged of responses explains some of the
 /// reward all the same.
-fn equal_siblings(patient: &Patient<'_>, from: i64, pairs: &Pairs, follows: bool) -> Finding {
+fn equal_siblings(patient: &Patient<'_>, side: Side, pairs: &Pairs, follows: bool) -> Finding {
     let [all, differ] = pairs.equal;
     let apart = pairs.apart().map_or(f64::NAN, |[apart, _]| apart);
     let (confidence, so) = match follows {
@@ -190,11 +188,11 @@ fn equal_siblings(patient: &Patient<'_>, from: i64, pairs: &Pairs, follows: bool
     found(
         CauseCode::UninformativeReward,
         confidence,
-        Some(from),
+        side.first_step(patient),
         format!(
             "{}{differ} of {all} pairs of siblings with the same tokens have different rewards, {} as far \
              apart (in squares) as those of any siblings: {so}",
-            since(patient, from),
+            side.opens(),
             percent(apart)
         ),
         HINT,
