@@ -185,7 +185,7 @@ pub enum Error {
         why: String,
     },
     /// Rows that stand twice in a file.
-    #[error("{}: {}{responses} responses stand there twice: same step, ids and values", path.display(), if *about { "about " } else { "" })]
+    #[error("{}: {}{responses} responses stand there twice: same step, ids and values", path.display(), if *about { "about " } else { "at least " })]
     RowsTwice {
         /// The file.
         path: PathBuf,

@@ -125,3 +125,19 @@ fn updates_without_ratios_are_not_checked_by_a_reference() {
     log.values[NEW].clear();
     assert!(listed(&log).is_some_and(|needs| needs.starts_with("logprob_new")));
 }
+
+/// The sampler's values where the trainer's belong, as verl's bypass mode writes them: old weights cannot be seen.
+#[test]
+fn copied_log_probabilities_are_no_agreement() {
+    let mut log = Maker::run(Fault::Stale, SHAPE, 5);
+    log.values[0] = log.values[SAMPLER].clone();
+    let found = analysis_of(&log, SHAPE);
+    for code in [CauseCode::StaleSampler, CauseCode::PrecisionGap, CauseCode::SamplerTruncation] {
+        let open = found.diagnosis.not_checked.iter().find(|n| n.code == code);
+        assert!(
+            open.is_some_and(|open| open.needs.contains("to the last bit")),
+            "{code:?}: {}",
+            told(&found)
+        );
+    }
+}

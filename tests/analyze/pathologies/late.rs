@@ -180,6 +180,20 @@ fn a_reward_that_was_chance_until_it_was_mended_is_named() {
     assert!((9..=11).any(|step| cause.message.starts_with(&format!("before step {step}, "))), "{cause:?}");
 }
 
+/// Wrong answers of easy prompts that are cut carry little: that they are many is said all the same.
+#[test]
+fn many_cuts_are_possible_whatever_they_carry() {
+    let mut log = Maker::run(Fault::Nothing, SHAPE, 5);
+    let mut coin = Random::new(3, 7);
+    log.truncated.iter_mut().for_each(|cut| *cut = coin.below(5) < 2);
+    for (cut, advantage) in log.truncated.iter().zip(&mut log.advantages) {
+        *advantage *= if *cut { 0.1 } else { 1.0 };
+    }
+    let found = analysis_of(&log, SHAPE);
+    let cause = found.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::Truncation);
+    assert!(cause.is_some_and(|cause| cause.confidence == Confidence::Possible), "{}", told(&found));
+}
+
 /// A learned value that errs turns the order of advantages in some groups of healthy runs.
 #[test]
 fn a_learned_baseline_may_turn_the_order_in_a_group() {

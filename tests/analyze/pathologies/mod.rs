@@ -3,6 +3,7 @@
 //! `cargo test --release --test analyze pathologies::table -- --ignored`.
 
 mod baselines;
+mod copies;
 mod far_tokens;
 mod foreign_tokens;
 mod innocent;

@@ -21,6 +21,12 @@ const ZEROED: &str = "look at how advantages are made of rewards: a filter, a ma
 const UNPAID: &str = "read some of these answers with their rewards: the grader may have failed (a parser, a sandbox, a \
                       judge), and other prompts would not help";
 
+/// Where all responses of a group are one.
+const COPIED: &str = "look at the sampler's seed and temperature, and whether rows were written more than once: a group of \
+                      copies is one answer, and other prompts would not help";
+/// ln p of a text that nobody draws twice by chance.
+const RARE: f64 = -15.0;
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::GroupId) {
@@ -80,15 +86,19 @@ struct Outcome {
 
 fn outcome(patient: &Patient<'_>, from: i64) -> Outcome {
     let told = |told: &str| Outcome { told: told.into(), hint: HINT };
+    let late = || patient.groups().filter(move |group| group[0].step >= from && !learns(group));
+    let copied = late().filter(|group| are_copies(group)).count();
+    if 2 * copied > late().count() {
+        let of = "; in most of them all responses are the same, token by token, which chance does not give";
+        return Outcome { told: of.into(), hint: COPIED };
+    }
     let known = || patient.signs.facts.responses.iter().map(|f| f.reward).filter(|r| r.is_finite());
     let (low, high) = (known().fold(f32::INFINITY, f32::min), known().fold(f32::NEG_INFINITY, f32::max));
     if low >= high {
         return told("");
     }
-    let dead = |group: &&[ResponseFact]| {
-        group[0].step >= from && group.iter().all(|f| f.signs == [false; 2] && f.reward.is_finite())
-    };
-    let groups: Vec<&[ResponseFact]> = patient.groups().filter(dead).collect();
+    let groups: Vec<&[ResponseFact]> =
+        late().filter(|group| group.iter().all(|f| f.reward.is_finite())).collect();
     let have = |value: f32| groups.iter().filter(move |group| group.iter().all(|f| f.reward == value));
     let mixed = groups.iter().filter(|group| rewards_differ(group)).count();
     let are_most = |count: usize| 2 * count > groups.len();
@@ -116,4 +126,14 @@ fn outcome(patient: &Patient<'_>, from: i64) -> Outcome {
         },
         _ => told("; the answers of a group have the same reward"),
     }
+}
+
+fn learns(group: &[ResponseFact]) -> bool {
+    group.iter().any(|fact| fact.signs != [false; 2])
+}
+
+/// Whether all responses of a group are one that is too improbable to be drawn twice.
+fn are_copies(group: &[ResponseFact]) -> bool {
+    let is_rare = |fact: &ResponseFact| -f64::from(fact.surprisal) * f64::from(fact.length) < RARE;
+    group.len() > 1 && group.iter().all(|fact| fact.text == group[0].text && is_rare(fact))
 }

@@ -70,6 +70,10 @@ pub struct Gap {
     clusters: Vec<GapSums>,
 }
 
+/// What to log where [`Gap::is_copied`].
+pub const COPIED: &str = "logprob as the trainer computes it: what is logged equals logprob_rollout to the last bit \
+                          (verl's bypass_mode copies it)";
+
 /// Sampler against trainer in one group.
 #[derive(Default)]
 struct OfGroup {
@@ -149,6 +153,13 @@ impl Gap {
             kinds,
             clusters,
         })
+    }
+
+    /// Whether the trainer's values are the sampler's to the last bit: they were copied, not computed. Two engines
+    /// do not agree so far, even with the same weights.
+    pub fn is_copied(&self) -> bool {
+        let [unsure, ..] = self.all.slope;
+        unsure >= FEWEST && self.all.yy == 0.0
     }
 
     /// Whose weights trainer and sampler were held against each other with, for messages.

@@ -9,8 +9,8 @@
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
 //! importance weights are asked for. A gap that grows from nothing is that of old weights (`growth`).
 
-use super::super::patient::{Finding, Patient, found, measured, number, percent};
-use super::gap::{Gap, LARGE, NOTICEABLE};
+use super::super::patient::{Finding, Patient, counted, found, measured, number, percent};
+use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
 use super::kinds::TwoKinds;
 use super::misaligned_log::is_of_other_tokens;
 use crate::analyze::result::{CauseCode, Confidence, Evidence};
@@ -29,6 +29,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
         return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
     };
+    if gap.is_copied() {
+        return Finding::NotChecked(COPIED);
+    }
     let is_other = gap.is_temperature() || gap.is_truncation() || gap.growth().is_some();
     if gap.k3_of_many() < NOTICEABLE || is_other || is_of_other_tokens(&patient.signs.probes) {
         return Finding::Absent;
@@ -47,7 +50,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             "; policy_version is no step number, so how old the sampler's weights are is not known".into()
         }
         Some(0) => String::new(),
-        Some(lag) => format!("; the youngest weights are {lag} steps old, which may explain it"),
+        Some(lag) => {
+            let old = counted(lag.unsigned_abs(), "step", "steps");
+            format!("; the youngest weights are {old} old, which may explain it")
+        }
     };
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
     if let Some(kinds) = &gap.kinds {

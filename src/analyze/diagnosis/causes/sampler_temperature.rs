@@ -16,7 +16,7 @@
 
 use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::agreement::{self, Surprise};
-use super::gap::{Gap, NOTICEABLE};
+use super::gap::{COPIED, Gap, NOTICEABLE};
 use super::{entropy_of_another_policy, observation_trained};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -37,8 +37,8 @@ const HINT: &str = "score with the temperature that was sampled with (divide the
                     sample at 1; then ln μ and ln π_old agree. Look at top-p and top-k, too: generation_config.json \
                     sets all three together";
 
-const OLD_HINT: &str = "log policy_version, and see whether fresh weights have the gap, too: if so, score with the temperature \
-                        that was sampled with; else sample with fresher weights";
+const OLD_HINT: &str = "log some responses of fresh weights (with policy_version) and see whether these have the gap, too: if \
+                        so, score with the temperature that was sampled with; else sample with fresher weights";
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -62,10 +62,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         };
         let logs =
             if surprise.is_some_and(|s| s.is_sharper()) { Sampler::IsSharper } else { Sampler::Agrees };
-        return surprise
-            .filter(|_| !is_told())
-            .and_then(|_| by_surprise(patient, logs))
-            .unwrap_or(Finding::Absent);
+        return surprise.filter(|_| !is_told()).and_then(|_| by_surprise(patient, logs)).unwrap_or(
+            match gap.is_copied() && patient.plan.stand_in.entropy {
+                true => Finding::NotChecked(COPIED),
+                false => Finding::Absent,
+            },
+        );
     }
     let t = 1.0 / (1.0 + b);
     let kind = if b > 0.0 { "sharper" } else { "flatter" };

@@ -6,8 +6,8 @@
 //! sampler has half of Σy² and more below 0; a flatter one is told by the temperature that explains it, and only
 //! possible where no entropies are logged.
 
-use super::super::patient::{Finding, Patient, found, number, percent};
-use super::gap::Gap;
+use super::super::patient::{Finding, Patient, counted, found, number, percent};
+use super::gap::{COPIED, Gap};
 use crate::analyze::result::{CauseCode, Confidence};
 
 /// Looks for it.
@@ -15,6 +15,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let Some(gap) = Gap::fresh(patient) else {
         return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
     };
+    if gap.is_copied() {
+        return Finding::NotChecked(COPIED);
+    }
     if !gap.is_truncation() {
         return Finding::Absent;
     }
@@ -24,7 +27,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let age = gap.lag.filter(|lag| *lag > 0);
     let (confidence, or) = match (patient.plan.stand_in.entropy, age) {
         (true, _) => (Confidence::Possible, ", or a higher temperature (entropy would tell)".to_owned()),
-        (false, Some(age)) => (Confidence::Possible, format!(", or weights that are up to {age} steps old")),
+        (false, Some(age)) => (
+            Confidence::Possible,
+            format!(", or weights that are up to {} old", counted(age.unsigned_abs(), "step", "steps")),
+        ),
         (false, None) => (Confidence::Likely, String::new()),
     };
     let side = gap.side.told();

@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::patient::{Finding, Patient, at, found, measured, number};
-use super::gap::{FEWEST, Gap, LARGE, NOTICEABLE};
+use super::super::patient::{Finding, Patient, at, counted, found, measured, number};
+use super::gap::{COPIED, FEWEST, Gap, LARGE, NOTICEABLE};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::format::grouped;
 use crate::ingest::Column;
@@ -121,6 +121,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         [true, false] => return Finding::NotChecked(NEEDS_VERSION),
         [false, _] => return Finding::NotChecked(NEEDS),
     }
+    if Gap::fresh(patient).is_some_and(|gap| gap.is_copied()) {
+        return Finding::NotChecked(COPIED);
+    }
     let (ages, first) = by_age(patient);
     let Some((least, youngest)) = ages.first_key_value() else {
         let logged =
@@ -147,7 +150,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             Confidence::Possible,
             first,
             format!(
-                "all responses are {least} steps old, and trainer and sampler disagree: engine k3 {}",
+                "all responses are {} old, and trainer and sampler disagree: engine k3 {}",
+                counted(least.unsigned_abs(), "step", "steps"),
                 measured(base, 4)
             ),
             HINT,

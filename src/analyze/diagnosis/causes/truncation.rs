@@ -4,7 +4,7 @@
 //! damaged, and the share of the run's energy in cut responses.
 //! Threshold: likely where at least a third is cut from the start and they carry most of the energy, or
 //! where most are cut (lower end, 99.9 %) in the whole time before anything was damaged, whatever they
-//! carry: the budget is too small. Cuts that become fewer are unlearned: only possible where nothing was
+//! carry: the budget is too small; possible from a third on in either. Cuts that become fewer are unlearned: only possible where nothing was
 //! damaged and the last quarter of the steps, or their later half, has less than half of them (upper end,
 //! 99.9 %), or where there are too few steps to unlearn them in: most policies begin so. Cuts that grow later are
 //! damage.
@@ -58,10 +58,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let knows_energy = !patient.plan.stand_in.entropy;
     let carried = (knows_energy && energy > 0.0).then(|| cut / energy);
     let mostly_cut = share_bounds(cut_before, all_before)[0] > MOST;
-    if start >= MANY && !mostly_cut && !knows_energy {
+    let often_cut = share_bounds(cut_before, all_before)[0] > MANY;
+    if start >= MANY && !often_cut && !knows_energy {
         return Finding::NotChecked(ENTROPY);
     }
-    if start < MANY || !mostly_cut && carried.is_none_or(|carried| carried < MANY) {
+    if start < MANY || !often_cut && carried.is_none_or(|carried| carried < MANY) {
         return Finding::Absent;
     }
     let is_less = |[cut, all]: &[u64; 2]| *all > 0 && share_bounds(*cut, *all)[1] < HALF * start;
