@@ -123,7 +123,10 @@ fn updates_without_ratios_are_not_checked_by_a_reference() {
     };
     assert_eq!(listed(&log), None);
     log.values[NEW].clear();
-    assert!(listed(&log).is_some_and(|needs| needs.starts_with("logprob_new")));
+    let with_reference = listed(&log);
+    assert!(with_reference.as_ref().is_some_and(|needs| needs.starts_with("logprob_new")));
+    log.references.clear();
+    assert_eq!(listed(&log), with_reference, "a reference would not have it checked");
 }
 
 /// The sampler's values where the trainer's belong, as verl's bypass mode writes them: old weights cannot be seen.

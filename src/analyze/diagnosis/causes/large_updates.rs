@@ -23,7 +23,6 @@ use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
 use crate::framework::rules::BASE_CLIP;
-use crate::ingest::Column;
 use crate::stats::sustained::{Change, Direction, FEWEST_STEPS};
 
 const FAR_BEYOND: f64 = 3.0;
@@ -179,9 +178,6 @@ fn risen(rise: Change, edge: f64) -> Finding {
 }
 
 fn by_reference(patient: &Patient<'_>) -> Finding {
-    if !patient.has(Column::LogprobRef) {
-        return Finding::NotChecked("logprob_new (log-probabilities at the loss), or logprob_ref");
-    }
     let steps = patient.analysis.answers.kl_reference.iter().flat_map(|kl| &kl.steps);
     let distance: Vec<(i64, f64)> = steps.map(|row| (row.step, row.k1)).collect();
     let jump = distance.windows(2).map(|w| (w[1].0, w[1].1 - w[0].1)).max_by(|a, b| a.1.total_cmp(&b.1));
