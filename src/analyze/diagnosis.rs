@@ -4,6 +4,7 @@
 mod annealed;
 mod answers;
 mod causes;
+mod copies;
 mod costs;
 mod damage;
 mod endings;

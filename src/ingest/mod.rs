@@ -36,6 +36,7 @@ pub use limits::Limits;
 pub use normalise::quality::{ColumnQuality, FAIL_SHARE, Quality, ValuePlace, WARN_SHARE};
 #[cfg(feature = "replay")]
 pub(crate) use parquet::run_length::HybridRuns;
+pub(crate) use scan::copies::NEVER_TWICE;
 pub use scan::in_order::scan_in_order;
 pub use scan::parallel::{Sink, scan};
 pub(crate) use scan::parallel::{accept_whole, scan_units};

@@ -11,7 +11,7 @@ use crate::ingest::scan::fair_sample::Merge;
 /// Hashes that are kept of a group, the least ones.
 const KEPT: usize = 64;
 /// ln p of a response that does not come again by chance.
-pub const RARE: f32 = -15.0;
+pub const NEVER_TWICE: f32 = -15.0;
 
 /// The responses of a group.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
@@ -53,7 +53,7 @@ impl GroupCopies {
 
     /// Which of the responses have a copy.
     pub fn copied(&self) -> Copied {
-        if self.likeliest > RARE {
+        if self.likeliest > NEVER_TWICE {
             return Copied::None;
         }
         let mut times: Vec<usize> = self.least.chunk_by(|a, b| a == b).map(<[u64]>::len).collect();

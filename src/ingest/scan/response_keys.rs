@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, TokenBatch};
 use crate::ingest::files::run::Run;
-use crate::ingest::scan::copies::{Copied, GroupCopies, RARE};
+use crate::ingest::scan::copies::{Copied, GroupCopies, NEVER_TWICE};
 use crate::ingest::scan::fair_sample::{FairSample, Merge};
 use crate::ingest::schema::columns::Column;
 
@@ -48,7 +48,7 @@ impl Seen {
 
     /// Whether all responses with the ids have the same values, and not by chance.
     fn is_copied(&self) -> bool {
-        self.responses > 1 && self.copies == self.responses && self.likeliest < RARE
+        self.responses > 1 && self.copies == self.responses && self.likeliest < NEVER_TWICE
     }
 }
 

@@ -4,6 +4,7 @@
 //! Threshold: one half. It is a finding about cost, not a sickness: a run that has learned its
 //! prompts ends like this, so it never changes the state of the run.
 
+use super::super::copies::is_unique;
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::siblings::rewards_differ;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -24,8 +25,6 @@ const UNPAID: &str = "read some of these answers with their rewards: the grader 
 /// Where all responses of a group are one.
 const COPIED: &str = "look at the sampler's seed and temperature, and whether rows were written more than once: a group of \
                       copies is one answer, and other prompts would not help";
-/// ln p of a text that nobody draws twice by chance.
-const RARE: f64 = -15.0;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -134,6 +133,5 @@ fn learns(group: &[ResponseFact]) -> bool {
 
 /// Whether all responses of a group are one that is too improbable to be drawn twice.
 fn are_copies(group: &[ResponseFact]) -> bool {
-    let is_rare = |fact: &ResponseFact| -f64::from(fact.surprisal) * f64::from(fact.length) < RARE;
-    group.len() > 1 && group.iter().all(|fact| fact.text == group[0].text && is_rare(fact))
+    group.len() > 1 && group.iter().all(|fact| fact.text == group[0].text && is_unique(fact))
 }

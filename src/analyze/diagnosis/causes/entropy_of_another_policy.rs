@@ -74,7 +74,7 @@ fn in_bits(probes: &[Probe]) -> Option<f64> {
 }
 
 /// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
+pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
     let totals = &patient.analysis.totals;
     let share = totals.infeasible as f64 / (totals.tokens - totals.missing).max(1) as f64;
     let [_, same, _] = moments(&patient.signs.probes, |probe| &probe.entropy_shift);
@@ -97,7 +97,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     if !(share > INFEASIBLE || unrelated) {
-        return of_another_size(patient).unwrap_or(Finding::Absent);
+        return of_another_size(patient, gap).unwrap_or(Finding::Absent);
     }
     let mut evidence = vec![number("share of tokens", share)];
     evidence.extend(correlation(same).map(|r| number("correlation of surprisal and entropy", r)));
@@ -118,11 +118,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 }
 
 /// Entropies that are too small or too large for the tokens that were drawn.
-fn of_another_size(patient: &Patient<'_>) -> Option<Finding> {
+fn of_another_size(patient: &Patient<'_>, gap: Option<&Gap>) -> Option<Finding> {
     let is_of_another_size = |s: &Surprise| s.is_short_entropy() || s.is_long_entropy();
     let surprise = agreement::surprise(&patient.signs.probes).filter(is_of_another_size)?;
     // Responses that the trainer scores behind other tokens surprise it, whatever its entropy is.
-    if Gap::fresh(patient).is_some_and(|gap| gap.kinds.is_some()) {
+    if gap.is_some_and(|gap| gap.kinds.is_some()) {
         return None;
     }
     let size = match surprise.is_short_entropy() {

@@ -14,6 +14,7 @@ mod kinds;
 mod large_updates;
 mod lasting;
 mod misaligned_log;
+mod needs;
 mod observation_trained;
 mod one_sided;
 mod other_groups;
@@ -31,37 +32,35 @@ mod truncation;
 mod unbounded_ratio;
 mod uninformative_reward;
 
+use self::gap::Gap;
+use self::needs::{ADVANTAGE, ENTROPY};
 use super::patient::{Finding, Patient, number};
 use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
 use crate::ingest::Column;
 
-/// What looks for each cause.
-fn examiner(code: CauseCode) -> fn(&Patient<'_>) -> Finding {
+/// Looks for a cause; `gap` is that between sampler and trainer, which several ask for.
+fn examine(code: CauseCode, patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
     match code {
-        CauseCode::MisalignedLog => misaligned_log::examine,
-        CauseCode::EntropyOfAnotherPolicy => entropy_of_another_policy::examine,
-        CauseCode::ObservationTrained => observation_trained::examine,
-        CauseCode::AdvantageContradictsReward => advantage_contradicts_reward::examine,
-        CauseCode::RewardHacking => reward_hacking::examine,
-        CauseCode::UninformativeReward => uninformative_reward::examine,
-        CauseCode::NoNegativeSignal => one_sided::no_negative,
-        CauseCode::NoPositiveSignal => one_sided::no_positive,
-        CauseCode::SamplerTemperature => sampler_temperature::examine,
-        CauseCode::SamplerTruncation => sampler_truncation::examine,
-        CauseCode::StaleSampler => stale_sampler::examine,
-        CauseCode::LargeUpdates => large_updates::examine,
-        CauseCode::UnboundedRatio => unbounded_ratio::examine,
-        CauseCode::PrecisionGap => precision_gap::examine,
-        CauseCode::PhantomAdvantage => phantom_advantage::examine,
-        CauseCode::Truncation => truncation::examine,
-        CauseCode::SpuriousTokens => spurious_tokens::examine,
-        CauseCode::DeadGroups => dead_groups::examine,
+        CauseCode::MisalignedLog => misaligned_log::examine(patient),
+        CauseCode::EntropyOfAnotherPolicy => entropy_of_another_policy::examine(patient, gap),
+        CauseCode::ObservationTrained => observation_trained::examine(patient),
+        CauseCode::AdvantageContradictsReward => advantage_contradicts_reward::examine(patient),
+        CauseCode::RewardHacking => reward_hacking::examine(patient),
+        CauseCode::UninformativeReward => uninformative_reward::examine(patient),
+        CauseCode::NoNegativeSignal => one_sided::no_negative(patient),
+        CauseCode::NoPositiveSignal => one_sided::no_positive(patient),
+        CauseCode::SamplerTemperature => sampler_temperature::examine(patient, gap),
+        CauseCode::SamplerTruncation => sampler_truncation::examine(patient, gap),
+        CauseCode::StaleSampler => stale_sampler::examine(patient, gap),
+        CauseCode::LargeUpdates => large_updates::examine(patient),
+        CauseCode::UnboundedRatio => unbounded_ratio::examine(patient),
+        CauseCode::PrecisionGap => precision_gap::examine(patient, gap),
+        CauseCode::PhantomAdvantage => phantom_advantage::examine(patient),
+        CauseCode::Truncation => truncation::examine(patient),
+        CauseCode::SpuriousTokens => spurious_tokens::examine(patient),
+        CauseCode::DeadGroups => dead_groups::examine(patient),
     }
 }
-
-/// What a cause needs that cannot do without entropies.
-pub const ENTROPY: &str = "entropy (of the policy at each token)";
-const ADVANTAGE: &str = "advantage (of each token or response)";
 
 /// Whether a cause cannot be looked for without entropy: its statistic is of entropy, of gradient
 /// energy, or fits a model that has entropy in it.
@@ -134,9 +133,10 @@ pub struct Examined {
 /// Looks for every cause.
 pub fn examine_all(patient: &Patient<'_>) -> Examined {
     let mut examined = Examined::default();
+    let gap = Gap::fresh(patient);
     for code in CauseCode::ALL {
         let not_checked = |needs: &str| NotChecked { code: *code, needs: needs.into() };
-        let found = examiner(*code)(patient);
+        let found = examine(*code, patient, gap.as_ref());
         let missing = stood_in(*code, patient);
         match found {
             // What was found has numbers in it that were not logged; what else it needs still holds.

@@ -13,6 +13,7 @@ use super::super::patient::{Finding, Patient, counted, found, measured, number, 
 use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
 use super::kinds::TwoKinds;
 use super::misaligned_log::is_of_other_tokens;
+use super::needs::SAMPLER;
 use crate::analyze::result::{CauseCode, Confidence, Evidence};
 use crate::ingest::Column;
 
@@ -25,10 +26,8 @@ const HINT_KINDS: &str = "hold what trainer and sampler are given for such a res
                           weights, other sampling settings for some requests";
 
 /// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    let Some(gap) = Gap::fresh(patient) else {
-        return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
-    };
+pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
+    let Some(gap) = gap else { return Finding::NotChecked(SAMPLER) };
     if gap.is_copied() {
         return Finding::NotChecked(COPIED);
     }
@@ -57,7 +56,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     };
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
     if let Some(kinds) = &gap.kinds {
-        return of_some(&gap, kinds, confidence, &ages);
+        return of_some(gap, kinds, confidence, &ages);
     }
     let other = match knows_entropy {
         true => "no single temperature and no truncation alone explains",
@@ -83,7 +82,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             gap.told_k3()
         ),
         if gap.is_of_few() { HINT_FEW } else { HINT },
-        evidence(&gap),
+        evidence(gap),
     )
 }
 

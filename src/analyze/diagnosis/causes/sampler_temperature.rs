@@ -17,6 +17,7 @@
 use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::agreement::{self, Surprise};
 use super::gap::{COPIED, Gap, NOTICEABLE};
+use super::needs::SAMPLER;
 use super::{entropy_of_another_policy, observation_trained};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -30,7 +31,6 @@ const ERRORS: f64 = 5.0;
 
 /// Temperatures that the fit tells.
 const TRUSTED: [f64; 2] = [0.5, 1.5];
-const NEEDS: &str = "logprob_rollout (the sampler's own log-probabilities)";
 const RAW_HINT: &str = "let the sampler log the log-probabilities that it drew from (after temperature, top-p and top-k), and log \
                         the entropy over all tokens at the temperature that is trained";
 const HINT: &str = "score with the temperature that was sampled with (divide the trainer's logits by it), or \
@@ -41,12 +41,12 @@ const OLD_HINT: &str = "log some responses of fresh weights (with policy_version
                         so, score with the temperature that was sampled with; else sample with fresher weights";
 
 /// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    let Some(gap) = Gap::fresh(patient) else {
-        return by_surprise(patient, Sampler::NotLogged).unwrap_or(Finding::NotChecked(NEEDS));
+pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
+    let Some(gap) = gap else {
+        return by_surprise(patient, Sampler::NotLogged).unwrap_or(Finding::NotChecked(SAMPLER));
     };
     if gap.is_greedy() {
-        return greedy(&gap);
+        return greedy(gap);
     }
     let (b, explained) = gap.fit;
     let [low, high] = gap.interval();
@@ -57,7 +57,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         let is_told = || {
             gap.is_truncation()
                 || gap.kinds.is_some()
-                || matches!(entropy_of_another_policy::examine(patient), Finding::Found(_))
+                || matches!(entropy_of_another_policy::examine(patient, Some(gap)), Finding::Found(_))
                 || matches!(observation_trained::examine(patient), Finding::Found(_))
         };
         let logs =
@@ -84,7 +84,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         number("engine k3", gap.k3()),
     ];
     evidence.extend(gap.slope().map(|slope| number("slope of ln μ on ln π_old, π_old < 0.95", slope)));
-    let (confidence, old, hint) = match may_be_old(patient, &gap) {
+    let (confidence, old, hint) = match may_be_old(patient, gap) {
         true => (
             Confidence::Possible,
             "; weights that are some steps old would do the same, since entropy changes on the way",

@@ -8,13 +8,12 @@
 
 use super::super::patient::{Finding, Patient, counted, found, number, percent};
 use super::gap::{COPIED, Gap};
+use super::needs::SAMPLER;
 use crate::analyze::result::{CauseCode, Confidence};
 
 /// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    let Some(gap) = Gap::fresh(patient) else {
-        return Finding::NotChecked("logprob_rollout (the sampler's own log-probabilities)");
-    };
+pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
+    let Some(gap) = gap else { return Finding::NotChecked(SAMPLER) };
     if gap.is_copied() {
         return Finding::NotChecked(COPIED);
     }

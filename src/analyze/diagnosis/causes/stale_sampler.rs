@@ -83,8 +83,7 @@ fn factor(of: f64) -> String {
 }
 
 /// A gap that grows from nothing although no age is logged, or none that explains it.
-fn stuck(patient: &Patient<'_>) -> Option<Finding> {
-    let gap = Gap::fresh(patient)?;
+fn stuck(patient: &Patient<'_>, gap: &Gap) -> Option<Finding> {
     let growth = gap.growth().filter(|_| gap.k3_of_many() >= NOTICEABLE)?;
     let [first, last] = growth.squares.map(f64::sqrt);
     // Without entropies a temperature that is turned up step by step cannot be ruled out.
@@ -112,8 +111,8 @@ fn stuck(patient: &Patient<'_>) -> Option<Finding> {
 }
 
 /// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    if let Some(stuck) = stuck(patient) {
+pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
+    if let Some(stuck) = gap.and_then(|gap| stuck(patient, gap)) {
         return stuck;
     }
     match [Column::LogprobRollout, Column::PolicyVersion].map(|column| patient.has(column)) {
@@ -121,7 +120,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         [true, false] => return Finding::NotChecked(NEEDS_VERSION),
         [false, _] => return Finding::NotChecked(NEEDS),
     }
-    if Gap::fresh(patient).is_some_and(|gap| gap.is_copied()) {
+    if gap.is_some_and(Gap::is_copied) {
         return Finding::NotChecked(COPIED);
     }
     let (ages, first) = by_age(patient);

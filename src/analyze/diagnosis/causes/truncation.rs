@@ -10,7 +10,7 @@
 //! damage.
 
 use super::super::patient::{Finding, Patient, counted, found, number, percent, share_bounds};
-use super::ENTROPY;
+use super::needs::ENTROPY;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::sustained::FEWEST_STEPS;
 
