@@ -35,7 +35,8 @@ pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
     }
     let one = |event: &Event| {
         let direction = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
-        format!("{}{direction} ({}) at step {}", event.name, event.kind, event.from)
+        let end = event.before.map(|before| format!(", no more from step {before} on")).unwrap_or_default();
+        format!("{}{direction} ({}) at step {}{end}", event.name, event.kind, event.from)
     };
     let events: Vec<String> = events(diagnosis).iter().take(EVENTS).map(one).collect();
     if !events.is_empty() {

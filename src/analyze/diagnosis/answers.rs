@@ -187,6 +187,7 @@ mod tests {
             code: CauseCode::SamplerTemperature,
             confidence: Confidence::Likely,
             from_step: None,
+            before_step: None,
             message: String::new(),
             hint: "score with the temperature that was sampled with".into(),
             evidence: Vec::new(),

@@ -57,6 +57,14 @@ impl Finding {
     pub fn is_likely(&self) -> bool {
         matches!(self, Self::Found(cause) if cause.confidence == Confidence::Likely)
     }
+
+    /// The same of a cause that shows no more from a step on, where that is known.
+    pub fn before(mut self, step: Option<i64>) -> Self {
+        if let Self::Found(cause) = &mut self {
+            cause.before_step = step;
+        }
+        self
+    }
 }
 
 impl<'a> Patient<'a> {
@@ -145,7 +153,15 @@ pub fn found(
     hint: &str,
     evidence: Vec<Evidence>,
 ) -> Finding {
-    Finding::Found(Cause { code, confidence, from_step, message, hint: hint.into(), evidence })
+    Finding::Found(Cause {
+        code,
+        confidence,
+        from_step,
+        before_step: None,
+        message,
+        hint: hint.into(),
+        evidence,
+    })
 }
 
 /// The lower and upper end of the share that `hits` of `tries` tell (Wilson, 99.9 %).

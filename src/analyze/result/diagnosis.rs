@@ -127,6 +127,9 @@ pub struct Cause {
     pub confidence: Confidence,
     /// The first step at which it shows; null where it is at none.
     pub from_step: Option<i64>,
+    /// The step from which on it shows no more (cuts: less than half as many); null where it shows up to the end,
+    /// or its end is not known.
+    pub before_step: Option<i64>,
     /// What was found, with numbers.
     pub message: String,
     /// What to do next.

@@ -29,6 +29,8 @@ pub struct Event {
     pub name: String,
     /// From which step on.
     pub from: i64,
+    /// The step from which on it shows no more, where that is known.
+    pub before: Option<i64>,
     /// Where it went, where it is a signal.
     pub direction: Option<Direction>,
 }
@@ -40,15 +42,17 @@ pub fn events(diagnosis: &Diagnosis) -> Vec<Event> {
     for cause in &diagnosis.causes {
         let kind = if cause.confidence == Confidence::Likely { "likely cause" } else { "possible cause" };
         let name = words(cause.code.name());
-        events.extend(cause.from_step.map(|from| Event { kind, name, from, direction: None }));
+        let before = cause.before_step;
+        events.extend(cause.from_step.map(|from| Event { kind, name, from, before, direction: None }));
     }
     for damage in &diagnosis.damage {
         let direction = Some(if damage.after < damage.before { Direction::Down } else { Direction::Up });
-        events.push(Event { kind: "damage", name: prose(&damage.signal), from: damage.from_step, direction });
+        let (name, from) = (prose(&damage.signal), damage.from_step);
+        events.push(Event { kind: "damage", name, from, before: None, direction });
     }
     for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
-        let name = prose(&onset.signal);
-        events.push(Event { kind: "sign", name, from: onset.step, direction: Some(onset.direction) });
+        let (name, direction) = (prose(&onset.signal), Some(onset.direction));
+        events.push(Event { kind: "sign", name, from: onset.step, before: None, direction });
     }
     events.sort_by_key(|event| event.from);
     events.truncate(MOST);
@@ -65,13 +69,14 @@ pub fn draw(diagnosis: &Diagnosis, steps: Option<(i64, i64)>) -> Drawn {
         .text("kind", |e| e.kind)
         .text("name", |e| e.name.as_str())
         .int("from_step", |e| e.from)
+        .int("before_step", |e| e.before)
         .text("direction", |e| e.direction.map_or("", Direction::name))
         .frame();
     let span = (first as f64, last as f64);
     Ok(Chart {
         name: "timeline",
         title: TITLE.into(),
-        reading: "From top to bottom in the order of their steps: causes and damage as bars to the end of the run, other signals that changed for good as triangles where half of the change was done.".into(),
+        reading: "From top to bottom in the order of their steps: causes and damage as bars to the end of the run (of causes that were mended, to the step from which on they show no more), other signals that changed for good as triangles where half of the change was done.".into(),
         notes: Vec::new(),
         scenes: Scenes::draw(|width| ink(&events, span, width)),
         table,
@@ -97,7 +102,8 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
     for (place, event) in events.iter().enumerate() {
         let top = (events.len() - place) as f64;
         let from = event.from as f64;
-        let bar = |pen: Pen| plot.bar((from, top - 0.85), (last, top - 0.15), pen);
+        let end = event.before.map_or(last, |before| before as f64);
+        let bar = |pen: Pen| plot.bar((from, top - 0.85), (end, top - 0.15), pen);
         match event.kind {
             "likely cause" => bar(likely),
             "possible cause" => bar(possible),
@@ -118,7 +124,8 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
 fn label(event: &Event, px: f64, width: f64) -> (String, f64, Anchor) {
     let word = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
     let short = format!("{}{word}", event.name.replace('_', " "));
-    let full = format!("{short}, step {}", event.from);
+    let end = event.before.map(|before| format!(", before step {before}")).unwrap_or_default();
+    let full = format!("{short}, step {}{end}", event.from);
     let before = (px - GAP, px - GAP - EDGE, Anchor::Right);
     let behind = (px + GAP, width - EDGE - px - GAP, Anchor::Left);
     let sides = if px > width * 0.55 { [before, behind] } else { [behind, before] };
@@ -133,8 +140,43 @@ fn label(event: &Event, px: f64, width: f64) -> (String, f64, Anchor) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::analyze::result::{Cause, CauseCode};
+    use crate::report::draw::scene::Shape;
+
+    /// A cause that was mended has a shorter bar than the same without an end.
+    #[test]
+    fn bars_end_where_causes_do() {
+        let drawn = |before_step: Option<i64>| {
+            let cause = Cause {
+                code: CauseCode::SamplerTemperature,
+                confidence: Confidence::Likely,
+                from_step: Some(2),
+                before_step,
+                message: String::new(),
+                hint: String::new(),
+                evidence: Vec::new(),
+            };
+            let diagnosis = Diagnosis { causes: vec![cause], ..Diagnosis::default() };
+            draw(&diagnosis, Some((0, 20))).ok().unwrap()
+        };
+        let (mended, goes_on) = (drawn(Some(9)), drawn(None));
+        let ends = |chart: &Chart| chart.table.column("before_step").unwrap().i64().unwrap().get(0);
+        assert_eq!([ends(&mended), ends(&goes_on)], [Some(9), None]);
+        let bar = |chart: &Chart| {
+            let wide = |shape: &Shape| match shape {
+                Shape::Rect([_, _, width, _], pen) if *pen == Pen::new(Ink::Exploratory).alpha(0.75) => {
+                    *width
+                }
+                _ => 0.0,
+            };
+            chart.scenes.wide.shapes.iter().map(wide).fold(0.0, f64::max)
+        };
+        let share = bar(&mended) / bar(&goes_on);
+        assert!((share - 7.0 / 18.0).abs() < 0.01, "steps 2 to 9 of 2 to 20: {share}");
+    }
 
     /// On a phone and on a wide page, wherever the mark is.
     #[test]
@@ -142,7 +184,13 @@ mod tests {
         for name in
             ["entropy", "spurious_energy_share", "reward/a_part_with_a_name_that_no_phone_is_wide_enough_for"]
         {
-            let event = Event { kind: "sign", name: name.into(), from: 23, direction: Some(Direction::Down) };
+            let event = Event {
+                kind: "sign",
+                name: name.into(),
+                from: 23,
+                before: None,
+                direction: Some(Direction::Down),
+            };
             for (px, width) in
                 [340.0, 860.0].into_iter().flat_map(|w| (2..20).map(move |n| (0.05 * w * f64::from(n), w)))
             {

@@ -39,6 +39,7 @@ fn a_fault_of_the_last_quarter_is_named_and_dated() {
     ] {
         let found = from_step(fault, SHAPE, 9);
         assert_eq!(likely(&found, code).from_step, Some(9), "{fault:?}: {}", told(&found));
+        assert_eq!(likely(&found, code).before_step, None, "{fault:?}: {}", told(&found));
         assert_eq!(alarms(&found), [code.name()], "{fault:?}");
     }
 }
@@ -56,6 +57,7 @@ fn a_fault_that_was_mended_is_told_as_such() {
         let cause = likely(&found, code);
         assert_eq!(cause.from_step, Some(0), "{cause:?}");
         assert!(cause.message.contains(" before step 4"), "{}", cause.message);
+        assert_eq!(cause.before_step, Some(4), "{cause:?}");
     }
 }
 
@@ -94,6 +96,26 @@ fn temperatures_that_are_far_off_are_bounded() {
 #[test]
 fn a_budget_that_cuts_most_responses_is_named_without_their_energy() {
     likely(&analysis(Fault::MostlyCut, SHAPE, 5), CauseCode::Truncation);
+}
+
+/// Cuts that are unlearned, and a learning rate that was lowered: both end.
+#[test]
+fn what_ends_is_dated() {
+    let shape = Shape { steps: 16, ..SHAPE };
+    let healthy = Maker::run(Fault::Nothing, shape, 5);
+    let (mut log, mut coin) = (healthy.clone(), Random::new(3, 7));
+    for (cut, step) in log.truncated.iter_mut().zip(&log.steps) {
+        *cut = coin.unit() < if *step < 8 { 0.8 } else { 0.02 };
+    }
+    let found = analysis_of(&log, shape);
+    let cut = found.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::Truncation).unwrap();
+    assert_eq!(cut.before_step, Some(8), "the later half: {cut:?}");
+    assert!(cut.message.contains(" from step 8 on"), "{}", cut.message);
+    let found = analysis_of(&Maker::run(Fault::Brisk, shape, 6).then(healthy, 9), shape);
+    let updates = likely(&found, CauseCode::LargeUpdates);
+    assert_eq!((updates.from_step, updates.before_step), (Some(0), Some(9)), "{updates:?}");
+    assert!(updates.message.ends_with(", all before step 9"), "{}", updates.message);
+    assert_eq!(likely(&analysis(Fault::Brisk, shape, 6), CauseCode::LargeUpdates).before_step, None);
 }
 
 /// Updates that stay within the clip, but twenty times as large as those of the run so far.
@@ -177,7 +199,9 @@ fn a_reward_that_was_chance_until_it_was_mended_is_named() {
         shape,
     );
     let cause = likely(&found, CauseCode::UninformativeReward);
-    assert!((9..=11).any(|step| cause.message.starts_with(&format!("before step {step}, "))), "{cause:?}");
+    let end = cause.before_step.unwrap();
+    assert!((9..=11).contains(&end), "{cause:?}");
+    assert!(cause.message.starts_with(&format!("before step {end}, ")), "{cause:?}");
 }
 
 /// Wrong answers of easy prompts that are cut carry little: that they are many is said all the same.

@@ -140,22 +140,25 @@ fn falls(
             example.value,
         )
     }));
-    Some(found(
-        CauseCode::AdvantageContradictsReward,
-        if low > enough { Confidence::Likely } else { Confidence::Possible },
-        Some(share.from_step),
-        format!(
-            "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage{}: the update \
+    Some(
+        found(
+            CauseCode::AdvantageContradictsReward,
+            if low > enough { Confidence::Likely } else { Confidence::Possible },
+            Some(share.from_step),
+            format!(
+                "in {} of the {unit}{} ({} of {}) the better answers have the lower advantage{}: the update \
              pushes against the reward",
-            percent(share.value()),
-            share.side.told(),
-            share.hits,
-            share.tries,
-            examples(&told)
-        ),
-        &hint(&told),
-        evidence,
-    ))
+                percent(share.value()),
+                share.side.told(),
+                share.hits,
+                share.tries,
+                examples(&told)
+            ),
+            &hint(&told),
+            evidence,
+        )
+        .before(share.side.end()),
+    )
 }
 
 /// Groups in which an answer is pushed up while a clearly better one is pushed down.
@@ -190,7 +193,7 @@ fn crossed(patient: &Patient<'_>) -> Option<Finding> {
         ),
         &hint(&told),
         evidence,
-    ))
+    ).before(share.side.end()))
 }
 
 /// Looks for it.
@@ -253,7 +256,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             ),
             "look at how advantages are made from rewards, and at filters that set them to 0",
             vec![number(&format!("share of {unit}"), zeroed.value())],
-        );
+        )
+        .before(zeroed.side.end());
     }
     match patient.has_siblings() || 2 * in_line > judged {
         true => Finding::Absent,

@@ -37,20 +37,23 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     let mut evidence =
         share.evidence("share in which right and wrong answers have the same reward", "that have both");
     evidence.extend([number("lowest reward there", low.into()), number("highest reward there", high.into())]);
-    Some(found(
-        CauseCode::UninformativeReward,
-        Confidence::Likely,
-        Some(share.from_step),
-        format!(
-            "{}right answers ({}) earn no more than wrong ones in {} of {} {units} that have both{level}",
-            share.side.opens(),
-            right.name,
-            share.hits,
-            share.tries
-        ),
-        HINT,
-        evidence,
-    ))
+    Some(
+        found(
+            CauseCode::UninformativeReward,
+            Confidence::Likely,
+            Some(share.from_step),
+            format!(
+                "{}right answers ({}) earn no more than wrong ones in {} of {} {units} that have both{level}",
+                share.side.opens(),
+                right.name,
+                share.hits,
+                share.tries
+            ),
+            HINT,
+            evidence,
+        )
+        .before(share.side.end()),
+    )
 }
 
 /// Not before a step: a reward that waits for a format pays nothing until that is learned.

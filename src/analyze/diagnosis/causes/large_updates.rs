@@ -18,6 +18,7 @@
 
 use super::super::patient::{Finding, Patient, at, found, measured, number};
 use super::super::signals::ADVANTAGE_SIZE;
+use super::lasting::Counts;
 use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::result::offpolicy::Difference;
@@ -117,14 +118,24 @@ fn by_ratios(patient: &Patient<'_>) -> Finding {
     if let Some((step, share)) = clipped.max_by(|a, b| a.1.total_cmp(&b.1)) {
         evidence.push(at(step, "clipped share", share));
     }
+    let end = last_of_them(&moved, edge);
+    let up_to = end.map(|end| format!(", all before step {end}")).unwrap_or_default();
     let message = format!(
         "within a step the policy moves by up to {} nats a token (update k3); the edge of the clip \
-         is {edge:.3}, exceeded in {count} of {} logged steps",
+         is {edge:.3}, exceeded in {count} of {} logged steps{up_to}",
         measured(most, 3),
         moved.len()
     );
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
-    found(CauseCode::LargeUpdates, confidence, from, message, HINT, evidence)
+    found(CauseCode::LargeUpdates, confidence, from, message, HINT, evidence).before(end)
+}
+
+/// The step from which on no step is beyond the edge, where that is not chance.
+fn last_of_them(moved: &[(i64, f64)], edge: f64) -> Option<i64> {
+    let mut beyond = Counts::default();
+    moved.iter().for_each(|(step, k3)| beyond.add(*step, *k3 > edge));
+    let share = beyond.share(0.0)?;
+    share.side.end().filter(|_| share.hits == share.of_run[0])
 }
 
 fn at_step(steps: &[StepRow], step: i64) -> Option<&StepRow> {

@@ -45,6 +45,14 @@ impl Side {
         patient.analysis.steps.iter().map(|row| row.step).find(|step| self.holds(*step))
     }
 
+    /// The first step after them, where the run goes on without.
+    pub fn end(self) -> Option<i64> {
+        match self {
+            Self::Before(step) => Some(step),
+            Self::Whole | Self::From(_) => None,
+        }
+    }
+
     /// As a sentence begins: "from step 12 on, ".
     pub fn opens(self) -> String {
         match self.told().trim_start() {

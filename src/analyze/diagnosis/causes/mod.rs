@@ -220,6 +220,7 @@ mod tests {
                 code,
                 confidence: Confidence::Likely,
                 from_step: None,
+                before_step: None,
                 message,
                 hint: String::new(),
                 evidence: Vec::new(),

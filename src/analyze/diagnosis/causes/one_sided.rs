@@ -86,7 +86,7 @@ impl OneSided {
             ),
             hint,
             evidence,
-        )
+        ).before(self.share.side.end())
     }
 }
 

@@ -12,6 +12,7 @@
 use super::super::patient::{Finding, Patient, counted, found, measured, number, percent};
 use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
 use super::kinds::TwoKinds;
+use super::lasting::Side;
 use super::misaligned_log::is_of_other_tokens;
 use super::needs::SAMPLER;
 use crate::analyze::result::{CauseCode, Confidence, Evidence};
@@ -84,6 +85,7 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
         if gap.is_of_few() { HINT_FEW } else { HINT },
         evidence(gap),
     )
+    .before(gap.side.end())
 }
 
 fn evidence(gap: &Gap) -> Vec<Evidence> {
@@ -98,6 +100,7 @@ fn evidence(gap: &Gap) -> Vec<Evidence> {
 
 /// A gap that some responses have throughout, and others do not have at all.
 fn of_some(gap: &Gap, kinds: &TwoKinds, confidence: Confidence, ages: &str) -> Finding {
+    let side = if kinds.far.side == Side::Whole { gap.side } else { kinds.far.side };
     let [near, far] = kinds.distances.map(|distance| measured(distance, 3));
     let mut evidence = evidence(gap);
     evidence.extend(kinds.far.evidence("share of responses that differ throughout", "responses"));
@@ -111,10 +114,10 @@ fn of_some(gap: &Gap, kinds: &TwoKinds, confidence: Confidence, ages: &str) -> F
              {}{ages}",
             gap.weights(),
             percent(kinds.far.value()),
-            kinds.far.side.told(),
+            side.told(),
             gap.told_k3()
         ),
         HINT_KINDS,
         evidence,
-    )
+    ).before(side.end())
 }

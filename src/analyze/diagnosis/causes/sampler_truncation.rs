@@ -50,4 +50,5 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
          generation_config.json sets all three together",
         vec![number("mean of ln μ − ln π_old", mean), number("share of squares below 0", gap.share_below())],
     )
+    .before(gap.side.end())
 }

@@ -66,11 +66,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return Finding::Absent;
     }
     let is_less = |[cut, all]: &[u64; 2]| *all > 0 && share_bounds(*cut, *all)[1] < HALF * start;
-    let unlearned = late.iter().find(|late| patient.damaged_from().is_none() && is_less(late));
-    let end = unlearned.map(|[cut, all]| *cut as f64 / *all as f64);
+    // The later half is looked at last, and begins first.
+    let is_unlearned = |(late, _): &(&[u64; 2], i64)| patient.damaged_from().is_none() && is_less(late);
+    let unlearned = late.iter().zip(late_from).rev().find(is_unlearned);
+    let end = unlearned.map(|([cut, all], from)| (*cut as f64 / *all as f64, from));
     let too_few = steps.len() < FEWEST_STEPS;
     let when = match end {
-        Some(end) => format!("cut at first, {} at the end", percent(end)),
+        Some((end, from)) => format!("cut at first, {} from step {from} on", percent(end)),
         None if too_few => {
             let steps = counted(steps.len() as u64, "step does", "steps do");
             format!("cut ({steps} not tell whether that is unlearned)")
@@ -84,7 +86,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let energy = carried
         .map(|carried| format!("; cut responses carry {} of the gradient energy", percent(carried)))
         .unwrap_or_default();
-    evidence.extend(end.map(|end| number("share of late responses cut", end)));
+    evidence.extend(end.map(|(end, _)| number("share of late responses cut", end)));
     found(
         CauseCode::Truncation,
         if likely { Confidence::Likely } else { Confidence::Possible },
@@ -94,4 +96,5 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
          response that never ended",
         evidence,
     )
+    .before(end.map(|(_, from)| from))
 }

@@ -171,6 +171,7 @@ fn chance(
         HINT,
         evidence,
     )
+    .before(side.end())
 }
 
 /// Equal siblings with different rewards; `follows` where what is logged of responses explains some of the
@@ -202,4 +203,5 @@ fn equal_siblings(patient: &Patient<'_>, side: Side, pairs: &Pairs, follows: boo
             number("squared difference of their rewards, 1 as between any siblings", apart),
         ],
     )
+    .before(side.end())
 }
