@@ -144,7 +144,7 @@ pub struct Differences {
     /// u = ln π_θ − ln π_old (`logprob_new` − `logprob`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update: Option<Difference>,
-    /// d = ln π_θ − ln μ (`logprob_new` − `logprob_rollout`).
+    /// d = ln π_θ − ln μ (`logprob_new` − `logprob_rollout`), of tokens whose `logprob` is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Difference>,
     /// Perplexities of trainer and sampler.
