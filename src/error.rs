@@ -36,6 +36,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A log that was read to its end and has no token.
+    #[error("{}: {}", path.display(), no_tokens(*responses))]
+    NoTokens {
+        /// The file, the first of several.
+        path: PathBuf,
+        /// Its responses.
+        responses: u64,
+    },
     /// A pipe, socket or device given as a log.
     #[error("{}: not a regular file", path.display())]
     NotRegular {
@@ -296,6 +304,14 @@ pub enum Error {
         /// What to do.
         hint: String,
     },
+}
+
+fn no_tokens(responses: u64) -> String {
+    match responses {
+        0 => "the log has no rows".into(),
+        1 => "the log has one response, and it is empty".into(),
+        all => format!("all {all} responses are empty"),
+    }
 }
 
 fn place_suffix(place: &str) -> String {

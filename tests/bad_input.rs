@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use assert_cmd::Command;
+use stapo_analyze::analyze::{AnalyzeSettings, analyze};
 use stapo_analyze::error::Error;
 use stapo_analyze::ingest::{Column, IngestSettings, Run, Silent, Sink, TokenBatch, UserMap, read_all, scan};
 use support::{column, float_lists, floats, int_lists, ints, sample, write_parquet};
@@ -45,6 +46,29 @@ fn truncated_and_corrupt_parquet() {
     let empty = folder.path().join("empty.parquet");
     fs::write(&empty, "").unwrap();
     assert!(matches!(fail(&empty), Error::Empty { .. }));
+}
+
+/// No rows, and rows without a token: of nothing, nothing is said.
+#[test]
+fn logs_without_a_token_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (responses, said) in [(0, "the log has no rows"), (3, "all 3 responses are empty")] {
+        let path = folder.path().join(format!("{responses}.parquet"));
+        let (lists, ids) = (vec![&[][..]; responses], vec![&[][..]; responses]);
+        let columns = vec![
+            ("step", ints(&vec![0; responses])),
+            ("token_ids", int_lists(&ids)),
+            ("logprob", float_lists(&lists)),
+            ("entropy", float_lists(&lists)),
+            ("advantage", floats(&vec![1.0; responses])),
+        ];
+        write_parquet(&path, columns, 8);
+        let run = Run::open(&[path], &IngestSettings::default()).unwrap();
+        let error = analyze(&run, &AnalyzeSettings::default(), &Silent).unwrap_err();
+        assert!(matches!(error, Error::NoTokens { .. }), "{error}");
+        assert!(error.to_string().ends_with(&format!("{responses}.parquet: {said}")), "{error}");
+        assert!(error.hint().is_some());
+    }
 }
 
 #[test]

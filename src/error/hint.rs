@@ -13,6 +13,14 @@ impl Error {
                 "give a folder or glob with .parquet, .jsonl, .jsonl.gz or .jsonl.zst files".into()
             }
             Self::Empty { .. } => "remove it from the inputs, or wait until the run has written it".into(),
+            Self::NoTokens { responses: 0, .. } => {
+                "wait until the run has written its first step; if it has, see what the logger writes, and where".into()
+            }
+            Self::NoTokens { .. } => {
+                "every list of tokens in it has no entry: see what fills the columns where they are logged; if tokens are \
+                 in other columns, name these with --map (`stapo-analyze check` lists what is read)"
+                    .into()
+            }
             Self::NotRegular { .. } => "write it to a file first and give that".into(),
             Self::Changed { .. } => {
                 "read it when the run has written it, or read a copy; nothing was made of the mixture".into()

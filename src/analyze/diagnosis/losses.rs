@@ -64,10 +64,7 @@ pub fn nothing_trained(analysis: &RunCore) -> Option<Warning> {
     let totals = &analysis.totals;
     (totals.tokens == 0).then(|| Warning {
         code: WarningCode::NothingTrained,
-        message: match totals.masked_out {
-            0 => "no token is trained: every response is empty".into(),
-            all => format!("no token is trained: the mask leaves out all {}", grouped(all)),
-        },
+        message: format!("no token is trained: the mask leaves out all {}", grouped(totals.masked_out)),
         hint:
             "look at the mask: 1 (or true) is a token of the policy that is trained on; name another column \
                with --map mask=…"

@@ -45,7 +45,7 @@ use super::result::{
     RunAnalysis, RunCore, SUMMARY_VERSION, StepChange, StrategyRow, Sweep, Totals,
 };
 use super::settings::AnalyzeSettings;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::{Column, Quality, RowIndex, Run};
 
 /// What a scan leaves.
@@ -126,6 +126,15 @@ struct Judged<'a> {
     knows_clipping: bool,
 }
 
+/// Refuses a log without a token: of nothing, nothing can be said.
+fn require_tokens(run: &Run, tally: &BatchTally) -> Result<()> {
+    let counts = &tally.counts;
+    match counts.tokens + counts.masked_out {
+        0 => Err(Error::NoTokens { path: run.file_name(0).into(), responses: counts.responses }),
+        _ => Ok(()),
+    }
+}
+
 /// What only a run's own report shows.
 struct ReportParts {
     rules: (Vec<RuleRow>, RuleOverlap),
@@ -141,6 +150,7 @@ impl<'a> Judged<'a> {
         let thresholds = Thresholds::find(look, &plan, &collected)?;
         let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
         let tally = totals::run_tally(&collected);
+        require_tokens(run, &tally)?;
         let has_ratio = run.has(Column::LogprobNew);
         let knows_clipping = has_ratio || run.has(Column::Clipped);
         let source = FlaggedSource {

@@ -157,6 +157,7 @@ impl Watch<'_> {
             Error::NotFound { .. }
                 | Error::NoLogs { .. }
                 | Error::Empty { .. }
+                | Error::NoTokens { .. }
                 | Error::Changed { .. }
                 | Error::Corrupt { .. }
                 | Error::Remote { .. }
