@@ -27,6 +27,7 @@ mod verdict;
 mod within_groups;
 mod words;
 
+use self::copies::Copies;
 use self::damage::changes;
 use self::idle::IdleSteps;
 use self::paid::is_paid;
@@ -35,11 +36,12 @@ use self::right::Right;
 use self::verdict::Told;
 use super::collect::Collected;
 use super::collect::groups::GroupTable;
+use super::collect::tally::{BatchKey, BatchTally};
 use super::finish::token_text::TokenTexts;
 use super::plan::Plan;
 use super::result::{Diagnosis, RunCore, Warning};
 use super::right::RightRule;
-use crate::ingest::Run;
+use crate::ingest::{Column, Run};
 
 /// What the rest of the analysis knows of the log.
 pub struct Known<'a> {
@@ -73,7 +75,8 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     };
     let examined = causes::examine_all(&patient);
     let untrained = idle.are_all(&analysis.steps) && !plan.stand_in.advantage;
-    let state = state::state(&patient, &examined, untrained);
+    let copies = Copies::of(&signs.facts, may_have_epochs(run, plan, collected));
+    let state = state::state(&patient, &examined, untrained, &copies);
     let mut diagnosis = Diagnosis {
         state,
         sentence: String::new(),
@@ -85,7 +88,14 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         signals: series.iter().map(signal::Series::shown).collect(),
     };
     let rewarded_to = state::rewarded_to(&series);
-    let told = Told { plan, changes: &changes, right: right.as_deref(), untrained, rewarded_to };
+    let told = Told {
+        plan,
+        changes: &changes,
+        right: right.as_deref(),
+        untrained,
+        rewarded_to,
+        hidden: copies.hiding(),
+    };
     diagnosis.sentence = verdict::sentence(analysis, &diagnosis, &told);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes, &series, &diagnosis.causes));
@@ -101,10 +111,17 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     if !plan.stand_in.entropy {
         found.extend(log::of_entropy(run, analysis));
     }
+    found.extend(copies.warnings());
     found.extend(endings::unknown(plan, collected));
     found.extend(log::warnings(run, analysis, &diagnosis.causes));
     found.sort_by_key(|warning| warning.code);
     analysis.warnings = found;
     analysis.verdict = verdict::verdict(analysis, &diagnosis);
     analysis.diagnosis = diagnosis;
+}
+
+/// Whether responses of a step may be logged once for each of its updates.
+fn may_have_epochs(run: &Run, plan: &Plan, collected: &Collected) -> bool {
+    let of_one_step = |pair: &[(BatchKey, BatchTally)]| pair[0].0.step == pair[1].0.step;
+    run.has(Column::Update) && (!plan.by_update || collected.batches.windows(2).any(of_one_step))
 }

@@ -1,6 +1,7 @@
 //! How the run stands.
 
 use super::causes::Examined;
+use super::copies::Copies;
 use super::damage::at_floor;
 use super::patient::Patient;
 use super::signal::Series;
@@ -10,8 +11,8 @@ use crate::analyze::result::{Cause, CauseCode, Confidence, RunState};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
 /// The state of a run in which this was found. Healthy is only what was looked at: everything whose
-/// columns are logged. A run that never had an advantage was not trained: nothing could be damaged.
-pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool) -> RunState {
+/// columns are logged, of responses of their own step. A run that never had an advantage was not trained: nothing could be damaged.
+pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool, copies: &Copies) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {
         let right = patient.right().map(|right| right.signal());
@@ -29,6 +30,7 @@ pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool) -> Run
         || patient.plan.stand_in.any()
         || examined.too_few
         || !is_rewarded(patient)
+        || copies.hiding().is_some()
     {
         RunState::Unknown
     } else {

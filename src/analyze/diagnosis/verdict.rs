@@ -2,7 +2,7 @@
 
 use super::causes::is_sickness;
 use super::damage::Changes;
-use super::patient::measured;
+use super::patient::{measured, percent};
 use super::same_prompts::SamePrompts;
 use super::series::series;
 use super::signals::{PASS_RATE, REWARD};
@@ -61,6 +61,8 @@ pub struct Told<'a> {
     pub untrained: bool,
     /// The last step at which anything says how well responses do.
     pub rewarded_to: Option<i64>,
+    /// The share of responses that are those of an earlier step, where it is large.
+    pub hidden: Option<f64>,
 }
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
@@ -148,7 +150,12 @@ fn trend(analysis: &RunCore, has_cause: bool, told: &Told<'_>) -> String {
         (Some(last), Some(end)) if last < end.step => Some(format!(
             ": no reward is logged after step {last}, and a loss of it from there on could not be seen"
         )),
-        _ => None,
+        _ => told.hidden.map(|share| {
+            format!(
+                ": {} of the responses (or more) are those of an earlier step again, and damage after it could not be seen in them",
+                percent(share)
+            )
+        }),
     };
     let entropy = series(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in.entropy));
     let reward = series(&analysis.steps, |row| row.mean_reward);

@@ -32,6 +32,10 @@ pub enum WarningCode {
     MaskTooWide,
     /// Many p and H cannot be of one distribution.
     Infeasible,
+    /// Responses that are those of an earlier step again.
+    RepeatedResponses,
+    /// Responses that are a sibling again.
+    CopiedSiblings,
     /// Responses that share step, group and sample with another one.
     RepeatedIds,
     /// Values of a column are missing or bad.
@@ -67,6 +71,8 @@ impl WarningCode {
         Self::MaskConcentration,
         Self::MaskTooWide,
         Self::Infeasible,
+        Self::RepeatedResponses,
+        Self::CopiedSiblings,
         Self::RepeatedIds,
         Self::MissingValues,
         Self::PolicyMismatch,
@@ -94,6 +100,8 @@ impl WarningCode {
             Self::MaskConcentration => "mask_concentration",
             Self::MaskTooWide => "mask_too_wide",
             Self::Infeasible => "infeasible",
+            Self::RepeatedResponses => "repeated_responses",
+            Self::CopiedSiblings => "copied_siblings",
             Self::RepeatedIds => "repeated_ids",
             Self::MissingValues => "missing_values",
             Self::PolicyMismatch => "policy_mismatch",
