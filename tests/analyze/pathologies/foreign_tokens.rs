@@ -1,6 +1,7 @@
 //! Trained tokens that the policy did not write: observations of either turn, padding, ids that were made anew.
 
 use stapo_analyze::analyze::result::{CauseCode, Confidence};
+use stapo_analyze::stats::random::Random;
 
 use super::innocent::{changed, has};
 use super::log::Log;
@@ -117,5 +118,45 @@ fn values_of_other_tokens_are_no_gap_of_engines() {
     {
         let found = changed(fault, SHAPE, |_| {});
         assert!(!has(&found, CauseCode::MisalignedLog), "{fault:?}: {}", told(&found));
+    }
+}
+
+/// Turns of eight tokens. The sampler has no value for the last (or the first) token of each, at the end of responses
+/// only where `at_end`; where `is_off` the policy did not write it.
+fn turns(log: &mut Log, last: bool, is_off: bool, at_end: bool) {
+    let mut random = Random::new(11, 4);
+    for row in 0..log.ids.len() {
+        let n = log.ids[row].len();
+        log.turns[row] = (0..n).map(|t| (t / 8) as i32).collect();
+        for t in 0..n {
+            let is_edge = if last { t % 8 == 7 && t + 1 < n } else { t % 8 == 0 && t > 0 };
+            if is_edge || at_end && t + 1 == n {
+                log.values[SAMPLER][row][t] = f32::NAN;
+                if is_off {
+                    let logprob = -3.0 * random.unit() as f32 - 1.0;
+                    log.values[OLD][row][t] = logprob;
+                    log.values[NEW][row][t] = logprob;
+                    log.values[ENTROPY][row][t] = 1.0;
+                }
+            }
+        }
+    }
+}
+
+/// One token of the environment at an edge of each turn. An engine that gives no value for what made it stop, at the end
+/// of responses, too, is not blamed, whatever such tokens surprise; nor is one that gives none for tokens the policy wrote.
+#[test]
+fn a_mask_that_is_off_by_one_is_named() {
+    let shape = Shape { length: 32, ..SHAPE };
+    for (last, said) in [(true, "the environment's first token"), (false, "the environment's last token")] {
+        let found = changed(Fault::Nothing, shape, |log| turns(log, last, true, false));
+        assert_eq!(alarms(&found), ["observation_trained"], "{}", told(&found));
+        let cause = &found.diagnosis.causes[0];
+        assert!(cause.message.contains(said) && cause.message.ends_with("off by one"), "{}", cause.message);
+        assert!(cause.hint.contains("shifted by one token"), "{}", cause.hint);
+    }
+    for (is_off, at_end) in [(true, true), (false, false)] {
+        let found = changed(Fault::Nothing, shape, |log| turns(log, true, is_off, at_end));
+        assert!(!has(&found, CauseCode::ObservationTrained), "{is_off} {at_end}: {}", told(&found));
     }
 }

@@ -8,8 +8,10 @@ pub mod fills;
 pub mod gaps;
 pub mod ladder;
 pub mod probe;
+mod rareness;
 mod response_fact;
 mod rounding;
+pub mod turn_edges;
 pub mod what_if;
 
 use std::collections::{BTreeMap, HashMap};

@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use super::rareness::{RARENESS, rareness};
+use super::turn_edges::TurnEdges;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::sample::Sampled;
 
@@ -16,9 +18,6 @@ const RARE: f64 = 6.0;
 
 /// Entropies that divide states into those of few and those of many choices.
 const EDGES: [f32; 5] = [0.1, 0.3, 1.0, 2.0, 4.0];
-
-/// Surprisals that divide tokens by how rare they are: a half is in any list of the most likely ones.
-const RARENESS: [f64; 6] = [0.7, 2.0, 3.0, 4.0, 5.0, 6.5];
 
 /// Trained tokens that the sampler gave no probability for, by how rare the trainer says they are. A sampler that
 /// lists its most likely tokens alone gives none for the others, wherever they stand.
@@ -35,10 +34,7 @@ pub struct Unsampled {
 impl Unsampled {
     fn of(columns: &Columns<'_>, is_unsampled: impl Fn(usize) -> bool) -> Self {
         let mut all = Self::default();
-        let place = |t: usize| {
-            let surprisal = -f64::from(columns.logprob[t]);
-            RARENESS.partition_point(|edge| *edge <= surprisal)
-        };
+        let place = |t: usize| rareness(columns.logprob[t]);
         for t in 0..columns.len() {
             all.tokens[place(t)][0] += 1;
             all.tokens[place(t)][1] += u16::from(is_unsampled(t));
@@ -91,6 +87,8 @@ pub struct Probe {
     pub turn_end: [f64; 2],
     /// The same of all other trained tokens.
     pub elsewhere: [f64; 2],
+    /// Single tokens at the edges of turns that the sampler gave no probability for, where it gave some.
+    pub edges: Box<TurnEdges>,
     /// ΣH and Σ −ln p of trained tokens, by their H.
     pub by_entropy: [[f64; 2]; EDGES.len() + 1],
     /// The same of those that the sampler gave no probability for, where it gave some.
@@ -114,7 +112,12 @@ impl Sampled for Probe {
                 .chain(&p.elsewhere)
                 .chain(p.by_entropy.iter().flatten())
                 .chain(p.unsampled_by_entropy.iter().flatten());
-            shifts.chain(pairs).map(|number| number.to_bits()).chain(p.rare.numbers()).collect::<Vec<_>>()
+            shifts
+                .chain(pairs)
+                .map(|number| number.to_bits())
+                .chain(p.rare.numbers())
+                .chain(p.edges.numbers())
+                .collect::<Vec<_>>()
         };
         (self.order, self.hash)
             .cmp(&(other.order, other.hash))
@@ -142,6 +145,7 @@ impl Probe {
             turn_start: [0.0; 2],
             turn_end: [0.0; 2],
             elsewhere: [0.0; 2],
+            edges: Box::default(),
             by_entropy: Default::default(),
             unsampled_by_entropy: Default::default(),
         };
@@ -152,6 +156,9 @@ impl Probe {
         let is_sampled = columns.logprob_rollout.iter().any(|v| v.is_finite());
         if is_sampled && columns.logprob_rollout.iter().any(|v| !v.is_finite()) {
             *probe.rare = Unsampled::of(&columns, is_unsampled);
+        }
+        if is_sampled {
+            *probe.edges = TurnEdges::of(&columns, n == trained.len(), is_unsampled);
         }
         let changes_turn = |t: usize| t > 0 && columns.turn.get(t) != columns.turn.get(t - 1);
         let ends_turn = |t: usize| (t + 1..n.min(t + 1 + TURN_EDGE)).any(changes_turn);

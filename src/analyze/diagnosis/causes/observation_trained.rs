@@ -11,46 +11,22 @@
 //! beyond that (three standard errors over responses); rows of two give a half. Where most tokens have none, the log
 //! may lack what the policy wrote itself (a logger of the last turn): likely where they surprise it by half a nat
 //! beyond its entropy, possible else.
+//! Single tokens at the edges of turns: `off_by_one`.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
+use super::excess::Excess;
+use super::off_by_one::{self, OffByOne};
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::ratio_of_sums::ratio_of_sums;
 
-const EXCESS: f64 = 0.5;
-const ERRORS: f64 = 5.0;
-const FEWEST: usize = 20;
 const UNSAMPLED: f64 = 1e-3;
 const IN_ROWS: f64 = 0.25;
 const ROW_ERRORS: f64 = 3.0;
 const MOSTLY_SAMPLED: f64 = 0.5;
 /// Tokens without a probability that end responses under one id, of all of them, are padding.
 const PADDING: f64 = 0.9;
-
-/// How far some tokens of each response surprise the policy beyond its entropy.
-struct Excess {
-    /// Mean over responses, in nats.
-    mean: f64,
-    /// Whether that is beyond that of other tokens by half a nat and chance.
-    is_large: bool,
-    /// Whether there are enough responses to say.
-    is_known: bool,
-}
-
-impl Excess {
-    /// Of numbers of tokens and their sums; a hot sampler surprises the policy `elsewhere`, too.
-    fn of(tokens: impl Iterator<Item = [f64; 2]>, elsewhere: f64) -> Self {
-        let each: Vec<f64> = tokens.filter(|[n, _]| *n > 0.0).map(|[n, sum]| sum / n).collect();
-        let (mean, error) = ratio_of_sums(each.iter().map(|excess| [1.0, *excess]));
-        let is_known = each.len() >= FEWEST;
-        Self {
-            mean: if each.is_empty() { 0.0 } else { mean },
-            is_large: is_known && mean - elsewhere.max(0.0) - ERRORS * error > EXCESS,
-            is_known,
-        }
-    }
-}
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -97,25 +73,48 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             percent(unsampled)
         ));
     }
+    // What stands in rows is more than one token.
+    let off_by_one =
+        if said.is_empty() && knows_entropy { off_by_one::look(probes, elsewhere) } else { None };
+    said.extend(off_by_one.as_ref().map(|edge| by_one(edge, told_elsewhere)));
     if said.is_empty() {
         return Finding::Absent;
     }
     let [starts, ends] = [&edges[0].2, &edges[1].2];
+    let mut evidence = vec![
+        number("surprisal beyond entropy at the start of turns, nats", starts.mean),
+        number("the same at the end of turns that another follows", ends.mean),
+        number("the same elsewhere", elsewhere),
+        number("share of trained tokens that were not sampled", unsampled),
+    ];
+    if let Some(edge) = &off_by_one {
+        evidence.push(number("share of the edges of turns with a token that was not sampled", edge.share));
+        evidence.push(number("surprisal of these beyond entropy, nats", edge.excess));
+    }
     found(
         CauseCode::ObservationTrained,
         if is_likely { Confidence::Likely } else { Confidence::Possible },
         patient.analysis.steps.first().map(|row| row.step),
         said.join("; "),
         match is_padding && without {
+            _ if off_by_one.is_some() => {
+                "see whether the training mask is shifted by one token against the tokens of a turn"
+            }
             true => "take the padding out of the training mask",
             false => "take the environment's tokens (tool results, user turns) out of the training mask",
         },
-        vec![
-            number("surprisal beyond entropy at the start of turns, nats", starts.mean),
-            number("the same at the end of turns that another follows", ends.mean),
-            number("the same elsewhere", elsewhere),
-            number("share of trained tokens that were not sampled", unsampled),
-        ],
+        evidence,
+    )
+}
+
+/// A token of the environment at each edge.
+fn by_one(edge: &OffByOne, elsewhere: f64) -> String {
+    let OffByOne { which, turns, observed, share, excess } = edge;
+    format!(
+        "the {which} trained token of {turns} has no log-probability of the sampler's in {} of them, while its neighbours \
+         have one, and surprises the policy by {excess:.1} nats beyond its entropy ({elsewhere:.2} elsewhere): it is the \
+         environment's {observed} token, and the mask is off by one",
+        percent(*share)
     )
 }
 
