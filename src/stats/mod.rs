@@ -6,6 +6,7 @@ pub mod correlation;
 pub mod divergence;
 pub mod effect;
 pub mod exact_sum;
+pub mod fixed_point;
 pub mod histogram;
 pub mod holm;
 pub mod log_sum;

@@ -174,13 +174,11 @@ impl BandedBins {
         }
     }
 
-    /// Tokens of every place.
-    pub fn counts(&self) -> Vec<u64> {
-        let mut counts = vec![0; self.places];
+    /// Adds the tokens of every place to `counts`.
+    pub fn add_counts(&self, counts: &mut [u64]) {
         for bins in self.tables.iter().map(|(_, bins)| bins).chain([&self.rest]) {
             counts.iter_mut().zip(bins).for_each(|(all, bin)| *all += bin.count());
         }
-        counts
     }
 
     /// Tokens of a place.

@@ -58,6 +58,10 @@ pub struct Block {
     pub hash: [u32; BLOCK],
     /// The largest ‖g‖².
     pub largest_energy: f64,
+    /// Σ ‖g‖² and Σ ‖g‖⁴; old where no token has an advantage, as is the next.
+    pub energies: [f64; 2],
+    /// The largest |A|.
+    pub largest_advantage: f32,
     /// The largest token id; as unsigned, so that a missing one is larger than any.
     pub largest_id: u32,
     /// p(ln p + H).
@@ -77,6 +81,8 @@ impl Default for Block {
             cell: [0; BLOCK],
             hash: [0; BLOCK],
             largest_energy: 0.0,
+            energies: [0.0; 2],
+            largest_advantage: 0.0,
             largest_id: 0,
             own: [0.0; BLOCK],
             terms: [0.0; BLOCK],

@@ -15,13 +15,13 @@ pub use self::tally::{prompt_of, sum_of};
 use super::block::{Block, BlockSign};
 use super::columns::Columns;
 use super::energy::Sign;
-use super::hash::Mixer;
 use super::plane;
 use super::tally::{Counts, Quantity, ResponseSums};
 use super::vocabulary::DENSE_IDS;
 use crate::analyze::result::clusters::{
     Cluster, ClusterSum, ClusterSums, ClusterUnit, REPLICATES, RunClusters, StepClusters,
 };
+use crate::ingest::Mixer;
 use crate::ingest::{Id, TokenBatch};
 use crate::simd::{Work, widest};
 

@@ -2,6 +2,7 @@
 
 mod rare;
 mod response;
+mod rises;
 mod signing;
 mod view;
 

@@ -85,6 +85,12 @@ impl<'a> Columns<'a> {
         finite(self.logprob) && finite(self.entropy) && finite(self.advantage)
     }
 
+    /// Log-probability, entropy and advantage, where each has so many tokens.
+    pub fn required(&self, tokens: usize) -> Option<[&'a [f32]; 3]> {
+        let columns = [self.logprob, self.entropy, self.advantage];
+        columns.iter().all(|column| column.len() == tokens).then_some(columns)
+    }
+
     /// Whether log-probability, entropy and advantage of token `t` are there.
     pub fn has(&self, t: usize) -> bool {
         let finite = |column: &[f32]| column.get(t).is_some_and(|v| v.is_finite());

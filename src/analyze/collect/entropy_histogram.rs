@@ -145,12 +145,11 @@ impl EntropyHistogram {
     /// Tokens of some signs in every bin.
     pub fn counts(&self, signs: &[Sign]) -> Vec<u64> {
         let mut all = vec![0; FINEST_BINS >> self.level];
-        let mut add = |counts: &[u64]| all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
         for sign in signs {
             match sign {
-                Sign::Positive => add(&self.bins[0].counts()),
-                Sign::Negative => add(&self.bins[1].counts()),
-                Sign::Zero => add(&self.zero),
+                Sign::Positive => self.bins[0].add_counts(&mut all),
+                Sign::Negative => self.bins[1].add_counts(&mut all),
+                Sign::Zero => all.iter_mut().zip(&self.zero).for_each(|(all, count)| *all += count),
             }
         }
         all

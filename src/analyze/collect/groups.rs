@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::hash::Mixer;
 use super::signs::facts::Rounding;
 use crate::analyze::right::RightRule;
 use crate::ingest::Id;
+use crate::ingest::Mixer;
 use crate::stats::exact_sum::ExactSum;
 
 /// What a group of a step is told by where its id is not kept.

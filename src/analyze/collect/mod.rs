@@ -13,7 +13,6 @@ pub mod energy;
 pub mod entropy_histogram;
 mod gates;
 pub mod groups;
-pub mod hash;
 mod kept;
 mod kept_entropies;
 mod mismatch;

@@ -3,12 +3,12 @@
 //! responses have no ids of their own, the values of groups tell (`copies`).
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, TokenBatch};
 use crate::ingest::files::run::Run;
+use crate::ingest::hash::Mixer;
 use crate::ingest::scan::copies::{Copied, GroupCopies, NEVER_TWICE};
 use crate::ingest::scan::fair_sample::{FairSample, Merge};
 use crate::ingest::schema::columns::Column;
@@ -91,11 +91,17 @@ impl ResponseKeys {
             if numbered && *group == Id::Missing {
                 continue;
             }
-            let mut hasher = DefaultHasher::new();
-            (batch.responses.step[i], update.and_then(|u| u[i]), group, sample).hash(&mut hasher);
+            let optional = |value: Option<i64>| value.map_or([0, 0], |value| [1, value.cast_unsigned()]);
             // Turns of one response may be rows of their own.
-            turns.map(|turns| turns.get(batch.range(i).start)).hash(&mut hasher);
-            let (key, file) = (hasher.finish(), batch.origin.file);
+            let turn = turns.and_then(|turns| turns.get(batch.range(i).start)).map(|turn| i64::from(*turn));
+            let words = [optional(update.and_then(|u| u[i])), optional(turn)];
+            let key = words.iter().flatten().fold(
+                Mixer::new(batch.responses.step[i].cast_unsigned())
+                    .with_id(Some(group))
+                    .with_id(Some(sample)),
+                |mixer, word| mixer.with(*word),
+            );
+            let (key, file) = (key.word(), batch.origin.file);
             if numbered && self.seen.takes(key) {
                 self.seen.add(key, Seen::of(file, content(batch, i), logprob(batch, i)));
             } else if !numbered && self.unnumbered.takes(key) {
@@ -205,20 +211,21 @@ impl ResponseKeys {
 fn content(batch: &TokenBatch, response: usize) -> Option<u64> {
     batch.floats(Column::Logprob)?;
     let tokens = batch.range(response);
-    let mut hasher = DefaultHasher::new();
-    tokens.len().hash(&mut hasher);
-    let (first, last) =
-        (tokens.start..tokens.end.min(tokens.start + COMPARED), tokens.end.saturating_sub(COMPARED));
-    let compared = || first.clone().chain(last.max(tokens.start)..tokens.end);
-    if let Some(ids) = batch.token_ids() {
-        compared().for_each(|t| ids[t].hash(&mut hasher));
-    }
-    for column in [Column::Logprob, Column::LogprobRollout, Column::LogprobNew, Column::Entropy] {
-        if let Some(values) = batch.floats(column) {
-            compared().for_each(|t| values[t].to_bits().hash(&mut hasher));
+    let first = tokens.start..tokens.end.min(tokens.start + COMPARED);
+    let last = tokens.end.saturating_sub(COMPARED).max(tokens.start)..tokens.end;
+    let mut mixer = Mixer::new(tokens.len() as u64);
+    for part in [first, last] {
+        if let Some(ids) = batch.token_ids() {
+            mixer = ids[part.clone()].iter().fold(mixer, |mixer, id| mixer.with(id.cast_unsigned().into()));
+        }
+        for column in [Column::Logprob, Column::LogprobRollout, Column::LogprobNew, Column::Entropy] {
+            if let Some(values) = batch.floats(column) {
+                let bits = values[part.clone()].iter().map(|value| u64::from(value.to_bits()));
+                mixer = bits.fold(mixer, Mixer::with);
+            }
         }
     }
-    Some(hasher.finish())
+    Some(mixer.word())
 }
 
 /// ln p of a response, by the policy that sampled it where that is logged.

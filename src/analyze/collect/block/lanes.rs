@@ -60,3 +60,16 @@ pub fn largest(column: &[f64]) -> f64 {
     }
     lanes.into_iter().fold(0.0, larger)
 }
+
+/// The largest size in a column whose length is a multiple of the lanes.
+#[inline(always)]
+pub fn largest_size(column: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let mut lanes = [0.0; WIDTH];
+    for chunk in column.as_chunks::<WIDTH>().0 {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane = larger(*lane, value.abs());
+        }
+    }
+    lanes.into_iter().fold(0.0, larger)
+}

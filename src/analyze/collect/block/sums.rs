@@ -3,7 +3,7 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
-use super::lanes::{Lanes, WIDTH, largest, sum, sum_f32, terms};
+use super::lanes::{Lanes, WIDTH, largest, largest_size, sum, sum_f32, terms};
 use super::{Block, BlockSign};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::{Band, Sign, to_units};
@@ -84,12 +84,14 @@ impl Block {
         for i in 0..padded {
             self.terms[i] = block.norm_sq[i] * block.norm_sq[i];
         }
-        sums.add(Quantity::SquaredEnergy, sum(&self.terms[..padded]));
+        self.energies = [all[0], sum(&self.terms[..padded])];
+        sums.add(Quantity::SquaredEnergy, self.energies[1]);
         sums.add(Quantity::EnergyLow, sum(&block.norm_sq_low[..padded]));
         sums.add(Quantity::EnergyHigh, sum(&block.norm_sq_high[..padded]));
         sums.add(Quantity::ChangeLow, sum(&block.change_low[..padded]));
         sums.add(Quantity::ChangeHigh, sum(&block.change_high[..padded]));
         let (advantage, own) = (&block.advantage()[..padded], &self.own[..padded]);
+        self.largest_advantage = largest_size(advantage);
         sums.add(Quantity::Advantage, sum_f32(advantage, &mut self.terms));
         let terms = &mut self.terms[..padded];
         for i in 0..padded {

@@ -1,7 +1,7 @@
 //! Counts and sums of one cluster, which add up in any order.
 
-use crate::analyze::collect::hash::Mixer;
 use crate::analyze::result::clusters::{ClusterSum, ClusterSums};
+use crate::ingest::Mixer;
 use crate::ingest::{Column, Id, TokenBatch};
 use crate::stats::exact_sum::ExactSum;
 

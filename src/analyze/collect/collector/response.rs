@@ -1,19 +1,20 @@
 //! One response: which of its tokens are trained, and what they add up to.
 
 use super::Collector;
+use super::rises::Rises;
 use crate::analyze::collect::block::{BlockInput, BlockSign};
 use crate::analyze::collect::clusters::{cluster_key, sum_of};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::groups::{GroupTally, Highest};
-use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::mismatch;
 use crate::analyze::collect::questions::Asked;
 use crate::analyze::collect::tally::{BatchKey, Quantity, ResponseSums};
 use crate::analyze::plan::Purpose;
 use crate::error::Result;
 use crate::framework::batch::BLOCK;
-use crate::ingest::{Column, Id, MISSING_ID, TokenBatch};
+use crate::ingest::{Column, Id, MISSING_ID, Mixer, TokenBatch};
+use crate::simd::widest;
 
 /// What is known of a response beside its tokens.
 pub struct Response<'a> {
@@ -108,8 +109,27 @@ impl Collector<'_> {
         }
         let mut picks = std::mem::take(&mut self.picks);
         picks.clear();
-        let trained = |t: &usize| mask.is_none_or(|mask| mask[*t] == 1) && whole.has(*t);
-        picks.extend((0..tokens).filter(trained).map(|t| t as u32));
+        picks.resize(tokens, 0);
+        let mut picked = 0;
+        // Each is written, and the next written over it where it is not trained: masks are hard to guess.
+        let mut pick = |t: usize, is: bool| {
+            picks[picked] = t as u32;
+            picked += usize::from(is);
+        };
+        let has = (0..tokens).map(|t| whole.has(t));
+        match (mask, whole.required(tokens)) {
+            (Some(mask), _) if self.complete => (0..).zip(mask).for_each(|(t, flag)| pick(t, *flag == 1)),
+            (Some(mask), Some([l, h, a])) => {
+                for (t, (((flag, l), h), a)) in mask.iter().zip(l).zip(h).zip(a).enumerate() {
+                    pick(t, (*flag == 1) & l.is_finite() & h.is_finite() & a.is_finite());
+                }
+            }
+            (Some(mask), None) => {
+                has.zip(mask).enumerate().for_each(|(t, (has, m))| pick(t, has & (*m == 1)))
+            }
+            (None, _) => has.enumerate().for_each(|(t, has)| pick(t, has)),
+        }
+        picks.truncate(picked);
         Some(picks)
     }
 
@@ -197,7 +217,7 @@ impl Collector<'_> {
                 clusters.add_block(&self.block, columns, sign);
             }
             if sign != BlockSign::Uniform(Sign::Zero) {
-                largest = columns.advantage.iter().fold(largest, |most, a| most.max(a.abs()));
+                largest = largest.max(self.block.largest_advantage);
                 self.sign_block(response, columns, whole, first, sign);
             }
             risk += self.add_rare(response, columns, whole, first, sign)?;
@@ -331,11 +351,6 @@ impl Collector<'_> {
 /// exp of the mean of ln ρ over a response: the ratio of sequence-level objectives.
 #[allow(clippy::cast_possible_truncation)]
 fn mean_ratio(trained: &Columns<'_>) -> f32 {
-    let differences = trained.logprob_new.iter().zip(trained.logprob).map(|(new, old)| f64::from(new - old));
-    let (mut sum, mut known) = (0.0, 0.0);
-    for difference in differences.filter(|d| d.is_finite()) {
-        sum += difference;
-        known += 1.0;
-    }
+    let [sum, known] = widest(Rises(trained.logprob_new, trained.logprob)).0;
     if known > 0.0 { (sum / known).exp() as f32 } else { 1.0 }
 }

@@ -2,12 +2,12 @@
 
 use super::Collector;
 use super::response::Response;
+use super::rises::Rises;
 use crate::analyze::collect::block::BlockSign;
 use crate::analyze::collect::clusters::prompt_of;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::groups::group_hash;
-use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -16,7 +16,8 @@ use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::collect::signs::what_if::RatioBound;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
-use crate::ingest::{Column, Id, MISSING_ID};
+use crate::ingest::{Column, Id, MISSING_ID, Mixer};
+use crate::simd::widest;
 
 /// Last tokens that an ending is told by: an answer with the words around it.
 const ENDING: usize = 8;
@@ -63,15 +64,14 @@ impl Collector<'_> {
     /// without a ratio, be it that the file has none or that the value is missing.
     fn weigh_ratios(&mut self, step: i64, columns: &Columns<'_>) {
         let n = columns.len();
-        let energies = &self.block.framework.norm_sq[..n];
-        let pairs = columns.logprob_new.iter().zip(columns.logprob);
-        let most = pairs.clone().map(|(new, old)| new - old).filter(|d| d.is_finite()).fold(0.0, f32::max);
+        let (_, most) = widest(Rises(columns.logprob_new, columns.logprob));
         if f64::from(most) <= RatioBound::LEAST.ln() {
-            let squares = energies.iter().map(|e| e * e).sum();
-            self.signs.bounded.add_untouched(energies.iter().sum(), squares);
+            let [energy, squares] = self.block.energies;
+            self.signs.bounded.add_untouched(energy, squares);
             return;
         }
-        for (t, (new, old)) in pairs.enumerate() {
+        let energies = &self.block.framework.norm_sq[..n];
+        for (t, (new, old)) in columns.logprob_new.iter().zip(columns.logprob).enumerate() {
             let ratio = (f64::from(*new) - f64::from(*old)).exp();
             let (energy, advantage) = (energies[t], columns.advantage[t]);
             self.signs.bounded.add(energy, if ratio.is_nan() { 1.0 } else { ratio }, advantage);
@@ -99,8 +99,7 @@ impl Collector<'_> {
         }
         let step = self.signs.step(response.key.step);
         step.concentration.add_response(trained.len(), energy, sums.get(Quantity::SquaredEnergy));
-        let rises = trained.logprob_new.iter().zip(trained.logprob).map(|(new, old)| new - old);
-        let rise = rises.filter(|d| d.is_finite()).fold(f32::NEG_INFINITY, f32::max);
+        let (_, rise) = widest(Rises(trained.logprob_new, trained.logprob));
         step.largest_ratio = step.largest_ratio.max(f64::from(rise).exp());
         let order = self.order(response, trained);
         let known = without_fills(trained.logprob, trained.logprob_rollout);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Collector;
 use super::response::Response;
 use crate::analyze::collect::columns::Columns;
-use crate::analyze::collect::hash::Mixer;
 use crate::analyze::collect::views::{Interest, KeptResponse, LoggedPrompt, Prompt, kept_stretch};
 use crate::analyze::plan::was_cut;
+use crate::ingest::Mixer;
 use crate::ingest::{Column, Id};
 
 impl Collector<'_> {

@@ -10,7 +10,7 @@ use super::breakdown::{BreakdownCollector, TokenBins};
 use super::clipped_tokens::{ClippedTokens, TokensById};
 use super::deciles::Deciles;
 use super::difference::{ResponseDifference, TokenDifferences};
-use super::ratio_histogram::RatioHistogram;
+use super::ratio_histogram::{BINS, RatioHistogram};
 use super::repetition::Loops;
 use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
@@ -52,6 +52,7 @@ pub struct QuestionCollector<'a> {
     update: TokenDifferences,
     other: TokenDifferences,
     spread: Vec<f64>,
+    ratio_energy: Box<[f64; BINS]>,
     bins: TokenBins,
     loops: Loops,
 }
@@ -83,6 +84,7 @@ impl<'a> QuestionCollector<'a> {
             update: TokenDifferences::default(),
             other: TokenDifferences::default(),
             spread: Vec::new(),
+            ratio_energy: Box::new([0.0; BINS]),
             bins: TokenBins::default(),
             loops: Loops::default(),
         }

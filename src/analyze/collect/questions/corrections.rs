@@ -5,7 +5,7 @@
 
 use super::difference::ResponseDifference;
 use crate::framework::corrections::{Correction, ResponseRatios};
-use crate::simd::{Work, count, sum_in_lanes, widest};
+use crate::simd::{LANES, Work, sum_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one correction does. Parts merge in any order to the same bits.
@@ -87,9 +87,6 @@ impl CorrectedResponse<'_> {
     }
 }
 
-/// Tokens whose weights are laid out side by side at a time.
-const BLOCK: usize = 128;
-
 /// What a rule makes of the tokens of one response.
 #[derive(Default)]
 struct Weighed {
@@ -106,30 +103,43 @@ impl<F: Fn(f64) -> (f64, bool)> Work for Weighing<'_, F> {
     type Output = Weighed;
 
     #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn call(self) -> Weighed {
         let Self(ratio, energy, weight) = self;
-        let n = ratio.len();
-        let energy = &energy[..n];
-        // The rule in one place, so that it is inlined; then a pass for each sum: one loop with all of
-        // them does not become wide.
-        let mut all = Weighed::default();
-        for first in (0..n).step_by(BLOCK) {
-            let end = n.min(first + BLOCK);
-            let (ratio, energy) = (&ratio[first..end], &energy[first..end]);
-            let (mut weights, mut capped) = ([0.0; BLOCK], [0.0; BLOCK]);
-            for i in 0..ratio.len() {
-                let (w, uncapped) = weight(ratio[i]);
-                weights[i] = w;
-                capped[i] = if uncapped { 0.0 } else { 1.0 };
-            }
-            let n = ratio.len();
-            all.weight += sum_in_lanes(n, |i| weights[i]);
-            all.square += sum_in_lanes(n, |i| weights[i] * weights[i]);
-            all.energy += sum_in_lanes(n, |i| weights[i] * weights[i] * energy[i]);
-            all.dropped += count(n, |i| weights[i] == 0.0);
-            all.changed += count(n, |i| capped[i] != 0.0);
+        let ((ratio, ratio_rest), (energy, energy_rest)) = (ratio.as_chunks(), energy.as_chunks());
+        let mut lanes = [[0.0; LANES]; 5];
+        for (ratio, energy) in ratio.iter().zip(energy) {
+            add_weights(&mut lanes, ratio, energy, &weight);
         }
-        all
+        let mut all = lanes.map(sum_of_lanes);
+        for (ratio, energy) in ratio_rest.iter().zip(energy_rest) {
+            all.iter_mut().zip(terms(*ratio, *energy, &weight)).for_each(|(sum, term)| *sum += term);
+        }
+        let [weight, square, energy, dropped, changed] = all;
+        Weighed { weight, square, energy, dropped: dropped as u64, changed: changed as u64 }
+    }
+}
+
+/// w', w'², w'²‖g‖², whether it is dropped and whether it is changed.
+#[inline(always)]
+fn terms<F: Fn(f64) -> (f64, bool)>(ratio: f64, energy: f64, weight: &F) -> [f64; 5] {
+    let (w, uncapped) = weight(ratio);
+    let is = |condition: bool| if condition { 1.0 } else { 0.0 };
+    [w, w * w, w * w * energy, is(w == 0.0), is(!uncapped)]
+}
+
+#[inline(always)]
+fn add_weights<F: Fn(f64) -> (f64, bool)>(
+    lanes: &mut [[f64; LANES]; 5],
+    ratio: &[f64; LANES],
+    energy: &[f64; LANES],
+    weight: &F,
+) {
+    for lane in 0..LANES {
+        let terms = terms(ratio[lane], energy[lane], weight);
+        for (sums, term) in lanes.iter_mut().zip(terms) {
+            sums[lane] += term;
+        }
     }
 }
 

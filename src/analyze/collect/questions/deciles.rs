@@ -8,21 +8,34 @@ use super::slice_keys::{DECILES, REPLICATES, number_key};
 use super::slices::{SliceTable, SliceTally, SlicedResponse};
 use crate::simd::{LANES, Work, sum_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
+use crate::stats::fixed_point::{add_units, small_to_fixed};
 
 /// What the tokens of each decile add up to.
 #[derive(Clone, Debug)]
 pub struct Deciles {
-    /// Everything but the random groups, which are added at the end.
+    /// Everything but what follows, which is added at the end.
     tallies: [SliceTally; DECILES],
+    /// H and p in units: of twenty sums for every response most would cost more than what is summed.
+    states: [States; DECILES],
     /// Tokens and ‖g‖² by random group, then by decile: those of a response lie side by side.
     replicates: Vec<[(u64, ExactSum); DECILES]>,
+    /// Of the tokens of a response up to each, that one included; reused.
+    up_to: Vec<[i64; 2]>,
 }
+
+/// Σ H and Σ p in units.
+type States = [i128; 2];
+
+/// Tokens whose states in units cannot add up to more than 64 bits hold: H is below 2^5.
+const ROOM: usize = 1 << 17;
 
 impl Default for Deciles {
     fn default() -> Self {
         Self {
             tallies: std::array::from_fn(|_| SliceTally::default()),
+            states: [[0; 2]; DECILES],
             replicates: vec![[(0, ExactSum::new()); DECILES]; REPLICATES],
+            up_to: Vec::new(),
         }
     }
 }
@@ -32,7 +45,8 @@ impl Deciles {
     pub fn add(&mut self, response: &SlicedResponse<'_>) {
         let asked = response.asked;
         let ends = Ends::of(asked.trained.len(), asked.source.range(asked.index).len(), asked.picks);
-        let [entropy, probability, energy] = widest(Sums { ends: &ends, response });
+        self.add_states(response, &ends);
+        let energy = widest(EnergySums { ends: &ends, energy: &response.facts.energy });
         let replicate = &mut self.replicates[response.replicate];
         for (decile, tally) in self.tallies.iter_mut().enumerate() {
             let range = ends.0[decile]..ends.0[decile + 1];
@@ -44,10 +58,32 @@ impl Deciles {
                 tally.compared += compared;
                 tally.k3.add(k3);
             }
-            tally.entropy.add(entropy[decile]);
-            tally.probability.add(probability[decile]);
             replicate[decile].0 += tokens;
             replicate[decile].1.add(energy[decile]);
+        }
+    }
+
+    fn add_states(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
+        let (entropy, probability) = (response.asked.trained.entropy, &response.facts.probability);
+        self.up_to.resize(entropy.len(), [0; 2]);
+        widest(InUnits { entropy, probability, units: &mut self.up_to });
+        let mut sums = [0_i64; 2];
+        for units in &mut self.up_to {
+            // Differences of these are right even where they wrap around.
+            sums = [sums[0].wrapping_add(units[0]), sums[1].wrapping_add(units[1])];
+            *units = sums;
+        }
+        let before = |token: usize| token.checked_sub(1).map_or([0; 2], |last| self.up_to[last]);
+        for (decile, states) in self.states.iter_mut().enumerate() {
+            let (mut first, end) = (ends.0[decile], ends.0[decile + 1]);
+            while first < end {
+                let next = end.min(first + ROOM);
+                let (from, to) = (before(first), before(next));
+                for (sum, (from, to)) in states.iter_mut().zip(from.into_iter().zip(to)) {
+                    *sum += i128::from(to.wrapping_sub(from));
+                }
+                first = next;
+            }
         }
     }
 
@@ -55,6 +91,9 @@ impl Deciles {
     pub fn pour(mut self, table: &mut SliceTable) {
         for (decile, tally) in self.tallies.iter_mut().enumerate().filter(|(_, tally)| tally.tokens > 0) {
             tally.replicates = self.replicates.iter().map(|deciles| deciles[decile]).collect();
+            let [entropy, probability] = self.states[decile];
+            add_units(&mut tally.entropy, entropy);
+            add_units(&mut tally.probability, probability);
             table.at(number_key(decile as f64)).merge(tally);
         }
     }
@@ -80,7 +119,7 @@ impl Ends {
 
     /// The sum over each decile.
     #[inline(always)]
-    fn sums<T: Copy + Into<f64>>(&self, values: &[T]) -> [f64; DECILES] {
+    fn sums(&self, values: &[f64]) -> [f64; DECILES] {
         let mut sums = [0.0; DECILES];
         for decile in 0..DECILES {
             sums[decile] = sum_of(values, self.0[decile], self.0[decile + 1]);
@@ -92,40 +131,56 @@ impl Ends {
 /// The sum of the values from `first` to `end`, in lanes. What is left of them is taken with what follows and
 /// counted where it is theirs: a loop over the few tokens of a decile ends at another length nearly every time.
 #[inline(always)]
-fn sum_of<T: Copy + Into<f64>>(values: &[T], first: usize, end: usize) -> f64 {
+fn sum_of(values: &[f64], first: usize, end: usize) -> f64 {
     let (whole, rest) = values[first..end].as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
     for chunk in whole {
         for lane in 0..LANES {
-            lanes[lane] += chunk[lane].into();
+            lanes[lane] += chunk[lane];
         }
     }
     match values[end - rest.len()..].first_chunk::<LANES>() {
         Some(chunk) => {
             for lane in 0..LANES {
-                let value = chunk[lane].into();
-                lanes[lane] += if lane < rest.len() { value } else { 0.0 };
+                lanes[lane] += if lane < rest.len() { chunk[lane] } else { 0.0 };
             }
         }
-        None => lanes.iter_mut().zip(rest).for_each(|(sum, value)| *sum += (*value).into()),
+        None => lanes.iter_mut().zip(rest).for_each(|(sum, value)| *sum += value),
     }
     sum_of_lanes(lanes)
 }
 
-struct Sums<'a> {
+struct EnergySums<'a> {
     ends: &'a Ends,
-    response: &'a SlicedResponse<'a>,
+    energy: &'a [f64],
 }
 
-impl Work for Sums<'_> {
-    /// Of H, p and ‖g‖².
-    type Output = [[f64; DECILES]; 3];
+impl Work for EnergySums<'_> {
+    type Output = [f64; DECILES];
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let Self { ends, response } = self;
-        let facts = response.facts;
-        [ends.sums(response.asked.trained.entropy), ends.sums(&facts.probability), ends.sums(&facts.energy)]
+        self.ends.sums(self.energy)
+    }
+}
+
+/// H and p of every token, in units.
+struct InUnits<'a> {
+    entropy: &'a [f32],
+    probability: &'a [f64],
+    units: &'a mut [[i64; 2]],
+}
+
+impl Work for InUnits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (units, (entropy, probability)) in
+            self.units.iter_mut().zip(self.entropy.iter().zip(self.probability))
+        {
+            *units = [small_to_fixed(f64::from(*entropy)), small_to_fixed(*probability)];
+        }
     }
 }
 

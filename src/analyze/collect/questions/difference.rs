@@ -5,7 +5,7 @@
 
 use super::kept_differences::KeptDifferences;
 use crate::framework::fast_math;
-use crate::simd::{LANES, Work, count, sum_in_lanes, widest};
+use crate::simd::{LANES, Work, filled_up, sum_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
@@ -39,11 +39,9 @@ pub struct TokenDifferences {
 impl TokenDifferences {
     /// Fills in `later` − `earlier`.
     pub fn fill(&mut self, later: &[f32], earlier: &[f32]) {
-        let pairs = later.iter().zip(earlier);
-        self.value.clear();
-        self.value.extend(pairs.map(|(a, b)| f64::from(*a) - f64::from(*b)));
+        self.value.resize(later.len().min(earlier.len()), 0.0);
         self.tokens = None;
-        if !self.value.iter().fold(true, |all, d| all & d.is_finite()) {
+        if !widest(Subtracting(later, earlier, &mut self.value)) {
             let known = (0..self.value.len() as u32).filter(|t| self.value[*t as usize].is_finite());
             let known: Vec<u32> = known.collect();
             self.value = known.iter().map(|t| self.value[*t as usize]).collect();
@@ -57,6 +55,23 @@ impl TokenDifferences {
     /// Which trained token difference `i` is of.
     pub fn token(&self, i: usize) -> usize {
         self.tokens.as_ref().map_or(i, |tokens| tokens[i] as usize)
+    }
+}
+
+/// Fills in `later` − `earlier`; whether all are known.
+struct Subtracting<'a>(&'a [f32], &'a [f32], &'a mut [f64]);
+
+impl Work for Subtracting<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let mut unknown = 0;
+        for (value, (later, earlier)) in self.2.iter_mut().zip(self.0.iter().zip(self.1)) {
+            *value = f64::from(*later) - f64::from(*earlier);
+            unknown |= u64::from(!value.is_finite());
+        }
+        unknown == 0
     }
 }
 
@@ -153,62 +168,101 @@ impl Work for Totals<'_> {
 
     #[inline(always)]
     fn call(self) -> ResponseDifference {
-        let Self(value, ratio, k3) = self;
-        let n = value.len();
-        let (ratio, k3) = (&ratio[..n], &k3[..n]);
-        // A pass for each: one loop with all of them does not become wide. Nor does what `map` calls.
-        let mut outside = [0; BANDS.len()];
-        for (outside, (low, high)) in outside.iter_mut().zip(BANDS) {
-            *outside = count(n, |i| (ratio[i] < low) | (ratio[i] > high));
+        let parts = [self.0, self.1, self.2].map(|column| column.as_chunks::<LANES>());
+        let [(value, value_rest), (ratio, ratio_rest), (k3, k3_rest)] = parts;
+        let mut all = TotalLanes::default();
+        for ((value, ratio), k3) in value.iter().zip(ratio).zip(k3) {
+            all.add(value, ratio, k3);
+            all.widen(value);
         }
-        let (max_abs, min) = ends(value);
+        let mut beyond = 0;
+        if let Some(last) = value_rest.last() {
+            // What fills a chunk up adds nothing, but for ratios of 0, which are outside of all bands.
+            beyond = (LANES - value_rest.len()) as u64;
+            all.add(&filled_up(value_rest, 0.0), &filled_up(ratio_rest, 0.0), &filled_up(k3_rest, 0.0));
+            all.widen(&filled_up(value_rest, *last));
+        }
+        all.total(beyond)
+    }
+}
+
+/// Sums of chunks of tokens side by side.
+struct TotalLanes {
+    /// Σ d, |d|, d², k3, e^d, e^{2d}.
+    sums: [[f64; LANES]; 6],
+    outside: [[f64; LANES]; BANDS.len()],
+    largest_k3: [f64; LANES],
+    max_abs: [f64; LANES],
+    min: [f64; LANES],
+}
+
+impl Default for TotalLanes {
+    fn default() -> Self {
+        let zero = [0.0; LANES];
+        Self {
+            sums: [zero; 6],
+            outside: [zero; BANDS.len()],
+            largest_k3: zero,
+            max_abs: zero,
+            min: [f64::INFINITY; LANES],
+        }
+    }
+}
+
+impl TotalLanes {
+    #[inline(always)]
+    fn add(&mut self, value: &[f64; LANES], ratio: &[f64; LANES], k3: &[f64; LANES]) {
+        let [sum, absolute, square, all_k3, all_ratio, ratio_squared] = &mut self.sums;
+        for lane in 0..LANES {
+            sum[lane] += value[lane];
+            absolute[lane] += value[lane].abs();
+            square[lane] += value[lane] * value[lane];
+            all_k3[lane] += k3[lane];
+            all_ratio[lane] += ratio[lane];
+            ratio_squared[lane] += ratio[lane] * ratio[lane];
+        }
+        for (outside, (low, high)) in self.outside.iter_mut().zip(BANDS) {
+            for lane in 0..LANES {
+                let is = (ratio[lane] < low) | (ratio[lane] > high);
+                outside[lane] += if is { 1.0 } else { 0.0 };
+            }
+        }
+        for lane in 0..LANES {
+            let largest = self.largest_k3[lane];
+            self.largest_k3[lane] = if k3[lane] > largest { k3[lane] } else { largest };
+        }
+    }
+
+    #[inline(always)]
+    fn widen(&mut self, value: &[f64; LANES]) {
+        for lane in 0..LANES {
+            let (size, max_abs, min) = (value[lane].abs(), self.max_abs[lane], self.min[lane]);
+            self.max_abs[lane] = if size > max_abs { size } else { max_abs };
+            self.min[lane] = if value[lane] < min { value[lane] } else { min };
+        }
+    }
+
+    /// The sums of all lanes, `beyond` of whose ratios are none.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn total(self, beyond: u64) -> ResponseDifference {
+        let [sum, absolute, square, k3, ratio, ratio_squared] = self.sums.map(sum_of_lanes);
         ResponseDifference {
             tokens: 0,
-            sum: sum_in_lanes(n, |i| value[i]),
-            absolute: sum_in_lanes(n, |i| value[i].abs()),
-            square: sum_in_lanes(n, |i| value[i] * value[i]),
-            k3: sum_in_lanes(n, |i| k3[i]),
+            sum,
+            absolute,
+            square,
+            k3,
             bounded_k3: 0.0,
-            ratio: sum_in_lanes(n, |i| ratio[i]),
-            ratio_squared: sum_in_lanes(n, |i| ratio[i] * ratio[i]),
+            ratio,
+            ratio_squared,
             verl_ratio_squared: 0.0,
-            outside,
-            max_abs,
-            min,
-            largest_k3: largest(k3),
+            outside: self.outside.map(|lanes| sum_of_lanes(lanes) as u64 - beyond),
+            max_abs: self.max_abs.into_iter().fold(0.0, f64::max),
+            min: self.min.into_iter().fold(f64::INFINITY, f64::min),
+            largest_k3: self.largest_k3.into_iter().fold(0.0, f64::max),
         }
     }
-}
-
-/// The largest of values that are not negative.
-#[inline(always)]
-fn largest(values: &[f64]) -> f64 {
-    let mut largest = [0.0_f64; LANES];
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            largest[lane] = if chunk[lane] > largest[lane] { chunk[lane] } else { largest[lane] };
-        }
-    }
-    rest.iter().copied().chain(largest).fold(0.0, f64::max)
-}
-
-/// The largest size and the smallest value.
-#[inline(always)]
-fn ends(values: &[f64]) -> (f64, f64) {
-    let (mut largest, mut smallest) = ([0.0_f64; LANES], [f64::INFINITY; LANES]);
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            let size = chunk[lane].abs();
-            largest[lane] = if size > largest[lane] { size } else { largest[lane] };
-            smallest[lane] = if chunk[lane] < smallest[lane] { chunk[lane] } else { smallest[lane] };
-        }
-    }
-    let largest =
-        rest.iter().fold(0.0, |most: f64, d| most.max(d.abs())).max(largest.into_iter().fold(0.0, f64::max));
-    let smallest = rest.iter().copied().chain(smallest).fold(f64::INFINITY, f64::min);
-    (largest, smallest)
 }
 
 /// A difference summed over responses. Parts merge in any order to the same bits.

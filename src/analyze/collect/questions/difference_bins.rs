@@ -4,24 +4,14 @@ use std::ops::Range;
 
 use super::difference::TokenDifferences;
 use crate::simd::{Work, widest};
+use crate::stats::fixed_point::{SMALL, UNITS, small_to_fixed};
 
-const UNITS: f64 = 1_099_511_627_776.0; // 2^40
 /// A token's term is at most this.
 const LARGEST: f64 = 4_194_304.0; // 2^22: below 2^62 units
-/// Terms below this are below 2^50 units: [`RECENT`] of them fit 64 bits.
-const SMALL: f64 = 1_024.0;
+/// Terms below [`SMALL`] are below 2^50 units: so many of them fit 64 bits.
 const RECENT: usize = 1 << 12;
 /// Where a token is not counted.
 pub const NO_BIN: u32 = u32::MAX;
-/// Adding it rounds a number below 2^51 to an integer kept in its low mantissa bits.
-const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
-
-/// Meaningless where the value is not small.
-#[inline(always)]
-fn small_to_fixed(value: f64) -> i64 {
-    (value * UNITS + ROUNDER).to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed()
-}
-
 #[allow(clippy::cast_possible_truncation)]
 fn to_fixed(value: f64) -> i64 {
     (value.clamp(-LARGEST, LARGEST) * UNITS) as i64

@@ -33,8 +33,8 @@ impl Default for RatioHistogram {
 
 impl RatioHistogram {
     /// Adds the tokens of a response.
-    pub fn add(&mut self, differences: &[f64], energies: &[f64]) {
-        let mut sums = [0.0; BINS];
+    /// `sums` are of its bins, 0 before and after.
+    pub fn add(&mut self, differences: &[f64], energies: &[f64], sums: &mut [f64; BINS]) {
         let (mut first, mut last) = (BINS, 0);
         for (difference, energy) in differences.iter().zip(energies) {
             let bin = bin(*difference);
@@ -43,9 +43,9 @@ impl RatioHistogram {
             sums[bin] += energy;
         }
         let touched = first..BINS.min(last + 1).max(first);
-        for (energy, sum) in self.energy[touched.clone()].iter_mut().zip(&sums[touched]) {
+        for (energy, sum) in self.energy[touched.clone()].iter_mut().zip(&mut sums[touched]) {
             if *sum != 0.0 {
-                energy.add(*sum);
+                energy.add(std::mem::take(sum));
             }
         }
     }

@@ -21,12 +21,26 @@ pub const COPIES: usize = 3;
 const LONG: usize = 16;
 const SHORT: usize = 4;
 
+/// Places that are looked at side by side, and the tokens that are needed for it.
+const PLACES: usize = 16;
+const WINDOW: usize = 24;
+/// Behind the last token: like none, and unlike each other.
+const NO_TOKENS: [i32; WINDOW] = {
+    let mut none = [0; WINDOW];
+    let mut i = 0;
+    while i < WINDOW {
+        none[i] = -1 - i as i32;
+        i += 1;
+    }
+    none
+};
+
 /// The loops of one response; reused.
 #[derive(Clone, Debug)]
 pub struct Loops {
     /// Where the second copy begins and the last ends; ascending, apart from each other.
     repeated: Vec<(usize, usize)>,
-    /// The tokens, after [`LONGEST_PERIOD`] that are none.
+    /// The tokens between [`LONGEST_PERIOD`] that are none and a [`WINDOW`] of others that are none.
     padded: Vec<i32>,
     /// Where the last run of each period ended.
     followed: [usize; LONGEST_PERIOD + 1],
@@ -48,9 +62,29 @@ impl Loops {
         }
         self.padded.truncate(LONGEST_PERIOD);
         self.padded.extend_from_slice(ids);
+        self.padded.extend(NO_TOKENS);
         self.followed = [0; LONGEST_PERIOD + 1];
         widest(Finding { loops: self, ids });
         self.join();
+    }
+
+    /// Whether `N` tokens in a row come back after `PERIOD`. Places are looked at in windows of one length, past
+    /// the end, too: the last few, one by one, would take longer than all others.
+    #[inline(always)]
+    fn has_run<const PERIOD: usize, const N: usize>(&self, tokens: usize) -> bool {
+        let mut any = false;
+        for at in (0..(tokens + 1).saturating_sub(PERIOD + N)).step_by(PLACES) {
+            let window = self.padded.get(LONGEST_PERIOD + at..).and_then(|rest| rest.first_chunk::<WINDOW>());
+            let Some(window) = window else { break };
+            let mut other = [0; PLACES];
+            for n in 0..N {
+                for place in 0..PLACES {
+                    other[place] |= window[n + place] ^ window[n + place + PERIOD];
+                }
+            }
+            any |= other.iter().fold(false, |any, other| any | (*other == 0));
+        }
+        any
     }
 
     /// Looks for periods from `shortest` on, `PERIODS` of them, that `N` tokens come back after.
@@ -140,10 +174,10 @@ impl Work for Finding<'_> {
     fn call(self) {
         let Self { loops, ids } = self;
         // Whether there is any run of the shortest periods is seen in one go each.
-        if has_run::<2>(&ids[1..], ids) {
+        if loops.has_run::<1, 2>(ids.len()) {
             loops.look::<1, 2>(ids, 1);
         }
-        if has_run::<4>(&ids[2..], ids) {
+        if loops.has_run::<2, 4>(ids.len()) {
             loops.look::<1, 3>(ids, 2);
         }
         // As many periods at once as one register holds: more would be written out and read again.
@@ -153,24 +187,6 @@ impl Work for Finding<'_> {
         loops.look::<16, 6>(ids, 33);
         loops.look::<16, 6>(ids, LONGEST_PERIOD - 15);
     }
-}
-
-/// Whether `N` tokens in a row are alike in both.
-#[inline(always)]
-fn has_run<const N: usize>(later: &[i32], earlier: &[i32]) -> bool {
-    let Some(places) = (later.len() + 1).checked_sub(N) else { return false };
-    // Shifted copies of one length: the loop over places is wide.
-    let later: [&[i32]; N] = std::array::from_fn(|shift| &later[shift..shift + places]);
-    let earlier: [&[i32]; N] = std::array::from_fn(|shift| &earlier[shift..shift + places]);
-    let mut any = false;
-    for at in 0..places {
-        let mut alike = true;
-        for shift in 0..N {
-            alike &= later[shift][at] == earlier[shift][at];
-        }
-        any |= alike;
-    }
-    any
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Asked;
-use crate::analyze::collect::hash::Mixer;
 use crate::analyze::plan::{Dimension, DimensionSource};
+use crate::ingest::Mixer;
 use crate::ingest::{Column, Id, MISSING_FLAG, MISSING_ID, TokenBatch};
 
 /// Random groups of clusters, whose scatter gives intervals.

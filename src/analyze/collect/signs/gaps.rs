@@ -7,7 +7,7 @@
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::questions::difference::{FAR, far_k3};
 use crate::framework::fast_math;
-use crate::simd::{Work, sum_in_lanes, widest};
+use crate::simd::{LANES, Work, sum_of_lanes, widest};
 
 /// Differences beyond this count as this: e^40 is far outside of any correction.
 const LARGEST_DIFFERENCE: f64 = 40.0;
@@ -91,40 +91,89 @@ struct Gaps<'a> {
 }
 
 /// Tokens whose values are laid out side by side at a time.
-const BLOCK: usize = 256;
+const BLOCK: usize = 64;
 type Values = [f64; BLOCK];
+
+/// Values of a block, one column for each; 0 of tokens that lack one.
+#[derive(Clone, Copy)]
+struct GapBlock {
+    known: Values,
+    moved: Values,
+    l: Values,
+    m: Values,
+    x: Values,
+    y: Values,
+    z: Values,
+    k3: Values,
+    bounded: Values,
+    below: Values,
+    far: Values,
+}
 
 impl Work for Gaps<'_> {
     type Output = GapSums;
 
     #[inline(always)]
     fn call(self) -> GapSums {
-        let mut sums = GapSums::default();
+        let zero = [0.0; BLOCK];
+        let mut block = GapBlock {
+            known: zero,
+            moved: zero,
+            l: zero,
+            m: zero,
+            x: zero,
+            y: zero,
+            z: zero,
+            k3: zero,
+            bounded: zero,
+            below: zero,
+            far: zero,
+        };
+        let mut lanes = [[0.0; LANES]; 19];
         for first in (0..self.logprob.len()).step_by(BLOCK) {
             let end = self.logprob.len().min(first + BLOCK);
-            let block = Gaps {
+            let part = Gaps {
                 logprob: &self.logprob[first..end],
                 logprob_rollout: &self.logprob_rollout[first..end],
                 entropy: &self.entropy[first..end],
                 sum_pi_sq: self.sum_pi_sq.get(first..end).unwrap_or_default(),
             };
-            sums.add(&block.sums());
+            part.lay_out(&mut block);
+            block.add_to(&mut lanes, end - first);
         }
-        sums
+        let [tokens, k3, bounded_k3, y, absolute, yy, below, far, far_yy, rest @ ..] =
+            lanes.map(sum_of_lanes);
+        let [xy, zy, xx, xz, zz, moved, moved_l, moved_m, moved_ll, moved_lm] = rest;
+        GapSums {
+            tokens,
+            k3,
+            bounded_k3,
+            y,
+            absolute,
+            yy,
+            below,
+            far: [far, far_yy],
+            moments: [xy, zy, xx, xz, zz],
+            slope: [moved, moved_l, moved_m, moved_ll, moved_lm],
+        }
     }
 }
 
 impl Gaps<'_> {
-    /// The sums of at most [`BLOCK`] tokens. A token that lacks a value is all zeros.
+    /// Lays out at most [`BLOCK`] tokens, up to whole lanes. A token that lacks a value is all zeros.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)]
-    fn sums(&self) -> GapSums {
+    fn lay_out(&self, block: &mut GapBlock) {
         let n = self.logprob.len();
+        let padded = n.next_multiple_of(LANES).min(BLOCK);
         let (logprob, sampler, entropy) =
             (&self.logprob[..n], &self.logprob_rollout[..n], &self.entropy[..n]);
-        let (mut known, mut moved): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let (mut l, mut m, mut x, mut z): (Values, Values, Values, Values) =
-            ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        for column in [&mut block.known, &mut block.moved, &mut block.l, &mut block.m, &mut block.x] {
+            column[n..padded].fill(0.0);
+        }
+        block.z[n..padded].fill(0.0);
+        let (known, moved, z) = (&mut block.known[..n], &mut block.moved[..n], &mut block.z[..n]);
+        let (l, m, x) = (&mut block.l[..n], &mut block.m[..n], &mut block.x[..n]);
         for i in 0..n {
             let is = logprob[i].is_finite() & sampler[i].is_finite();
             known[i] = if is { 1.0 } else { 0.0 };
@@ -141,10 +190,11 @@ impl Gaps<'_> {
                 z[i] = if normal & (sum > 0.0) { known[i] * sum } else { 0.0 };
             }
         }
-        let (mut y, mut k3, mut below): (Values, Values, Values) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-        let (mut bounded, mut far): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (l, m, y) = (&block.l[..padded], &block.m[..padded], &mut block.y[..padded]);
+        let (k3, bounded) = (&mut block.k3[..padded], &mut block.bounded[..padded]);
+        let (below, far) = (&mut block.below[..padded], &mut block.far[..padded]);
         let (far_below, far_above) = (far_k3(f64::INFINITY), far_k3(f64::NEG_INFINITY));
-        for i in 0..n {
+        for i in 0..padded {
             let d = m[i] - l[i];
             let d = if d > LARGEST_DIFFERENCE { LARGEST_DIFFERENCE } else { d };
             let d = if d < -LARGEST_DIFFERENCE { -LARGEST_DIFFERENCE } else { d };
@@ -155,26 +205,45 @@ impl Gaps<'_> {
             below[i] = if d < 0.0 { d } else { 0.0 };
             far[i] = if d > FAR { 1.0 } else { 0.0 };
         }
-        let (mut moved_l, mut absolute): (Values, Values) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let mut far_y: Values = [0.0; BLOCK];
-        for i in 0..n {
-            far_y[i] = far[i] * y[i];
-            moved_l[i] = moved[i] * l[i];
-            absolute[i] = y[i].abs();
-        }
-        let sum = |a: &Values| sum_in_lanes(n, |i| a[i]);
-        let of = |a: &Values, b: &Values| sum_in_lanes(n, |i| a[i] * b[i]);
-        GapSums {
-            tokens: sum(&known),
-            k3: sum(&k3),
-            bounded_k3: sum(&bounded),
-            y: sum(&y),
-            absolute: sum(&absolute),
-            yy: of(&y, &y),
-            below: of(&below, &below),
-            far: [sum(&far), of(&far_y, &far_y)],
-            moments: [of(&x, &y), of(&z, &y), of(&x, &x), of(&x, &z), of(&z, &z)],
-            slope: [sum(&moved), sum(&moved_l), of(&moved, &m), of(&moved_l, &l), of(&moved_l, &m)],
+    }
+}
+
+impl GapBlock {
+    /// Adds the first `n` tokens, in the order of [`GapSums`].
+    #[inline(always)]
+    fn add_to(&self, lanes: &mut [[f64; LANES]; 19], n: usize) {
+        let at = |column: &Values, chunk: usize| column.as_chunks::<LANES>().0[chunk];
+        for chunk in 0..n.div_ceil(LANES).min(BLOCK / LANES) {
+            let [known, moved, l, m] = [&self.known, &self.moved, &self.l, &self.m].map(|c| at(c, chunk));
+            let [x, y, z] = [&self.x, &self.y, &self.z].map(|c| at(c, chunk));
+            let [k3, bounded] = [&self.k3, &self.bounded].map(|c| at(c, chunk));
+            let [below, far] = [&self.below, &self.far].map(|c| at(c, chunk));
+            for lane in 0..LANES {
+                lanes[0][lane] += known[lane];
+                lanes[1][lane] += k3[lane];
+                lanes[2][lane] += bounded[lane];
+                lanes[3][lane] += y[lane];
+                lanes[4][lane] += y[lane].abs();
+                lanes[5][lane] += y[lane] * y[lane];
+                lanes[6][lane] += below[lane] * below[lane];
+                lanes[7][lane] += far[lane];
+                lanes[8][lane] += far[lane] * y[lane] * y[lane];
+            }
+            for lane in 0..LANES {
+                lanes[9][lane] += x[lane] * y[lane];
+                lanes[10][lane] += z[lane] * y[lane];
+                lanes[11][lane] += x[lane] * x[lane];
+                lanes[12][lane] += x[lane] * z[lane];
+                lanes[13][lane] += z[lane] * z[lane];
+            }
+            for lane in 0..LANES {
+                let moved_l = moved[lane] * l[lane];
+                lanes[14][lane] += moved[lane];
+                lanes[15][lane] += moved_l;
+                lanes[16][lane] += moved[lane] * m[lane];
+                lanes[17][lane] += moved_l * l[lane];
+                lanes[18][lane] += moved_l * m[lane];
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ impl QuestionCollector<'_> {
             }
         }
         facts.compared_energy.add(corrected.total_energy);
-        self.ratios.add(&self.engine.value, &self.compared_energy);
+        self.ratios.add(&self.engine.value, &self.compared_energy, &mut self.ratio_energy);
         self.engine_breakdown.add(asked, &self.engine, &self.bins);
     }
 }

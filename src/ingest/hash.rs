@@ -1,6 +1,6 @@
 //! A hash of what identifies a response, the same on every machine and in every run.
 
-use crate::ingest::Id;
+use super::batch::Id;
 
 /// Mixes words into one (the finaliser of splitmix64 after each).
 #[derive(Clone, Copy)]
