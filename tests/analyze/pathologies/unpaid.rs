@@ -65,6 +65,33 @@ fn a_grader_that_gives_one_reward_to_all_is_named_whatever_that_is() {
     );
 }
 
+/// Up to step 10 the parser failed, and nothing was learned. Of every third step alone one could have learned it in
+/// between, and where anything was paid before, from that.
+#[test]
+fn a_grader_that_was_mended_is_told_where_nothing_could_be_learned() {
+    let shape = Shape { kind: Kind::Flat, ..LEARNS };
+    let mended = |every: i64, paid: usize| {
+        regraded(shape, move |log, _| {
+            log.parts.retain(|(name, _)| *name == "reward/answer");
+            let rewards = part(log, "reward/answer").iter().zip(&log.steps).enumerate();
+            let early = |row: usize, answer: f32| if row % 64 < paid { answer } else { 0.0 };
+            log.rewards =
+                rewards.map(|(row, (a, step))| if *step < 10 { early(row, *a) } else { *a }).collect();
+            log.steps.iter_mut().for_each(|step| *step *= every);
+        })
+    };
+    let found = mended(1, 0);
+    assert_eq!(alarms(&found), ["uninformative_reward"], "{}", told(&found));
+    let cause = &found.diagnosis.causes[0];
+    assert_eq!((cause.from_step, cause.before_step), (Some(0), Some(10)), "{cause:?}");
+    assert!(cause.message.starts_with("before step 10, right answers (answer) earn no more"), "{cause:?}");
+    assert!(cause.hint.starts_with("nothing was learned up to there"), "{}", cause.hint);
+    for (every, paid) in [(3, 0), (1, 4)] {
+        let waits = mended(every, paid);
+        assert_eq!(message(&waits, CauseCode::UninformativeReward), "", "{every} {paid}: {}", told(&waits));
+    }
+}
+
 /// A format without which nothing is paid, had by one response in ten and then by most: healthy from the start on.
 #[test]
 fn a_reward_that_waits_for_a_format_is_no_failed_grader() {

@@ -4,9 +4,12 @@
 //! name says nothing else), in which all rewards are the same.
 //! Threshold: all but 5 % of them, and half (lower end, 99.9 %), over the run or from the step on at which that share
 //! changed. A reward that also waits for something else (a format) still pays for some right answers.
+//! Before a step, that is what a reward does which waits for a format until it is learned. A grader that was mended there
+//! differs: before it all of these groups are unpaid and no response of any group has an advantage, so nothing can have
+//! been learned; and at the very next step most of these groups are paid.
 
 use super::super::patient::{Finding, Patient, found, measured, number};
-use super::lasting::{Counts, Share, Side};
+use super::lasting::{Counts, Share};
 use super::siblings::{is_mixed, rewards_differ};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -18,6 +21,9 @@ const FEW: f64 = 0.05;
 const HINT: &str = "look at the grader: a parser, a sandbox or a judge that fails gives every answer the same reward; \
                     read some right answers with their rewards";
 
+const HINT_MENDED: &str = "nothing was learned up to there: see what changed at that step (the grader, its reference answers, \
+                           the weights of the reward), and whether other runs have the same grader";
+
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     let right = patient.right().filter(|right| right.part.is_some() && right.is_sure())?;
@@ -25,7 +31,9 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     let mixed = || patient.units().filter(|unit| known(unit) && is_mixed(unit, |fact| right.of(fact)));
     let mut same = Counts::default();
     mixed().for_each(|unit| same.add(unit[0].step, !rewards_differ(unit)));
-    let share = same.share(MOST).filter(is_rule)?;
+    let share = same
+        .share(MOST)
+        .filter(|share| is_rule(share) && (share.side.end().is_none() || is_mended(patient, &same, share)))?;
     let rewards = mixed().filter(|unit| share.side.holds(unit[0].step)).flatten().map(|fact| fact.reward);
     let [low, high] = rewards
         .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], reward| [low.min(reward), high.max(reward)]);
@@ -49,14 +57,25 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
                 share.hits,
                 share.tries
             ),
-            HINT,
+            if share.side.end().is_some() { HINT_MENDED } else { HINT },
             evidence,
         )
         .before(share.side.end()),
     )
 }
 
-/// Not before a step: a reward that waits for a format pays nothing until that is learned.
+/// Nearly all of them, and not by chance.
 fn is_rule(share: &Share) -> bool {
-    !matches!(share.side, Side::Before(_)) && share.value() >= 1.0 - FEW && share.lower() > MOST
+    share.value() >= 1.0 - FEW && share.lower() > MOST
+}
+
+/// Whether what pays from a step on was mended there: the policy had nothing to learn it from.
+fn is_mended(patient: &Patient<'_>, same: &Counts, share: &Share) -> bool {
+    let Some(step) = share.side.end() else { return false };
+    let taught = |fact: &ResponseFact| fact.step < step && fact.signs != [false; 2];
+    let is_next = patient.analysis.steps.iter().any(|row| row.step + 1 == step);
+    share.hits == share.tries
+        && is_next
+        && !patient.signs.facts.responses.iter().any(taught)
+        && same.at(step).is_some_and(|[unpaid, all]| 2 * unpaid < all)
 }

@@ -124,6 +124,11 @@ impl Counts {
         counts[1] += 1;
     }
 
+    /// Groups in which it is so, and all groups, at a step.
+    pub fn at(&self, step: i64) -> Option<[u64; 2]> {
+        self.0.get(&step).copied()
+    }
+
     /// The share over the run, or on the side of the change where it is larger; the whole run, too, where
     /// the lower end of the other side is above `enough` itself.
     pub fn share(&self, enough: f64) -> Option<Share> {
