@@ -67,8 +67,8 @@ impl TurnEdges {
                 }
             };
             into.tokens[place] += 1;
-            let is_alone = !(t > 0 && is_unsampled(t - 1)) && !(t + 1 < n && is_unsampled(t + 1));
-            if is_unsampled(t) && is_alone {
+            let has_neighbour = t > 0 && is_unsampled(t - 1) || t + 1 < n && is_unsampled(t + 1);
+            if is_unsampled(t) && !has_neighbour {
                 into.single += 1;
                 into.excess += -f64::from(columns.logprob[t]) - f64::from(columns.entropy[t]);
             }
