@@ -11,7 +11,8 @@ use crate::analyze::result::{Cause, CauseCode, Confidence, RunState};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
 /// The state of a run in which this was found. Healthy is only what was looked at: everything whose
-/// columns are logged, of responses of their own step. A run that never had an advantage was not trained: nothing could be damaged.
+/// columns are logged, of responses of their own step. A run that never had an advantage was not trained: nothing could
+/// be damaged.
 pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool, copies: &Copies) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {

@@ -32,8 +32,10 @@ pub struct Response<'a> {
     pub reward: f32,
     /// Its hash.
     pub hash: u32,
-    /// exp of the mean of ln ρ.
+    /// exp of the mean of ln ρ: the ratio of sequence-level objectives; 1 where not logged.
     pub ratio: f32,
+    /// The largest ln ρ; −∞ where not logged.
+    pub rise: f32,
     /// The indices of its trained tokens, where not all are.
     pub picks: Option<Vec<u32>>,
 }
@@ -133,6 +135,7 @@ impl Collector<'_> {
         Some(picks)
     }
 
+    #[allow(clippy::cast_possible_truncation)]
     fn describe<'b>(
         &mut self,
         source: &'b TokenBatch,
@@ -152,6 +155,7 @@ impl Collector<'_> {
             .with_id(id(Column::SampleId))
             .with(trained.len() as u64)
             .with((first(trained.logprob) << 32) | first(trained.entropy));
+        let ([sum, known], rise) = widest(Rises(trained.logprob_new, trained.logprob));
         Ok(Response {
             source,
             index,
@@ -160,7 +164,8 @@ impl Collector<'_> {
             update,
             reward: responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[index]),
             hash: hash.finish(),
-            ratio: mean_ratio(trained),
+            ratio: if known > 0.0 { (sum / known).exp() as f32 } else { 1.0 },
+            rise,
             picks,
         })
     }
@@ -346,11 +351,4 @@ impl Collector<'_> {
             }
         }
     }
-}
-
-/// exp of the mean of ln ρ over a response: the ratio of sequence-level objectives.
-#[allow(clippy::cast_possible_truncation)]
-fn mean_ratio(trained: &Columns<'_>) -> f32 {
-    let [sum, known] = widest(Rises(trained.logprob_new, trained.logprob)).0;
-    if known > 0.0 { (sum / known).exp() as f32 } else { 1.0 }
 }

@@ -99,8 +99,7 @@ impl Collector<'_> {
         }
         let step = self.signs.step(response.key.step);
         step.concentration.add_response(trained.len(), energy, sums.get(Quantity::SquaredEnergy));
-        let (_, rise) = widest(Rises(trained.logprob_new, trained.logprob));
-        step.largest_ratio = step.largest_ratio.max(f64::from(rise).exp());
+        step.largest_ratio = step.largest_ratio.max(f64::from(response.rise).exp());
         let order = self.order(response, trained);
         let known = without_fills(trained.logprob, trained.logprob_rollout);
         let rollout = known.as_deref().unwrap_or(trained.logprob_rollout);

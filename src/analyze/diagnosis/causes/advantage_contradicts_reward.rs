@@ -193,7 +193,8 @@ fn crossed(patient: &Patient<'_>) -> Option<Finding> {
         ),
         &hint(&told),
         evidence,
-    ).before(share.side.end()))
+    )
+    .before(share.side.end()))
 }
 
 /// Looks for it.

@@ -68,5 +68,6 @@ pub fn look(patient: &Patient<'_>, right: &Right<'_>) -> Option<Finding> {
         "see what tells these rewards apart; round it off before advantages are made, or do not divide by the \
          deviation of the group",
         share.evidence("share of groups whose advantage is of a tiny difference", "groups that teach"),
-    ).before(share.side.end()))
+    )
+    .before(share.side.end()))
 }

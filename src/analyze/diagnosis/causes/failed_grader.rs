@@ -73,7 +73,7 @@ fn is_rule(share: &Share) -> bool {
 fn is_mended(patient: &Patient<'_>, same: &Counts, share: &Share) -> bool {
     let Some(step) = share.side.end() else { return false };
     let taught = |fact: &ResponseFact| fact.step < step && fact.signs != [false; 2];
-    let is_next = patient.analysis.steps.iter().any(|row| row.step + 1 == step);
+    let is_next = patient.analysis.steps.iter().any(|row| row.step.checked_add(1) == Some(step));
     share.hits == share.tries
         && is_next
         && !patient.signs.facts.responses.iter().any(taught)

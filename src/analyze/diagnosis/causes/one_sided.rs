@@ -86,7 +86,8 @@ impl OneSided {
             ),
             hint,
             evidence,
-        ).before(self.share.side.end())
+        )
+        .before(self.share.side.end())
     }
 }
 

@@ -107,7 +107,8 @@ pub fn look(patient: &Patient<'_>) -> Option<Finding> {
         "see that rows are in the order in which the baseline takes them (repeat_interleave, not repeat), and that \
          group_id is of the same response as the advantage",
         evidence,
-    ).before(share.side.end()))
+    )
+    .before(share.side.end()))
 }
 
 #[cfg(test)]

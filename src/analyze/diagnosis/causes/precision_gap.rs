@@ -119,5 +119,6 @@ fn of_some(gap: &Gap, kinds: &TwoKinds, confidence: Confidence, ages: &str) -> F
         ),
         HINT_KINDS,
         evidence,
-    ).before(side.end())
+    )
+    .before(side.end())
 }

@@ -49,7 +49,8 @@ fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
         "look at the sign of the reward and of each of its parts, and at what is compared with the reference \
          answer",
         share.evidence("share of groups whose right answers have the lower advantage", MIXED_GROUPS),
-    ).before(share.side.end()))
+    )
+    .before(share.side.end()))
 }
 
 /// Groups whose reward, of two values, is the opposite of what is right, while it is what is right elsewhere.
@@ -86,5 +87,6 @@ fn turned_round(patient: &Patient<'_>) -> Option<Finding> {
         ),
         "look at the reference answers of these prompts, and at how the reward is joined to the responses",
         share.evidence("share of groups whose reward is the opposite", MIXED_GROUPS),
-    ).before(share.side.end()))
+    )
+    .before(share.side.end()))
 }

@@ -232,7 +232,8 @@ fn among_equals(share: &Share, name: &str, of_right: bool, is_gamed: bool) -> Fi
         ),
         hint,
         share.evidence("share of groups whose advantage is length", "groups that teach"),
-    ).before(share.side.end())
+    )
+    .before(share.side.end())
 }
 
 /// Whether the name of a part says that it pays for length, or for brevity.

@@ -106,7 +106,8 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
         ),
         hint,
         evidence,
-    ).before(gap.side.end())
+    )
+    .before(gap.side.end())
 }
 
 /// Whether old weights may be what is flatter or sharper: their age is not 0 or not known, entropy falls or rises in that
@@ -137,7 +138,8 @@ fn greedy(gap: &Gap) -> Finding {
             number("the same by the trainer", trainer),
             number("engine k3", gap.k3()),
         ],
-    ).before(gap.side.end())
+    )
+    .before(gap.side.end())
 }
 
 /// What is logged of the sampler.
