@@ -1,7 +1,7 @@
 //! How what serde does not know by itself is written: shared texts, and maps in the order of their keys.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -62,8 +62,8 @@ pub mod sorted {
     use super::*;
 
     /// Writes it.
-    pub fn serialize<S: Serializer, K: Serialize + Ord, V: Serialize>(
-        map: &HashMap<K, V>,
+    pub fn serialize<S: Serializer, K: Serialize + Ord, V: Serialize, H>(
+        map: &HashMap<K, V, H>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
         let mut entries: Vec<(&K, &V)> = map.iter().collect();
@@ -72,11 +72,12 @@ pub mod sorted {
     }
 
     /// Reads it.
-    pub fn deserialize<'de, D, K, V>(from: D) -> Result<HashMap<K, V>, D::Error>
+    pub fn deserialize<'de, D, K, V, H>(from: D) -> Result<HashMap<K, V, H>, D::Error>
     where
         D: Deserializer<'de>,
         K: Deserialize<'de> + Eq + Hash,
         V: Deserialize<'de>,
+        H: BuildHasher + Default,
     {
         Ok(Vec::<(K, V)>::deserialize(from)?.into_iter().collect())
     }

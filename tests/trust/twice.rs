@@ -72,6 +72,31 @@ fn rows_without_sample_ids_that_stand_twice_are_refused() {
     assert!(matches!(error, Error::SeveralRuns { .. }), "{error}");
 }
 
+/// Ranks of one run number their samples each for itself: other values under the same ids are other responses, copies
+/// are not; and ranks in two folders are two runs.
+#[test]
+fn copies_of_a_rank_and_ranks_of_two_runs_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let once = rows(3);
+    let mut others: Vec<Row> = once.clone();
+    others.iter_mut().for_each(|row| row.logprob[3] = Some(-0.25));
+    for name in ["a", "b"] {
+        std::fs::create_dir(at(name)).unwrap();
+    }
+    write_nested(&at("a/rank_0.parquet"), &once);
+    write_nested(&at("a/rank_1.parquet"), &others);
+    write_nested(&at("b/rank_1.parquet"), &others);
+    let both = |names: [&str; 2]| {
+        read_all(&names.map(at), &IngestSettings::default()).map(|all| all.len()).map_err(|e| e.to_string())
+    };
+    assert!(both(["a/rank_0.parquet", "a/rank_1.parquet"]).is_ok());
+    let two = both(["a/rank_0.parquet", "b/rank_1.parquet"]).unwrap_err();
+    assert!(two.contains("at least 48 responses"), "{two}");
+    write_nested(&at("a/rank_1.parquet"), &once);
+    assert!(both(["a/rank_0.parquet", "a/rank_1.parquet"]).is_err());
+}
+
 /// How many responses are read of groups in which response `i` says what `of(i)` does, cut after some tokens;
 /// `sample` numbers the responses.
 fn siblings(

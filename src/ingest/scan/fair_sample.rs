@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::de::DeserializeOwned;
 
@@ -15,18 +16,36 @@ pub trait Merge {
     fn merge(&mut self, other: Self);
 }
 
+/// Keys are hashes already; their lowest bits, which a table looks at first, are zero in those that are kept.
+#[derive(Clone, Copy, Default)]
+struct Turned(u64);
+
+impl Hasher for Turned {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key.rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Values by the hash of their key; one of 2^level keys is kept.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(bound(serialize = "V: serde::Serialize", deserialize = "V: DeserializeOwned"))]
 pub struct FairSample<V> {
     level: u32,
     #[serde(with = "crate::parts::encode::sorted")]
-    known: HashMap<u64, V>,
+    known: HashMap<u64, V, BuildHasherDefault<Turned>>,
 }
 
 impl<V> Default for FairSample<V> {
     fn default() -> Self {
-        Self { level: 0, known: HashMap::new() }
+        Self { level: 0, known: HashMap::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 //! responses have no ids of their own, the values of groups tell (`copies`).
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, TokenBatch};
@@ -31,7 +31,7 @@ struct Seen {
     copies: u32,
     /// How many they are.
     responses: u32,
-    /// ln p of the likeliest.
+    /// ln p of the likeliest, no further down than [`NEVER_TWICE`].
     likeliest: f32,
 }
 
@@ -87,10 +87,9 @@ impl ResponseKeys {
         let turns = batch.tokens.ints.get(Column::Turn);
         for i in 0..batch.len() {
             let (group, sample) = (id(Column::GroupId, i), id(Column::SampleId, i));
-            let numbered = *sample != Id::Missing;
-            if numbered && *group == Id::Missing {
-                continue;
-            }
+            // Without groups, numbers of samples begin anew in every file and step.
+            let numbered = *sample != Id::Missing && *group != Id::Missing;
+            let sample = if numbered { sample } else { &Id::Missing };
             let optional = |value: Option<i64>| value.map_or([0, 0], |value| [1, value.cast_unsigned()]);
             // Turns of one response may be rows of their own.
             let turn = turns.and_then(|turns| turns.get(batch.range(i).start)).map(|turn| i64::from(*turn));
@@ -145,19 +144,25 @@ impl ResponseKeys {
                 why: format!("their `run_id` is `{first}` and `{second}`"),
             });
         }
-        // Ranks number their samples each for itself.
-        let is_rank = |file: u32| {
-            let name = path(file).file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        // Ranks number their samples each for itself: of those of one run only copies are the same.
+        let is_rank = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
             name.contains("rank")
         };
-        let files = self.seen.values().map(|seen| seen.files);
-        let twice = files.filter(|(a, b)| a != b && !(is_rank(*a) && is_rank(*b)));
+        let are_ranks = |(a, b): (u32, u32)| {
+            let (a, b) = (path(a), path(b));
+            a.parent() == b.parent() && is_rank(&a) && is_rank(&b)
+        };
+        let apart = self.seen.values().filter(|seen| seen.files.0 != seen.files.1);
+        let twice = apart.filter(|seen| seen.is_copied() || !are_ranks(seen.files)).map(|seen| seen.files);
         let count = twice.clone().count() as u64;
         if let Some((a, b)) = twice.min().filter(|_| count >= FEWEST) {
             return Err(Error::SeveralRuns {
                 first: path(a),
                 second: path(b),
-                why: format!("{count} responses of one have the step, group and sample of one in the other"),
+                why: format!(
+                    "at least {count} responses of one have the step, group and sample of one in the other"
+                ),
             });
         }
         let again = self.seen.values().filter(|seen| seen.is_copied() && seen.files.0 == seen.files.1);
@@ -216,20 +221,32 @@ fn content(batch: &TokenBatch, response: usize) -> Option<u64> {
     let mut mixer = Mixer::new(tokens.len() as u64);
     for part in [first, last] {
         if let Some(ids) = batch.token_ids() {
-            mixer = ids[part.clone()].iter().fold(mixer, |mixer, id| mixer.with(id.cast_unsigned().into()));
+            mixer = mixer.with(in_one(ids[part.clone()].iter().map(|id| id.cast_unsigned())));
         }
         for column in [Column::Logprob, Column::LogprobRollout, Column::LogprobNew, Column::Entropy] {
             if let Some(values) = batch.floats(column) {
-                let bits = values[part.clone()].iter().map(|value| u64::from(value.to_bits()));
-                mixer = bits.fold(mixer, Mixer::with);
+                mixer = mixer.with(in_one(values[part.clone()].iter().map(|value| value.to_bits())));
             }
         }
     }
     Some(mixer.word())
 }
 
-/// ln p of a response, by the policy that sampled it where that is logged.
+/// Words as one, by their places: a polynomial, since mixing each would wait for the last.
+fn in_one(words: impl Iterator<Item = u32>) -> u64 {
+    words.fold(0, |sum, word| u64::wrapping_mul(sum, 0x9e37_79b9_7f4a_7c15).wrapping_add(word.into()))
+}
+
+/// ln p of a response, by the policy that sampled it where that is logged; not on from where it does not come
+/// again by chance.
 fn logprob(batch: &TokenBatch, response: usize) -> f32 {
     let values = batch.floats(Column::LogprobRollout).or_else(|| batch.floats(Column::Logprob));
-    values.map_or(0.0, |values| values[batch.range(response)].iter().filter(|v| !v.is_nan()).sum())
+    let mut sum = 0.0;
+    for some in values.map_or(&[][..], |values| &values[batch.range(response)]).chunks(COMPARED) {
+        sum += some.iter().filter(|v| !v.is_nan()).sum::<f32>();
+        if sum < NEVER_TWICE {
+            break;
+        }
+    }
+    sum
 }

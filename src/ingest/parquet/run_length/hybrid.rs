@@ -5,6 +5,8 @@ use parquet::errors::{ParquetError, Result};
 
 /// The widest value: indices and levels are never wider.
 const WIDEST: u32 = 32;
+/// Bits of a word of eight bytes wherever in the first byte the next one is.
+const SURE_BITS: usize = 57;
 
 /// Some equal values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,24 +116,51 @@ impl HybridRuns {
     }
 
     fn packed_run(&mut self) -> Repeated<u32> {
-        let value = self.packed_value(self.packed.first_bit);
+        let value = self.packed_value();
         let mut len = 0;
-        while self.packed.left > 0 && self.packed_value(self.packed.first_bit) == value {
+        if self.width == 1 {
+            loop {
+                let same = self.bits_like(value);
+                len += same;
+                if same < SURE_BITS || self.packed.left == 0 {
+                    return Repeated { value, len };
+                }
+            }
+        }
+        while self.packed.left > 0 && self.packed_value() == value {
             len += 1;
-            self.packed.left -= 1;
-            self.packed.first_bit += self.width as usize;
+            self.pass(1);
         }
         Repeated { value, len }
     }
 
+    /// Passes bits that equal `value`: all up to another, or as many as are seen at once.
+    fn bits_like(&mut self, value: u32) -> usize {
+        let word = self.packed_word();
+        let others = if value == 0 { word } else { !word };
+        let same = (others.trailing_zeros() as usize).min(SURE_BITS).min(self.packed.left);
+        self.pass(same);
+        same
+    }
+
+    fn pass(&mut self, values: usize) {
+        self.packed.left -= values;
+        self.packed.first_bit += values * self.width as usize;
+    }
+
     #[allow(clippy::cast_possible_truncation)]
-    fn packed_value(&self, bit: usize) -> u32 {
-        let bytes = &self.bytes[bit / 8..];
+    fn packed_value(&self) -> u32 {
+        self.packed_word() as u32 & (u32::MAX >> (WIDEST - self.width))
+    }
+
+    /// The next bits, of which at least [`SURE_BITS`] are there unless the bytes end.
+    fn packed_word(&self) -> u64 {
+        let bytes = &self.bytes[self.packed.first_bit / 8..];
         let word = match bytes.first_chunk() {
             Some(whole) => u64::from_le_bytes(*whole),
             None => bytes.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
         };
-        (word >> (bit % 8)) as u32 & (u32::MAX >> (WIDEST - self.width))
+        word >> (self.packed.first_bit % 8)
     }
 }
 
@@ -164,6 +193,12 @@ mod tests {
         assert_eq!(runs(&[0x03, 0x88, 0xc6, 0xfa], 3, 8), packed);
         assert_eq!(runs(&[0x06, 0x2c, 0x01], 9, 3), [(300, 3)]);
         assert_eq!(runs(&[0x03, 0b1110_0011], 1, 8), [(1, 2), (0, 3), (1, 3)]);
+        // 192 bits, more than are seen at once: 3 zeros, 150 ones, 39 zeros.
+        let mut bits = [&[0x31, 0xf8][..], &[0xff; 18], &[0x01, 0, 0, 0, 0]].concat();
+        assert_eq!(runs(&bits, 1, 192), [(0, 3), (1, 150), (0, 39)]);
+        // Only ones, up to the last byte and not beyond it.
+        bits[1..].fill(0xff);
+        assert_eq!(runs(&bits, 1, 192), [(1, 192)]);
     }
 
     #[test]
