@@ -81,10 +81,10 @@ impl BatchKernel {
             let (logprob, entropy) = (f64::from(block.input.logprob[i]), f64::from(block.input.entropy[i]));
             let ln_heaviest_mass = f64::from(block.ln_complement[i]) + block.bounds(i).ln_heaviest;
             let certain = ln_heaviest_mass + ENTROPY_ERROR;
-            block.scratch.directions[i] = direction_code(logprob, entropy, certain, block.weight[i]);
+            block.scratch.wide_codes[i] = direction_code(logprob, entropy, certain, block.weight[i]);
         }
         for i in 0..n {
-            block.direction[i] = low_byte(block.scratch.directions[i] as f32);
+            block.direction[i] = low_byte(block.scratch.wide_codes[i] as f32);
         }
         if let (Some(c), Some(s)) = (columns.sum_pi_sq, columns.sum_pi_sq_log_pi) {
             use_exact_changes(c, s, block);
@@ -152,14 +152,26 @@ impl BatchKernel {
         }
     }
 
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
     fn use_exact_norms(&self, sum_pi_sq: &[f64], block: &mut TokenBlock) {
-        for (i, &logged) in sum_pi_sq.iter().enumerate().take(block.len) {
+        let n = block.padded_len();
+        fill(&mut block.scratch.logged[..n], sum_pi_sq, f64::NAN);
+        for i in 0..n {
             let q = block.complement[i];
             let CollisionBounds { min, max, .. } = block.bounds(i);
+            let logged = block.scratch.logged[i];
             let conditional = conditional_collision(logged, block.probability[i], q);
             let norm_sq = squared_norm(self.scale(block.weight[i]), q, clamp_into(conditional, min, max));
-            let known = (logged > 0.0) & (logged < f64::INFINITY);
-            block.set_known(i, known, norm_sq, flags::EXACT);
+            let known = (logged > 0.0) & (logged < f64::INFINITY) & (block.input.missing[i] == 0.0);
+            let (low, point, high) = (block.norm_sq_low[i], block.norm_sq[i], block.norm_sq_high[i]);
+            block.norm_sq_low[i] = if known { norm_sq } else { low };
+            block.norm_sq[i] = if known { norm_sq } else { point };
+            block.norm_sq_high[i] = if known { norm_sq } else { high };
+            block.scratch.wide_codes[i] = if known { f64::from(flags::EXACT) } else { 0.0 };
+        }
+        for i in 0..n {
+            block.flags[i] |= low_byte(block.scratch.wide_codes[i] as f32);
         }
     }
 
@@ -185,15 +197,6 @@ impl BatchKernel {
 }
 
 impl TokenBlock {
-    #[inline(always)]
-    fn set_known(&mut self, i: usize, known: bool, norm_sq: f64, source: u8) {
-        let known = known & (self.flags[i] & flags::MISSING == 0);
-        self.norm_sq_low[i] = if known { norm_sq } else { self.norm_sq_low[i] };
-        self.norm_sq[i] = if known { norm_sq } else { self.norm_sq[i] };
-        self.norm_sq_high[i] = if known { norm_sq } else { self.norm_sq_high[i] };
-        self.flags[i] |= u8::from(known) * source;
-    }
-
     #[inline(always)]
     fn state(&self, i: usize) -> ConditionalState {
         ConditionalState {
@@ -242,13 +245,16 @@ pub(super) struct Scratch {
     p: [f32; BLOCK],
     q: [f32; BLOCK],
     codes: [f32; BLOCK],
-    directions: [f64; BLOCK],
+    /// Codes that are found by doubles.
+    wide_codes: [f64; BLOCK],
+    /// A column, filled up.
+    logged: [f64; BLOCK],
 }
 
 impl Default for Scratch {
     fn default() -> Self {
         let zero = [0.0; BLOCK];
-        Self { p: zero, q: zero, codes: zero, directions: [0.0; BLOCK] }
+        Self { p: zero, q: zero, codes: zero, wide_codes: [0.0; BLOCK], logged: [0.0; BLOCK] }
     }
 }
 
@@ -258,9 +264,9 @@ impl TokenBlock {
         self.len = columns.logprob.len().min(BLOCK);
         let n = self.padded_len();
         let input = &mut self.input;
-        fill(&mut input.logprob[..n], columns.logprob);
-        fill(&mut input.entropy[..n], columns.entropy);
-        fill(&mut input.advantage[..n], columns.advantage);
+        fill(&mut input.logprob[..n], columns.logprob, f32::NAN);
+        fill(&mut input.entropy[..n], columns.entropy, f32::NAN);
+        fill(&mut input.advantage[..n], columns.advantage, f32::NAN);
         for i in 0..n {
             let (l, h, a) = (input.logprob[i], input.entropy[i], input.advantage[i]);
             let present = l.is_finite() & h.is_finite() & a.is_finite();
@@ -272,12 +278,12 @@ impl TokenBlock {
     }
 }
 
-/// Copies a column, NaN beyond its end.
+/// Copies a column; `beyond` stands after its end.
 #[inline(always)]
-fn fill(into: &mut [f32], column: &[f32]) {
+fn fill<T: Copy>(into: &mut [T], column: &[T], beyond: T) {
     let known = column.len().min(into.len());
     into[..known].copy_from_slice(&column[..known]);
-    into[known..].fill(f32::NAN);
+    into[known..].fill(beyond);
 }
 
 /// A small non-negative integer held by an f32, read from the mantissa.
@@ -292,7 +298,7 @@ fn low_byte(code: f32) -> u8 {
 fn apply_ratios(logprob_new: &[f32], clip: Option<ClipRange>, block: &mut TokenBlock) {
     let n = block.padded_len();
     let clip = clip.unwrap_or(ClipRange { low: f64::INFINITY, high: f64::INFINITY });
-    fill(&mut block.scratch.p[..n], logprob_new);
+    fill(&mut block.scratch.p[..n], logprob_new, f32::NAN);
     for i in 0..n {
         let difference = block.scratch.p[i] - block.input.logprob[i];
         let known = if difference.is_finite() { difference } else { 0.0 };
@@ -312,7 +318,7 @@ fn apply_ratios(logprob_new: &[f32], clip: Option<ClipRange>, block: &mut TokenB
 #[inline(always)]
 fn use_measured_norms(grad_norm: &[f32], block: &mut TokenBlock) {
     let n = block.padded_len();
-    fill(&mut block.scratch.p[..n], grad_norm);
+    fill(&mut block.scratch.p[..n], grad_norm, f32::NAN);
     for i in 0..n {
         let norm = block.scratch.p[i];
         let known = (0.0..f32::INFINITY).contains(&norm) & (block.input.missing[i] == 0.0);
