@@ -1,5 +1,7 @@
 //! The columns of a batch, and the trained tokens of one response in them.
 
+use std::ops::Range;
+
 use arrow_buffer::ScalarBuffer;
 
 use crate::ingest::{Column, TokenBatch};
@@ -13,22 +15,28 @@ macro_rules! columns {
 
         impl<'a> Columns<'a> {
             /// The tokens of `range`.
-            pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
+            pub fn slice(&self, range: Range<usize>) -> Self {
                 Self { $($field: self.$field.get(range.clone()).unwrap_or_default(),)* }
             }
         }
 
         /// Columns of picked tokens.
         #[derive(Debug, Default)]
-        pub struct PickedColumns { $($field: Vec<$type>,)* }
+        pub struct PickedColumns {
+            $($field: Vec<$type>,)*
+            runs: Vec<Range<usize>>,
+        }
 
         impl PickedColumns {
             /// Copies the tokens `picks` of `columns`.
             pub fn fill(&mut self, columns: &Columns<'_>, picks: &[u32]) {
+                find_runs(picks, &mut self.runs);
                 $(
                     self.$field.clear();
                     if !columns.$field.is_empty() {
-                        self.$field.extend(picks.iter().map(|t| columns.$field[*t as usize]));
+                        for run in &self.runs {
+                            self.$field.extend_from_slice(&columns.$field[run.clone()]);
+                        }
                     }
                 )*
             }
@@ -55,6 +63,14 @@ columns! {
     sum_pi_sq_log_pi f64, "Σ π² ln π.";
     entropy_after f32, "H after the update.";
     clipped u8, "Whether the trainer clipped the token.";
+}
+
+/// The stretches of neighbours among ascending tokens: masks leave whole turns out.
+fn find_runs(picks: &[u32], runs: &mut Vec<Range<usize>>) {
+    runs.clear();
+    for run in picks.chunk_by(|a, b| a + 1 == *b) {
+        runs.push(run[0] as usize..run[0] as usize + run.len());
+    }
 }
 
 impl<'a> Columns<'a> {
@@ -100,5 +116,24 @@ impl<'a> Columns<'a> {
     /// Number of tokens.
     pub fn len(&self) -> usize {
         self.logprob.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn picked_tokens_are_copied() {
+        let (logprob, token_id) = ([-1.0, -2.0, -3.0, -4.0, -5.0], [1, 2, 3, 4, 5]);
+        let whole = Columns { logprob: &logprob, token_id: &token_id, ..Columns::default() };
+        let mut picked = PickedColumns::default();
+        for picks in [&[0, 1, 3, 4][..], &[2], &[], &[0, 1, 2, 3, 4], &[1, 4]] {
+            picked.fill(&whole, picks);
+            let ids: Vec<i32> = picks.iter().map(|t| token_id[*t as usize]).collect();
+            let found = picked.columns();
+            assert_eq!((found.token_id, found.len()), (&ids[..], ids.len()));
+            assert!(found.entropy.is_empty());
+        }
     }
 }

@@ -113,6 +113,11 @@ impl ResponseSums {
     pub fn get(&self, quantity: Quantity) -> f64 {
         self.0[quantity as usize]
     }
+
+    /// ‖g‖² of all tokens.
+    pub fn energy(&self) -> f64 {
+        self.get(Quantity::PositiveEnergy) + self.get(Quantity::NegativeEnergy)
+    }
 }
 
 /// Everything counted and summed over one batch.

@@ -241,8 +241,8 @@ impl Collector<'_> {
         if let Some(clusters) = &mut self.clusters {
             clusters.end(response.source, response.index, &tally.counts, &sums);
         }
-        let energy = sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy);
-        self.questions.end(&asked, energy, sums.get(Quantity::Entropy));
+        let energy = sums.energy();
+        self.questions.end(&asked, &sums);
         let tally = self.batches.tally(response.batch);
         if self.keeps && self.gates.kept.admit(trained.len()) {
             tally.kept.add(trained.entropy, trained.advantage);

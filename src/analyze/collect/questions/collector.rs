@@ -20,6 +20,7 @@ use super::token_facts::TokenFacts;
 use super::{Asked, QuestionGates};
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
+use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::analyze::plan::{DimensionSource, Questions};
 use crate::framework::corrections::ResponseRatios;
 use crate::ingest::MISSING_ID;
@@ -147,9 +148,10 @@ impl<'a> QuestionCollector<'a> {
         }
     }
 
-    /// Ends the response, whose gradient energy and sum of entropies are given.
-    pub fn end(&mut self, asked: &Asked<'_>, energy: f64, entropy: f64) {
+    /// Ends the response, whose sums are given.
+    pub fn end(&mut self, asked: &Asked<'_>, sums: &ResponseSums) {
         let plan = self.plan;
+        let (energy, entropy) = (sums.energy(), sums.get(Quantity::Entropy));
         let facts = self.steps.entry(asked.step).or_default();
         facts.responses += 1;
         facts.tokens += asked.trained.len() as u64;
@@ -177,7 +179,7 @@ impl<'a> QuestionCollector<'a> {
             self.bins.fill(asked.trained);
         }
         if plan.engine || plan.update {
-            self.add_differences(asked);
+            self.add_differences(asked, energy);
         }
         if plan.reference && !asked.trained.logprob_ref.is_empty() {
             self.other.fill(asked.trained.logprob_ref, asked.trained.logprob);
@@ -188,14 +190,14 @@ impl<'a> QuestionCollector<'a> {
             }
         }
         if plan.reports {
-            self.add_slices(asked);
+            self.add_slices(asked, sums);
         }
         if plan.groups && plan.ids {
             self.siblings.add(plan, asked, &self.facts, &self.candidates);
         }
     }
 
-    fn add_slices(&mut self, asked: &Asked<'_>) {
+    fn add_slices(&mut self, asked: &Asked<'_>, sums: &ResponseSums) {
         let k3 = match &self.engine.tokens {
             None => &self.engine.k3[..self.engine.value.len()],
             Some(known) => {
@@ -205,9 +207,10 @@ impl<'a> QuestionCollector<'a> {
                 &self.spread
             }
         };
-        let k3 = LoggedK3 { values: k3, complete: self.engine.tokens.is_none() };
+        let all = (self.engine_total.k3, self.engine_total.tokens);
+        let k3 = LoggedK3 { values: k3, complete: self.engine.tokens.is_none(), all };
         let replicate = usize::from(self.replicate);
-        let response = SlicedResponse { asked, facts: &self.facts, k3, replicate };
+        let response = SlicedResponse { asked, facts: &self.facts, sums, k3, replicate };
         let whole = OnceCell::new();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
             match dimension.source {

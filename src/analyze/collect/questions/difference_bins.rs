@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use super::difference::TokenDifferences;
 use crate::simd::{Work, widest};
-use crate::stats::fixed_point::{SMALL, UNITS, small_to_fixed};
+use crate::stats::fixed_point::{UNITS, small_to_fixed};
 
 /// A token's term is at most this.
 const LARGEST: f64 = 4_194_304.0; // 2^22: below 2^62 units
-/// Terms below [`SMALL`] are below 2^50 units: so many of them fit 64 bits.
-const RECENT: usize = 1 << 12;
+/// Terms below this are below 2^44 units: so many of them fit 64 bits.
+const SMALL: f64 = 16.0;
+const RECENT: usize = 1 << 18;
 /// Where a token is not counted.
 pub const NO_BIN: u32 = u32::MAX;
 #[allow(clippy::cast_possible_truncation)]
@@ -153,17 +154,19 @@ impl From<Sums> for DifferenceBin {
     }
 }
 
-/// Many bins. The last tokens of each are summed in 64 bits: a quarter of the work.
+/// Many bins. The last tokens of all are summed in 64 bits: a quarter of the work.
 #[derive(Clone, Debug)]
 pub struct BinTable {
     recent: Vec<Sums>,
+    /// Tokens in `recent`.
+    tokens: usize,
     bins: Vec<DifferenceBin>,
 }
 
 impl BinTable {
     /// `bins` empty ones.
     pub fn new(bins: usize) -> Self {
-        Self { recent: vec![[0; 4]; bins], bins: vec![DifferenceBin::default(); bins] }
+        Self { recent: vec![[0; 4]; bins], tokens: 0, bins: vec![DifferenceBin::default(); bins] }
     }
 
     /// Makes them at least `bins`.
@@ -174,9 +177,20 @@ impl BinTable {
         }
     }
 
-    /// Adds the first tokens of a response, the i-th to the bins `of(i)`; those that are none take nothing.
+    /// Adds the first tokens of a response, the i-th to the bins `of(i)`, which differ; those that are none take
+    /// nothing.
     pub fn add<const N: usize>(&mut self, terms: &Terms, tokens: usize, of: impl Fn(usize) -> [u32; N]) {
-        widest(Adding { table: self, terms: &terms.small[..tokens], of: &of });
+        let mut first = 0;
+        while first < tokens {
+            if self.tokens == RECENT {
+                self.settle();
+            }
+            let end = tokens.min(first + RECENT - self.tokens);
+            let of = |i: usize| of(first + i);
+            widest(Adding { sums: &mut self.recent, terms: &terms.small[first..end], of: &of });
+            self.tokens += end - first;
+            first = end;
+        }
         for (i, one) in terms.large.iter().filter(|(i, _)| *i < tokens) {
             for bin in of(*i) {
                 if let Some(bin) = self.bins.get_mut(bin as usize) {
@@ -186,15 +200,21 @@ impl BinTable {
         }
     }
 
+    fn settle(&mut self) {
+        let recent = self.recent.iter_mut().zip(&mut self.bins).filter(|(recent, _)| recent[0] != 0);
+        recent.for_each(|(recent, bin)| bin.merge(&std::mem::take(recent).into()));
+        self.tokens = 0;
+    }
+
     /// All bins.
     pub fn finish(mut self) -> Vec<DifferenceBin> {
-        self.recent.iter().zip(&mut self.bins).for_each(|(recent, bin)| bin.merge(&(*recent).into()));
+        self.settle();
         self.bins
     }
 }
 
 struct Adding<'a, F> {
-    table: &'a mut BinTable,
+    sums: &'a mut [Sums],
     terms: &'a [Sums],
     of: &'a F,
 }
@@ -204,14 +224,11 @@ impl<const N: usize, F: Fn(usize) -> [u32; N]> Work for Adding<'_, F> {
 
     #[inline(always)]
     fn call(self) {
-        let BinTable { recent, bins } = self.table;
         for (i, term) in self.terms.iter().enumerate() {
             for bin in (self.of)(i) {
-                if let Some(recent) = recent.get_mut(bin as usize) {
-                    add(recent, term);
-                    if (recent[0].cast_unsigned() as usize).is_multiple_of(RECENT) {
-                        bins[bin as usize].merge(&std::mem::take(recent).into());
-                    }
+                if let Some(sums) = self.sums.get_mut(bin as usize) {
+                    // As a whole, so that it is one addition of a wide register.
+                    *sums = std::array::from_fn(|at| sums[at] + term[at]);
                 }
             }
         }
@@ -224,28 +241,37 @@ mod tests {
 
     #[test]
     fn many_small_and_a_few_huge_terms_add_up() {
+        const TIMES: usize = 30;
         let mut table = BinTable::new(1);
         table.reserve(2);
         let value: Vec<f64> = (0..20_000)
             .map(|i| match i % 5_000 {
                 17 => 1e30,
-                n => f64::from(n) / 7.0 - 350.0,
+                n => f64::from(n) / 250.0 - 9.0,
             })
             .collect();
-        let k3 = value.iter().map(|d| d.abs() / 3.0).collect();
-        let ratio = value.iter().map(|d| if *d > 300.0 { 3.0 } else { 1.0 }).collect();
+        let k3 = value.iter().map(|d| d.abs() * 2.0).collect();
+        let ratio = value.iter().map(|d| if *d > 5.0 { 3.0 } else { 1.0 }).collect();
         let mut terms = Terms::default();
         terms.fill(&TokenDifferences { value: value.clone(), ratio, k3, tokens: None });
-        table.add(&terms, 20_000, |i| [if i == 3 { NO_BIN } else { 1 }]);
+        assert!(terms.large.len() > 4 && terms.large.len() < 10_000);
+        // More than are recent at once.
+        for _ in 0..TIMES {
+            table.add(&terms, 20_000, |i| [if i == 3 { NO_BIN } else { 1 }]);
+        }
         let bins = table.finish();
-        assert_eq!((bins[0].tokens, bins[1].tokens), (0, 19_999));
-        let mut all = terms.sum(0..3);
-        all.merge(&terms.sum(4..20_000));
+        assert_eq!((bins[0].tokens, bins[1].tokens), (0, 19_999 * TIMES as u64));
+        let mut all = DifferenceBin::default();
+        for _ in 0..TIMES {
+            all.merge(&terms.sum(0..3));
+            all.merge(&terms.sum(4..20_000));
+        }
         assert_eq!(bins[1], all);
         let kept: Vec<f64> = value.iter().enumerate().filter(|(i, _)| *i != 3).map(|(_, d)| *d).collect();
-        assert_eq!(all.outside, kept.iter().filter(|d| **d > 300.0).count() as u64);
-        let sum = |of: fn(f64) -> f64| kept.iter().map(|d| of(*d).min(LARGEST)).sum::<f64>();
-        let expected = [sum(|d| d), sum(f64::abs), sum(|d| d.abs() / 3.0)];
+        let times = TIMES as f64;
+        assert_eq!(all.outside, (kept.iter().filter(|d| **d > 5.0).count() * TIMES) as u64);
+        let sum = |of: fn(f64) -> f64| times * kept.iter().map(|d| of(*d).min(LARGEST)).sum::<f64>();
+        let expected = [sum(|d| d), sum(f64::abs), sum(|d| d.abs() * 2.0)];
         let found = [all.sum(), all.absolute(), all.k3()];
         for (a, b) in found.iter().zip(expected) {
             assert!((a - b).abs() < 1e-6 * b.abs(), "{found:?} {expected:?}");

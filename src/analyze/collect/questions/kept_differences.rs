@@ -1,5 +1,6 @@
 //! Differences for quantiles: one by one while the run is small, in bins of 4 % when it is not.
 
+use crate::simd::{LANES, Work, widest};
 use crate::stats::quantile::linear_quantile;
 
 /// Bins of one octave of |d|.
@@ -33,8 +34,7 @@ impl KeptDifferences {
             self.kept.extend(differences.iter().map(|d| *d as f32));
         } else {
             self.settle();
-            let level = self.level;
-            differences.iter().for_each(|d| self.bins[bin(*d as f32) >> level] += 1);
+            widest(Counting { bins: &mut self.bins, level: self.level, differences });
         }
     }
 
@@ -119,7 +119,30 @@ impl KeptDifferences {
     }
 }
 
+struct Counting<'a> {
+    bins: &'a mut [u64],
+    level: u32,
+    differences: &'a [f64],
+}
+
+impl Work for Counting<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
+    fn call(self) {
+        let (chunks, rest) = self.differences.as_chunks::<LANES>();
+        for chunk in chunks {
+            // Bins are found side by side, and counted one by one.
+            let bins: [usize; LANES] = std::array::from_fn(|i| bin(chunk[i] as f32) >> self.level);
+            bins.into_iter().for_each(|bin| self.bins[bin] += 1);
+        }
+        rest.iter().for_each(|d| self.bins[bin(*d as f32) >> self.level] += 1);
+    }
+}
+
 /// The bin of a difference, ascending with it.
+#[inline(always)]
 fn bin(d: f32) -> usize {
     let size = (d.abs().to_bits() >> MANTISSA_SHIFT).saturating_sub(BASE).min(SIDE as u32 - 1) as usize;
     if d < 0.0 { SIDE - 1 - size } else { SIDE + size }

@@ -1,5 +1,8 @@
 //! Tokens and energy by the engine difference, so that bounds can be tried on the page.
 
+use std::ops::Range;
+
+use crate::simd::{LANES, Work, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// Differences from −this to this; what lies beyond is in the end bins.
@@ -10,9 +13,10 @@ const PER_NAT: f64 = 50.0;
 pub const BINS: usize = 300;
 
 /// The bin of a difference.
+#[inline(always)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn bin(difference: f64) -> usize {
-    ((difference.clamp(-LARGEST, LARGEST) + LARGEST) * PER_NAT).min(BINS as f64 - 1.0) as usize
+    ((difference.clamp(-LARGEST, LARGEST) + LARGEST) * PER_NAT).min(BINS as f64 - 1.0) as i32 as usize
 }
 
 /// Tokens and energy by bin. Energies of one response are summed in the order of its tokens, those of
@@ -35,14 +39,7 @@ impl RatioHistogram {
     /// Adds the tokens of a response.
     /// `sums` are of its bins, 0 before and after.
     pub fn add(&mut self, differences: &[f64], energies: &[f64], sums: &mut [f64; BINS]) {
-        let (mut first, mut last) = (BINS, 0);
-        for (difference, energy) in differences.iter().zip(energies) {
-            let bin = bin(*difference);
-            (first, last) = (first.min(bin), last.max(bin));
-            self.tokens[bin] += 1;
-            sums[bin] += energy;
-        }
-        let touched = first..BINS.min(last + 1).max(first);
+        let touched = widest(Counting { tokens: &mut self.tokens, sums, differences, energies });
         for (energy, sum) in self.energy[touched.clone()].iter_mut().zip(&mut sums[touched]) {
             if *sum != 0.0 {
                 energy.add(std::mem::take(sum));
@@ -59,5 +56,37 @@ impl RatioHistogram {
     pub fn merge(&mut self, other: &Self) {
         self.tokens.iter_mut().zip(&other.tokens).for_each(|(a, b)| *a += b);
         self.energy.iter_mut().zip(&other.energy).for_each(|(a, b)| a.merge(b));
+    }
+}
+
+struct Counting<'a> {
+    tokens: &'a mut [u64],
+    sums: &'a mut [f64; BINS],
+    differences: &'a [f64],
+    energies: &'a [f64],
+}
+
+impl Work for Counting<'_> {
+    /// The bins that got something.
+    type Output = Range<usize>;
+
+    #[inline(always)]
+    fn call(self) -> Range<usize> {
+        let (mut first, mut last) = (BINS, 0);
+        let mut add = |bin: usize, energy: f64| {
+            (first, last) = (first.min(bin), last.max(bin));
+            self.tokens[bin] += 1;
+            self.sums[bin] += energy;
+        };
+        let n = self.differences.len().min(self.energies.len());
+        let (chunks, rest) = self.differences[..n].as_chunks::<LANES>();
+        let (energies, energies_rest) = self.energies[..n].as_chunks::<LANES>();
+        for (chunk, energies) in chunks.iter().zip(energies) {
+            // Bins are found side by side, and added to one by one.
+            let bins = chunk.map(bin);
+            bins.into_iter().zip(energies).for_each(|(bin, energy)| add(bin, *energy));
+        }
+        rest.iter().zip(energies_rest).for_each(|(d, energy)| add(bin(*d), *energy));
+        first..(last + 1).max(first)
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Asked;
 use super::slice_keys::{MISSING, REPLICATES, TokenPlace, key_of, stretch_end, text_of};
 use super::token_facts::TokenFacts;
+use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::analyze::plan::Dimension;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
@@ -184,6 +185,8 @@ pub struct SlicedResponse<'a> {
     pub asked: &'a Asked<'a>,
     /// What was found.
     pub facts: &'a TokenFacts,
+    /// What all trained tokens add up to.
+    pub sums: &'a ResponseSums,
     /// k3 of the engine difference.
     pub k3: LoggedK3<'a>,
     /// Its random group.
@@ -197,6 +200,8 @@ pub struct LoggedK3<'a> {
     pub values: &'a [f64],
     /// Whether all are logged.
     pub complete: bool,
+    /// The sum over all tokens, and of how many.
+    pub all: (f64, u64),
 }
 
 impl LoggedK3<'_> {
@@ -249,6 +254,21 @@ impl SlicedResponse<'_> {
         all
     }
 
+    /// What all trained tokens add up to.
+    fn whole(&self) -> Stretch {
+        let all = 0..self.asked.trained.len();
+        let (k3, compared) = self.k3.all;
+        Stretch {
+            tokens: all.len() as u64,
+            clipped: self.clipped(all),
+            compared,
+            entropy: self.sums.get(Quantity::Entropy),
+            probability: self.sums.get(Quantity::Probability),
+            energy: self.sums.energy(),
+            k3,
+        }
+    }
+
     /// How many tokens of `range` are clipped.
     pub fn clipped(&self, range: std::ops::Range<usize>) -> u64 {
         if self.facts.clips {
@@ -282,7 +302,7 @@ pub fn add(
             tally.text.clone_from(&text);
         }
         match first == 0 && end == n {
-            true => tally.add(whole.get_or_init(|| response.stretch(0..n)), response.replicate),
+            true => tally.add(whole.get_or_init(|| response.whole()), response.replicate),
             false => tally.add(&response.stretch(first..end), response.replicate),
         }
         first = end;

@@ -11,7 +11,8 @@ use crate::framework::token::ClipRange;
 use crate::ingest::Column;
 
 impl QuestionCollector<'_> {
-    pub(super) fn add_differences(&mut self, asked: &Asked<'_>) {
+    /// Adds those of a response with a gradient energy of `energy`.
+    pub(super) fn add_differences(&mut self, asked: &Asked<'_>, energy: f64) {
         let Columns { logprob, logprob_rollout, logprob_new, .. } = *asked.trained;
         let keeps = self.keeps && self.gates.differences.admit(logprob.len());
         let facts = self.steps.entry(asked.step).or_default();
@@ -22,7 +23,7 @@ impl QuestionCollector<'_> {
             tally.kept.coarsen(self.level);
             tally.add(&self.engine_total, &self.engine, keeps);
             facts.perplexity.add(logprob, logprob_rollout, &self.engine);
-            self.add_corrections(asked);
+            self.add_corrections(asked, energy);
         }
         let facts = self.steps.entry(asked.step).or_default();
         if !logprob_new.is_empty() {
@@ -44,23 +45,29 @@ impl QuestionCollector<'_> {
         }
     }
 
-    fn add_corrections(&mut self, asked: &Asked<'_>) {
+    fn add_corrections(&mut self, asked: &Asked<'_>, energy: f64) {
         if !self.plan.reports {
             return;
         }
         let facts = self.steps.entry(asked.step).or_default();
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
-        let energy = &self.facts.energy;
+        let energies = &self.facts.energy;
         self.compared_energy.clear();
-        match &self.engine.tokens {
-            None => self.compared_energy.extend_from_slice(&energy[..self.engine.value.len()]),
-            Some(known) => self.compared_energy.extend(known.iter().map(|t| energy[*t as usize])),
-        }
+        let total_energy = match &self.engine.tokens {
+            None => {
+                self.compared_energy.extend_from_slice(&energies[..self.engine.value.len()]);
+                energy
+            }
+            Some(known) => {
+                self.compared_energy.extend(known.iter().map(|t| energies[*t as usize]));
+                self.compared_energy.iter().sum()
+            }
+        };
         let corrected = CorrectedResponse {
             ratios: &self.response,
             ratio: &self.engine.ratio,
             energy: &self.compared_energy,
-            total_energy: self.compared_energy.iter().sum(),
+            total_energy,
         };
         let ids = asked.trained.token_id;
         let tallies = facts.corrections.iter_mut().zip(&mut self.changed);
