@@ -374,6 +374,21 @@ fn length_that_is_paid_among_equal_answers_is_named() {
     is_innocent(&paid(-1.0));
 }
 
+/// Where answers are equal the reward is, too, and what a critic expected of long responses is all that is left of the
+/// advantage: another one for each token.
+#[test]
+fn guesses_of_a_critic_are_not_paid_length() {
+    let critic = changed(Fault::Nothing, SHAPE, |log| {
+        log.rewards = log.parts[0].1.clone();
+        for (row, ids) in log.ids.iter().enumerate() {
+            let expected = 0.9 - 0.004 * ids.len() as f32;
+            let of_token = |t: usize| log.rewards[row] - expected + if t % 2 == 0 { 0.05 } else { -0.05 };
+            log.token_advantages.push((0..ids.len()).map(of_token).collect());
+        }
+    });
+    is_innocent(&critic);
+}
+
 /// Harder prompts from the middle on: nothing that is logged tells them from damage, and that is said.
 #[test]
 fn harder_prompts_cannot_be_told_from_damage() {

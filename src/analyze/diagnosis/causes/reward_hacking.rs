@@ -14,7 +14,8 @@
 //! Where answers do not differ (all right, or all wrong) nothing should be learned: among the groups that teach, of
 //! four responses or more, those whose answers are equal and whose advantage rises with length, correlation
 //! above 0.99, which chance gives in 1 of 200 groups of four and in none of eight; not where it rises as well
-//! with another part of the reward, which length may follow (empty answers, steps that were solved). Likely above 5 % of the groups,
+//! with another part of the reward, which length may follow (empty answers, steps that were solved), and where tokens
+//! have advantages of their own (a critic's guesses) only where the reward rises with length, too. Likely above 5 % of the groups,
 //! possible above 1 % (lower end, 99.9 %), over the run or on one side of a step. Brevity may be paid for; and where
 //! longer is better among wrong answers alone, right ones have the higher advantage in most groups that have both (lower
 //! end) and responses do not become longer, it is only possible: a reward may punish a long try less.
@@ -50,6 +51,8 @@ const FEWEST: usize = 4;
 const HALF: f64 = 0.5;
 const ERRORS: f64 = 3.0;
 const ALL_BUT: f64 = 0.99;
+/// The mean of equal advantages is the largest of them, but for rounding.
+const ONE_VALUE: f32 = 0.999;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -170,6 +173,8 @@ fn paid_among_equals(patient: &Patient<'_>) -> Finding {
     let names = patient.plan.reward_parts.iter().take(MAX_PARTS).enumerate();
     let others: Vec<OwnedFeature> =
         names.filter(|(_, name)| !measures_length(name)).map(|(index, _)| part(index)).collect();
+    let advantage = |f: &ResponseFact| f64::from(f.advantage);
+    let reward = |f: &ResponseFact| f64::from(f.reward);
     let mut by_length = Counts::default();
     // Of groups with right answers only, by step: whether longer is better, or worse.
     let mut of_right: Vec<(i64, [bool; 2])> = Vec::new();
@@ -180,15 +185,19 @@ fn paid_among_equals(patient: &Patient<'_>) -> Finding {
         if is_known && group.len() >= FEWEST && group.iter().any(|f| f.signs != [false; 2]) {
             let equal = !is_mixed(group, |fact| right.of(fact));
             let of_length = |f: &ResponseFact| f64::from(f.length);
-            let rises = |of: Feature<'_>| correlation(group, of) > ALL_BUT;
-            let is_length = equal && rises(&of_length) && !others.iter().any(|other| rises(other.as_ref()));
+            let rises = |of: Feature<'_>| correlation(group, &advantage, of) > ALL_BUT;
+            let is_length = equal
+                && rises(&of_length)
+                && !others.iter().any(|other| rises(other.as_ref()))
+                && (!is_by_token(group) || correlation(group, &reward, &of_length) > ALL_BUT);
             by_length.add(group[0].step, is_length);
             if !equal {
                 let more = more_where(group, |fact| right.of(fact), |fact| fact.advantage);
                 paid = [paid[0] + u64::from(more > 0.0), paid[1] + 1];
             }
             if equal && right.of(&group[0]) == Some(true) {
-                of_right.push((group[0].step, [is_length, correlation(group, &of_length) < -ALL_BUT]));
+                let worse = correlation(group, &advantage, &of_length) < -ALL_BUT;
+                of_right.push((group[0].step, [is_length, worse]));
             }
         }
     }
@@ -241,10 +250,15 @@ fn measures_length(name: &str) -> bool {
     ["len", "long", "short", "brev", "token"].iter().any(|word| name.to_lowercase().contains(word))
 }
 
-/// The correlation of the advantage with a quantity; 0 where either does not differ, or is not known.
-fn correlation(group: &[ResponseFact], of: Feature<'_>) -> f64 {
+/// Whether tokens of a response have advantages of their own, as a critic gives them: the mean follows its guesses.
+fn is_by_token(group: &[ResponseFact]) -> bool {
+    group.iter().any(|f| f.largest * ONE_VALUE > f.advantage.abs())
+}
+
+/// The correlation of two quantities; 0 where either does not differ, or is not known.
+fn correlation(group: &[ResponseFact], of: Feature<'_>, with: Feature<'_>) -> f64 {
     let n = group.len() as f64;
-    let pairs = || group.iter().map(|f| (of(f), f64::from(f.advantage)));
+    let pairs = || group.iter().map(|f| (with(f), of(f)));
     let (x, a) = pairs().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0 / n, sum.1 + pair.1 / n));
     let (xx, aa, xa) = pairs()
         .map(|pair| (pair.0 - x, pair.1 - a))
