@@ -3,6 +3,8 @@
 //! Only responses count that nobody draws twice by chance. One of another step must have the same values, too: where
 //! the weights moved on, the same text has another probability.
 
+use std::collections::BTreeSet;
+
 use super::patient::percent;
 use super::series::evidence;
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
@@ -36,7 +38,8 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Counts them. Where responses may be logged once for each epoch, siblings are not held against each other.
+    /// Counts them. Where responses may be logged once for each epoch, only siblings with ids of their own are held
+    /// against each other.
     pub fn of(facts: &ResponseFacts, may_have_epochs: bool) -> Self {
         let mut unique: Vec<&ResponseFact> = facts.responses.iter().filter(|fact| is_unique(fact)).collect();
         let text = |fact: &ResponseFact| (fact.text, fact.prompt);
@@ -51,14 +54,15 @@ impl Copies {
         }
         let place = |fact: &ResponseFact| (fact.step, fact.group, text(fact));
         unique.sort_by_key(|fact| place(fact));
+        let siblings = |same: &[&ResponseFact]| match may_have_epochs {
+            true => {
+                same.iter().map(|fact| fact.sample).filter(|id| *id != 0).collect::<BTreeSet<u64>>().len()
+            }
+            false => same.len(),
+        };
         let groups = unique.chunk_by(|a, b| place(a) == place(b));
-        let siblings = groups.map(|group| group.len() as u64 - 1).sum();
-        Self {
-            all: facts.responses.len() as u64,
-            repeated,
-            first,
-            siblings: if may_have_epochs { 0 } else { siblings },
-        }
+        let siblings = groups.map(|same| siblings(same).saturating_sub(1) as u64).sum();
+        Self { all: facts.responses.len() as u64, repeated, first, siblings }
     }
 
     fn share(&self, of: u64) -> f64 {
@@ -178,6 +182,16 @@ mod tests {
         assert_eq!(codes(&found), [WarningCode::CopiedSiblings]);
         assert_eq!(found.hiding(), None);
         assert_eq!(codes(&copies(true, half)), []);
+        let numbered = copies(true, |fact| {
+            half(fact);
+            fact.sample = fact.surprisal.to_bits().into();
+        });
+        assert_eq!(numbered.siblings, 32);
+        let epochs = copies(true, |fact| {
+            half(fact);
+            fact.sample = 1 + fact.text;
+        });
+        assert_eq!(epochs.siblings, 0);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Collector<'_> {
         whole: &Columns<'_>,
         (sums, largest): (&ResponseSums, f32),
     ) {
-        let energy = sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy);
+        let energy = sums.energy();
         let bounded = std::mem::take(&mut self.signs.bounded);
         let signs = std::mem::take(&mut self.signs.seen);
         if self.plan.questions.update {
@@ -146,6 +146,7 @@ impl Collector<'_> {
             step: response.key.step,
             group: group.word(),
             order,
+            sample: response.sample_hash(),
             reward: response.reward,
             advantage: mean(Quantity::Advantage),
             largest,
@@ -159,7 +160,7 @@ impl Collector<'_> {
                 .unwrap_or(order),
             prompt: prompt_of(response.source, response.index).unwrap_or(0),
             right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
-            energy: sums.get(Quantity::PositiveEnergy) + sums.get(Quantity::NegativeEnergy),
+            energy: sums.energy(),
             lag: response.steps_since_version(),
             parts: self.plan.reward_parts.iter().map(part).collect(),
             gap: GapSums::of(trained).map(Box::new),
@@ -206,6 +207,14 @@ impl Collector<'_> {
 }
 
 impl Response<'_> {
+    /// A hash of the id of the sample; 0 where not logged.
+    fn sample_hash(&self) -> u64 {
+        match self.id(Column::SampleId) {
+            Id::Missing => 0,
+            id => Mixer::new(0).with_id(Some(id)).word(),
+        }
+    }
+
     /// The step minus the version of the sampler's weights: below 0 where these are counted otherwise.
     fn steps_since_version(&self) -> Option<i64> {
         let version = self.source.responses.ints.get(Column::PolicyVersion)?[self.index]?;

@@ -16,6 +16,8 @@ pub struct ResponseFact {
     pub group: u64,
     /// Hash of ids and first values of the response: an order that does not depend on files.
     pub order: u64,
+    /// Hash of its own id in the group; 0 where not logged.
+    pub sample: u64,
     /// Reward; NaN where not logged.
     pub reward: f32,
     /// Mean advantage of the trained tokens.
