@@ -33,7 +33,8 @@ const JUMP: f64 = 1.0;
 const SHOWN: usize = 6;
 
 const HINT: &str = "lower the learning rate, use fewer epochs or larger batches, warm the optimizer up, \
-                    or stop a step's updates at a target KL";
+                    or stop a step's updates at a target KL; where the loss has a KL or an entropy term, check its sign \
+                    and its weight";
 
 const NEEDS_RATIOS: &str = "logprob_new (log-probabilities at the loss, after updates of the step)";
 const HINT_ADVANTAGES: &str = "see what changed there: how advantages are normalised, the scale of the reward, or what a \
