@@ -3,6 +3,7 @@
 
 mod annealed;
 mod answers;
+mod came_in;
 mod causes;
 mod copies;
 mod costs;
@@ -14,6 +15,7 @@ mod losses;
 mod mask;
 mod paid;
 mod patient;
+mod price;
 mod response_series;
 mod right;
 mod same_prompts;
@@ -27,6 +29,7 @@ mod verdict;
 mod within_groups;
 mod words;
 
+use self::came_in::{judge_from_there, parts_that_came_in};
 use self::copies::Copies;
 use self::damage::changes;
 use self::idle::IdleSteps;
@@ -57,11 +60,14 @@ pub struct Known<'a> {
 pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>, analysis: &mut RunCore) {
     let signs = &collected.signs;
     let idle = IdleSteps::of(&analysis.steps, &signs.facts);
-    let series = signals::signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
+    let mut series = signals::signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
+    let came_in = parts_that_came_in(&signs.facts, plan);
+    judge_from_there(&mut series, &came_in);
     let told_right = Right::of_run(known.rule, plan, &signs.facts.responses);
     let right = told_right.map(|right| right.signal());
     let is_paid = |signal: &str, from: i64| is_paid(&signs.facts, &plan.reward_parts, signal, from);
     let mut changes = changes(&series, f64::from(plan.vocab_size).ln(), right.as_deref(), &is_paid);
+    changes.hold_without(&came_in, &signs.facts);
     changes.hold_same_prompts(&series, &signs.facts, &plan.reward_parts);
     let patient = Patient {
         run,

@@ -123,9 +123,10 @@ fn diversity(answers: &Answers) -> Option<Warning> {
 
 /// A part of the reward that rises for good while another falls.
 fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
-    // A penalty that falls while an answer gets better diverges from nothing, nor does a weight.
+    // A penalty that falls while an answer gets better diverges from nothing, nor does a weight, nor a price.
     let is_goal = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Goal);
-    let is_part = |name: &str| name.starts_with("reward/") && is_goal(name);
+    let is_price = |name: &str| changes.price.as_ref().is_some_and(|price| price.cost.signal == name);
+    let is_part = |name: &str| name.starts_with("reward/") && is_goal(name) && !is_price(name);
     let parts = || changes.found.iter().filter(|(name, _)| is_part(name));
     // A part that went both ways diverges from nothing but itself; one that only came back to where the
     // run began has gained nothing.
@@ -169,8 +170,7 @@ mod tests {
         let point = |(step, value): (i64, f64)| Point { step, value, error: None };
         let points = [(0, first), (4, before), (8, before), (12, after)].map(point).to_vec();
         let direction = if after > before { Direction::Up } else { Direction::Down };
-        let series =
-            Series { name: name.into(), role: Role::Goal, points, log: false, rounding: 0.0, range: None };
+        let series = Series { points, ..Series::new(name.into(), Role::Goal) };
         (series, (name.into(), Change { direction, onset: 8, before, after, z: 9.0 }))
     }
 
@@ -210,6 +210,8 @@ mod tests {
                     onsets: Vec::new(),
                     found,
                     regraded: None,
+                    price: None,
+                    came_in: None,
                     same_prompts: None,
                 },
                 &series,

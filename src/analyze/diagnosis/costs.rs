@@ -18,6 +18,8 @@ const ERRORS: f64 = 3.0;
 const WEIGHT: f64 = 1e-6;
 /// Beginnings of words that name a bonus for what is new: it wears off, whatever responses do.
 const BONUSES: [&str; 4] = ["novel", "curio", "explor", "intrinsic"];
+/// Beginnings of words that name a distance from the reference: it grows in every run that learns.
+const DISTANCES: [&str; 2] = ["kl", "diverg"];
 /// Beginnings of words that name a cost.
 const COSTS: [&str; 8] = ["penal", "error", "cost", "violat", "toxic", "overlong", "repet", "mistake"];
 
@@ -68,7 +70,7 @@ pub fn unpaid(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
 }
 
 /// Whether a part says what is right.
-fn says_right(plan: &Plan, index: usize) -> bool {
+pub fn says_right(plan: &Plan, index: usize) -> bool {
     let asked = plan.questions.pass.as_ref().and_then(|rule| rule.part());
     plan.questions.right_part == Some(index) || asked.is_some_and(|name| plan.reward_parts[index] == name)
 }
@@ -85,6 +87,11 @@ fn says_cost(name: &str) -> bool {
 /// Whether the name of a part says that it pays for what is new.
 pub fn wears_off(name: &str) -> bool {
     has_word(name, &BONUSES)
+}
+
+/// Whether the name of a part says that it measures how far the policy is from its reference.
+pub fn measures_distance(name: &str) -> bool {
+    has_word(name, &DISTANCES)
 }
 
 /// Whether a word of a name has one of these beginnings.
@@ -106,6 +113,10 @@ mod tests {
         for name in ["answer", "format", "terror_free", "accosted"] {
             assert!(!says_cost(name) && !wears_off(name), "{name}");
         }
+        for name in ["kl", "kl_reward", "KL-penalty", "ref.kld", "divergence"] {
+            assert!(measures_distance(name), "{name}");
+        }
+        assert!(!measures_distance("weekly") && !measures_distance("ankle"));
         assert!(wears_off("count_novelty") && wears_off("exploration_bonus"));
     }
 }

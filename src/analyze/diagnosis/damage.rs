@@ -1,5 +1,7 @@
 //! What got worse for good.
 
+use super::came_in::{self, CameIn};
+use super::price::{self, Price};
 use super::same_prompts::{SamePrompts, quantity};
 use super::signal::{Role, Series};
 use super::signals::{PART, REWARD};
@@ -34,6 +36,10 @@ pub struct Changes {
     pub found: Vec<(String, Change)>,
     /// A fall of the reward that is no damage.
     pub regraded: Option<Regraded>,
+    /// A cost that grew and was worth it, which is no damage.
+    pub price: Option<Price>,
+    /// A fall of the reward by parts that came into it, in words.
+    pub came_in: Option<String>,
     /// How prompts fared that were drawn before the first fall of a reward and again after it.
     pub same_prompts: Option<SamePrompts>,
 }
@@ -76,6 +82,8 @@ pub fn changes(
         onsets: Vec::new(),
         found: Vec::new(),
         regraded: None,
+        price: None,
+        came_in: None,
         same_prompts: None,
     };
     for series in series {
@@ -101,6 +109,7 @@ pub fn changes(
         changes.damage.retain(|damage| damage.signal != REWARD);
     }
     changes.damage.sort_by_key(|damage| damage.from_step);
+    changes.take_prices_back(series, right);
     changes.onsets.sort_by_key(|onset| onset.step);
     changes
 }
@@ -113,18 +122,13 @@ fn regraded(
     right: Option<&str>,
     is_paid: &dyn Fn(&str, i64) -> bool,
 ) -> Option<Regraded> {
-    let of = |name: &str, direction: Direction| {
-        let is = |(known, change): &&(String, Change)| known == name && change.direction == direction;
-        changes.found.iter().find(is).map(|(_, change)| *change)
-    };
-    let only_rose = |name: &str| of(name, Direction::Up).filter(|_| of(name, Direction::Down).is_none());
-    let fall = of(REWARD, Direction::Down)?;
+    let fall = changes.of(REWARD, Direction::Down)?;
     let goals = || series.iter().filter(|s| s.role == Role::Goal && s.name.starts_with(PART));
     let part = match right {
         Some(right) => right,
-        None => &goals().next().filter(|_| goals().all(|s| only_rose(&s.name).is_some()))?.name,
+        None => &goals().next().filter(|_| goals().all(|s| changes.only_rose(&s.name).is_some()))?.name,
     };
-    let rise = only_rose(part).filter(|_| part != REWARD)?;
+    let rise = changes.only_rose(part).filter(|_| part != REWARD)?;
     let paid = match right {
         Some(right) => is_paid(right, fall.onset),
         None => goals().any(|s| is_paid(&s.name, fall.onset)),
@@ -136,6 +140,37 @@ fn regraded(
 }
 
 impl Changes {
+    /// The lasting change of a signal in one direction.
+    pub fn of(&self, name: &str, direction: Direction) -> Option<Change> {
+        let is = |(known, change): &&(String, Change)| known == name && change.direction == direction;
+        self.found.iter().find(is).map(|(_, change)| *change)
+    }
+
+    /// The rise of a signal that rose for good and did nothing else.
+    pub fn only_rose(&self, name: &str) -> Option<Change> {
+        self.of(name, Direction::Up).filter(|_| self.of(name, Direction::Down).is_none())
+    }
+
+    /// Takes the growth of costs back that the reward rose in spite of.
+    fn take_prices_back(&mut self, series: &[Series], right: Option<&str>) {
+        let Some(gain) = price::gain(series, right, &|name| self.only_rose(name)) else { return };
+        let prices = price::taken_off(&self.damage, series);
+        self.price = prices.first().map(|cost| Price { cost: cost.clone(), gain });
+        self.damage.retain(|damage| !prices.contains(damage));
+    }
+
+    /// Takes a fall of the reward back that parts which came into it explain.
+    pub fn hold_without(&mut self, came_in: &[CameIn], facts: &ResponseFacts) {
+        let Some(fall) = self.of(REWARD, Direction::Down) else { return };
+        let Some(rest) = came_in::rest(facts, came_in) else { return };
+        if rest.change(Direction::Down).is_some_and(|change| is_damage(&rest, &change, f64::INFINITY)) {
+            return;
+        }
+        self.damage.retain(|damage| damage.signal != REWARD);
+        self.regraded = None;
+        self.came_in = Some(came_in::sentence(came_in, &fall));
+    }
+
     /// Takes falls of rewards back that prompts do not share which were drawn before and again after them.
     pub fn hold_same_prompts(&mut self, series: &[Series], facts: &ResponseFacts, parts: &[String]) {
         let of = |damage: &Damage| {

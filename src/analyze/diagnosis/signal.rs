@@ -31,6 +31,8 @@ pub struct Series {
     pub log: bool,
     /// Below this, values are what rounding leaves: changes among them are none.
     pub rounding: f64,
+    /// Earlier steps mean something else and are not judged.
+    pub judged_from: Option<i64>,
     /// The ends of the values of single responses (all but the extreme hundredths), and the standard
     /// deviation of these.
     pub range: Option<[f64; 3]>,
@@ -39,15 +41,17 @@ pub struct Series {
 impl Series {
     /// A signal without values.
     pub fn new(name: String, role: Role) -> Self {
-        Self { name, role, points: Vec::new(), log: false, rounding: 0.0, range: None }
+        Self { name, role, points: Vec::new(), log: false, rounding: 0.0, judged_from: None, range: None }
     }
 
     /// The change in one direction that lasts to the end.
     pub fn change(&self, direction: Direction) -> Option<Change> {
+        let first = self.judged_from.map_or(0, |from| self.points.partition_point(|p| p.step < from));
+        let judged = &self.points[first..];
         if !self.log {
-            return sustained(&self.points, direction);
+            return sustained(judged, direction);
         }
-        let positive = self.points.iter().filter(|p| p.value > 0.0);
+        let positive = judged.iter().filter(|p| p.value > 0.0);
         let points: Vec<Point> = positive.map(|p| Point { value: p.value.ln(), ..*p }).collect();
         let is_rounding = |change: &Change| change.before.max(change.after) < self.rounding.ln();
         let change = sustained(&points, direction).filter(|change| !is_rounding(change))?;

@@ -1,7 +1,7 @@
 //! The signals over the steps, with the sampling error of each step where it is known.
 
 use super::annealed::by_weight_alone;
-use super::costs::{costs, unpaid, wears_off};
+use super::costs::{costs, measures_distance, unpaid, wears_off};
 use super::idle::IdleSteps;
 use super::response_series::{Quantity, StepMean, response_series};
 use super::signal::{Role, Series};
@@ -57,6 +57,8 @@ pub fn signals(
         let value = |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
         let exact = asked(&|facts| facts.parts.get(part.as_str()).map(|p| (p.sum.value(), p.responses)));
         let role = match costs.contains(&index) {
+            // As `reference_k3`, which is the same of all tokens.
+            _ if measures_distance(part) => Role::Sign,
             true if by_mix_alone(facts, index, Direction::Up) => Role::Sign,
             true => Role::Cost,
             false if unpaid.contains(&index) || wears_off(part) => Role::Sign,

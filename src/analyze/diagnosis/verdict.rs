@@ -87,9 +87,11 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &Told<'_>) -> S
         false => trend(analysis, cause.is_some(), told),
     };
     let regraded = told.changes.regraded.as_ref().map(|regraded| format!("{}.", regraded.sentence()));
+    let came_in = told.changes.came_in.as_ref().map(|said| format!("{said}."));
     let is_damage = |signal: &str| diagnosis.damage.iter().any(|damage| damage.signal == signal);
     let taken_back = told.changes.same_prompts.as_ref().filter(|same| !is_damage(&same.fall.signal));
-    let innocent = regraded.or_else(|| taken_back.map(SamePrompts::harder));
+    let price = told.changes.price.as_ref().map(|price| format!("{}.", price.sentence()));
+    let innocent = came_in.or(regraded).or_else(|| taken_back.map(SamePrompts::harder)).or(price);
     let said = match damaged {
         Some(damaged) => [Some(damaged), Some(named.unwrap_or_else(unexplained)), innocent, next, cost],
         None => [named, Some(trend()), innocent, next, cost],

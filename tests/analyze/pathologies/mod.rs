@@ -4,6 +4,7 @@
 
 mod baselines;
 mod copies;
+mod costs;
 mod far_tokens;
 mod foreign_tokens;
 mod innocent;
