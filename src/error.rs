@@ -183,7 +183,7 @@ pub enum Error {
         second_type: String,
     },
     /// Files of different runs given as one.
-    #[error("{} and {} are of different runs: {why}", first.display(), second.display())]
+    #[error("{} and {} are not parts of one run: {why}", first.display(), second.display())]
     SeveralRuns {
         /// A file of one run.
         first: PathBuf,

@@ -154,16 +154,16 @@ impl ResponseKeys {
             a.parent() == b.parent() && is_rank(&a) && is_rank(&b)
         };
         let apart = self.seen.values().filter(|seen| seen.files.0 != seen.files.1);
-        let twice = apart.filter(|seen| seen.is_copied() || !are_ranks(seen.files)).map(|seen| seen.files);
+        let twice = apart.filter(|seen| seen.is_copied() || !are_ranks(seen.files));
         let count = twice.clone().count() as u64;
-        if let Some((a, b)) = twice.min().filter(|_| count >= FEWEST) {
-            return Err(Error::SeveralRuns {
-                first: path(a),
-                second: path(b),
-                why: format!(
+        if let Some((a, b)) = twice.clone().map(|seen| seen.files).min().filter(|_| count >= FEWEST) {
+            let why = match twice.clone().all(Seen::is_copied) {
+                true => format!("at least {count} responses of one stand in the other, value by value"),
+                false => format!(
                     "at least {count} responses of one have the step, group and sample of one in the other"
                 ),
-            });
+            };
+            return Err(Error::SeveralRuns { first: path(a), second: path(b), why });
         }
         let again = self.seen.values().filter(|seen| seen.is_copied() && seen.files.0 == seen.files.1);
         let count = again.clone().count() as u64;
