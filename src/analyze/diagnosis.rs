@@ -9,6 +9,7 @@ mod copies;
 mod costs;
 mod damage;
 mod endings;
+mod far_rewards;
 mod idle;
 mod log;
 mod losses;
@@ -80,6 +81,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         changes: &changes,
     };
     let examined = causes::examine_all(&patient);
+    let far_rewards = far_rewards::warning(&patient);
     let untrained = idle.are_all(&analysis.steps) && !plan.stand_in.advantage;
     let copies = Copies::of(&signs.facts, may_have_epochs(run, plan, collected));
     let state = state::state(&patient, &examined, untrained, &copies);
@@ -106,6 +108,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes, &series, &diagnosis.causes));
     found.extend(losses::nothing_trained(analysis));
+    found.extend(far_rewards);
     if !plan.stand_in.advantage {
         found.extend(losses::dead_batches(collected, &idle, told_right.as_ref()));
     }

@@ -51,11 +51,13 @@ pub fn signals(
         };
         collected.questions.steps.iter().filter_map(mean).collect()
     };
-    of(REWARD.into(), Role::Goal, &|f| finite(f.reward), rows(|row| row.mean_reward));
+    let reward = |f: &ResponseFact| finite(f.reward);
+    of(REWARD.into(), Role::Goal, &reward, bounded(facts, None, &reward, rows(|row| row.mean_reward)));
     let (costs, unpaid) = (costs(facts, plan), unpaid(facts, plan));
     for (index, part) in plan.reward_parts.iter().enumerate() {
         let value = |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
         let exact = asked(&|facts| facts.parts.get(part.as_str()).map(|p| (p.sum.value(), p.responses)));
+        let exact = bounded(facts, Some(index), &value, exact);
         let role = match costs.contains(&index) {
             // As `reference_k3`, which is the same of all tokens.
             _ if measures_distance(part) => Role::Sign,
@@ -104,6 +106,23 @@ pub fn signals(
     }
     all.extend(repetition(answers, steps));
     all
+}
+
+/// Means of steps in which a value far beyond all others counts as its bound: of the kept responses there.
+fn bounded(
+    facts: &ResponseFacts,
+    part: Option<usize>,
+    of: Quantity<'_>,
+    mut means: Vec<StepMean>,
+) -> Vec<StepMean> {
+    for mean in &mut means {
+        if facts.outliers.iter().any(|outlier| outlier.part == part && outlier.step == mean.step) {
+            let here = facts.responses.iter().filter(|fact| fact.step == mean.step);
+            let values: Vec<f64> = here.filter_map(of).collect();
+            mean.value = values.iter().sum::<f64>() / values.len() as f64;
+        }
+    }
+    means
 }
 
 fn finite(value: f32) -> Option<f64> {

@@ -24,6 +24,8 @@ pub enum WarningCode {
     NothingTrained,
     /// Batches in which no token has an advantage.
     DeadBatches,
+    /// Rewards, or values of a part, that are far beyond all others.
+    FarRewards,
     /// Steps whose energy a token stands far above the run's.
     EnergySpike,
     /// A few strings take most of the mask.
@@ -67,6 +69,7 @@ impl WarningCode {
         Self::LowEffectiveShare,
         Self::NothingTrained,
         Self::DeadBatches,
+        Self::FarRewards,
         Self::EnergySpike,
         Self::MaskConcentration,
         Self::MaskTooWide,
@@ -96,6 +99,7 @@ impl WarningCode {
             Self::LowEffectiveShare => "low_effective_share",
             Self::NothingTrained => "nothing_trained",
             Self::DeadBatches => "dead_batches",
+            Self::FarRewards => "far_rewards",
             Self::EnergySpike => "energy_spike",
             Self::MaskConcentration => "mask_concentration",
             Self::MaskTooWide => "mask_too_wide",

@@ -14,6 +14,7 @@ mod log;
 mod maker;
 mod mixed;
 mod moved;
+mod outliers;
 mod paid;
 mod policy;
 mod run;

@@ -1,5 +1,6 @@
 //! The responses that were kept, settled: what is looked at within groups.
 
+use super::outliers::{Outlier, bound_outliers};
 pub use super::response_fact::ResponseFact;
 use super::response_fact::are_siblings;
 pub use super::rounding::Rounding;
@@ -15,6 +16,8 @@ pub struct ResponseFacts {
     pub level: u32,
     /// Which advantages are none.
     pub rounding: Rounding,
+    /// Rewards and parts that were far beyond all others, and are bounded.
+    pub outliers: Vec<Outlier>,
     /// Whether versions are step numbers; else ages are versions behind the youngest of the step.
     pub ages_are_steps: bool,
 }
@@ -25,7 +28,8 @@ impl ResponseFacts {
         let (mut responses, level) = (kept.tokens, kept.census.level());
         let rounding = forget_rounding(&mut responses);
         let ages_are_steps = count_ages(&mut responses);
-        Self { responses, level, rounding, ages_are_steps }
+        let outliers = bound_outliers(&mut responses);
+        Self { responses, level, rounding, outliers, ages_are_steps }
     }
 
     /// The groups, each with its responses.
