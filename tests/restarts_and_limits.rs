@@ -61,6 +61,11 @@ fn a_stale_tail_of_another_run_is_named_and_not_pooled() {
     // The same run that went on is one run.
     restarted(folder.path(), [Some("first"), Some("first")]);
     assert!(open(folder.path(), false).unwrap().notes.iter().all(|note| !note.contains("older")));
+    // What some files leave out the others say; what they do not agree on nobody says.
+    restarted(folder.path(), [Some("first"), None]);
+    assert_eq!(open(folder.path(), false).unwrap().metadata["run_id"], "first");
+    restarted(folder.path(), [Some("first"), Some("second")]);
+    assert!(!open(folder.path(), true).unwrap().metadata.contains_key("run_id"));
 }
 
 #[test]

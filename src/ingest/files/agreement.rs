@@ -63,14 +63,13 @@ pub fn require_named(map: &UserMap, opened: &[Opened]) -> Result<()> {
     Ok(())
 }
 
-/// Key-value metadata that all files agree on.
+/// Key-value metadata that no two files disagree on: what some leave out, the others say.
 pub fn common_metadata(opened: &[Opened]) -> BTreeMap<String, String> {
-    let mut common: Option<BTreeMap<String, String>> = None;
-    for file in opened {
-        match &mut common {
-            None => common = Some(file.metadata.clone()),
-            Some(common) => common.retain(|k, v| file.metadata.get(k) == Some(v)),
-        }
+    let mut said: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (key, value) in opened.iter().flat_map(|file| &file.metadata) {
+        let known = said.entry(key).or_insert(Some(value));
+        *known = known.filter(|known| known == value);
     }
-    common.unwrap_or_default()
+    let agreed = said.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())));
+    agreed.collect()
 }

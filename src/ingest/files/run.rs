@@ -64,7 +64,7 @@ pub struct Run {
     pub mappings: Vec<Mapping>,
     /// What was not read, and why.
     pub skipped: Vec<Skipped>,
-    /// Key-value metadata that all files agree on.
+    /// Key-value metadata that no two files disagree on.
     pub metadata: BTreeMap<String, String>,
     /// Guesses and gaps that the user should know of.
     pub notes: Vec<String>,
