@@ -1,13 +1,16 @@
 //! What is right: one order for everything that asks. The user's condition (`--pass`), else a part of the
 //! reward whose name says so and that is a verdict of two values, else a reward of two values. A name with
 //! words that are not understood may measure something else (`answer_boldness`): a reward of two values comes
-//! before such a part, unless both say the same of every response. A part of
+//! before such a part, unless both say the same of every response. Of several parts that may each be of a task
+//! of its own, none says it alone: a reward of two values does, else nothing. A part of
 //! many values is a grade: where it turns into right is not known before all of it was seen, so only what
 //! looks at single responses once more takes it, by the middle of its range, where nothing else says it.
 
 mod names;
+mod rivals;
 
-pub use self::names::{is_plain, right_part};
+pub use self::names::{is_plain, right_part, rivals_of};
+pub use self::rivals::Rivals;
 
 use crate::stats::quantile::select_quantile;
 
@@ -40,7 +43,9 @@ impl RightRule {
             return Some(Self::Given(text.to_owned()));
         }
         let by_reward = seen.reward.two().map(Self::Reward);
-        let says_it = |name: &str| by_reward.is_none() || is_plain(name) || seen.agree();
+        let is_outdone = seen.rivals.are_apart() || (by_reward.is_some() && seen.rivals_make_the_reward());
+        let says_it =
+            |name: &str| !is_outdone && (by_reward.is_none() || is_plain(name) || seen.both.agree());
         let by_part = part.filter(|(_, name)| says_it(name)).zip(seen.part.verdict());
         let by_part =
             by_part.map(|((part, name), values)| Self::Part { name: name.to_owned(), part, values });
@@ -112,8 +117,46 @@ pub struct SeenRewards {
     pub reward: RewardValues,
     /// The part.
     part: RewardValues,
-    /// Both, of responses that have both: to be the same verdict, they are two.
-    both: Vec<[f32; 2]>,
+    /// Both, of responses that have both.
+    both: Pairs,
+    /// The reward and the best of all parts whose names say what is right, where there are several.
+    best: Pairs,
+    /// The part against the best of the others.
+    pub rivals: Rivals,
+}
+
+/// The distinct pairs of a reward and a part, as far as it matters whether both are the same verdict: then they
+/// are two.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Pairs(Vec<[f32; 2]>);
+
+impl Pairs {
+    fn settle(&mut self) {
+        if self.0.len() > 2 {
+            self.0 = vec![[f32::NAN; 2]; 3];
+        }
+        self.0.iter_mut().flatten().for_each(|value| *value += 0.0);
+        self.0.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    }
+
+    #[inline]
+    fn add(&mut self, pair: [f32; 2]) {
+        if self.0.len() < 3 && !pair.iter().any(|value| value.is_nan()) && !self.0.contains(&pair) {
+            self.0.push(pair);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if other.0.len() > 2 {
+            self.0.clone_from(&other.0);
+        }
+        other.0.iter().for_each(|pair| self.add(*pair));
+    }
+
+    /// Whether both are the same verdict of every response.
+    fn agree(&self) -> bool {
+        matches!(self.0[..], [a, b] if a[0] != b[0] && a[1] != b[1] && (a[0] < b[0]) == (a[1] < b[1]))
+    }
 }
 
 impl SeenRewards {
@@ -121,11 +164,8 @@ impl SeenRewards {
     pub fn settle(&mut self) {
         self.reward.settle();
         self.part.settle();
-        if self.both.len() > 2 {
-            self.both = vec![[f32::NAN; 2]; 3];
-        }
-        self.both.iter_mut().flatten().for_each(|value| *value += 0.0);
-        self.both.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+        self.both.settle();
+        self.best.settle();
     }
 
     /// Notes the reward of a response and its part; NaN is none.
@@ -133,29 +173,27 @@ impl SeenRewards {
     pub fn add(&mut self, reward: f32, part: f32) {
         self.reward.add(reward);
         self.part.add(part);
-        self.add_both([reward, part]);
+        self.both.add([reward, part]);
     }
 
-    #[inline]
-    fn add_both(&mut self, both: [f32; 2]) {
-        if self.both.len() < 3 && !both.iter().any(|value| value.is_nan()) && !self.both.contains(&both) {
-            self.both.push(both);
-        }
+    /// Notes the best of the other parts whose names say what is right, too; NaN is none.
+    pub fn add_rival(&mut self, reward: f32, part: f32, rival: f32) {
+        self.best.add([reward, part.max(rival)]);
+        self.rivals.add(part, rival);
     }
 
-    /// Whether reward and part are the same verdict of every response.
-    fn agree(&self) -> bool {
-        matches!(self.both[..], [a, b] if a[0] != b[0] && a[1] != b[1] && (a[0] < b[0]) == (a[1] < b[1]))
+    /// Whether the reward is the best of several parts, not the one whose name is the plainest.
+    fn rivals_make_the_reward(&self) -> bool {
+        self.rivals.knows_more() && self.best.agree()
     }
 
     /// Adds those of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.reward.merge(&other.reward);
         self.part.merge(&other.part);
-        if other.both.len() > 2 {
-            self.both.clone_from(&other.both);
-        }
-        other.both.iter().for_each(|both| self.add_both(*both));
+        self.both.merge(&other.both);
+        self.best.merge(&other.best);
+        self.rivals.merge(&other.rivals);
     }
 }
 
@@ -223,5 +261,30 @@ mod tests {
         let many = [[0.0, 1.0], [0.5, 1.0], [1.0, 0.0]];
         assert_eq!(of("answer_boldness", &many).as_deref(), Some("reward/answer_boldness>0"));
         assert_eq!(of("answer", &other).as_deref(), Some("reward/answer>0"));
+    }
+
+    /// The chosen part is 0 in the groups of the other task.
+    #[test]
+    fn none_of_several_tasks_says_alone_what_is_right() {
+        let of = |responses: &[[f32; 3]], times: usize| {
+            let mut seen = SeenRewards::default();
+            for [reward, part, rival] in responses.iter().cycle().take(times * responses.len()) {
+                seen.add(*reward, *part);
+                seen.add_rival(*reward, *part, *rival);
+            }
+            RightRule::of(None, Some((0, "code_correct")), &seen).map(|rule| rule.text())
+        };
+        let (none, chosen) = (f32::NAN, Some("reward/code_correct>0"));
+        let tasks = [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]];
+        assert_eq!(of(&tasks, 1).as_deref(), Some("reward>0"), "the reward is the better of both");
+        assert_eq!(of(&[[0.0, 0.0, none], [1.0, 1.0, none], [1.0, none, 1.0]], 1).as_deref(), Some("reward>0"));
+        // A bonus for the format: the reward is no verdict, and chance does not keep them apart for long.
+        let with_bonus = [[0.1, 0.0, 0.0], [1.1, 1.0, 0.0], [1.0, 0.0, 1.0]];
+        assert_eq!(of(&with_bonus, 30), None);
+        assert_eq!(of(&with_bonus, 2).as_deref(), chosen);
+        // Both of the same answers: the chosen one explains the other, or is the plainer one.
+        assert_eq!(of(&[[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]], 30).as_deref(), chosen);
+        let unpaid = [[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]];
+        assert_eq!(of(&unpaid, 30).as_deref(), chosen);
     }
 }

@@ -328,3 +328,42 @@ fn what_passed_is_what_is_right_not_any_reward_above_zero() {
     write_parquet(&path, columns([1.0, 0.0, 0.5, 0.7]), 8);
     assert_eq!(passes(None), (None, None));
 }
+
+/// Each part is 0 in the groups of the other task: alone, it calls every answer to that task wrong.
+#[test]
+fn parts_of_two_tasks_leave_what_is_right_to_the_reward() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.parquet");
+    let write = |parts: [&'static str; 2], bonus: f32| {
+        let n = 64;
+        let of = |value: &dyn Fn(usize) -> f32| floats(&(0..n).map(value).collect::<Vec<f32>>());
+        let right = |i: usize| f32::from(u8::from(i % 3 != 0));
+        let task = |i: usize, task: usize| if i / 4 % 2 == task { right(i) } else { 0.0 };
+        let groups: Vec<i64> = (0..n as i64).map(|i| i / 4).collect();
+        let columns = vec![
+            ("step", ints(&vec![0; n])),
+            ("group_id", ints(&groups)),
+            ("token_ids", int_lists(&vec![&[1, 2, 3][..]; n])),
+            ("logprob", float_lists(&vec![&[-0.1, -0.5, -0.2][..]; n])),
+            ("entropy", float_lists(&vec![&[0.5, 0.1, 0.6][..]; n])),
+            ("advantage", of(&|i| right(i) - 0.5)),
+            ("reward", of(&|i| right(i) + bonus * f32::from(u8::from(i % 5 == 0)))),
+            (parts[0], of(&|i| task(i, 0))),
+            (parts[1], of(&|i| task(i, 1))),
+        ];
+        write_parquet(&path, columns, 8);
+        let found = analyzed(std::slice::from_ref(&path), &AnalyzeSettings::default());
+        let groups = found.answers.groups.as_ref();
+        groups.map(|groups| (groups.rule.clone(), (groups.pass_rate * 64.0).round()))
+    };
+    let names = [
+        ["reward/code_correct", "reward/math_correct"],
+        ["reward/math_pass", "reward/code_pass"],
+        ["reward/math_em", "reward/qa_em"],
+    ];
+    for parts in names {
+        assert_eq!(write(parts, 0.0), Some(("reward>0".into(), 42.0)), "{parts:?}");
+        // With a bonus no single value says it, and a part alone would be wrong: nothing is said.
+        assert_eq!(write(parts, 0.1), None, "{parts:?}");
+    }
+}

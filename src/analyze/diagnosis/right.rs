@@ -5,7 +5,7 @@ use super::signals::PASS_RATE;
 use super::words::percent;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
-use crate::analyze::right::{RightRule, is_plain, middle};
+use crate::analyze::right::{RightRule, Rivals, is_plain, middle};
 
 /// What says whether an answer is right.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,9 @@ impl<'a> Right<'a> {
     /// What says it in a run.
     pub fn of_run(rule: Option<&'a RightRule>, plan: &'a Plan, facts: &[ResponseFact]) -> Option<Self> {
         let (parts, asked) = (&plan.reward_parts, &plan.questions);
-        let graded = || asked.right_part.map(|part| Self::graded(part, &parts[part], facts));
+        let stands_alone = |part: &usize| !rivals(*part, &asked.right_rivals, facts).are_apart();
+        let graded =
+            || asked.right_part.filter(stands_alone).map(|part| Self::graded(part, &parts[part], facts));
         let on = asked.pass.as_ref().and_then(|rule| rule.part());
         rule.map(|rule| Self::ruled(rule, on, parts)).or_else(graded)
     }
@@ -111,6 +113,16 @@ impl<'a> Right<'a> {
             By::Reward(_) => "reward".into(),
         }
     }
+}
+
+/// A part against the best of the others whose names say what is right.
+fn rivals(part: usize, others: &[usize], facts: &[ResponseFact]) -> Rivals {
+    let mut rivals = Rivals::default();
+    for fact in facts {
+        let of = |part: usize| fact.parts.get(part).copied().unwrap_or(f32::NAN);
+        rivals.add(of(part), others.iter().map(|other| of(*other)).fold(f32::NAN, f32::max));
+    }
+    rivals
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::dimensions::Dimension;
 use super::ending::was_cut;
 use super::purpose::Purpose;
 use crate::analyze::condition::Condition;
-use crate::analyze::right::{RightRule, SeenRewards, right_part};
+use crate::analyze::right::{RightRule, SeenRewards, right_part, rivals_of};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::error::{Error, Result};
 use crate::framework::corrections::{Correction, DEFAULTS};
@@ -36,6 +36,8 @@ pub struct Questions {
     pub pass: Option<PassRule>,
     /// The place in `parts` of the one whose name says what is right.
     pub right_part: Option<usize>,
+    /// The places of the others whose names say so.
+    pub right_rivals: Vec<usize>,
     /// The parts of the reward, by name.
     pub parts: Vec<String>,
     /// The corners of the clip.
@@ -62,13 +64,15 @@ impl Questions {
         corrections.dedup();
         let reports = purpose == Purpose::Report;
         let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
-        let parts: BTreeSet<String> = parts.collect();
+        let parts: Vec<String> = parts.collect::<BTreeSet<_>>().into_iter().collect();
+        let right_part = right_part(parts.iter().map(String::as_str));
         Ok(Self {
-            right_part: right_part(parts.iter().map(String::as_str)),
+            right_part,
+            right_rivals: right_part.map_or_else(Vec::new, |chosen| rivals_of(chosen, &parts)),
             corrections: if reports && run.has(Column::LogprobRollout) { corrections } else { Vec::new() },
             dimensions: if reports { Dimension::of(run, &settings.by)? } else { Vec::new() },
             reports,
-            parts: parts.into_iter().collect(),
+            parts,
             engine: run.has(Column::LogprobRollout),
             update: run.has(Column::LogprobNew),
             reference: run.has(Column::LogprobRef),
@@ -86,9 +90,19 @@ impl Questions {
         if let Some(rule) = &self.pass {
             return rule.judge(responses, index).map_or(f32::NAN, |right| f32::from(u8::from(right)));
         }
-        let name = self.right_part.map(|part| self.parts[part].as_str());
-        let part = name.and_then(|name| responses.reward_parts.iter().find(|(known, _)| **known == *name));
-        part.map_or(f32::NAN, |(_, values)| values[index])
+        self.right_part.map_or(f32::NAN, |part| self.part(part, responses, index))
+    }
+
+    /// The best of the other parts whose names say what is right; `None` where there are none, or the user says it.
+    pub fn rival(&self, responses: &ResponseColumns, index: usize) -> Option<f32> {
+        let rivals = self.right_rivals.iter().filter(|_| self.pass.is_none());
+        rivals.map(|part| self.part(*part, responses, index)).reduce(f32::max)
+    }
+
+    /// A part of the reward of a response; NaN where it is not logged.
+    fn part(&self, part: usize, responses: &ResponseColumns, index: usize) -> f32 {
+        let named = responses.reward_parts.iter().find(|(known, _)| **known == *self.parts[part]);
+        named.map_or(f32::NAN, |(_, values)| values[index])
     }
 
     /// What is right in a run with these rewards.

@@ -55,6 +55,12 @@ pub fn right_part<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<usize>
     (best.is_plain() || best.says_right || others.into_iter().all(|(_, name)| apart(name))).then_some(part)
 }
 
+/// The other parts whose names say what is right.
+pub fn rivals_of(chosen: usize, parts: &[impl AsRef<str>]) -> Vec<usize> {
+    let says = |index: &usize| *index != chosen && words_of_right(parts[*index].as_ref()).is_some();
+    (0..parts.len()).filter(says).collect()
+}
+
 /// Whether a name says what is right and nothing that is not understood.
 pub fn is_plain(name: &str) -> bool {
     words_of_right(name).is_some_and(|said| said.is_plain())
@@ -186,6 +192,12 @@ mod tests {
         assert_eq!(best(&["sandbox_success", "format", "length_penalty"]), Some("sandbox_success"));
         assert_eq!(best(&["execution_accuracy", "novelty"]), Some("execution_accuracy"));
         assert_eq!(best(&["compile_success"]), None);
+    }
+
+    #[test]
+    fn parts_that_say_it_too_are_rivals() {
+        assert_eq!(rivals_of(0, &["code_correct", "format", "math_correct", "qa_em"]), [2, 3]);
+        assert_eq!(rivals_of(1, &["answer_format", "correct"]), [0; 0]);
     }
 
     #[test]

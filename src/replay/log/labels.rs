@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::analyze::PassRule;
-use crate::analyze::right::{RightRule, SeenRewards, middle, right_part};
+use crate::analyze::right::{RightRule, SeenRewards, middle, right_part, rivals_of};
 use crate::format::number;
 use crate::ingest::{Column, ResponseColumns, Run, TokenBatch};
 
@@ -75,6 +75,8 @@ pub struct LoggedRewards {
     seen: SeenRewards,
     /// The part whose name says what is right, with its finite values.
     part: Option<(String, Vec<f32>)>,
+    /// The names of the others that say so.
+    rivals: Vec<String>,
 }
 
 impl LoggedRewards {
@@ -82,20 +84,30 @@ impl LoggedRewards {
     pub fn new(run: &Run) -> Self {
         let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
         let parts: Vec<&str> = parts.collect::<BTreeSet<_>>().into_iter().collect();
-        let part = right_part(parts.iter().copied()).map(|part| (parts[part].to_owned(), Vec::new()));
-        Self { seen: SeenRewards::default(), part }
+        let chosen = right_part(parts.iter().copied());
+        let rivals = chosen.map_or_else(Vec::new, |chosen| rivals_of(chosen, &parts));
+        Self {
+            part: chosen.map(|part| (parts[part].to_owned(), Vec::new())),
+            rivals: rivals.into_iter().map(|part| parts[part].to_owned()).collect(),
+            ..Self::default()
+        }
     }
 
     /// Adds the reward of response `i`.
     pub fn add(&mut self, batch: &TokenBatch, i: usize) {
         let reward = batch.responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[i]);
         let part = self.part.as_ref().and_then(|(name, _)| part_of(&batch.responses, name, i));
-        self.note(reward, part);
+        let rivals = self.rivals.iter().map(|name| part_of(&batch.responses, name, i).unwrap_or(f32::NAN));
+        let rival = rivals.reduce(f32::max);
+        self.note(reward, part, rival);
     }
 
-    fn note(&mut self, reward: f32, part: Option<f32>) {
+    fn note(&mut self, reward: f32, part: Option<f32>, rival: Option<f32>) {
         let reward = if reward.is_finite() { reward } else { f32::NAN };
         self.seen.add(reward, part.unwrap_or(f32::NAN));
+        if let Some(rival) = rival {
+            self.seen.add_rival(reward, part.unwrap_or(f32::NAN), rival);
+        }
         if let (Some((_, values)), Some(value)) = (&mut self.part, part) {
             values.push(value);
         }
@@ -117,7 +129,8 @@ impl LoggedRewards {
     }
 
     fn graded(&self) -> Option<Labels> {
-        let (name, mut values) = self.part.clone().filter(|(_, values)| !values.is_empty())?;
+        let alone = self.part.as_ref().filter(|_| !self.seen.rivals.are_apart());
+        let (name, mut values) = alone.filter(|(_, values)| !values.is_empty()).cloned()?;
         Some(Labels::Part { name, above: middle(&mut values) })
     }
 
@@ -139,8 +152,8 @@ mod tests {
         let labels = |rewards: &[f32], parts: &[f32]| {
             let part = (!parts.is_empty()).then(|| ("answer".to_owned(), Vec::new()));
             let mut seen = LoggedRewards { part, ..LoggedRewards::default() };
-            rewards.iter().for_each(|reward| seen.note(*reward, None));
-            parts.iter().for_each(|part| seen.note(f32::NAN, Some(*part)));
+            rewards.iter().for_each(|reward| seen.note(*reward, None, None));
+            parts.iter().for_each(|part| seen.note(f32::NAN, Some(*part), None));
             seen.labels()
         };
         // A bonus for the format makes every reward positive.
@@ -149,6 +162,12 @@ mod tests {
         assert_eq!(labels(&[0.0, 0.2, 1.2], &[]), Labels::Advantage);
         assert_eq!(labels(&[], &[]), Labels::Advantage);
         assert_eq!(labels(&[1.0], &[]), Labels::Higher { low: 0.0, high: 1.0 });
+        // A part of another task leaves no label to a part alone.
+        let mut tasks = LoggedRewards { part: Some(("code_correct".into(), vec![])), ..LoggedRewards::default() };
+        for (code, math) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] {
+            (0..30).for_each(|format| tasks.note(code + math + format as f32, Some(code), Some(math)));
+        }
+        assert_eq!(tasks.labels(), Labels::Advantage);
         // A part that says what is right is asked first, a grade last.
         let answer = |above: f64| Labels::Part { name: "answer".into(), above };
         assert_eq!(labels(&[0.0, 1.0], &[0.0, 1.0, 1.0]), answer(0.0));

@@ -249,6 +249,9 @@ impl Collector<'_> {
         }
         let verdict = self.plan.questions.verdict(&response.source.responses, response.index);
         self.rewards.add(response.reward, verdict);
+        if let Some(rival) = self.plan.questions.rival(&response.source.responses, response.index) {
+            self.rewards.add_rival(response.reward, verdict, rival);
+        }
         if let Some(groups) = response.source.ids(Column::GroupId) {
             let one = GroupTally {
                 responses: 1,
