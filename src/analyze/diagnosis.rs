@@ -21,6 +21,7 @@ mod response_series;
 mod right;
 mod same_prompts;
 mod series;
+mod several_rows;
 mod signal;
 mod signals;
 mod spikes;
@@ -121,6 +122,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         found.extend(log::of_entropy(run, analysis));
     }
     found.extend(copies.warnings());
+    found.extend(several_rows::warning(&collected.several_rows));
     found.extend(endings::unknown(plan, collected));
     found.extend(log::warnings(run, analysis, &diagnosis.causes));
     found.sort_by_key(|warning| warning.code);

@@ -1,6 +1,7 @@
 //! The off-policy ledger, groups, clipping and the rest equal what numpy and verl 0.9.1 computed.
 
 use serde_json::Value;
+use stapo_analyze::analyze::result::WarningCode;
 use stapo_analyze::analyze::{AnalyzeSettings, Condition, RunAnalysis};
 
 use super::support::{float_lists, floats, int_lists, ints, read, sample, write_parquet};
@@ -365,5 +366,58 @@ fn parts_of_two_tasks_leave_what_is_right_to_the_reward() {
         assert_eq!(write(parts, 0.0), Some(("reward>0".into(), 42.0)), "{parts:?}");
         // With a bonus no single value says it, and a part alone would be wrong: nothing is said.
         assert_eq!(write(parts, 0.1), None, "{parts:?}");
+    }
+}
+
+/// Rewards of 4 groups of 4 responses of one step; `rows` says which rows each has: update, first and last turn.
+fn grouped_rows(rows: &[(i64, i32)]) -> RunAnalysis {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.parquet");
+    let all: Vec<(i64, (i64, i32))> = (0..16).flat_map(|i| rows.iter().map(move |row| (i, *row))).collect();
+    let ints_of = |of: &dyn Fn(i64, i64) -> i64| {
+        ints(&all.iter().map(|(i, (update, _))| of(*i, *update)).collect::<Vec<i64>>())
+    };
+    let floats_of = |of: &dyn Fn(i64) -> f32| floats(&all.iter().map(|(i, _)| of(*i)).collect::<Vec<f32>>());
+    // A right one in the first group, two in the second, …: rows in which right answers are longer weigh more.
+    let right = |i: i64| f32::from(u8::from(i % 4 <= i / 4));
+    let ids: Vec<Vec<i32>> = all.iter().map(|(i, (_, turn))| vec![1, *i as i32, *turn, 2]).collect();
+    let turns: Vec<Vec<i32>> = all.iter().map(|(_, (_, turn))| vec![*turn; 4]).collect();
+    let columns = vec![
+        ("step", ints_of(&|_, _| 0)),
+        ("update", ints_of(&|i, update| 2 * update + i % 2)),
+        ("group_id", ints_of(&|i, _| i / 4)),
+        ("sample_id", ints_of(&|i, _| i % 4)),
+        ("token_ids", int_lists(&ids.iter().map(Vec::as_slice).collect::<Vec<_>>())),
+        ("turn", int_lists(&turns.iter().map(Vec::as_slice).collect::<Vec<_>>())),
+        ("logprob", float_lists(&vec![&[-0.1, -0.5, -0.2, -0.9][..]; all.len()])),
+        ("entropy", float_lists(&vec![&[0.5, 0.1, 0.6, 0.2][..]; all.len()])),
+        ("advantage", floats_of(&|i| right(i) - 0.5)),
+        ("reward", floats_of(&right)),
+    ];
+    write_parquet(&path, columns, 8);
+    analyzed(std::slice::from_ref(&path), &AnalyzeSettings::default())
+}
+
+/// Three epochs are three rows of a response, two turns are two: its group has four responses all the same.
+#[test]
+fn a_response_of_several_rows_is_counted_once_in_its_group() {
+    let one = grouped_rows(&[(0, 0)]);
+    assert!(!one.warnings.iter().any(|warning| warning.code == WarningCode::SeveralRows));
+    let groups = |run: &RunAnalysis| {
+        let groups = run.answers.groups.clone().unwrap();
+        let steps: Vec<_> = groups.steps.iter().map(|step| (step.pass_rate, step.pass_at.clone())).collect();
+        (groups.counts, groups.pass_rate, groups.pass_at, groups.pass_at_interval, steps)
+    };
+    let forks = |run: &RunAnalysis| run.answers.forks.as_ref().map(|forks| (forks.forks, forks.all_branches_twice));
+    assert_eq!(groups(&one).2.keys().copied().collect::<Vec<_>>(), [1, 2, 4]);
+    for (rows, count) in
+        [(&[(0, 0), (1, 0), (2, 0)][..], 48.0), (&[(0, 0), (0, 1)], 32.0), (&[(0, 0), (1, 0), (0, 1), (1, 1)], 64.0)]
+    {
+        let several = grouped_rows(rows);
+        assert_eq!(groups(&several), groups(&one), "{rows:?}");
+        assert_eq!(forks(&several), forks(&one), "{rows:?}");
+        let told = several.warnings.iter().find(|warning| warning.code == WarningCode::SeveralRows).unwrap();
+        let values: Vec<f64> = told.evidence.iter().map(|evidence| evidence.value).collect();
+        assert_eq!(values[..2], [count, 16.0], "{told:?}");
     }
 }

@@ -5,6 +5,7 @@ use super::candidates::CandidateStore;
 use super::clusters::Clusters;
 use super::groups::GroupTable;
 use super::questions::CollectedQuestions;
+use super::rows::SeveralRows;
 use super::run_sample::Sample;
 use super::signs::CollectedSigns;
 use super::views::KeptResponses;
@@ -22,6 +23,8 @@ pub struct Collected {
     pub sortable: bool,
     /// Groups.
     pub groups: GroupTable,
+    /// Responses that have several rows.
+    pub several_rows: SeveralRows,
     /// The distinct rewards, and those of the part that says what is right, while they are few.
     pub rewards: SeenRewards,
     /// The plane.

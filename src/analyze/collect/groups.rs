@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use super::rows::{Place, Row, SeveralRows, places};
 use super::signs::facts::Rounding;
 use crate::analyze::right::RightRule;
 use crate::ingest::Id;
@@ -89,6 +90,16 @@ impl GroupTally {
         (highest.at(right), highest.rewarded)
     }
 
+    /// Counts these responses instead of all rows.
+    fn count<'a>(&mut self, responses: impl Iterator<Item = (&'a Row, &'a Place)>) {
+        (self.responses, self.highest, self.verdict) = Default::default();
+        for (row, _) in responses {
+            self.responses += 1;
+            self.highest.merge(&Highest::of(row.reward()));
+            self.verdict.merge(&Highest::of(row.verdict()));
+        }
+    }
+
     /// Adds responses.
     pub fn merge(&mut self, other: &Self) {
         self.responses += other.responses;
@@ -124,6 +135,8 @@ impl GroupsOfStep {
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct GroupTable {
     steps: BTreeMap<i64, GroupsOfStep>,
+    /// The rows of responses, where a response may have several.
+    rows: Vec<Row>,
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
     open: Option<((i64, Id), GroupTally)>,
@@ -141,6 +154,35 @@ impl GroupTable {
         }
     }
 
+    /// Remembers a row of a response that may have several.
+    pub fn add_row(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Puts what may come in any order into one.
+    pub fn settle(&mut self) {
+        self.rows.sort_unstable();
+    }
+
+    /// Counts every response once that has several rows. Tokens and energy stay those of all rows: each trains.
+    pub fn count_responses_once(&mut self) -> SeveralRows {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_unstable();
+        let mut several = SeveralRows::default();
+        for (step, groups) in self.steps.iter_mut().filter(|_| !rows.is_empty()) {
+            for (id, tally) in &mut groups.0 {
+                let group = group_hash(*step, id).word();
+                let from = rows.partition_point(|row| row.group < group);
+                let of_group = &rows[from..from + rows[from..].partition_point(|row| row.group == group)];
+                if let Some(places) = places(of_group) {
+                    several.add(&places);
+                    tally.count(of_group.iter().zip(&places).filter(|(_, place)| **place == Place::First));
+                }
+            }
+        }
+        several
+    }
+
     fn close(&mut self) {
         if let Some(((step, id), tally)) = self.open.take() {
             self.steps.entry(step).or_default().0.entry(id).or_default().merge(&tally);
@@ -151,6 +193,7 @@ impl GroupTable {
     pub fn merge(&mut self, mut other: Self) {
         self.close();
         other.close();
+        self.rows.append(&mut other.rows);
         for (step, groups) in other.steps {
             match self.steps.entry(step) {
                 Entry::Vacant(free) => {

@@ -19,6 +19,7 @@ mod mismatch;
 pub mod peaks;
 mod plane;
 pub mod questions;
+pub mod rows;
 pub mod run_sample;
 pub mod sample;
 pub mod signs;

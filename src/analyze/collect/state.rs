@@ -51,6 +51,7 @@ impl State {
     pub fn settle(&mut self) {
         self.batches.iter_mut().for_each(|(_, tally)| tally.settle());
         self.rewards.settle();
+        self.groups.settle();
         self.plane.settle();
         self.vocabulary.settle();
         self.arrange();
@@ -113,7 +114,10 @@ impl State {
             self.vocabulary.dense().set_zero(&clusters.tokens_by_id());
         }
         let kept_all = self.kept.is_open();
+        let several_rows = self.groups.count_responses_once();
+        self.questions.siblings.leave_out_copies();
         Collected {
+            several_rows,
             kept_all,
             sortable: kept_all && self.kept.seen() <= plan.limits.kept_entropies,
             batches: self.batches,

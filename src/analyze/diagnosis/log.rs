@@ -77,7 +77,7 @@ fn repeated_ids(analysis: &RunCore) -> Option<Warning> {
             "{} responses have the step, group and sample of another one and other tokens: their groups hold both",
             grouped(responses)
         ),
-        hint: "a restart that logged steps again? Keep the later responses of these steps; ids that are not of responses can be dropped (--map sample_id=)".into(),
+        hint: "a restart that logged steps again? Keep the later responses of these steps; turns in rows of their own? Log `turn` by token; ids that are not of responses can be dropped (--map sample_id=)".into(),
         evidence: vec![evidence(None, "responses", responses as f64)],
     })
 }

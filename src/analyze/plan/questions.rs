@@ -32,6 +32,8 @@ pub struct Questions {
     pub ids: bool,
     /// Groups.
     pub groups: bool,
+    /// Whether a response may have several rows: one for each of its updates, or of its turns.
+    pub several_rows: bool,
     /// What the user says is right.
     pub pass: Option<PassRule>,
     /// The place in `parts` of the one whose name says what is right.
@@ -79,6 +81,8 @@ impl Questions {
             truncated,
             ids: run.has(Column::TokenId),
             groups: run.has(Column::GroupId),
+            several_rows: [Column::GroupId, Column::SampleId].iter().all(|column| run.has(*column))
+                && [Column::Update, Column::Turn].iter().any(|column| run.has(*column)),
             pass: settings.pass.as_ref().map(|condition| PassRule::new(run, condition)).transpose()?,
             clip,
         })

@@ -40,6 +40,8 @@ pub enum WarningCode {
     CopiedSiblings,
     /// Responses that share step, group and sample with another one.
     RepeatedIds,
+    /// Responses with a row for each of their updates or turns.
+    SeveralRows,
     /// Values of a column are missing or bad.
     MissingValues,
     /// Trainer and inference engine disagree.
@@ -77,6 +79,7 @@ impl WarningCode {
         Self::RepeatedResponses,
         Self::CopiedSiblings,
         Self::RepeatedIds,
+        Self::SeveralRows,
         Self::MissingValues,
         Self::PolicyMismatch,
         Self::EstimatedGradients,
@@ -107,6 +110,7 @@ impl WarningCode {
             Self::RepeatedResponses => "repeated_responses",
             Self::CopiedSiblings => "copied_siblings",
             Self::RepeatedIds => "repeated_ids",
+            Self::SeveralRows => "several_rows",
             Self::MissingValues => "missing_values",
             Self::PolicyMismatch => "policy_mismatch",
             Self::EstimatedGradients => "estimated_gradients",

@@ -6,9 +6,10 @@ use crate::analyze::collect::block::{BlockInput, BlockSign};
 use crate::analyze::collect::clusters::{cluster_key, sum_of};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
-use crate::analyze::collect::groups::{GroupTally, Highest};
+use crate::analyze::collect::groups::{GroupTally, Highest, group_hash};
 use crate::analyze::collect::mismatch;
 use crate::analyze::collect::questions::Asked;
+use crate::analyze::collect::rows::Row;
 use crate::analyze::collect::tally::{BatchKey, Quantity, ResponseSums};
 use crate::analyze::plan::Purpose;
 use crate::error::Result;
@@ -261,7 +262,12 @@ impl Collector<'_> {
                 tokens: trained.len() as u64,
                 energy: sum_of(energy),
             };
-            self.groups.add(response.key.step, &groups[response.index], &one);
+            let id = &groups[response.index];
+            self.groups.add(response.key.step, id, &one);
+            if self.plan.questions.several_rows {
+                let group = group_hash(response.key.step, id).word();
+                self.groups.add_row(Row::of(response.source, response.index, group, response.reward, verdict));
+            }
         }
         if self.plan.purpose == Purpose::Report {
             self.keep_view(response, whole, risk);

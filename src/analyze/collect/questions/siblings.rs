@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Asked;
 use super::token_facts::TokenFacts;
 use crate::analyze::collect::kept::Census;
+use crate::analyze::collect::rows::{Place, Row, places};
 use crate::analyze::collect::sample::{SampleGate, largest_hash};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
@@ -27,6 +28,8 @@ const LARGEST_PUSH: f64 = 1e30;
 pub struct Sibling {
     /// What its threshold is taken over.
     pub batch: BatchKey,
+    /// Which row of which response it is, where a response may have several.
+    pub row: Row,
     /// Reward; NaN where not logged.
     pub reward: f32,
     /// Whether it is right, where a rule was given.
@@ -71,6 +74,7 @@ impl Sibling {
                 rest(self).cmp(&rest(other))
             })
             .then_with(|| self.candidates.cmp(&other.candidates))
+            .then_with(|| self.row.cmp(&other.row))
     }
 }
 
@@ -81,6 +85,13 @@ pub struct SiblingGroup {
     pub id: Id,
     /// Its responses.
     pub siblings: Vec<Sibling>,
+}
+
+impl SiblingGroup {
+    /// What each row is to its response; `None` where each is a response.
+    pub fn places(&self) -> Option<Vec<Place>> {
+        places(&self.siblings.iter().map(|sibling| sibling.row).collect::<Vec<_>>())
+    }
 }
 
 /// The kept groups of one worker, by step and hash.
@@ -129,6 +140,16 @@ impl Siblings {
     /// Puts what may come in any order into one.
     pub fn settle(&mut self) {
         self.groups.values_mut().for_each(|group| group.siblings.sort_by(Sibling::order));
+    }
+
+    /// Leaves out the rows that have the tokens of another update's again: they are no more siblings.
+    pub fn leave_out_copies(&mut self) {
+        for group in self.groups.values_mut() {
+            if let Some(places) = group.places() {
+                let mut places = places.into_iter();
+                group.siblings.retain(|_| places.next() != Some(Place::Again));
+            }
+        }
     }
 
     /// Lets a gate keep no more of another part than both together keep.
@@ -181,8 +202,13 @@ impl<'a> SiblingStore<'a> {
             part.map_or(f32::NAN, |(_, values)| values[asked.index])
         };
         let sum: f64 = asked.trained.advantage.iter().map(|a| f64::from(*a)).sum();
+        let row = match plan.several_rows {
+            true => Row::of(asked.source, asked.index, asked.cluster, asked.reward, f32::NAN),
+            false => Row::default(),
+        };
         let sibling = Sibling {
             batch: asked.batch,
+            row,
             reward: asked.reward,
             right: plan.pass.as_ref().and_then(|rule| rule.judge(responses, asked.index)),
             advantage: (sum / asked.trained.len() as f64) as f32,

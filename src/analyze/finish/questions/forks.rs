@@ -2,10 +2,13 @@
 //!
 //! Siblings are sorted by their ids, so those that share a prefix stand side by side.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::spurious::SpuriousPlaces;
-use crate::analyze::collect::questions::siblings::{Sibling, Siblings};
+use crate::analyze::collect::questions::siblings::{Sibling, SiblingGroup, Siblings};
+use crate::analyze::collect::rows::Place;
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::siblings::{Branch, Fork, Forks, SpuriousForks};
 use crate::ingest::MISSING_ID;
@@ -73,7 +76,9 @@ pub fn forks(kept: &Siblings, spurious: &SpuriousPlaces, texts: &TokenTexts) -> 
     let groups: Vec<_> = kept.groups.iter().collect();
     let found: Vec<GroupForks> = groups
         .par_iter()
-        .map(|((step, _), group)| of_group(*step, &group.id.to_string(), &group.siblings, spurious, texts))
+        .map(|((step, _), group)| {
+            of_group(*step, &group.id.to_string(), &beginnings(group), spurious, texts)
+        })
         .collect();
     let mut all = GroupForks::default();
     for mut group in found {
@@ -102,6 +107,17 @@ pub fn forks(kept: &Siblings, spurious: &SpuriousPlaces, texts: &TokenTexts) -> 
         }),
         top: all.list,
     })
+}
+
+/// The siblings of a group from their first token on: a later turn that is a row of its own has another context.
+fn beginnings(group: &SiblingGroup) -> Cow<'_, [Sibling]> {
+    match group.places() {
+        None => Cow::Borrowed(&group.siblings),
+        Some(places) => {
+            let rows = group.siblings.iter().zip(places);
+            rows.filter(|(_, place)| *place == Place::First).map(|(sibling, _)| sibling.clone()).collect()
+        }
+    }
 }
 
 fn of_group(

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::pass_at::{self, Sizes};
 use crate::analyze::collect::groups::{GroupTable, GroupTally, GroupsOfStep, group_hash};
 use crate::analyze::collect::questions::siblings::Siblings;
+use crate::analyze::collect::rows::Place;
 use crate::analyze::collect::signs::facts::Rounding;
 use crate::analyze::finish::ratios::{mean, share};
 use crate::analyze::result::groups::{
@@ -200,11 +201,15 @@ fn rate_rows(rates: &[RateTally], all: &Tally) -> Vec<PassRateRow> {
 /// Length by outcome, over the groups that were kept whole; `None` where none was.
 fn length(rule: &RightRule, kept: &Siblings) -> Option<ByAnswer<OutcomeLength>> {
     let mut sums = [(0_u64, 0_u64); 2];
-    for sibling in kept.groups.values().flat_map(|group| &group.siblings) {
-        if let Some(right) = sibling.right_by(rule) {
-            let (responses, tokens) = &mut sums[usize::from(right)];
-            *responses += 1;
-            *tokens += u64::from(sibling.trained);
+    for group in kept.groups.values() {
+        let places = group.places();
+        for (at, sibling) in group.siblings.iter().enumerate() {
+            if let Some(right) = sibling.right_by(rule) {
+                let is_response = places.as_ref().is_none_or(|places| places[at] == Place::First);
+                let (responses, tokens) = &mut sums[usize::from(right)];
+                *responses += u64::from(is_response);
+                *tokens += u64::from(sibling.trained);
+            }
         }
     }
     let [wrong, right] = sums

@@ -30,11 +30,13 @@ impl SpuriousPlaces {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::analyze::collect::rows::Row;
 
     /// A response of these ids.
     pub fn sibling(ids: &[i32], reward: f32) -> Sibling {
         Sibling {
             batch: BatchKey { step: 0, update: None },
+            row: Row::default(),
             reward,
             right: None,
             advantage: 0.0,
