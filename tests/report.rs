@@ -232,6 +232,19 @@ fn the_sample_run_is_reported_as_it_is() {
     }
 }
 
+#[test]
+fn a_case_without_a_text_is_shown_by_its_id() {
+    let mut analysis = report_support::sample("grpo.parquet", &Default::default());
+    for case in &mut analysis.cases.top {
+        (case.token, case.token_id) = (None, Some(4711));
+    }
+    let (_folder, files) = report(&analysis);
+    let markdown = read(&files.markdown);
+    let cases = markdown.split("## Riskiest cases").nth(1).unwrap();
+    assert!(cases.contains("| `⟨4711⟩` |") && cases.contains("[⟨4711⟩]"), "{cases}");
+    assert!(!cases.contains("| `?` |"), "{cases}");
+}
+
 /// Left, top, right and bottom of a text.
 fn bounds(label: &Label) -> [f64; 4] {
     let wide = font::width(&label.text, label.size, label.bold);

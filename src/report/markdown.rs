@@ -8,7 +8,7 @@ use super::markdown_diagnosis;
 use super::numbers::{count, none, number, percent, percent_or_dash, times};
 use super::page::{Kind, Sheet};
 use super::tables;
-use super::text::{markdown_code, markdown_prose, prose, token_gap, token_label};
+use super::text::{case_token, markdown_code, markdown_prose, prose, token_gap, token_label};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, StepRow, Warning};
 use crate::format::words;
@@ -127,15 +127,15 @@ fn cases(out: &mut String, analysis: &RunAnalysis) {
     let columns = ["step", "token", "context", "p", "H", "A", "norm", "risk"];
     let mut sheet = Sheet::new(&columns).with(Kind::Code, "token").with(Kind::Code, "context");
     for c in analysis.cases.top.iter().filter(|c| c.kind == FlagKind::Spurious).take(CASES) {
-        let text = c.token.as_deref().unwrap_or("?");
+        let token = case_token(c);
         let gap = if token_gap(c.before.iter().chain(&c.after)).is_empty() { "" } else { " " };
         let (before, after) = (c.before.join(gap), c.after.join(gap));
         let tail: String = before.chars().skip(before.chars().count().saturating_sub(28)).collect();
         let head: String = after.chars().take(20).collect();
         sheet.push([
             c.step.to_string(),
-            token_label(text),
-            prose(&format!("…{tail}{gap}[{}]{gap}{head}…", token_label(text).replace('␣', " "))),
+            token.clone(),
+            prose(&format!("…{tail}{gap}[{}]{gap}{head}…", token.replace('␣', " "))),
             number(c.logprob.exp()),
             number(c.entropy),
             number(c.advantage),

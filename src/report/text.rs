@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::analyze::result::FlaggedToken;
 use crate::format::token_of_id;
 
 /// Characters of a token that are shown at most.
@@ -17,6 +18,13 @@ pub fn token_label(text: &str) -> String {
 #[must_use]
 pub fn token_or_id(text: Option<&str>, id: impl std::fmt::Display) -> String {
     text.map_or_else(|| token_of_id(id), token_label)
+}
+
+/// The token of a case, by its text or its id.
+#[must_use]
+pub fn case_token(case: &FlaggedToken) -> String {
+    let id = case.token_id.map_or("?".into(), |id| id.to_string());
+    token_or_id(case.token.as_deref(), id)
 }
 
 /// A token inside of running text: as [`token_label`], but blanks stay.

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::{FlagKind, FlaggedToken};
 use crate::report::numbers::{none, number};
-use crate::report::text::{in_order, token_gap, token_in_context, token_label, token_or_id};
+use crate::report::text::{case_token, in_order, token_gap, token_in_context, token_label};
 
 /// Cases of every step that come first, so that each step has some.
 const EACH_STEP: usize = 3;
@@ -65,12 +65,6 @@ pub fn choose(analysis: &RunAnalysis, budget: usize) -> Chosen<'_> {
     Chosen { rows: rows.collect() }
 }
 
-/// The token of a case, as shown.
-pub fn token(case: &FlaggedToken) -> String {
-    let id = case.token_id.map_or("?".into(), |id| id.to_string());
-    token_or_id(case.token.as_deref(), id)
-}
-
 /// Five levels of risk; every two nats beyond what the entropy explains.
 pub fn risk_level(risk: f64) -> u8 {
     match risk {
@@ -106,7 +100,7 @@ fn row(case: &FlaggedToken, id: usize, cells: &Markup) -> Markup {
 }
 
 fn cells(case: &FlaggedToken) -> Markup {
-    let shown = token(case);
+    let shown = case_token(case);
     let gap = token_gap(case.before.iter().chain(&case.after));
     let inner = case.token.as_deref().map_or_else(|| shown.clone(), token_in_context);
     let passes = match (case.group_passes, case.group_size) {

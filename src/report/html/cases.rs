@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::case_rows::{CaseRow, token};
+use super::case_rows::CaseRow;
 use super::material::Material;
 use crate::analyze::result::FlagKind;
 use crate::report::numbers::count;
 use crate::report::page::Section;
+use crate::report::text::case_token;
 
 /// Columns of the list: heading, and whether its values are numbers.
 const COLUMNS: [(&str, bool); 14] = [
@@ -106,7 +107,7 @@ fn step(rows: &[CaseRow<'_>], of: &Material<'_>, open: bool) -> Markup {
                         (shown_of(exploratory, all_exploratory)) " exploratory"
                         @if spurious + exploratory < all_spurious + all_exploratory { " shown" }
                         "; riskiest "
-                        code { (token(first)) }
+                        code { (case_token(first)) }
                     }
                 }
                 div.scroll tabindex="0" {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::case_rows::{CaseRow, token};
+use super::case_rows::CaseRow;
 use super::cases::{MANY_STEPS, shown_of};
 use super::material::Material;
 use crate::analyze::result::FlagKind;
 use crate::report::numbers::number;
 use crate::report::page::Section;
-use crate::report::text::token_label;
+use crate::report::text::{case_token, token_label};
 
 /// A flagged token with its place in the case list.
 type Entry<'a> = (usize, &'a CaseRow<'a>);
@@ -102,7 +102,7 @@ fn response(row: u64, tokens: &[&Entry<'_>], of: &Material<'_>) -> Markup {
             @for (id, entry) in tokens {
                 a href={ "#c" (id) } {
                     @if entry.case.kind == FlagKind::Spurious { "◆ " } @else { "○ " }
-                    code { (token(entry.case)) } " at " (entry.case.position)
+                    code { (case_token(entry.case)) } " at " (entry.case.position)
                 }
                 " "
             }
