@@ -277,7 +277,10 @@ mod tests {
         let (none, chosen) = (f32::NAN, Some("reward/code_correct>0"));
         let tasks = [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]];
         assert_eq!(of(&tasks, 1).as_deref(), Some("reward>0"), "the reward is the better of both");
-        assert_eq!(of(&[[0.0, 0.0, none], [1.0, 1.0, none], [1.0, none, 1.0]], 1).as_deref(), Some("reward>0"));
+        assert_eq!(
+            of(&[[0.0, 0.0, none], [1.0, 1.0, none], [1.0, none, 1.0]], 1).as_deref(),
+            Some("reward>0")
+        );
         // A bonus for the format: the reward is no verdict, and chance does not keep them apart for long.
         let with_bonus = [[0.1, 0.0, 0.0], [1.1, 1.0, 0.0], [1.0, 0.0, 1.0]];
         assert_eq!(of(&with_bonus, 30), None);

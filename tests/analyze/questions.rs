@@ -408,11 +408,14 @@ fn a_response_of_several_rows_is_counted_once_in_its_group() {
         let steps: Vec<_> = groups.steps.iter().map(|step| (step.pass_rate, step.pass_at.clone())).collect();
         (groups.counts, groups.pass_rate, groups.pass_at, groups.pass_at_interval, steps)
     };
-    let forks = |run: &RunAnalysis| run.answers.forks.as_ref().map(|forks| (forks.forks, forks.all_branches_twice));
+    let forks =
+        |run: &RunAnalysis| run.answers.forks.as_ref().map(|forks| (forks.forks, forks.all_branches_twice));
     assert_eq!(groups(&one).2.keys().copied().collect::<Vec<_>>(), [1, 2, 4]);
-    for (rows, count) in
-        [(&[(0, 0), (1, 0), (2, 0)][..], 48.0), (&[(0, 0), (0, 1)], 32.0), (&[(0, 0), (1, 0), (0, 1), (1, 1)], 64.0)]
-    {
+    for (rows, count) in [
+        (&[(0, 0), (1, 0), (2, 0)][..], 48.0),
+        (&[(0, 0), (0, 1)], 32.0),
+        (&[(0, 0), (1, 0), (0, 1), (1, 1)], 64.0),
+    ] {
         let several = grouped_rows(rows);
         assert_eq!(groups(&several), groups(&one), "{rows:?}");
         assert_eq!(forks(&several), forks(&one), "{rows:?}");

@@ -7,7 +7,9 @@ use crate::ingest::{Column, Id, Mixer, TokenBatch};
 const COMPARED: usize = 8;
 
 /// A row, as far as it tells which response it is of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct Row {
     /// The hash of its step and group.
     pub group: u64,
@@ -41,7 +43,8 @@ impl Row {
         let ids = source.token_ids().map_or(&[][..], |ids| &ids[tokens.clone()]);
         let last = ids.len().saturating_sub(COMPARED).max(COMPARED.min(ids.len()));
         let compared = ids.iter().take(COMPARED).chain(&ids[last..]);
-        let content = compared.fold(Mixer::new(tokens.len() as u64), |m, id| m.with(id.cast_unsigned().into()));
+        let content =
+            compared.fold(Mixer::new(tokens.len() as u64), |m, id| m.with(id.cast_unsigned().into()));
         Self {
             group,
             sample: Mixer::new(0).with_id(sample.filter(|id| **id != Id::Missing)).finish(),

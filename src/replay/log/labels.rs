@@ -163,7 +163,8 @@ mod tests {
         assert_eq!(labels(&[], &[]), Labels::Advantage);
         assert_eq!(labels(&[1.0], &[]), Labels::Higher { low: 0.0, high: 1.0 });
         // A part of another task leaves no label to a part alone.
-        let mut tasks = LoggedRewards { part: Some(("code_correct".into(), vec![])), ..LoggedRewards::default() };
+        let mut tasks =
+            LoggedRewards { part: Some(("code_correct".into(), vec![])), ..LoggedRewards::default() };
         for (code, math) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] {
             (0..30).for_each(|format| tasks.note(code + math + format as f32, Some(code), Some(math)));
         }

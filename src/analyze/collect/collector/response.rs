@@ -266,7 +266,13 @@ impl Collector<'_> {
             self.groups.add(response.key.step, id, &one);
             if self.plan.questions.several_rows {
                 let group = group_hash(response.key.step, id).word();
-                self.groups.add_row(Row::of(response.source, response.index, group, response.reward, verdict));
+                self.groups.add_row(Row::of(
+                    response.source,
+                    response.index,
+                    group,
+                    response.reward,
+                    verdict,
+                ));
             }
         }
         if self.plan.purpose == Purpose::Report {

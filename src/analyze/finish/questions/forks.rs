@@ -76,9 +76,7 @@ pub fn forks(kept: &Siblings, spurious: &SpuriousPlaces, texts: &TokenTexts) -> 
     let groups: Vec<_> = kept.groups.iter().collect();
     let found: Vec<GroupForks> = groups
         .par_iter()
-        .map(|((step, _), group)| {
-            of_group(*step, &group.id.to_string(), &beginnings(group), spurious, texts)
-        })
+        .map(|((step, _), group)| of_group(*step, &group.id.to_string(), &beginnings(group), spurious, texts))
         .collect();
     let mut all = GroupForks::default();
     for mut group in found {
