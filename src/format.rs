@@ -103,6 +103,17 @@ pub fn times(ratio: f64) -> String {
     format!("{}×", significant(ratio, 2))
 }
 
+/// Whether a character has no shape, or moves or hides others.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || (c.is_whitespace() && c != ' ')
+        || matches!(u32::from(c), 0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
+            | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x2800 | 0x3164 | 0xFE00..=0xFE0E | 0xFEFF
+            | 0xFFA0 | 0xFFF0..=0xFFFB | 0xFFFE | 0xFFFF | 0xE000..=0xF8FF | 0x1BCA0..=0x1BCA3
+            | 0x1D173..=0x1D17A | 0xE0000..=0x10FFFF)
+}
+
 /// The name of a code or column in a sentence: `large_updates` is “large updates”.
 #[must_use]
 pub fn words(name: &str) -> String {

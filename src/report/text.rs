@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analyze::result::FlaggedToken;
-use crate::format::token_of_id;
+use crate::format::{is_invisible, token_of_id};
 
 /// Characters of a token that are shown at most.
 pub const TOKEN_LIMIT: usize = 60;
@@ -124,16 +124,6 @@ fn is_combining(c: char) -> bool {
     matches!(u32::from(c), 0x300..=0x36F | 0x483..=0x489 | 0x591..=0x5BD | 0x610..=0x61A | 0x64B..=0x65F
         | 0xE31 | 0xE34..=0xE3A | 0xE47..=0xE4E | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF
         | 0xFE20..=0xFE2F)
-}
-
-/// Characters without a shape, or that move or hide others.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || (c.is_whitespace() && c != ' ')
-        || matches!(u32::from(c), 0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
-            | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x2800 | 0x3164 | 0xFE00..=0xFE0E | 0xFEFF
-            | 0xFFA0 | 0xFFF0..=0xFFFB | 0xFFFE | 0xFFFF | 0xE000..=0xF8FF | 0x1BCA0..=0x1BCA3
-            | 0x1D173..=0x1D17A | 0xE0000..=0x10FFFF)
 }
 
 /// For text and attribute values of HTML and XML.

@@ -12,6 +12,7 @@ use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Evidence, RunCore};
 use crate::analyze::right::RightRule;
+use crate::format::is_invisible;
 use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
@@ -126,7 +127,7 @@ pub fn short(id: &str) -> String {
 /// An id as a shell takes it for one word, whatever a log holds; `None` where a reader could not copy it.
 pub fn shell_word(id: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:/-".contains(c);
-    let can_be_copied = id.len() <= LONGEST_WORD && !id.chars().any(char::is_control);
+    let can_be_copied = id.len() <= LONGEST_WORD && !id.chars().any(is_invisible);
     match id.chars().all(is_plain) {
         _ if !can_be_copied => None,
         true => Some(id.to_owned()),
@@ -177,6 +178,15 @@ pub fn share_bounds(hits: u64, tries: u64) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_that_is_not_shown_as_it_is_gives_no_command() {
+        assert_eq!(shell_word("a-1:2").as_deref(), Some("a-1:2"));
+        assert_eq!(shell_word("it's").as_deref(), Some(r"'it'\''s'"));
+        for hidden in ["a\nb", "\u{1b}[31m", "\u{202e}rev", "a\u{200b}b"] {
+            assert_eq!(shell_word(hidden), None, "{hidden:?}");
+        }
+    }
 
     #[test]
     fn numbers_of_any_size_can_be_read() {
