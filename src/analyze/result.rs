@@ -152,6 +152,8 @@ pub struct ComparedRun {
     pub core: RunCore,
     /// Sums by group.
     pub clusters: RunClusters,
+    /// The lower and the higher reward, where there are just two.
+    pub two_rewards: Option<[f32; 2]>,
 }
 
 impl Deref for ComparedRun {

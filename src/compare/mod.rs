@@ -21,6 +21,7 @@ mod pairs;
 mod quantities;
 mod ranges;
 pub mod result;
+mod reward_scale;
 mod settings;
 mod sides;
 mod stability;
@@ -213,6 +214,12 @@ pub fn compare_runs(
         let other = arms.iter().position(|arm| arm.name == row.run).unwrap_or(0);
         ranges::note(row, [groups[0], groups[other]]);
         ranges::bound(row);
+    }
+    for (arm, group) in arms.iter().zip(&groups).skip(1) {
+        if let Some(scales) = reward_scale::apart([groups[0], group]) {
+            let has_answers = reward_scale::compare_answers_instead(&mut rows, &arm.name);
+            warnings.push(warnings::of_scales([&arms[0], arm], scales, has_answers));
+        }
     }
     correction::correct(&mut rows, settings.confidence);
     warnings.extend(warnings::of_arms(&arms, &alignment));

@@ -8,7 +8,8 @@ use crate::format::{few_names, number, percent};
 use crate::stats::serial::FEWEST_STEPS;
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
-const FIRST: [&str; 5] = ["reward", "entropy", "length", "silenced_ratio", "spurious_energy_share"];
+const FIRST: [&str; 6] =
+    ["reward", "pass_rate", "entropy", "length", "silenced_ratio", "spurious_energy_share"];
 
 /// The value of a metric in its unit.
 #[must_use]
@@ -121,11 +122,24 @@ fn difference(row: &MetricRow, baseline: &str, confidence: f64) -> String {
         if row.difference > 0.0 { "higher" } else { "lower" },
         if row.unit == Unit::Share { "share of " } else { "" },
         row.label,
-        shown(row, row.other),
-        shown(row, row.baseline),
+        told_apart(row)[1],
+        told_apart(row)[0],
         shown_difference(row, row.difference),
         row.p_adjusted.map_or(String::new(), p_phrase),
     )
+}
+
+/// Both values, shares with as many digits as tell them apart: not “100 % against 100 %”.
+fn told_apart(row: &MetricRow) -> [String; 2] {
+    let values = [row.baseline, row.other];
+    let [baseline, other] = values.map(|value| shown(row, value));
+    if row.unit != Unit::Share || baseline != other {
+        return [baseline, other];
+    }
+    let with = |decimals: usize| values.map(|value| format!("{:.decimals$} %", 100.0 * value));
+    let differ = |decimals: &usize| with(*decimals)[0] != with(*decimals)[1];
+    // One digit more: 100.000 % may not be all.
+    (2..9).find(differ).map_or([baseline, other], |decimals| with(decimals + 1))
 }
 
 /// The verdict in a few words.
@@ -311,6 +325,14 @@ mod tests {
         let higher = |run: &str, name: &str| format!("{run} has a higher {name}");
         let expected = [("d", "reward"), ("c", "reward"), ("e", "reward"), ("b", "reward"), ("b", "entropy")];
         assert_eq!(all, expected.map(|(run, name)| higher(run, name)));
+    }
+
+    #[test]
+    fn shares_that_differ_are_told_apart() {
+        let row = |baseline, other| MetricRow { unit: Unit::Share, baseline, other, ..MetricRow::default() };
+        assert_eq!(told_apart(&row(0.999_993_2, 0.999_996_6)), ["99.9993 %", "99.9997 %"]);
+        assert_eq!(told_apart(&row(0.2, 0.3)), ["20.0 %", "30.0 %"]);
+        assert_eq!(told_apart(&row(1.0, 1.0)), ["100 %", "100 %"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use serde_json::Value;
 use stapo_analyze::analyze::{AnalyzeSettings, ComparedRun, analyze_for_comparison};
+use stapo_analyze::compare::result::CompareCode;
 use stapo_analyze::compare::{CompareSettings, Comparison, NamedRun, compare_runs};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
@@ -340,6 +341,32 @@ fn compared(runs: [(&str, &ComparedRun); 2]) -> Comparison {
         analysis: analysis.clone(),
     });
     compare_runs(&named, None, &CompareSettings { draws: 200, ..CompareSettings::default() })
+}
+
+/// Two runs that answer alike; the second pays −1 for a wrong answer.
+#[test]
+fn rewards_on_scales_of_their_own_are_not_called_better_or_worse() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, paid: [f32; 2], own: f64| {
+        let made = Made { steps: (0..20).collect(), paid, own: (0.0, own), ..Made::default() };
+        analysis(&made.write(folder.path(), name))
+    };
+    let of = |found: &Comparison, name: &str| {
+        let row = found.metrics.iter().find(|row| row.name == name).unwrap();
+        (row.p_value.is_some(), row.significant, row.difference)
+    };
+    let is_told = |found: &Comparison| found.warnings.iter().any(|w| w.code == CompareCode::RewardScales);
+    let plain = run("plain", [0.0, 1.0], 0.0);
+    let same = compared([("plain", &plain), ("better", &run("better", [0.0, 1.0], 0.3))]);
+    assert!(!is_told(&same) && of(&same, "reward").1 && same.verdict.headline.contains("mean reward"));
+    let scaled = compared([("plain", &plain), ("signed", &run("signed", [-1.0, 1.0], 0.0))]);
+    assert!(is_told(&scaled), "{:?}", scaled.warnings);
+    assert_eq!((of(&scaled, "reward").0, of(&scaled, "reward").1), (false, false));
+    assert_eq!((of(&scaled, "pass_rate").1, of(&scaled, "pass_rate").2), (false, 0.0));
+    assert!(!scaled.verdict.differs, "{}", scaled.verdict.headline);
+    assert!(scaled.verdict.alike[0].contains("right answers (equal)"), "{:?}", scaled.verdict.alike);
+    let better = compared([("plain", &plain), ("signed", &run("signed", [-1.0, 1.0], 0.3))]);
+    assert!(better.verdict.headline.contains("higher share of right answers"), "{}", better.verdict.headline);
 }
 
 proptest! {

@@ -33,6 +33,8 @@ pub struct Made {
     pub own: (f64, f64),
     /// From this step on all rewards are alike, and this is what is left of their advantages.
     pub idle: Option<(i64, f32)>,
+    /// The rewards of wrong and of right answers.
+    pub paid: [f32; 2],
 }
 
 impl Default for Made {
@@ -49,6 +51,7 @@ impl Default for Made {
             wander: (0.0, 0.0),
             own: (0.0, 0.0),
             idle: None,
+            paid: [0.0, 1.0],
         }
     }
 }
@@ -92,7 +95,7 @@ impl Made {
                     groups.push(*step * 1_000 + group as i64);
                     samples.push((sample as i64) + 10 * group as i64 + 1_000 * *step);
                     let idle = self.idle.filter(|(from, _)| step >= from).map(|(_, left)| left);
-                    rewards.push(if idle.is_some() { 0.2 } else { f32::from(u8::from(*right)) });
+                    rewards.push(if idle.is_some() { 0.2 } else { self.paid[usize::from(*right)] });
                     advantages.push(idle.unwrap_or((f64::from(u8::from(*right)) - mean) as f32));
                     prompts.push(vec![*step as i32, group as i32, 7]);
                     ids.push((0..tokens).map(|_| random.below(50) as i32).collect());

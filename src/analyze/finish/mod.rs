@@ -103,7 +103,8 @@ pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<
         || judged.diagnosed(),
         || clusters::clusters(groups, &judged.source, &judged.collected, &judged.plan),
     );
-    Ok(ComparedRun { core, clusters: clusters? })
+    let two_rewards = judged.collected.rewards.reward.two();
+    Ok(ComparedRun { core, clusters: clusters?, two_rewards })
 }
 
 /// What was collected, with the thresholds of all batches and the verdict on every candidate.

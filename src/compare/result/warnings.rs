@@ -16,6 +16,8 @@ pub enum CompareCode {
     RunInTrouble,
     /// The runs were not logged or analysed alike.
     NotAlike,
+    /// Rewards are on scales of their own.
+    RewardScales,
     /// Too few steps are aligned for a test over steps.
     FewSteps,
     /// Neighbouring steps differ alike.
@@ -44,6 +46,7 @@ impl CompareCode {
         Self::SameLog,
         Self::RunInTrouble,
         Self::NotAlike,
+        Self::RewardScales,
         Self::FewSteps,
         Self::SerialCorrelation,
         Self::UnalignedSteps,
@@ -63,6 +66,7 @@ impl CompareCode {
             Self::SameLog => "same_log",
             Self::RunInTrouble => "run_in_trouble",
             Self::NotAlike => "not_alike",
+            Self::RewardScales => "reward_scales",
             Self::FewSteps => "few_steps",
             Self::SerialCorrelation => "serial_correlation",
             Self::UnalignedSteps => "unaligned_steps",

@@ -12,6 +12,7 @@ use super::correction::{hangs_together, has_few_left};
 use super::names::Names;
 use super::quantities::Metric;
 use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
+use super::reward_scale::Scale;
 use super::trainer::Trainer;
 use crate::analyze::ComparedRun;
 use crate::analyze::result::{ClusterUnit, RunState};
@@ -145,6 +146,24 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
 fn tokenizer(run: &ComparedRun) -> Option<String> {
     let name = run.provenance.metadata.get("tokenizer")?;
     (!name.ends_with("tokenizer.json")).then(|| name.chars().take(40).collect())
+}
+
+/// A warning of rewards that cannot be compared.
+pub fn of_scales([base, arm]: [&Arm; 2], scales: [Scale; 2], has_answers: bool) -> CompareWarning {
+    let [a, b] = scales.map(Scale::text);
+    let instead = match has_answers {
+        true => "right answers are compared in their place",
+        false => "and what is right is not known of both",
+    };
+    warning(
+        CompareCode::RewardScales,
+        format!(
+            "{} and {} have rewards on scales of their own ({a} against {b}): their means are not tested, {instead}",
+            base.name, arm.name
+        ),
+        "say what is right in both logs (--pass), or log both rewards on one scale",
+        &NONE,
+    )
 }
 
 /// Metrics of a run that one warning names.

@@ -14,7 +14,7 @@ use crate::report::page::{self, Fact, FirstScreen, Page, Section, Tone, figures}
 use crate::report::text::prose;
 
 /// Metrics of the first screen.
-const FIRST: [&str; 3] = ["reward", "entropy", "silenced_ratio"];
+const FIRST: [&str; 2] = ["entropy", "silenced_ratio"];
 /// Sentences and runs of the first screen at most.
 const DIFFERENCES: usize = 6;
 const ALIKE: usize = 4;
@@ -167,7 +167,10 @@ fn facts(comparison: &Comparison) -> Vec<Fact> {
             r.p_adjusted.map_or_else(none, shown_p)
         ),
     };
-    FIRST.iter().filter_map(row).map(fact).collect()
+    // Right answers stand in for rewards that cannot be compared.
+    let is_tested = |name: &&str| row(name).is_some_and(|r| r.p_value.is_some());
+    let first = if is_tested(&"reward") || !is_tested(&"pass_rate") { "reward" } else { "pass_rate" };
+    std::iter::once(&first).chain(&FIRST).filter_map(row).map(fact).collect()
 }
 
 fn limits(comparison: &Comparison) -> Section {
