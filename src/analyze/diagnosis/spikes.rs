@@ -31,13 +31,10 @@ pub fn energy(
     let deviations: Vec<(i64, f64)> =
         energy.iter().map(|(step, e)| (*step, (e / middle).ln().abs())).collect();
     let deviation = median(&deviations);
-    // A run starts high and calms down as it learns: a spike rises over the step before it. The first step has
-    // none, and is held against the next, which is far below it only where it calms down all at once.
-    let rises = energy.windows(2).map(|pair| (TIMES_MEDIAN.sqrt() * pair[0].1, pair[1]));
-    let first = energy.windows(2).take(1).map(|pair| (TIMES_MEDIAN * pair[1].1, pair[0]));
-    let mut spikes: Vec<(i64, f64)> = first
-        .chain(rises)
-        .filter(|(least, (_, e))| e > least)
+    // A run starts high and calms down as it learns: a spike rises over the step before it.
+    let rises = energy.windows(2).map(|pair| (pair[0].1, pair[1]));
+    let mut spikes: Vec<(i64, f64)> = rises
+        .filter(|(before, (_, e))| *e > TIMES_MEDIAN.sqrt() * before)
         .map(|(_, spike)| spike)
         .filter(|(_, e)| *e > TIMES_MEDIAN * middle && (e / middle).ln() > DEVIATIONS * deviation)
         .collect();
