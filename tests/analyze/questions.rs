@@ -338,7 +338,7 @@ fn parts_of_two_tasks_leave_what_is_right_to_the_reward() {
     let write = |parts: [&'static str; 2], bonus: f32| {
         let n = 64;
         let of = |value: &dyn Fn(usize) -> f32| floats(&(0..n).map(value).collect::<Vec<f32>>());
-        let right = |i: usize| f32::from(u8::from(i % 3 != 0));
+        let right = |i: usize| f32::from(u8::from(!i.is_multiple_of(3)));
         let task = |i: usize, task: usize| if i / 4 % 2 == task { right(i) } else { 0.0 };
         let groups: Vec<i64> = (0..n as i64).map(|i| i / 4).collect();
         let columns = vec![

@@ -382,7 +382,8 @@ fn guesses_of_a_critic_are_not_paid_length() {
         log.rewards = log.parts[0].1.clone();
         for (row, ids) in log.ids.iter().enumerate() {
             let expected = 0.9 - 0.004 * ids.len() as f32;
-            let of_token = |t: usize| log.rewards[row] - expected + if t % 2 == 0 { 0.05 } else { -0.05 };
+            let of_token =
+                |t: usize| log.rewards[row] - expected + if t.is_multiple_of(2) { 0.05 } else { -0.05 };
             log.token_advantages.push((0..ids.len()).map(of_token).collect());
         }
     });
