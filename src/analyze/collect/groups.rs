@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::rows::{Place, Row, SeveralRows, places};
+use super::rows::{Place, Row, Rows, SeveralRows, places};
 use super::signs::facts::Rounding;
 use crate::analyze::right::RightRule;
 use crate::ingest::Id;
@@ -136,7 +136,7 @@ impl GroupsOfStep {
 pub struct GroupTable {
     steps: BTreeMap<i64, GroupsOfStep>,
     /// The rows of responses, where a response may have several.
-    rows: Vec<Row>,
+    rows: Rows,
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
     open: Option<((i64, Id), GroupTally)>,
@@ -156,19 +156,19 @@ impl GroupTable {
 
     /// Remembers a row of a response that may have several.
     pub fn add_row(&mut self, row: Row) {
-        self.rows.push(row);
+        self.rows.add(row);
     }
 
     /// Puts what may come in any order into one.
     pub fn settle(&mut self) {
-        self.rows.sort_unstable();
+        self.rows.settle();
     }
 
-    /// Counts every response once that has several rows. Tokens and energy stay those of all rows: each trains.
+    /// Counts every response once that has several rows, if the rows of all groups are known. Tokens and energy stay
+    /// those of all rows: each trains.
     pub fn count_responses_once(&mut self) -> SeveralRows {
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.sort_unstable();
-        let mut several = SeveralRows::default();
+        let (rows, of_groups) = self.rows.take();
+        let mut several = SeveralRows { of_groups, ..SeveralRows::default() };
         for (step, groups) in self.steps.iter_mut().filter(|_| !rows.is_empty()) {
             for (id, tally) in &mut groups.0 {
                 let group = group_hash(*step, id).word();
@@ -176,7 +176,10 @@ impl GroupTable {
                 let of_group = &rows[from..from + rows[from..].partition_point(|row| row.group == group)];
                 if let Some(places) = places(of_group) {
                     several.add(&places);
-                    tally.count(of_group.iter().zip(&places).filter(|(_, place)| **place == Place::First));
+                    if of_groups == 1 {
+                        tally
+                            .count(of_group.iter().zip(&places).filter(|(_, place)| **place == Place::First));
+                    }
                 }
             }
         }
@@ -193,7 +196,7 @@ impl GroupTable {
     pub fn merge(&mut self, mut other: Self) {
         self.close();
         other.close();
-        self.rows.append(&mut other.rows);
+        self.rows.merge(std::mem::take(&mut other.rows));
         for (step, groups) in other.steps {
             match self.steps.entry(step) {
                 Entry::Vacant(free) => {

@@ -6,6 +6,56 @@ use crate::ingest::{Column, Id, Mixer, TokenBatch};
 /// First and last ids that rows of the same turn are held against each other by.
 const COMPARED: usize = 8;
 
+/// Rows that are remembered: 40 MB.
+const MOST: usize = 1 << 20;
+
+/// The rows of a run. Of more than [`MOST`] those of every second group are remembered, of every fourth, and so on: a
+/// hash of the group says of which, so neither order nor split changes the choice.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Rows {
+    kept: Vec<Row>,
+    halved: u32,
+}
+
+impl Rows {
+    /// Remembers a row.
+    pub fn add(&mut self, row: Row) {
+        if row.is_kept(self.halved) {
+            self.kept.push(row);
+            self.bound();
+        }
+    }
+
+    /// Adds those of another part.
+    pub fn merge(&mut self, mut other: Self) {
+        if self.halved != other.halved {
+            self.halved = self.halved.max(other.halved);
+            self.kept.retain(|row| row.is_kept(self.halved));
+            other.kept.retain(|row| row.is_kept(self.halved));
+        }
+        self.kept.append(&mut other.kept);
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        while self.kept.len() > MOST && self.halved < u64::BITS - 1 {
+            self.halved += 1;
+            self.kept.retain(|row| row.is_kept(self.halved));
+        }
+    }
+
+    /// Puts them into an order.
+    pub fn settle(&mut self) {
+        self.kept.sort_unstable();
+    }
+
+    /// Those of the groups that are kept, sorted, and of how many groups one is kept.
+    pub fn take(&mut self) -> (Vec<Row>, u64) {
+        self.settle();
+        (std::mem::take(&mut self.kept), 1 << self.halved)
+    }
+}
+
 /// A row, as far as it tells which response it is of.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
@@ -56,6 +106,10 @@ impl Row {
         }
     }
 
+    fn is_kept(&self, halved: u32) -> bool {
+        self.group.leading_zeros() >= halved
+    }
+
     /// Its reward; NaN where not logged.
     pub fn reward(&self) -> f32 {
         f32::from_bits(self.reward)
@@ -93,6 +147,8 @@ pub fn places(rows: &[Row]) -> Option<Vec<Place>> {
 /// How many responses have several rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeveralRows {
+    /// Of so many groups one was looked at; where this is not 1, every row counts as a response.
+    pub of_groups: u64,
     /// Rows of their groups.
     pub rows: u64,
     /// Responses of their groups.
@@ -134,6 +190,27 @@ mod tests {
         assert_eq!(of(&epochs), Some(vec![Again, First, First, Again]));
         let turns = [(1, 0, 0, 9, 1.0), (1, 1, 0, 8, 1.0), (2, 0, 0, 7, 0.0), (1, 1, 1, 8, 1.0)];
         assert_eq!(of(&turns), Some(vec![First, Turn, First, Again]));
+    }
+
+    #[test]
+    fn rows_of_the_same_groups_are_kept_in_any_split() {
+        let row =
+            |number: u64| Row { group: (number / 2).wrapping_mul(0x9E37_79B9_7F4A_7C15), ..Row::default() };
+        let of = |numbers: std::ops::Range<u64>| {
+            let mut rows = Rows::default();
+            numbers.for_each(|number| rows.add(row(number)));
+            rows
+        };
+        let most = MOST as u64;
+        assert_eq!(of(0..most).take().1, 1, "all");
+        let (kept, of_groups) = of(0..3 * most).take();
+        assert_eq!(of_groups, 4);
+        assert!(kept.len() > MOST / 2 && kept.len() <= MOST, "{}", kept.len());
+        assert!(kept.chunks(2).all(|pair| pair[0].group == pair[1].group), "whole groups");
+        let mut split = of(2 * most + 7..3 * most);
+        split.merge(of(0..5));
+        split.merge(of(5..2 * most + 7));
+        assert_eq!(split.take(), (kept, 4));
     }
 
     #[test]

@@ -23,14 +23,21 @@ pub fn warning(several: &SeveralRows) -> Option<Warning> {
              responses",
         ),
     };
+    let (rows, responses) = (grouped(several.rows), grouped(several.responses));
+    let message = match several.of_groups {
+        1 => format!(
+            "{rows} rows are of {responses} responses, {of}: groups, pass@k, forks and length by outcome count a response \
+             once; numbers of responses, mean rewards and lengths, cut responses, loops and causes count rows"
+        ),
+        groups => format!(
+            "in the one of {} groups that was looked at, {rows} rows are of {responses} responses, {of}: the log has too many \
+             rows to count each response once, so all but forks and length by outcome count rows",
+            grouped(groups)
+        ),
+    };
     Some(Warning {
         code: WarningCode::SeveralRows,
-        message: format!(
-            "{} rows are of {} responses, {of}: groups, pass@k, forks and length by outcome count a response once; numbers of \
-             responses, mean rewards and lengths, cut responses, loops and causes count rows",
-            grouped(several.rows),
-            grouped(several.responses)
-        ),
+        message,
         hint: hint.into(),
         evidence: vec![
             evidence(None, "rows", several.rows as f64),
