@@ -27,6 +27,7 @@ mod signals;
 mod spikes;
 mod state;
 mod task_mix;
+mod told_reward;
 mod verdict;
 mod within_groups;
 mod words;

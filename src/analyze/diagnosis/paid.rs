@@ -1,6 +1,7 @@
 //! Whether the reward still pays for something: its slope within groups.
 
 use super::same_prompts::quantity;
+use super::told_reward::lost_from;
 use super::within_groups::Slopes;
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
 
@@ -8,9 +9,13 @@ use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
 const ERRORS: f64 = 3.0;
 
 /// Whether the reward follows a signal within groups (within steps, where there are no siblings) from a step on.
-/// Where too few responses differ in it, nothing speaks against that.
+/// Where too few responses differ in it, nothing speaks against that. A reward that what is logged said before, and does not
+/// say from there on, no longer pays for what it did.
 pub fn is_paid(facts: &ResponseFacts, parts: &[String], signal: &str, from: i64) -> bool {
     let Some(of) = quantity(signal, parts) else { return true };
+    if lost_from(facts, parts.len(), from).is_some() {
+        return false;
+    }
     let units = facts.units().filter(|unit| unit[0].step >= from);
     // The signal on the reward, not the reward on it: groups whose rewards are all the same count, too.
     let target = |fact: &ResponseFact| of(fact).unwrap_or(f64::NAN);

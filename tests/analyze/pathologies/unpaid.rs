@@ -150,3 +150,42 @@ fn a_reward_that_is_turned_round_is_not_chance() {
     assert_eq!(alarms(&found)[0], "advantage_contradicts_reward", "{}", told(&found));
     assert!(!message(&found, CauseCode::UninformativeReward).contains("chance"), "{}", told(&found));
 }
+
+/// From step 12 of 24 on the grader misses most right answers, or passes most of the wrong ones.
+#[test]
+fn a_grader_that_errs_from_a_step_on_is_named() {
+    for (misses, passes) in [(0.8, 0.0), (0.95, 0.0), (0.0, 0.8)] {
+        let found = regraded(Shape { groups: 16, ..LEARNS }, |log, random| {
+            log.parts.retain(|(name, _)| *name == "reward/answer");
+            let answers = part(log, "reward/answer").to_vec();
+            let mut graded = |(row, answer): (usize, &f32)| match (way(log, row) > 0.5, *answer > 0.0) {
+                (false, _) => *answer,
+                (true, true) => f32::from(u8::from(random.unit() >= misses)),
+                (true, false) => f32::from(u8::from(random.unit() < passes)),
+            };
+            log.rewards = answers.iter().enumerate().map(&mut graded).collect();
+        });
+        assert_eq!(alarms(&found), ["uninformative_reward"], "{misses} {passes}: {}", told(&found));
+        assert_eq!(found.diagnosis.causes[0].from_step, Some(12), "{}", told(&found));
+        let said = message(&found, CauseCode::UninformativeReward);
+        assert!(said.ends_with("the grader errs"), "{said}");
+        assert!(!found.verdict.health.contains("no damage"), "{}", found.verdict.health);
+        assert_eq!(found.diagnosis.state == RunState::Damaged, misses > 0.0, "{}", told(&found));
+    }
+}
+
+/// Less for every right answer from step 12 on, and less for long ones: what is logged still says the reward.
+#[test]
+fn a_reward_that_follows_from_responses_is_no_grader_that_errs() {
+    for weight in [0.0, 0.5] {
+        let found = regraded(LEARNS, |log, _| {
+            log.parts.retain(|(name, _)| *name == "reward/answer");
+            let rows = part(log, "reward/answer").iter().zip(&log.ids).enumerate();
+            let less =
+                |answer: f32, ids: &[i32]| 0.5 * answer - weight * ids.len() as f32 / LEARNS.length as f32;
+            log.rewards =
+                rows.map(|(row, (a, ids))| if way(log, row) > 0.5 { less(*a, ids) } else { *a }).collect();
+        });
+        assert_eq!(message(&found, CauseCode::UninformativeReward), "", "{weight}: {}", told(&found));
+    }
+}

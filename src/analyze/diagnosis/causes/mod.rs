@@ -7,6 +7,7 @@ mod composition;
 mod crossed_signs;
 mod dead_groups;
 mod entropy_of_another_policy;
+mod erring_grader;
 mod excess;
 mod failed_grader;
 mod gap;

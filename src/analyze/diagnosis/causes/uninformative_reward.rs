@@ -12,16 +12,18 @@
 //! possible where what is logged explains 5 % of the reward (lower end), and says nothing of ranks. Where nothing
 //! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded
 //! as differently as any: length and entropy need not tell a right answer.
-//! A reward that is the same for right and wrong answers is told as such (`failed_grader`).
+//! A reward that is the same for right and wrong answers is told as such (`failed_grader`), and so is one that errs from a
+//! step on (`erring_grader`).
 //! A reward that broke in the middle of a run, or was mended there, is looked for on the side of the step at
 //! which the share of groups whose reward does not follow what is right changed (`lasting`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
+use super::super::told_reward::OF_RESPONSES;
 use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::composition::components;
-use super::failed_grader;
 use super::lasting::{Counts, Side};
 use super::siblings::{Endings, Pairs, is_mixed, more_where};
+use super::{erring_grader, failed_grader};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -46,6 +48,14 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if let Some(failed) = failed_grader::examine(patient) {
         return failed;
     }
+    match by_chance(patient) {
+        chance if chance.is_likely() => chance,
+        other => erring_grader::examine(patient).unwrap_or(other),
+    }
+}
+
+/// A reward that looks like chance, over the run or on one side of a step.
+fn by_chance(patient: &Patient<'_>) -> Finding {
     let of_the_run = examine_side(patient, Side::Whole);
     let Some(broken) = broken_side(patient).map(|side| examine_side(patient, side)) else {
         return of_the_run;
@@ -112,12 +122,8 @@ fn is_witness(patient: &Patient<'_>, side: Side, right: &Right<'_>, made_of: &[u
 /// The share of the reward that parts, length, cuts, entropy and surprisal explain.
 fn explained_by(patient: &Patient<'_>, side: Side, parts: &[usize]) -> Option<Explained> {
     let owned: Vec<OwnedFeature> = parts.iter().map(|index| part(*index)).collect();
-    let length = |f: &ResponseFact| f64::from(f.length);
-    let cut = |f: &ResponseFact| f64::from(u8::from(f.truncated == Some(true)));
-    let entropy = |f: &ResponseFact| f64::from(f.entropy);
-    let surprisal = |f: &ResponseFact| f64::from(f.surprisal);
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
-    features.extend([&length as Feature<'_>, &cut, &entropy, &surprisal]);
+    features.extend(OF_RESPONSES.iter().map(|of| of as Feature<'_>));
     let reward = |f: &ResponseFact| f64::from(f.reward);
     explained(side.units(patient), &reward, &features)
 }
