@@ -235,6 +235,14 @@ fn a_gate_turns_the_summary_into_an_exit_code() {
     let said = String::from_utf8_lossy(&undefined.stderr).into_owned();
     assert!(said.contains("totals.clipped has no value here") && said.contains("cannot be judged"), "{said}");
     assert_eq!(gate("verdict.health>1").status.code(), Some(2));
+    // The state of the run, which is healthy; who asks for a state that there is not is told which there are.
+    assert_eq!(gate("suspicious").status.code(), Some(0));
+    let failed = gate("healthy");
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("healthy: diagnosis.state is healthy"));
+    let misspelt = gate("damged");
+    assert_eq!(misspelt.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&misspelt.stderr).contains("damaged, collapsed"));
     // A place that this run does not have, of a field that summaries have.
     let beyond = gate("steps.4000.mean_reward<0.1");
     let said = String::from_utf8_lossy(&beyond.stderr).into_owned();

@@ -1,27 +1,33 @@
-//! Conditions on the summary that make the program fail: `s2t.fraction>3e-4`.
+//! Conditions on the summary that make the program fail: `s2t.fraction>3e-4`, or a state: `damaged`.
 
 mod place;
 
 use serde_json::Value;
 
 use super::condition::Condition;
-use super::result::{RunAnalysis, WarningCode};
+use super::result::{RunAnalysis, RunState, WarningCode};
 use crate::error::{Error, Result};
 
-/// A condition on a number of the summary; the gate fails where it holds.
+/// A condition on a number of the summary, or on the state of the run; the gate fails where it holds.
 ///
 /// ```
 /// use stapo_analyze::analyze::Gate;
 ///
 /// let gate = Gate::parse("s2t.fraction>1e-4")?;
-/// let summary = serde_json::json!({"s2t": {"fraction": 3e-4}});
+/// let summary = serde_json::json!({"s2t": {"fraction": 3e-4}, "diagnosis": {"state": "collapsed"}});
 /// assert!(gate.check_value(&summary, "summary.json")?.is_some());
+/// assert!(Gate::parse("damaged")?.check_value(&summary, "summary.json")?.is_some());
 /// # Ok::<(), stapo_analyze::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Gate {
-    condition: Condition,
-    path: Vec<String>,
+pub struct Gate(Asked);
+
+#[derive(Clone, Debug)]
+enum Asked {
+    /// A state of the run, or a worse one.
+    State(RunState),
+    /// A number, and the names that lead to it.
+    Number(Condition, Vec<String>),
 }
 
 /// What a gate says of a result.
@@ -72,6 +78,17 @@ fn forget_step(value: &mut Value, step: i64) {
     }
 }
 
+fn judge_state(asked: RunState, summary: &Value, file: &str) -> Judged {
+    let name = asked.name();
+    match summary["diagnosis"]["state"].as_str().and_then(RunState::named) {
+        None => Judged::Missing(format!("{name}: {file} has no state of a run")),
+        Some(state) if state.is_or_worse(asked) => {
+            Judged::Failed(format!("{name}: diagnosis.state is {}", state.name()))
+        }
+        Some(_) => Judged::Passed,
+    }
+}
+
 impl Gate {
     /// Fields that are null where there is nothing of the kind, which is an answer: no step went wrong, nothing
     /// collapsed. A condition on such a null does not hold. All other nulls are values that are missing or not
@@ -85,19 +102,26 @@ impl Gate {
         "spurious_cancelled_share",
     ];
 
-    /// Reads `path>number`. A path names fields of the summary, with numbers for places in lists
-    /// (from the end where negative); `warnings.CODE` is the number of such warnings.
+    /// Reads `path>number`, or the name of a [`RunState`]. A path names fields of the summary, with numbers for
+    /// places in lists (from the end where negative); `warnings.CODE` is the number of such warnings.
     pub fn parse(text: &str) -> Result<Self> {
+        if let Some(state) = RunState::named(text.trim()) {
+            return Ok(Self(Asked::State(state)));
+        }
         let refuse = |message: &str| Error::Usage {
             message: format!("--fail-on {text}: {message}"),
-            hint: "write a field of summary.json, a comparison and a number: \"s2t.fraction>3e-4\"".into(),
+            hint: format!(
+                "write a field of summary.json, a comparison and a number: \"s2t.fraction>3e-4\"; or a state of the \
+                 run: {}",
+                RunState::ALL.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ")
+            ),
         };
         let condition = Condition::parse(text).map_err(refuse)?;
         let path: Vec<String> = condition.name.split('.').map(str::to_owned).collect();
         if path.iter().any(String::is_empty) {
             return Err(refuse("no field"));
         }
-        Ok(Self { condition, path })
+        Ok(Self(Asked::Number(condition, path)))
     }
 
     /// What to say where the condition holds or cannot be judged, since the value is undefined in this run
@@ -136,19 +160,21 @@ impl Gate {
     }
 
     fn judge_value(&self, summary: &Value, file: &str) -> Result<Judged> {
+        let (condition, names) = match &self.0 {
+            Asked::State(state) => return Ok(judge_state(*state, summary, file)),
+            Asked::Number(condition, names) => (condition, names),
+        };
         let values = self.values(summary);
         if values.is_empty() {
-            let missing = place::missing(summary, &self.path, file);
-            return Ok(Judged::Missing(format!("{}: {missing}", self.condition.text)));
+            let missing = place::missing(summary, names, file);
+            return Ok(Judged::Missing(format!("{}: {missing}", self.text())));
         }
-        let (text, path) = (&self.condition.text, self.path.join("."));
+        let (text, path) = (self.text(), names.join("."));
         let mut judged = Judged::Passed;
         for value in values {
             let number = match value {
                 Value::Bool(b) => f64::from(u8::from(b)),
-                Value::Null
-                    if self.path.last().is_some_and(|f| Self::NULL_IS_NOTHING.contains(&f.as_str())) =>
-                {
+                Value::Null if names.last().is_some_and(|f| Self::NULL_IS_NOTHING.contains(&f.as_str())) => {
                     continue;
                 }
                 Value::Null => {
@@ -162,7 +188,7 @@ impl Gate {
                     hint: format!("name a number inside of it: look into {file} (--format json)"),
                 })?,
             };
-            if self.condition.holds(number) {
+            if condition.holds(number) {
                 return Ok(Judged::Failed(format!("{text}: {path} is {number}")));
             }
         }
@@ -171,19 +197,33 @@ impl Gate {
 
     /// The condition as written.
     pub fn text(&self) -> &str {
-        &self.condition.text
+        match &self.0 {
+            Asked::State(state) => state.name(),
+            Asked::Number(condition, _) => &condition.text,
+        }
     }
 
-    /// The names that lead to the field, from the outermost on.
+    /// The names that lead to the field, from the outermost on; none where it is about a state.
     pub fn path(&self) -> &[String] {
-        &self.path
+        match &self.0 {
+            Asked::State(_) => &[],
+            Asked::Number(_, names) => names,
+        }
+    }
+
+    /// The state that it is about, where it is about one.
+    pub fn state(&self) -> Option<RunState> {
+        match self.0 {
+            Asked::State(state) => Some(state),
+            Asked::Number(..) => None,
+        }
     }
 
     /// Refuses a code of a warning that is none of these: it would never fail.
     pub fn require_code_of(&self, codes: &[&str]) -> Result<()> {
         match self.code() {
             Some(code) if !codes.contains(&code) => Err(Error::Usage {
-                message: format!("--fail-on {}: there is no warning `{code}`", self.condition.text),
+                message: format!("--fail-on {}: there is no warning `{code}`", self.text()),
                 hint: format!("its code is one of {}", codes.join(", ")),
             }),
             _ => Ok(()),
@@ -192,7 +232,7 @@ impl Gate {
 
     /// The code of the warnings that are to be counted, where it is about these.
     pub fn code(&self) -> Option<&str> {
-        match &self.path[..] {
+        match self.path() {
             [list, code] if list == "warnings" && code.parse::<i64>().is_err() => Some(code),
             _ => None,
         }
@@ -205,7 +245,7 @@ impl Gate {
         {
             return vec![Value::from(warnings.iter().filter(|w| w["code"] == code).count())];
         }
-        place::values(summary, &self.path)
+        place::values(summary, self.path())
     }
 }
 
@@ -217,8 +257,11 @@ mod tests {
     #[test]
     fn conditions_are_read() {
         let gate = Gate::parse("s2t.fraction >= 3e-4").unwrap();
-        assert_eq!(gate.path, vec!["s2t".to_owned(), "fraction".into()]);
-        assert!(gate.condition.holds(3e-4) && !gate.condition.holds(2e-4));
+        assert_eq!(gate.path(), ["s2t", "fraction"]);
+        let fails = |fraction: f64| {
+            gate.check_value(&serde_json::json!({"s2t": {"fraction": fraction}}), "x.json").unwrap().is_some()
+        };
+        assert!(fails(3e-4) && !fails(2e-4));
         for bad in ["", "s2t.fraction", ">3", "a..b>1", "a>b", "a>NaN"] {
             assert!(Gate::parse(bad).is_err(), "{bad}");
         }
@@ -262,6 +305,30 @@ mod tests {
         assert!(check("rows.h.p<0.3").unwrap().unwrap().ends_with("is 0.2"));
         assert!(check("state>1").unwrap_err().to_string().contains("is not a number"));
         assert!(check("rows>1").is_err());
+    }
+
+    /// Every state is read by its name in the JSON. Who asks for damage asks for a collapse, too.
+    #[test]
+    fn states_are_asked_for_by_name() {
+        let failing = |asked: &str| -> Vec<&str> {
+            let gate = Gate::parse(asked).unwrap();
+            let fails = |state: &&RunState| {
+                let summary = serde_json::json!({"diagnosis": {"state": state}});
+                gate.check_value(&summary, "x.json").unwrap().is_some()
+            };
+            RunState::ALL.iter().filter(fails).map(|state| state.name()).collect()
+        };
+        assert_eq!(failing("suspicious"), ["suspicious", "damaged", "collapsed"]);
+        assert_eq!(failing(" damaged "), ["damaged", "collapsed"]);
+        for itself in ["healthy", "collapsed", "untrained", "unknown"] {
+            assert_eq!(failing(itself), [itself]);
+        }
+        let schema = serde_json::to_string(&schemars::schema_for!(RunState)).unwrap();
+        assert_eq!(schema.matches("\"const\"").count(), RunState::ALL.len(), "{schema}");
+        let misspelt = Gate::parse("damged").unwrap_err();
+        assert!(misspelt.hint().unwrap().contains("healthy, suspicious, damaged, collapsed"), "{misspelt}");
+        let of_none = Gate::parse("damaged").unwrap().check_value(&serde_json::json!({}), "x.json");
+        assert!(of_none.unwrap_err().to_string().contains("x.json has no state of a run"));
     }
 
     #[test]

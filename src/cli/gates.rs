@@ -18,7 +18,14 @@ pub fn of_summary(conditions: &[String]) -> Result<Vec<Gate>> {
 /// Conditions on `compare.json`.
 pub fn of_comparison(conditions: &[String]) -> Result<Vec<Gate>> {
     let codes: Vec<&str> = CompareCode::ALL.iter().map(|code| code.name()).collect();
-    checked(conditions, &["compare"], "compare.json", &codes)
+    let gates = checked(conditions, &["compare"], "compare.json", &codes)?;
+    match gates.iter().find(|gate| gate.state().is_some()) {
+        Some(gate) => Err(Error::Usage {
+            message: format!("--fail-on {}: compare.json has no state, each run has its own", gate.text()),
+            hint: "\"warnings.run_in_trouble>0\" holds where a run is damaged or collapsed".into(),
+        }),
+        None => Ok(gates),
+    }
 }
 
 fn checked(conditions: &[String], names: &[&str], file: &str, codes: &[&str]) -> Result<Vec<Gate>> {
@@ -32,6 +39,7 @@ fn checked(conditions: &[String], names: &[&str], file: &str, codes: &[&str]) ->
         let gate = Gate::parse(text)?;
         match gate.code() {
             Some(code) => require_code(&gate, code, codes)?,
+            None if gate.state().is_some() => {}
             None => require_field(&gate, &schemas, file)?,
         }
         Ok(gate)

@@ -195,6 +195,10 @@ fn bad_arguments_and_scalars_are_refused_with_their_place() {
         program().arg(&grpo).arg(&grpo).args(["--fail-on", "metrics.nothing.p>1"]),
         &["no field `metrics.nothing.p`"],
     );
+    fails(
+        program().arg(&grpo).arg(&grpo).args(["--fail-on", "damaged"]),
+        &["each run has its own", "warnings.run_in_trouble>0"],
+    );
     fails(program().args(["--arm", "x"]), &["--arm x: no name"]);
     fails(program().args(["--arm", "x=a.parquet,"]), &["is empty"]);
     let report = folder.path().join("out");

@@ -49,6 +49,41 @@ pub enum RunState {
     Unknown,
 }
 
+impl RunState {
+    /// All, from well to gone, and then those in which no damage could be told.
+    pub const ALL: &'static [Self] =
+        &[Self::Healthy, Self::Suspicious, Self::Damaged, Self::Collapsed, Self::Untrained, Self::Unknown];
+
+    /// The name in `summary.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Suspicious => "suspicious",
+            Self::Damaged => "damaged",
+            Self::Collapsed => "collapsed",
+            Self::Untrained => "untrained",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The state of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|state| state.name() == name)
+    }
+
+    /// Whether a run in this state stands as badly as one that is `asked`, or worse: who asks for damage asks for a
+    /// collapse, too. The states of runs in which nothing is wrong, or that cannot be judged, are only themselves.
+    #[must_use]
+    pub fn is_or_worse(self, asked: Self) -> bool {
+        let badness = |state: Self| {
+            [Self::Suspicious, Self::Damaged, Self::Collapsed].into_iter().position(|bad| bad == state)
+        };
+        self == asked || badness(asked).zip(badness(self)).is_some_and(|(asked, is)| is > asked)
+    }
+}
+
 /// Something that got worse and stayed so.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Damage {

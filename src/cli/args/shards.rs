@@ -88,7 +88,7 @@ pub struct MergeArgs {
     #[command(flatten)]
     pub showing: ShowingArgs,
 
-    /// Exit with 1 when a number of the summary meets CONDITION (repeatable)
+    /// Exit with 1 when a number of the summary meets CONDITION, or the run a state, such as damaged (repeatable)
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
     pub fail_on: Vec<String>,
 

@@ -33,7 +33,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub until_idle: Option<Duration>,
 
-    /// End with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4" (repeatable)
+    /// End with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4", or the run a state, such
+    /// as damaged (repeatable)
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Alerts")]
     pub fail_on: Vec<String>,
 
