@@ -15,12 +15,13 @@ const EVENTS: usize = 16;
 
 /// Writes the diagnosis and the tokens that drive the update.
 pub fn write(out: &mut String, analysis: &RunAnalysis) {
-    findings(out, &analysis.diagnosis);
+    let steps: Vec<i64> = analysis.steps.iter().map(|row| row.step).collect();
+    findings(out, &analysis.diagnosis, &steps);
     drivers(out, analysis);
 }
 
-/// Writes damage, causes and what could not be checked.
-pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
+/// Writes damage, causes and what could not be checked in a run of these steps.
+pub fn findings(out: &mut String, diagnosis: &Diagnosis, steps: &[i64]) {
     out.push_str("## Diagnosis\n\n");
     for damage in &diagnosis.damage {
         let (before, after) = (number(damage.before), number(damage.after));
@@ -35,10 +36,9 @@ pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
     }
     let one = |event: &Event| {
         let direction = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
-        let end = event.before.map(|before| format!(", no more from step {before} on")).unwrap_or_default();
-        format!("{}{direction} ({}) at step {}{end}", event.name, event.kind, event.from)
+        format!("{}{direction} ({}) at {}", event.name, event.kind, event.when())
     };
-    let events: Vec<String> = events(diagnosis).iter().take(EVENTS).map(one).collect();
+    let events: Vec<String> = events(diagnosis, steps).iter().take(EVENTS).map(one).collect();
     if !events.is_empty() {
         let _ = writeln!(out, "\nOrder of events: {}.", said(&events.join(", ")));
     }

@@ -34,7 +34,8 @@ pub fn render(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
         dead.map_or_else(none, |(dead, all)| format!("{} of {}", count(dead), count(all))),
         partial_when(verdict),
     );
-    markdown_diagnosis::findings(&mut out, &analysis.diagnosis);
+    let steps: Vec<i64> = analysis.steps.iter().map(|row| row.step).collect();
+    markdown_diagnosis::findings(&mut out, &analysis.diagnosis, &steps);
     warnings(&mut out, &analysis.warnings);
     let all: Vec<&PartialStep> = analysis.steps.iter().collect();
     let shown = spread(&all, STEPS);

@@ -33,7 +33,7 @@ use crate::analyze::{PartialAnalysis, RunAnalysis};
 #[must_use]
 pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
     let charts: [fn(&RunAnalysis) -> Drawn; 16] = [
-        |run| timeline::draw(&run.diagnosis, ends(run.steps.iter().map(|row| row.step))),
+        |run| timeline::draw(&run.diagnosis, &run.steps.iter().map(|row| row.step).collect::<Vec<_>>()),
         |run| signals::draw(&run.diagnosis),
         concentration::draw,
         entropy_reward::draw,
@@ -58,13 +58,8 @@ pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
 /// Draws the charts that need no entropy, in the order of the report.
 #[must_use]
 pub fn draw_partial(analysis: &PartialAnalysis) -> Vec<Drawn> {
-    let steps = ends(analysis.steps.iter().map(|row| row.step));
-    let mut drawn = vec![timeline::draw(&analysis.diagnosis, steps), signals::draw(&analysis.diagnosis)];
+    let steps: Vec<i64> = analysis.steps.iter().map(|row| row.step).collect();
+    let mut drawn = vec![timeline::draw(&analysis.diagnosis, &steps), signals::draw(&analysis.diagnosis)];
     drawn.extend(answers::draw(&analysis.answers).into_iter().map(Ok));
     drawn
-}
-
-/// The first and the last of some steps.
-fn ends(mut steps: impl DoubleEndedIterator<Item = i64> + Clone) -> Option<(i64, i64)> {
-    steps.clone().next().zip(steps.next_back())
 }

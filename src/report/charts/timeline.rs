@@ -31,38 +31,52 @@ pub struct Event {
     pub from: i64,
     /// The step from which on it shows no more, where that is known.
     pub before: Option<i64>,
+    /// The last logged step at which it shows, where it has an end.
+    pub last: Option<i64>,
     /// Where it went, where it is a signal.
     pub direction: Option<Direction>,
 }
 
-/// Causes, damage and signs in the order of their steps.
-pub fn events(diagnosis: &Diagnosis) -> Vec<Event> {
+impl Event {
+    /// "step 12", from which on it goes on, or "steps 0 to 9".
+    pub fn when(&self) -> String {
+        match self.last.filter(|last| *last > self.from) {
+            Some(last) => format!("steps {} to {last}", self.from),
+            None => format!("step {}", self.from),
+        }
+    }
+}
+
+/// Causes, damage and signs in the order of their steps; `steps` are those of the run.
+pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
     let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
         let kind = if cause.confidence == Confidence::Likely { "likely cause" } else { "possible cause" };
         let name = words(cause.code.name());
         let before = cause.before_step;
-        events.extend(cause.from_step.map(|from| Event { kind, name, from, before, direction: None }));
+        let last = before.and_then(|before| steps.iter().copied().filter(|step| *step < before).max());
+        let event = |from: i64| Event { kind, name, from, before, last, direction: None };
+        events.extend(cause.from_step.map(event));
     }
     for damage in &diagnosis.damage {
         let direction = Some(if damage.after < damage.before { Direction::Down } else { Direction::Up });
         let (name, from) = (prose(&damage.signal), damage.from_step);
-        events.push(Event { kind: "damage", name, from, before: None, direction });
+        events.push(Event { kind: "damage", name, from, before: None, last: None, direction });
     }
     for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
         let (name, direction) = (prose(&onset.signal), Some(onset.direction));
-        events.push(Event { kind: "sign", name, from: onset.step, before: None, direction });
+        events.push(Event { kind: "sign", name, from: onset.step, before: None, last: None, direction });
     }
     events.sort_by_key(|event| event.from);
     events.truncate(MOST);
     events
 }
 
-/// Draws it for a run from its first to its last step.
-pub fn draw(diagnosis: &Diagnosis, steps: Option<(i64, i64)>) -> Drawn {
-    let events = events(diagnosis);
-    let (Some((first, last)), false) = (steps, events.is_empty()) else {
+/// Draws it for a run of these steps.
+pub fn draw(diagnosis: &Diagnosis, steps: &[i64]) -> Drawn {
+    let events = events(diagnosis, steps);
+    let (&[first, ..], &[.., last], false) = (steps, steps, events.is_empty()) else {
         return Err(Missing::new(TITLE, "a cause, or a signal that changed for good"));
     };
     let table = Columns::of(&events)
@@ -124,8 +138,7 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
 fn label(event: &Event, px: f64, width: f64) -> (String, f64, Anchor) {
     let word = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
     let short = format!("{}{word}", event.name.replace('_', " "));
-    let end = event.before.map(|before| format!(", before step {before}")).unwrap_or_default();
-    let full = format!("{short}, step {}{end}", event.from);
+    let full = format!("{short}, {}", event.when());
     let before = (px - GAP, px - GAP - EDGE, Anchor::Right);
     let behind = (px + GAP, width - EDGE - px - GAP, Anchor::Left);
     let sides = if px > width * 0.55 { [before, behind] } else { [behind, before] };
@@ -146,21 +159,24 @@ mod tests {
     use crate::analyze::result::{Cause, CauseCode};
     use crate::report::draw::scene::Shape;
 
+    fn cause(from: i64, before_step: Option<i64>) -> Cause {
+        Cause {
+            code: CauseCode::SamplerTemperature,
+            confidence: Confidence::Likely,
+            from_step: Some(from),
+            before_step,
+            message: String::new(),
+            hint: String::new(),
+            evidence: Vec::new(),
+        }
+    }
+
     /// A cause that was mended has a shorter bar than the same without an end.
     #[test]
     fn bars_end_where_causes_do() {
         let drawn = |before_step: Option<i64>| {
-            let cause = Cause {
-                code: CauseCode::SamplerTemperature,
-                confidence: Confidence::Likely,
-                from_step: Some(2),
-                before_step,
-                message: String::new(),
-                hint: String::new(),
-                evidence: Vec::new(),
-            };
-            let diagnosis = Diagnosis { causes: vec![cause], ..Diagnosis::default() };
-            draw(&diagnosis, Some((0, 20))).ok().unwrap()
+            let diagnosis = Diagnosis { causes: vec![cause(2, before_step)], ..Diagnosis::default() };
+            draw(&diagnosis, &(0..=20).collect::<Vec<_>>()).ok().unwrap()
         };
         let (mended, goes_on) = (drawn(Some(9)), drawn(None));
         let ends = |chart: &Chart| chart.table.column("before_step").unwrap().i64().unwrap().get(0);
@@ -178,6 +194,21 @@ mod tests {
         assert!((share - 7.0 / 18.0).abs() < 0.01, "steps 2 to 9 of 2 to 20: {share}");
     }
 
+    /// By the steps that are logged.
+    #[test]
+    fn labels_say_up_to_which_step_a_cause_shows() {
+        let said = |from: i64, before_step: Option<i64>, steps: &[i64]| {
+            let diagnosis = Diagnosis { causes: vec![cause(from, before_step)], ..Diagnosis::default() };
+            label(&events(&diagnosis, steps)[0], 50.0, 860.0).0
+        };
+        let every: Vec<i64> = (0..=20).collect();
+        let fifth: Vec<i64> = (0..=20).step_by(5).collect();
+        assert_eq!(said(0, Some(10), &every), "sampler temperature, steps 0 to 9");
+        assert_eq!(said(0, Some(10), &fifth), "sampler temperature, steps 0 to 5");
+        assert_eq!(said(5, Some(10), &fifth), "sampler temperature, step 5");
+        assert_eq!(said(5, None, &every), "sampler temperature, step 5");
+    }
+
     /// On a phone and on a wide page, wherever the mark is.
     #[test]
     fn labels_end_inside_the_chart() {
@@ -189,6 +220,7 @@ mod tests {
                 name: name.into(),
                 from: 23,
                 before: None,
+                last: None,
                 direction: Some(Direction::Down),
             };
             for (px, width) in
