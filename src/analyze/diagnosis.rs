@@ -94,6 +94,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         causes: examined.causes,
         onsets: changes.onsets.clone(),
         not_checked: examined.not_checked,
+        exploded: state::exploded(&patient),
         statement: state::statement(analysis.steps.len(), signs),
         signals: series.iter().map(signal::Series::shown).collect(),
     };

@@ -13,11 +13,12 @@ const CAUSES: usize = 5;
 /// Where texts begin.
 const INDENT: usize = 9;
 
-fn badge(state: RunState) -> (&'static str, &'static str) {
-    match state {
+fn badge(diagnosis: &Diagnosis) -> (&'static str, &'static str) {
+    match diagnosis.state {
         RunState::Healthy => ("32;1", "healthy"),
         RunState::Suspicious => ("33;1", "suspicious"),
         RunState::Damaged => ("31;1", "damaged"),
+        RunState::Collapsed if diagnosis.exploded => ("31;1", "entropy exploded"),
         RunState::Collapsed => ("31;1", "collapsed"),
         RunState::Untrained => ("36;1", "nothing trained"),
         RunState::Unknown => ("36;1", "cannot say"),
@@ -27,7 +28,7 @@ fn badge(state: RunState) -> (&'static str, &'static str) {
 /// Writes verdict, damage, causes and what could not be checked.
 pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
     let (verdict, diagnosis) = (&analysis.verdict, &analysis.diagnosis);
-    let (code, word) = match badge(diagnosis.state) {
+    let (code, word) = match badge(diagnosis) {
         (code, _) if diagnosis.state == RunState::Unknown && analysis.steps.len() < FEWEST_STEPS => {
             (code, "too few steps to say")
         }
@@ -41,7 +42,7 @@ pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> i
 
 /// Writes the verdict on a run of which only a part could be checked.
 pub fn headline_of_part(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
-    let (code, word) = match badge(diagnosis.state) {
+    let (code, word) = match badge(diagnosis) {
         (code, _) if diagnosis.state == RunState::Unknown => (code, "partly checked"),
         known => known,
     };
@@ -97,4 +98,17 @@ fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Resu
     let lead = format!("{} {name}: ", colours.paint(code, word));
     writeln!(out, "{}", paragraph(&lead, &visible(&cause.message), INDENT, columns()))?;
     writeln!(out, "{}", paragraph("         next: ", &visible(&cause.hint), INDENT, columns()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explosion_is_not_called_a_collapse() {
+        let said = |exploded: bool| {
+            badge(&Diagnosis { state: RunState::Collapsed, exploded, ..Diagnosis::default() }).1
+        };
+        assert_eq!([said(true), said(false)], ["entropy exploded", "collapsed"]);
+    }
 }

@@ -24,7 +24,7 @@ pub fn render(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
     let _ = write!(
         out,
         "# {}: {}\n\nTo have the rest: {}.\n\n| | |\n|---|---|\n| Tokens | **{}** in {} responses |\n| Mean reward | **{}** |\n| Trained tokens a response | **{}** |\n| Groups without any advantage | {} |\n| When it went wrong | {} |\n\n",
-        partial_word(verdict.state),
+        partial_word(analysis),
         markdown_prose(&prose(&verdict.health)),
         markdown_prose(&prose(&analysis.partial.hint)),
         count(totals.tokens),

@@ -33,6 +33,7 @@ fn collapsed_entropy_is_told_first() {
     assert_eq!(analysis.verdict.state, VerdictState::Collapsed);
     assert_eq!(analysis.verdict.first_bad_step, Some(9));
     assert!(analysis.verdict.health.starts_with("This run collapsed: entropy"));
+    assert!(!analysis.diagnosis.exploded);
     assert_eq!(analysis.diagnosis.damage[0].from_step, 9);
 }
 
@@ -41,6 +42,10 @@ fn exploded_entropy_is_told() {
     let analysis = run(16, |step| Step { entropy: if step < 12 { 0.3 } else { 3.0 }, ..healthy(step) });
     assert_eq!(analysis.warnings[0].code, WarningCode::EntropyExplosion);
     assert_eq!(analysis.verdict.first_bad_step, Some(12));
+    assert_eq!(analysis.verdict.state, VerdictState::Collapsed);
+    let health = &analysis.verdict.health;
+    assert!(health.starts_with("The entropy of this run exploded: entropy rose from "), "{health}");
+    assert!(analysis.diagnosis.exploded);
 }
 
 #[test]

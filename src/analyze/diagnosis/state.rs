@@ -7,7 +7,7 @@ use super::patient::Patient;
 use super::signal::Series;
 use super::signals::{PART, PASS_RATE, REWARD};
 use crate::analyze::collect::signs::CollectedSigns;
-use crate::analyze::result::{Cause, CauseCode, Confidence, RunState};
+use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, RunState};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
 /// The state of a run in which this was found. Healthy is only what was looked at: everything whose
@@ -16,11 +16,8 @@ use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool, copies: &Copies) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {
-        let right = patient.right().map(|right| right.signal());
-        let goal = right.and_then(|name| patient.series(&name)).or_else(|| patient.series("reward"));
-        let lost = goal.is_some_and(at_floor);
         let gone = damage.iter().any(|d| d.signal == "entropy");
-        return if lost || gone { RunState::Collapsed } else { RunState::Damaged };
+        return if gone || is_lost(patient) { RunState::Collapsed } else { RunState::Damaged };
     }
     let is_likely = |c: &Cause| c.confidence == Confidence::Likely && c.code != CauseCode::DeadGroups;
     if examined.causes.iter().any(is_likely) {
@@ -37,6 +34,24 @@ pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool, copies
     } else {
         RunState::Healthy
     }
+}
+
+/// Whether what the run was trained for is near its floor at the end.
+fn is_lost(patient: &Patient<'_>) -> bool {
+    let right = patient.right().map(|right| right.signal());
+    let goal = right.and_then(|name| patient.series(&name)).or_else(|| patient.series("reward"));
+    goal.is_some_and(at_floor)
+}
+
+/// Whether entropy exploded, and what the run was trained for was not lost before: then that is what happened.
+pub fn exploded(patient: &Patient<'_>) -> bool {
+    let damage = &patient.changes.damage;
+    let Some(rise) = damage.iter().find(|d| d.signal == "entropy" && d.after > d.before) else {
+        return false;
+    };
+    let fell =
+        |d: &Damage| (d.signal.starts_with(REWARD) || d.signal == PASS_RATE) && d.from_step < rise.from_step;
+    !(is_lost(patient) && damage.iter().any(fell))
 }
 
 /// The last step at which anything says how well responses do.

@@ -70,6 +70,9 @@ pub struct Told<'a> {
 pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &Told<'_>) -> String {
     let damaged = match diagnosis.state {
         RunState::Damaged => Some(format!("This run is damaged: {}.", damage(&diagnosis.damage))),
+        RunState::Collapsed if diagnosis.exploded => {
+            Some(format!("The entropy of this run exploded: {}.", damage(&diagnosis.damage)))
+        }
         RunState::Collapsed => Some(format!("This run collapsed: {}.", damage(&diagnosis.damage))),
         _ => None,
     };

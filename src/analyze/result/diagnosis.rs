@@ -24,6 +24,10 @@ pub struct Diagnosis {
     pub not_checked: Vec<NotChecked>,
     /// How sure the statements about series are.
     pub statement: String,
+    /// Whether the state is `collapsed` since entropy exploded, before what the run was trained for was lost, if it
+    /// was: words say so then.
+    #[serde(skip)]
+    pub exploded: bool,
     /// The signals over the steps (in `tables/steps.parquet`, and drawn in the page).
     #[serde(skip)]
     pub signals: Vec<Signal>,
@@ -40,7 +44,7 @@ pub enum RunState {
     Suspicious,
     /// Something got worse for good.
     Damaged,
-    /// What the run was trained for is near its floor, or entropy is gone.
+    /// What the run was trained for is near its floor, or entropy is gone or exploded.
     Collapsed,
     /// No token of any step has an advantage: nothing is learned, and nothing could be damaged.
     Untrained,

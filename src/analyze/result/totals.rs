@@ -159,7 +159,7 @@ pub enum VerdictState {
     Suspicious,
     /// Something got worse for good.
     Damaged,
-    /// What was trained for, or entropy, is gone.
+    /// What was trained for, or entropy, is gone, or entropy exploded.
     Collapsed,
     /// No token of any step has an advantage: nothing is learned.
     Untrained,

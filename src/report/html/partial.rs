@@ -61,8 +61,11 @@ pub fn statements(analysis: &PartialAnalysis) -> Vec<String> {
 }
 
 /// A state in a word or two: where nothing was found, only a part was looked at.
-pub fn partial_word(state: VerdictState) -> &'static str {
-    if state == VerdictState::Unknown { "Partly checked" } else { word(state, usize::MAX) }
+pub fn partial_word(analysis: &PartialAnalysis) -> &'static str {
+    match analysis.verdict.state {
+        VerdictState::Unknown => "Partly checked",
+        state => word(state, &analysis.diagnosis, usize::MAX),
+    }
 }
 
 /// When something went wrong, in words: nobody can tell of what was not looked at.
@@ -81,7 +84,7 @@ fn first_screen(analysis: &PartialAnalysis) -> FirstScreen {
     FirstScreen {
         tone,
         sign,
-        word: partial_word(verdict.state),
+        word: partial_word(analysis),
         headline,
         lead: html! {
             @if !rest.is_empty() { p.lead { (with_code(&rest)) } }

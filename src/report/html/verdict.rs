@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{BatchKind, NormSource, RunVerdict, VerdictState};
+use crate::analyze::result::{BatchKind, Diagnosis, NormSource, RunVerdict, VerdictState};
 use crate::framework::s2t::Population;
 use crate::report::numbers::{count, none, number, percent, percent_or_dash, times};
 use crate::report::page::{self, Fact, Tone};
@@ -14,7 +14,7 @@ use crate::stats::sustained::FEWEST_STEPS;
 pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
     let verdict = &analysis.verdict;
     let (tone, sign) = badge(verdict.state);
-    let word = word(verdict.state, analysis.steps.len());
+    let word = word(verdict.state, &analysis.diagnosis, analysis.steps.len());
     let (headline, rest) = first_sentence(prose(&verdict.health));
     page::FirstScreen {
         tone,
@@ -46,12 +46,13 @@ pub fn badge(state: VerdictState) -> (Tone, &'static str) {
 }
 
 /// A state in a word or two, as on a terminal; also in `report.md`.
-pub fn word(state: VerdictState, steps: usize) -> &'static str {
+pub fn word(state: VerdictState, diagnosis: &Diagnosis, steps: usize) -> &'static str {
     match state {
         VerdictState::Unknown if steps < FEWEST_STEPS => "Too few steps to say",
         VerdictState::Healthy => "Healthy",
         VerdictState::Suspicious => "Suspicious",
         VerdictState::Damaged => "Damaged",
+        VerdictState::Collapsed if diagnosis.exploded => "Entropy exploded",
         VerdictState::Collapsed => "Collapsed",
         VerdictState::Untrained => "Nothing trained",
         VerdictState::Unknown => "Cannot say",
@@ -153,6 +154,14 @@ fn estimate_note(analysis: &RunAnalysis) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_explosion_is_not_called_a_collapse() {
+        let said = |exploded: bool| {
+            word(VerdictState::Collapsed, &Diagnosis { exploded, ..Diagnosis::default() }, FEWEST_STEPS)
+        };
+        assert_eq!([said(true), said(false)], ["Entropy exploded", "Collapsed"]);
+    }
 
     #[test]
     fn a_long_verdict_has_a_headline_of_one_sentence() {
