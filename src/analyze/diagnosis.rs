@@ -28,6 +28,7 @@ mod spikes;
 mod state;
 mod task_mix;
 mod told_reward;
+mod untrained;
 mod verdict;
 mod within_groups;
 mod words;
@@ -111,6 +112,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
     found.extend(answers::warnings(&analysis.answers, &changes, &series, &diagnosis.causes));
     found.extend(losses::nothing_trained(analysis));
+    found.extend(untrained::responses(&signs.facts));
     found.extend(far_rewards);
     if !plan.stand_in.advantage {
         found.extend(losses::dead_batches(collected, &idle, told_right.as_ref()));

@@ -42,6 +42,8 @@ pub enum WarningCode {
     RepeatedIds,
     /// Responses with a row for each of their updates or turns.
     SeveralRows,
+    /// Responses without any trained token.
+    UntrainedResponses,
     /// Values of a column are missing or bad.
     MissingValues,
     /// Trainer and inference engine disagree.
@@ -80,6 +82,7 @@ impl WarningCode {
         Self::CopiedSiblings,
         Self::RepeatedIds,
         Self::SeveralRows,
+        Self::UntrainedResponses,
         Self::MissingValues,
         Self::PolicyMismatch,
         Self::EstimatedGradients,
@@ -111,6 +114,7 @@ impl WarningCode {
             Self::CopiedSiblings => "copied_siblings",
             Self::RepeatedIds => "repeated_ids",
             Self::SeveralRows => "several_rows",
+            Self::UntrainedResponses => "untrained_responses",
             Self::MissingValues => "missing_values",
             Self::PolicyMismatch => "policy_mismatch",
             Self::EstimatedGradients => "estimated_gradients",

@@ -270,6 +270,23 @@ fn a_mask_that_leaves_no_token_is_what_is_told() {
     assert_eq!(message.rsplit(' ').next().unwrap().replace(',', ""), tokens.to_string());
 }
 
+/// Empty responses, and those that the mask leaves out as a whole.
+#[test]
+fn responses_without_a_trained_token_are_counted() {
+    let left_out = |row: usize| row % 40 == 7;
+    let some = changed(Fault::Nothing, SHAPE, |log| {
+        let of = |(row, ids): (usize, &Vec<i32>)| vec![i32::from(!left_out(row)); ids.len()];
+        log.masks = log.ids.iter().enumerate().map(of).collect();
+    });
+    is_innocent(&some);
+    let all = some.totals.responses as usize;
+    let said = warning(&some, WarningCode::UntrainedResponses).unwrap();
+    let count = format!("{} of ", (0..all).filter(|row| left_out(*row)).count());
+    assert!(said.starts_with(&count) && said.contains(" responses have no trained token"), "{said}");
+    let none = changed(Fault::Nothing, SHAPE, |_| {});
+    assert!(warning(&none, WarningCode::UntrainedResponses).is_none());
+}
+
 /// Rewards that are all the same: nothing is learned, so nothing can be called healthy.
 #[test]
 fn a_run_that_learns_nothing_is_not_healthy() {
