@@ -113,6 +113,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     found.extend(answers::warnings(&analysis.answers, &changes, &series, &diagnosis.causes));
     found.extend(losses::nothing_trained(analysis));
     found.extend(untrained::responses(&signs.facts));
+    found.extend(untrained::ends(collected, &|id| known.texts.shown(id)));
     found.extend(far_rewards);
     if !plan.stand_in.advantage {
         found.extend(losses::dead_batches(collected, &idle, told_right.as_ref()));

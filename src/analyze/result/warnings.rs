@@ -44,6 +44,8 @@ pub enum WarningCode {
     SeveralRows,
     /// Responses without any trained token.
     UntrainedResponses,
+    /// The token that ends responses is never trained.
+    UntrainedEnds,
     /// Values of a column are missing or bad.
     MissingValues,
     /// Trainer and inference engine disagree.
@@ -83,6 +85,7 @@ impl WarningCode {
         Self::RepeatedIds,
         Self::SeveralRows,
         Self::UntrainedResponses,
+        Self::UntrainedEnds,
         Self::MissingValues,
         Self::PolicyMismatch,
         Self::EstimatedGradients,
@@ -115,6 +118,7 @@ impl WarningCode {
             Self::RepeatedIds => "repeated_ids",
             Self::SeveralRows => "several_rows",
             Self::UntrainedResponses => "untrained_responses",
+            Self::UntrainedEnds => "untrained_ends",
             Self::MissingValues => "missing_values",
             Self::PolicyMismatch => "policy_mismatch",
             Self::EstimatedGradients => "estimated_gradients",

@@ -287,6 +287,36 @@ fn responses_without_a_trained_token_are_counted() {
     assert!(warning(&none, WarningCode::UntrainedResponses).is_none());
 }
 
+/// A mask that is one token too short; the same token trained in the middle of responses is none that they end with.
+#[test]
+fn the_end_of_responses_that_is_never_trained_is_told() {
+    let end = SHAPE.vocabulary as i32 - 1;
+    let masked = |ends_in_the_middle: bool| {
+        changed(Fault::Nothing, SHAPE, |log| {
+            for (row, ids) in log.ids.iter_mut().enumerate() {
+                ids.iter_mut().for_each(|id| *id = (*id).min(end - 1));
+                if ends_in_the_middle && row % 9 == 0 {
+                    ids[0] = end;
+                }
+                if !log.truncated[row] {
+                    *ids.last_mut().unwrap() = end;
+                }
+            }
+            let of = |(ids, cut): (&Vec<i32>, &bool)| {
+                let mut mask = vec![1; ids.len()];
+                *mask.last_mut().unwrap() = i32::from(*cut);
+                mask
+            };
+            log.masks = log.ids.iter().zip(&log.truncated).map(of).collect();
+        })
+    };
+    let short = masked(false);
+    is_innocent(&short);
+    let said = warning(&short, WarningCode::UntrainedEnds).unwrap();
+    assert!(said.contains(&format!(" end in ⟨{end}⟩, ")), "{said}");
+    assert!(warning(&masked(true), WarningCode::UntrainedEnds).is_none());
+}
+
 /// Rewards that are all the same: nothing is learned, so nothing can be called healthy.
 #[test]
 fn a_run_that_learns_nothing_is_not_healthy() {

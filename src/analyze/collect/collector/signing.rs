@@ -158,6 +158,7 @@ impl Collector<'_> {
             text: ids_hash(whole.token_id).unwrap_or(order),
             ending: ids_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..])
                 .unwrap_or(order),
+            left_out_end: response.left_out_end(whole),
             prompt: prompt_of(response.source, response.index).unwrap_or(0),
             right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
             energy: sums.energy(),
@@ -213,6 +214,14 @@ impl Response<'_> {
             Id::Missing => 0,
             id => Mixer::new(0).with_id(Some(id)).word(),
         }
+    }
+
+    /// The id of the last token, where it has a probability and is the only one after the last trained one.
+    fn left_out_end(&self, whole: &Columns<'_>) -> Option<i32> {
+        let last = whole.len().checked_sub(1)?;
+        let is_next = self.picks.as_ref()?.last().is_some_and(|pick| *pick as usize + 1 == last);
+        let id = *whole.token_id.get(last).filter(|id| **id != MISSING_ID)?;
+        (is_next && whole.logprob[last].is_finite()).then_some(id)
     }
 
     /// The step minus the version of the sampler's weights: below 0 where these are counted otherwise.

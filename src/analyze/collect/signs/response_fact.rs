@@ -38,6 +38,8 @@ pub struct ResponseFact {
     pub text: u64,
     /// Hash of its last tokens: equal for equal endings, where the answer mostly stands.
     pub ending: u64,
+    /// The id of its last token, where that one alone is left out of training at its end.
+    pub left_out_end: Option<i32>,
     /// Hash of the prompt; 0 where it is not logged with this response.
     pub prompt: u64,
     /// Whether it is right, where the user said what right is.
@@ -65,7 +67,8 @@ impl Sampled for ResponseFact {
             (r.step, r.group, r.order, values)
         };
         let rest = |r: &Self| {
-            (bits(r.entropy), r.energy.to_bits(), r.signs, r.truncated, r.lag, r.ending, r.prompt, r.right)
+            let ends = (r.ending, r.left_out_end);
+            (bits(r.entropy), r.energy.to_bits(), r.signs, r.truncated, r.lag, ends, r.prompt, r.right)
         };
         let parts = |r: &Self| r.parts.iter().map(|part| bits(*part)).collect::<Vec<_>>();
         let gap = |r: &Self| r.gap.as_ref().map(|gap| gap.bits());
