@@ -1,6 +1,7 @@
 //! The rows of some row groups, batch by batch: what the Arrow reader gives and the columns that are read
 //! beside it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -9,8 +10,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use crate::error::{Error, Result};
 use crate::ingest::guard::decoding;
+use crate::ingest::parquet::list_column::ListColumn;
 use crate::ingest::parquet::run_length::RunColumn;
-use crate::ingest::parquet::sparse_lists::SparseLists;
 use crate::ingest::values::boundaries;
 
 /// Batches of rows.
@@ -19,8 +20,10 @@ pub struct Batches<F> {
     pub reader: ParquetRecordBatchReader,
     /// Columns that repeat a value over many rows.
     pub runs: Vec<RunColumn>,
+    /// Lists of numbers.
+    pub lists: Vec<ListColumn>,
     /// Lists that are null but on the first of several rows …
-    pub sparse: Vec<SparseLists>,
+    pub sparse: Vec<ListColumn>,
     /// … in which these columns are the same.
     pub keys: Vec<String>,
     /// Rows that the footer announces and that did not come yet.
@@ -49,7 +52,7 @@ impl<F: Fn(String) -> Error> Iterator for Batches<F> {
             }
             Some(Ok(batch)) => {
                 self.expected -= batch.num_rows();
-                let whole = with_own(&batch, &mut self.runs, &mut self.sparse, &self.keys);
+                let whole = with_own(&batch, &mut self.runs, (&mut self.lists, &mut self.sparse), &self.keys);
                 Some(whole.map_err(|e| (self.fail)(e.to_string())))
             }
         }
@@ -60,7 +63,7 @@ impl<F: Fn(String) -> Error> Iterator for Batches<F> {
 fn with_own(
     batch: &RecordBatch,
     runs: &mut [RunColumn],
-    sparse: &mut [SparseLists],
+    (lists, sparse): (&mut [ListColumn], &mut [ListColumn]),
     keys: &[String],
 ) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
     let mut fields = batch.schema().fields().to_vec();
@@ -70,9 +73,14 @@ fn with_own(
         fields.push(column.field.clone());
         columns.push(column.next_rows(rows)?);
     }
+    for column in lists {
+        fields.push(column.field.clone());
+        columns.push(column.next_rows(rows, std::slice::from_ref(&(0..rows)))?);
+    }
     if !sparse.is_empty() {
         let keys: Vec<&ArrayRef> = keys.iter().filter_map(|key| batch.column_by_name(key)).collect();
-        let wanted = boundaries::changes(rows, &keys);
+        let changes = boundaries::changes(rows, &keys).into_iter();
+        let wanted: Vec<Range<usize>> = changes.map(|row| row..row + 1).collect();
         for column in sparse {
             fields.push(column.field.clone());
             columns.push(column.next_rows(rows, &wanted)?);

@@ -1,4 +1,4 @@
-//! Parquet files: their columns as Arrow arrays, as runs of equal values, as sparse lists.
+//! Parquet files: their columns as Arrow arrays, as runs of equal values, as lists.
 
 mod batches;
 pub mod budget;
@@ -8,12 +8,12 @@ mod definitions;
 mod delta_lengths;
 mod footer;
 mod inflate;
+pub mod list_column;
 mod page_header;
 pub mod reader;
 mod row_groups;
 pub mod run_length;
 mod shapes;
-pub mod sparse_lists;
 mod stated;
 mod text_bytes;
 mod thrift;

@@ -20,10 +20,10 @@ use crate::ingest::limits::Limits;
 use crate::ingest::parquet::batches::Batches;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::footer::End;
+use crate::ingest::parquet::list_column::ListColumn;
 use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::parquet::shapes::raw_field;
-use crate::ingest::parquet::sparse_lists::SparseLists;
 use crate::ingest::parquet::stated;
 use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::Layout;
@@ -172,14 +172,20 @@ impl ParquetHead {
             .fields_of(&columns.repeating)
             .filter_map(|field| RunColumn::open(&file, footer, row_groups.clone(), field, &budget))
             .collect();
-        let sparse: Vec<SparseLists> = self
-            .fields_of(&columns.sparse)
-            .filter_map(|field| SparseLists::open(&file, footer, row_groups.clone(), field, &budget))
-            .collect();
+        let list_of =
+            |field: &Arc<Field>| ListColumn::open(&file, footer, row_groups.clone(), field, &budget);
+        let sparse: Vec<ListColumn> = self.fields_of(&columns.sparse).filter_map(list_of).collect();
+        let lists: Vec<ListColumn> = match columns.layout {
+            Layout::Long => Vec::new(),
+            Layout::Nested => {
+                let is_sparse = |field: &&Arc<Field>| columns.sparse.contains(&field.name().as_str());
+                self.fields_of(&columns.all).filter(|field| !is_sparse(field)).filter_map(list_of).collect()
+            }
+        };
         let keys: Vec<String> = columns.sparse_keys.iter().map(|key| (*key).to_owned()).collect();
         let is_own = |name: &str| {
-            let mut fields = runs.iter().map(|c| &c.field).chain(sparse.iter().map(|c| &c.field));
-            fields.any(|field| field.name() == name)
+            let lists = lists.iter().chain(&sparse).map(|column| &column.field);
+            runs.iter().map(|column| &column.field).chain(lists).any(|field| field.name() == name)
         };
         let schema = footer.file_metadata().schema_descr_ptr();
         let fields = schema.root_schema().get_fields();
@@ -203,7 +209,7 @@ impl ParquetHead {
                     .map_err(|e| fail(e.to_string()))
             },
         )?;
-        Ok(Batches { reader, runs, sparse, keys, expected, fail })
+        Ok(Batches { reader, runs, lists, sparse, keys, expected, fail })
     }
 
     /// Whether batches over several row groups may hold their texts written out: each row group has a
