@@ -51,8 +51,43 @@ fn count_within(places: Range<usize>, is: impl Fn(usize) -> bool) -> u64 {
 /// it keeps them in pairs, and the loop before is a quarter as wide.
 #[inline(always)]
 pub fn sum_of_lanes(lanes: [f64; LANES]) -> f64 {
-    let [a, b, c, d, e, f, g, h] = std::hint::black_box(lanes);
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
+    let [sum] = sums_of_lanes(&[lanes]);
+    sum
+}
+
+/// The same of several sums.
+#[inline(always)]
+pub fn sums_of_lanes<const N: usize>(lanes: &[[f64; LANES]; N]) -> [f64; N] {
+    let lanes = std::hint::black_box(lanes);
+    let mut sums = [0.0; N];
+    for i in 0..N {
+        let [a, b, c, d, e, f, g, h] = lanes[i];
+        sums[i] = ((a + e) + (c + g)) + ((b + f) + (d + h));
+    }
+    sums
+}
+
+/// The sum of single-precision values in double precision, [`LANES`] side by side.
+pub fn sum(values: &[f32]) -> f64 {
+    struct Sum<'a>(&'a [f32]);
+    impl Work for Sum<'_> {
+        type Output = f64;
+
+        #[inline(always)]
+        fn call(self) -> f64 {
+            let (chunks, rest) = self.0.as_chunks::<LANES>();
+            let mut lanes = [0.0; LANES];
+            let mut add = |chunk: &[f32; LANES]| {
+                for lane in 0..LANES {
+                    lanes[lane] += f64::from(chunk[lane]);
+                }
+            };
+            chunks.iter().for_each(&mut add);
+            add(&filled_up(rest, 0.0));
+            sum_of_lanes(lanes)
+        }
+    }
+    widest(Sum(values))
 }
 
 /// Whether all values satisfy a condition, counted without branches so that it vectorises.
@@ -82,6 +117,14 @@ mod tests {
         assert!(all(&[] as &[f32], f32::is_finite));
         values[1002] = f32::NAN;
         assert!(!all(&values, f32::is_finite));
+    }
+
+    #[test]
+    fn all_values_are_summed() {
+        for n in [0_u8, 1, 7, 8, 9, 100] {
+            let values: Vec<f32> = (0..n).map(f32::from).collect();
+            assert_eq!(sum(&values), f64::from(n) * (f64::from(n) - 1.0) / 2.0);
+        }
     }
 
     #[test]

@@ -25,17 +25,27 @@ pub struct LogSum {
 impl LogSum {
     /// Adds e^x. NaN and −∞ add nothing.
     pub fn add_exp(&mut self, x: f64) {
-        if x > f64::NEG_INFINITY {
-            let x = x.clamp(-LARGEST, LARGEST);
-            let bucket = bucket_of(x);
-            self.add_scaled(bucket, (x - f64::from(bucket) * WIDTH).exp());
+        self.add_power(Power::of(x));
+    }
+
+    /// Adds a power that may be added to several sums.
+    pub fn add_power(&mut self, power: Power) {
+        if let Some((bucket, value)) = power.0 {
+            self.add_scaled(bucket, value);
         }
     }
 
     /// Adds a number; what is not above 1e-300 adds nothing.
     pub fn add(&mut self, value: f64) {
         if value >= LEAST && value.is_finite() {
-            let (bucket, scale) = EDGES.bucket(value);
+            let edges = &*EDGES;
+            // Most numbers are of the size of others: their bucket need not be found.
+            for (bucket, sum) in self.buckets.iter_mut().rev() {
+                if let Some(scale) = edges.scale_in(*bucket, value) {
+                    return sum.add(value * scale);
+                }
+            }
+            let (bucket, scale) = edges.bucket(value);
             self.add_scaled(bucket, value * scale);
         } else if value == f64::INFINITY {
             self.add_exp(LARGEST);
@@ -94,6 +104,22 @@ impl LogSum {
     }
 }
 
+/// e to a power: bucket, and the number in its scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power(Option<(i32, f64)>);
+
+impl Power {
+    /// e^x; nothing of NaN and −∞.
+    #[must_use]
+    pub fn of(x: f64) -> Self {
+        Self((x > f64::NEG_INFINITY).then(|| {
+            let x = x.clamp(-LARGEST, LARGEST);
+            let bucket = bucket_of(x);
+            (bucket, (x - f64::from(bucket) * WIDTH).exp())
+        }))
+    }
+}
+
 /// Numbers below this add nothing: their bucket's scale would not fit an f64.
 const LEAST: f64 = 1e-300;
 /// Buckets of numbers from [`LEAST`] on: ln 1e-300 is −690.8, the largest ln 709.8.
@@ -116,6 +142,14 @@ static EDGES: LazyLock<Edges> = LazyLock::new(|| {
 });
 
 impl Edges {
+    /// The scale of a bucket, where the number is in it.
+    #[inline]
+    fn scale_in(&self, bucket: i32, value: f64) -> Option<f64> {
+        let at = usize::try_from(bucket.checked_sub(FIRST)?).ok()?;
+        let (low, next) = (*self.low.get(at)?, self.low.get(at + 1).copied().unwrap_or(f64::INFINITY));
+        (value >= low && value < next).then(|| self.scale[at])
+    }
+
     /// The bucket of a number from [`LEAST`] on, and its scale.
     #[allow(clippy::cast_possible_truncation)]
     fn bucket(&self, value: f64) -> (i32, f64) {
@@ -184,6 +218,8 @@ mod tests {
             let value = x.exp();
             let (bucket, scale) = EDGES.bucket(value);
             prop_assert!((bucket - bucket_of(x)).abs() <= 1);
+            prop_assert_eq!(EDGES.scale_in(bucket, value), Some(scale));
+            prop_assert_eq!((EDGES.scale_in(bucket - 1, value), EDGES.scale_in(bucket + 1, value)), (None, None));
             let scaled = value * scale;
             prop_assert!(scaled > 1.0 - 1e-12 && scaled < WIDTH.exp() * (1.0 + 1e-12), "{value} {scaled}");
         }

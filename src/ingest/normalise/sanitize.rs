@@ -19,6 +19,8 @@ const ENTROPY_SLACK: f32 = 1e-4;
 /// ln 2³²: token ids have 32 bits, so no distribution over them has a larger entropy, in bits (32 of which
 /// a vocabulary of 2³² has) or in nats. A placeholder, or another quantity.
 const LARGEST_ENTROPY: f32 = 22.180_71;
+/// Values that are looked at as one before they are one by one.
+const CHUNK: usize = 256;
 /// Fewer tokens than this may really all have probability one.
 const MIN_CONSTANT: usize = 8;
 
@@ -118,13 +120,19 @@ pub fn floats(
 ) -> ScalarBuffer<f32> {
     let counts = quality.column(column);
     counts.values += context.count();
-    let sentinels = column.is_logprob() && untrained_zeros(&values, context);
+    let sentinels = column.is_logprob() && untrained_zeros(&values, context, 0);
     let good = !sentinels && all_good(column, &values);
     if good && constant_zero(column, &values, context).next().is_none() {
         return values;
     }
     let mut clean = values.to_vec();
-    for (t, v) in clean.iter_mut().enumerate() {
+    // What is to be changed comes in stretches, so most chunks need no second look.
+    let chunks = clean.chunks_mut(CHUNK).zip((0..).step_by(CHUNK));
+    let changes = |chunk: &[f32], first: usize| {
+        !all_good(column, chunk) || sentinels && untrained_zeros(chunk, context, first)
+    };
+    let chunks = chunks.filter(|(chunk, first)| changes(chunk, *first));
+    for (v, t) in chunks.flat_map(|(chunk, first)| chunk.iter_mut().zip(first..)) {
         match judge(column, *v) {
             Judged::Good => {
                 // Zero is what frameworks write where they computed nothing.
@@ -225,9 +233,11 @@ pub fn ids(
     clean.into()
 }
 
-fn untrained_zeros(values: &[f32], context: &Context<'_>) -> bool {
+/// Whether any of the values from token `first` on is zero where nothing is trained.
+fn untrained_zeros(values: &[f32], context: &Context<'_>, first: usize) -> bool {
     let zero = |(v, m): (&f32, &u8)| (*v == 0.0) & (*m != 1);
-    context.mask.is_some_and(|mask| values.iter().zip(mask).fold(false, |any, x| any | zero(x)))
+    let mask = context.mask.map(|mask| &mask[first..]);
+    mask.is_some_and(|mask| values.iter().zip(mask).fold(false, |any, x| any | zero(x)))
 }
 
 /// Whole responses whose log-probabilities are all exactly zero.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{ArrayRef, ListArray, PrimitiveArray};
-use arrow_buffer::{ArrowNativeType, NullBufferBuilder, OffsetBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, Field, FieldRef};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
@@ -206,19 +206,40 @@ impl<T: ArrowNativeType> Lists<T> {
         if records != rows || repetition.len() != definition.len() {
             return Err(too_few());
         }
-        let is_whole = definition.iter().fold(true, |whole, level| whole & (*level == all));
-        if is_whole && self.values.len() - before == definition.len() {
-            self.add_whole(before, &repetition, rows);
+        // Rows without an item are rare, as is an item that is null.
+        let is_full = |level: i16| definition.iter().fold(true, |full, at| full & (*at >= level));
+        if is_full(all) && self.values.len() - before == definition.len() {
+            self.valid.append_n_non_nulls(definition.len());
+            self.add_full(before, &repetition, rows);
+        } else if is_full(present) {
+            let read = self.values.split_off(before);
+            self.add_items(&read, &definition, all)?;
+            self.add_full(before, &repetition, rows);
         } else {
             let read = self.values.split_off(before);
-            self.add_with_nulls(&read, &definition, &repetition, (present, all))?;
+            self.add_with_gaps(&read, &definition, &repetition, (present, all))?;
         }
         self.levels = [definition, repetition];
         if self.ends.len() == self.known.len() { Ok(()) } else { Err(too_few()) }
     }
 
-    /// Adds rows all of whose items are there: only where they begin is to be found.
-    fn add_whole(&mut self, before: usize, repetition: &[i16], rows: usize) {
+    /// Adds items, some of which are null.
+    fn add_items(&mut self, read: &[T], definition: &[i16], all: i16) -> Result<()> {
+        let mut next = 0;
+        self.values.reserve(definition.len());
+        for level in definition {
+            let is_valid = *level == all;
+            let value = if is_valid { *read.get(next).ok_or_else(too_few)? } else { T::default() };
+            self.values.push(value);
+            next += usize::from(is_valid);
+        }
+        let valid = BooleanBuffer::collect_bool(definition.len(), |at| definition[at] == all);
+        self.valid.append_buffer(&NullBuffer::new(valid));
+        Ok(())
+    }
+
+    /// Adds rows that all have items, which are added already: only where they begin is to be found.
+    fn add_full(&mut self, before: usize, repetition: &[i16], rows: usize) {
         for (chunk, first) in repetition.chunks(AT_ONCE).zip((before..).step_by(AT_ONCE)) {
             if chunk.iter().fold(1, |least, level| least.min(*level)) == 0 {
                 let begins = (first..).zip(chunk).filter(|(at, level)| **level == 0 && *at > before);
@@ -226,11 +247,10 @@ impl<T: ArrowNativeType> Lists<T> {
             }
         }
         self.ends.push(self.values.len());
-        self.valid.append_n_non_nulls(repetition.len());
         self.known.append_n_non_nulls(rows);
     }
 
-    fn add_with_nulls(
+    fn add_with_gaps(
         &mut self,
         read: &[T],
         definition: &[i16],

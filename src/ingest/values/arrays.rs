@@ -118,8 +118,13 @@ fn spread<T: ArrowPrimitiveType, U: Copy>(
     match array.nulls().filter(|n| n.null_count() > 0) {
         None => array.values().iter().map(|v| convert(*v)).collect(),
         Some(nulls) => {
-            let valued = array.values().iter().zip(nulls.iter());
-            valued.map(|(v, valid)| if valid { convert(*v) } else { missing }).collect()
+            // Nulls come in stretches: between them it is as without.
+            let mut all = vec![missing; array.len()];
+            for (first, end) in nulls.valid_slices() {
+                let known = all[first..end].iter_mut().zip(&array.values()[first..end]);
+                known.for_each(|(into, value)| *into = convert(*value));
+            }
+            all
         }
     }
 }
@@ -207,9 +212,14 @@ pub fn to_flags(array: &dyn Array, labels: bool) -> Result<Vec<u8>, WrongType> {
     match array.data_type() {
         DataType::Boolean => {
             let flags = array.as_boolean();
-            Ok((0..flags.len())
-                .map(|i| if flags.is_valid(i) { u8::from(flags.value(i)) } else { MISSING_FLAG })
-                .collect())
+            // Flags come in stretches, as nulls do.
+            let mut all = vec![0; flags.len()];
+            flags.values().set_slices().for_each(|(first, end)| all[first..end].fill(1));
+            if let Some(nulls) = flags.nulls().filter(|nulls| nulls.null_count() > 0) {
+                let missing = all.iter_mut().zip(nulls.iter()).filter(|(_, valid)| !valid);
+                missing.for_each(|(flag, _)| *flag = MISSING_FLAG);
+            }
+            Ok(all)
         }
         DataType::Null => Ok(vec![MISSING_FLAG; array.len()]),
         _ => {

@@ -3,7 +3,7 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
-use crate::simd::{LANES, Work, filled_up, sum_of_lanes};
+use crate::simd::{LANES, Work, filled_up, sums_of_lanes};
 
 /// ln π_θ and ln π_old of some tokens; gives Σ ln ρ with the number of tokens, and the largest ln ρ (−∞ of none).
 pub struct Rises<'a>(pub &'a [f32], pub &'a [f32]);
@@ -21,7 +21,7 @@ impl Work for Rises<'_> {
         if !new_rest.is_empty() {
             add(&mut sums, &mut most, &filled_up(new_rest, f32::NAN), &filled_up(old_rest, f32::NAN));
         }
-        (sums.map(sum_of_lanes), most.into_iter().fold(f32::NEG_INFINITY, f32::max))
+        (sums_of_lanes(&sums), most.into_iter().fold(f32::NEG_INFINITY, f32::max))
     }
 }
 

@@ -21,10 +21,14 @@ const TURNS: usize = 64;
 const ENTROPY_SHIFT: u32 = 23 - 4;
 const ENTROPY_BASE: u32 = (127 - 14) << 4;
 const ENTROPY_BINS: usize = 18 * 16;
-/// Where the bins of H, of first tokens and of ids begin in a [`BinTable`]; those of ln p come first.
-const ENTROPY_FROM: usize = PROBABILITY_BINS;
-const FIRST_FROM: usize = ENTROPY_FROM + ENTROPY_BINS;
-const IDS_FROM: usize = FIRST_FROM + FIRST_TOKENS;
+/// Neighbours, of which most are in one bin of ln p and of H, are added to as many by turns: each addition waits
+/// for the last one to the same.
+const TURNS_OF_BINS: usize = 2;
+/// Where the bins of H, of first tokens, of deciles and of ids begin in a [`BinTable`]; those of ln p come first.
+const ENTROPY_FROM: usize = PROBABILITY_BINS * TURNS_OF_BINS;
+const FIRST_FROM: usize = ENTROPY_FROM + ENTROPY_BINS * TURNS_OF_BINS;
+const DECILES_FROM: usize = FIRST_FROM + FIRST_TOKENS;
+const IDS_FROM: usize = DECILES_FROM + DECILES;
 
 /// Where a difference sits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -66,7 +70,7 @@ pub fn probability_bin(logprob: f32) -> usize {
 #[inline(always)]
 fn entropy_bin(entropy: f32) -> usize {
     let bits = if entropy > 0.0 { entropy.to_bits() } else { 0 };
-    ((bits >> ENTROPY_SHIFT).saturating_sub(ENTROPY_BASE) as usize).min(ENTROPY_BINS - 1)
+    (bits >> ENTROPY_SHIFT).saturating_sub(ENTROPY_BASE).min(ENTROPY_BINS as u32 - 1) as usize
 }
 
 /// The lower end of an entropy bin.
@@ -84,10 +88,13 @@ fn partition(range: std::ops::Range<usize>, is: impl Fn(usize) -> bool) -> usize
     low - range.start
 }
 
-/// The bins of a response's trained tokens by ln p, H and id; reused.
+/// The bins of a response's trained tokens; reused.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBins {
-    of: Vec<[u32; 3]>,
+    probability: Vec<u32>,
+    entropy: Vec<u32>,
+    /// None of tokens without an id, and of ids that are too large.
+    id: Vec<u32>,
     /// Ids that bins are needed for.
     ids: usize,
 }
@@ -95,14 +102,26 @@ pub struct TokenBins {
 impl TokenBins {
     /// Finds them.
     pub fn fill(&mut self, trained: &Columns<'_>) {
-        self.of.resize(trained.len(), [0; 3]);
-        let largest = widest(Finding { bins: &mut self.of, trained });
+        let n = trained.len();
+        self.probability.resize(n, 0);
+        self.entropy.resize(n, 0);
+        self.id.resize(n, NO_BIN);
+        if trained.token_id.is_empty() {
+            self.id.fill(NO_BIN);
+        }
+        let largest = widest(Finding { bins: self, trained });
         self.ids = if trained.token_id.is_empty() { 0 } else { largest as usize + 1 };
+    }
+
+    /// Those of a token.
+    #[inline(always)]
+    fn of(&self, token: usize) -> [u32; 3] {
+        [self.probability[token], self.entropy[token], self.id[token]]
     }
 }
 
 struct Finding<'a> {
-    bins: &'a mut [[u32; 3]],
+    bins: &'a mut TokenBins,
     trained: &'a Columns<'a>,
 }
 
@@ -113,20 +132,28 @@ impl Work for Finding<'_> {
     #[inline(always)]
     fn call(self) -> u32 {
         let Columns { logprob, entropy, token_id, .. } = *self.trained;
-        for ((bins, logprob), entropy) in self.bins.iter_mut().zip(logprob).zip(entropy) {
-            let by_entropy = (ENTROPY_FROM + entropy_bin(*entropy)) as u32;
-            *bins = [probability_bin(*logprob) as u32, by_entropy, NO_BIN];
+        let by_turns = |bin: usize, i: usize| (bin * TURNS_OF_BINS + i % TURNS_OF_BINS) as u32;
+        for (i, (bin, logprob)) in self.bins.probability.iter_mut().zip(logprob).enumerate() {
+            *bin = by_turns(probability_bin(*logprob), i);
+        }
+        for (i, (bin, entropy)) in self.bins.entropy.iter_mut().zip(entropy).enumerate() {
+            *bin = ENTROPY_FROM as u32 + by_turns(entropy_bin(*entropy), i);
         }
         let mut largest = 0;
-        for (bins, id) in self.bins.iter_mut().zip(token_id) {
+        for (bin, id) in self.bins.id.iter_mut().zip(token_id) {
             // A missing id is negative, and so beyond all others.
             let id = id.cast_unsigned();
-            if id < DENSE_IDS as u32 {
-                largest = largest.max(id);
-                bins[2] = IDS_FROM as u32 + id;
-            }
+            let is_dense = id < DENSE_IDS as u32;
+            largest = largest.max(if is_dense { id } else { 0 });
+            *bin = if is_dense { IDS_FROM as u32 + id } else { NO_BIN };
         }
         largest
+    }
+}
+
+fn add_turns_of_bins(into: &mut [DifferenceBin], from: &[DifferenceBin]) {
+    for (into, from) in into.iter_mut().zip(from.chunks(TURNS_OF_BINS)) {
+        from.iter().for_each(|bin| into.merge(bin));
     }
 }
 
@@ -151,8 +178,8 @@ impl BreakdownCollector {
         self.terms.fill(differences);
         self.bins.reserve(IDS_FROM + bins.ids);
         match &differences.tokens {
-            None => self.bins.add(&self.terms, n, |i| bins.of[i]),
-            Some(known) => self.bins.add(&self.terms, n, |i| bins.of[known[i] as usize]),
+            None => self.bins.add(&self.terms, n, |i| bins.of(i)),
+            Some(known) => self.bins.add(&self.terms, n, |i| bins.of(known[i] as usize)),
         }
         self.add_places(asked, differences);
         self.add_turns(asked.trained.turn, differences);
@@ -166,24 +193,27 @@ impl BreakdownCollector {
         self.bins.add(&self.terms, early, |i| [(FIRST_FROM + place(i)) as u32]);
         let length = asked.source.range(asked.index).len();
         let mut first = 0;
-        for (decile, bin) in self.places.deciles.iter_mut().enumerate() {
+        for decile in 0..DECILES {
             let next = ((decile + 1) * length).div_ceil(DECILES);
             let end = match (asked.picks, &differences.tokens) {
                 (None, None) => next.min(n),
                 _ => first + partition(first..n, |i| place(i) < next),
             };
-            bin.merge(&self.terms.sum(first..end));
+            self.bins.add_stretch(DECILES_FROM + decile, &self.terms, first..end);
             first = end;
         }
     }
 
     fn add_turns(&mut self, turns: &[i32], differences: &TokenDifferences) {
         let n = if turns.is_empty() { 0 } else { differences.value.len() };
-        let turn = |i: usize| turns[differences.token(i)];
         let mut first = 0;
         while first < n {
-            let open = turn(first);
-            let end = (first..n).find(|i| turn(*i) != open).unwrap_or(n);
+            let open = turns[differences.token(first)];
+            let mut rest = first..n;
+            let end = match &differences.tokens {
+                None => turns[rest].iter().position(|turn| *turn != open).map_or(n, |at| first + at),
+                Some(known) => rest.find(|i| turns[known[*i] as usize] != open).unwrap_or(n),
+            };
             self.places.add_turn(open, &self.terms.sum(first..end));
             first = end;
         }
@@ -192,9 +222,10 @@ impl BreakdownCollector {
     /// What was collected.
     pub fn finish(self) -> Breakdown {
         let (bins, mut all) = (self.bins.finish(), self.places);
-        all.probability.copy_from_slice(&bins[..ENTROPY_FROM]);
-        all.entropy.copy_from_slice(&bins[ENTROPY_FROM..FIRST_FROM]);
-        all.first.copy_from_slice(&bins[FIRST_FROM..IDS_FROM]);
+        add_turns_of_bins(&mut all.probability, &bins[..ENTROPY_FROM]);
+        add_turns_of_bins(&mut all.entropy, &bins[ENTROPY_FROM..FIRST_FROM]);
+        all.first.copy_from_slice(&bins[FIRST_FROM..DECILES_FROM]);
+        all.deciles.copy_from_slice(&bins[DECILES_FROM..IDS_FROM]);
         all.ids = bins[IDS_FROM..].to_vec();
         all
     }

@@ -3,9 +3,11 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
+use std::cell::OnceCell;
+
 use super::difference::ResponseDifference;
 use crate::framework::corrections::{Correction, ResponseRatios};
-use crate::simd::{LANES, Work, sum_of_lanes, widest};
+use crate::simd::{LANES, Work, sums_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one correction does. Parts merge in any order to the same bits.
@@ -44,19 +46,17 @@ impl CorrectionTally {
         }
         let (rule, ratios) = (*rule, response.ratios);
         let weighed = match rule {
+            Correction::TokenTis(_) | Correction::TokenIcePop(..) if response.is_within(&rule) => {
+                *response.untouched.get_or_init(|| response.weighed(|ratio| (ratio, true)))
+            }
+            Correction::TokenMis(..) if response.is_within(&rule) => response.weighed_by(1.0, true),
             // One loop for each, so that each becomes one of wide instructions.
             Correction::TokenTis(_) => response.weighed(move |ratio| rule.weight(ratio, ratios)),
             Correction::TokenIcePop(..) => response.weighed(move |ratio| rule.weight(ratio, ratios)),
             Correction::TokenMis(..) => response.weighed(move |ratio| rule.weight(ratio, ratios)),
             _ => {
                 let (w, uncapped) = rule.weight(1.0, ratios);
-                Weighed {
-                    weight: tokens as f64 * w,
-                    square: tokens as f64 * w * w,
-                    energy: w * w * response.total_energy,
-                    dropped: if w == 0.0 { tokens } else { 0 },
-                    changed: if uncapped { 0 } else { tokens },
-                }
+                response.weighed_by(w, uncapped)
             }
         };
         self.weight.add(weighed.weight);
@@ -79,17 +79,38 @@ pub struct CorrectedResponse<'a> {
     pub energy: &'a [f64],
     /// Their sum.
     pub total_energy: f64,
+    /// Bounds of their ratios.
+    pub range: [f64; 2],
+    /// What their own ratios weigh: what most responses get of all rules that weigh tokens by them.
+    pub untouched: OnceCell<Weighed>,
 }
 
 impl CorrectedResponse<'_> {
+    /// Whether a rule of tokens, all of which keep what lies between two ratios that they keep, changes none.
+    fn is_within(&self, rule: &Correction) -> bool {
+        self.range.iter().all(|ratio| rule.weight(*ratio, self.ratios).1)
+    }
+
+    /// All tokens with one weight.
+    fn weighed_by(&self, w: f64, uncapped: bool) -> Weighed {
+        let tokens = self.ratio.len() as u64;
+        Weighed {
+            weight: tokens as f64 * w,
+            square: tokens as f64 * w * w,
+            energy: w * w * self.total_energy,
+            dropped: if w == 0.0 { tokens } else { 0 },
+            changed: if uncapped { 0 } else { tokens },
+        }
+    }
+
     fn weighed(&self, weight: impl Fn(f64) -> (f64, bool)) -> Weighed {
         widest(Weighing(self.ratio, self.energy, weight))
     }
 }
 
 /// What a rule makes of the tokens of one response.
-#[derive(Default)]
-struct Weighed {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Weighed {
     weight: f64,
     square: f64,
     energy: f64,
@@ -111,7 +132,7 @@ impl<F: Fn(f64) -> (f64, bool)> Work for Weighing<'_, F> {
         for (ratio, energy) in ratio.iter().zip(energy) {
             add_weights(&mut lanes, ratio, energy, &weight);
         }
-        let mut all = lanes.map(sum_of_lanes);
+        let mut all = sums_of_lanes(&lanes);
         for (ratio, energy) in ratio_rest.iter().zip(energy_rest) {
             all.iter_mut().zip(terms(*ratio, *energy, &weight)).for_each(|(sum, term)| *sum += term);
         }
@@ -152,6 +173,42 @@ impl ResponseDifference {
             k3: self.k3,
             largest_k3: self.largest_k3,
             smallest: self.min,
+        }
+    }
+
+    /// Bounds of the ratios, wide enough for any rounding.
+    pub fn ratio_range(&self) -> [f64; 2] {
+        const ROUNDING: f64 = 1e-9;
+        [(self.min - ROUNDING).exp(), (self.max_abs + ROUNDING).exp()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framework::corrections::DEFAULTS;
+
+    /// Where the bounds of the ratios are not known, token by token.
+    #[test]
+    fn ratios_within_all_bounds_give_what_their_tokens_do() {
+        let energy: Vec<f64> = (0..37).map(|i| f64::from(i % 5)).collect();
+        for spread in [0.01, 0.6, 0.8, 1.7] {
+            let ratio: Vec<f64> = (0..37).map(|i| (spread * (f64::from(i) / 18.0 - 1.0)).exp()).collect();
+            let (ratios, total_energy) = (ResponseRatios::default(), energy.iter().sum());
+            let of = |range: [f64; 2], rule: &Correction| {
+                let untouched = OnceCell::new();
+                let (ratio, energy) = (&ratio[..], &energy[..]);
+                let response =
+                    CorrectedResponse { ratios: &ratios, ratio, energy, total_energy, range, untouched };
+                let mut tally = CorrectionTally::default();
+                let changed = tally.add(rule, &response);
+                (changed, tally.weight, tally.square, tally.energy, tally.dropped)
+            };
+            for rule in DEFAULTS.iter().filter(|rule| !rule.is_of_responses()) {
+                let known = of([(-spread).exp(), spread.exp()], rule);
+                assert_eq!(known, of([0.0, f64::INFINITY], rule), "{rule} {spread}");
+                assert_eq!(known.0 == 0, spread < std::f64::consts::LN_2, "{rule} {spread}");
+            }
         }
     }
 }

@@ -46,14 +46,19 @@ impl Deciles {
         let asked = response.asked;
         let ends = Ends::of(asked.trained.len(), asked.source.range(asked.index).len(), asked.picks);
         self.add_states(response, &ends);
-        let energy = widest(EnergySums { ends: &ends, energy: &response.facts.energy });
+        let k3 = &response.k3;
+        let logged = if k3.complete { k3.values } else { &[] };
+        let (energy, logged) = widest(Sums { ends: &ends, energy: &response.facts.energy, k3: logged });
         let replicate = &mut self.replicates[response.replicate];
         for (decile, tally) in self.tallies.iter_mut().enumerate() {
             let range = ends.0[decile]..ends.0[decile + 1];
             let tokens = range.len() as u64;
             tally.tokens += tokens;
             tally.clipped += response.clipped(range.clone());
-            let (k3, compared) = response.k3.sum(range);
+            let (k3, compared) = match k3.complete {
+                true => (logged[decile], if k3.values.is_empty() { 0 } else { tokens }),
+                false => k3.sum(range),
+            };
             if compared > 0 {
                 tally.compared += compared;
                 tally.k3.add(k3);
@@ -150,17 +155,20 @@ fn sum_of(values: &[f64], first: usize, end: usize) -> f64 {
     sum_of_lanes(lanes)
 }
 
-struct EnergySums<'a> {
+/// Energy and k3, where all are logged, of each decile.
+struct Sums<'a> {
     ends: &'a Ends,
     energy: &'a [f64],
+    k3: &'a [f64],
 }
 
-impl Work for EnergySums<'_> {
-    type Output = [f64; DECILES];
+impl Work for Sums<'_> {
+    type Output = ([f64; DECILES], [f64; DECILES]);
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        self.ends.sums(self.energy)
+        let k3 = if self.k3.is_empty() { [0.0; DECILES] } else { self.ends.sums(self.k3) };
+        (self.ends.sums(self.energy), k3)
     }
 }
 

@@ -5,9 +5,9 @@
 
 use super::kept_differences::KeptDifferences;
 use crate::framework::fast_math;
-use crate::simd::{LANES, Work, filled_up, sum_of_lanes, widest};
+use crate::simd::{LANES, Work, filled_up, sums_of_lanes, widest};
 use crate::stats::exact_sum::ExactSum;
-use crate::stats::log_sum::LogSum;
+use crate::stats::log_sum::{LogSum, Power};
 
 /// verl clamps differences of tokens and of responses to ± this before it takes their exponential.
 pub const VERL_BOUND: f64 = 20.0;
@@ -246,7 +246,7 @@ impl TotalLanes {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn total(self, beyond: u64) -> ResponseDifference {
-        let [sum, absolute, square, k3, ratio, ratio_squared] = self.sums.map(sum_of_lanes);
+        let [sum, absolute, square, k3, ratio, ratio_squared] = sums_of_lanes(&self.sums);
         ResponseDifference {
             tokens: 0,
             sum,
@@ -257,7 +257,7 @@ impl TotalLanes {
             ratio,
             ratio_squared,
             verl_ratio_squared: 0.0,
-            outside: self.outside.map(|lanes| sum_of_lanes(lanes) as u64 - beyond),
+            outside: sums_of_lanes(&self.outside).map(|outside| outside as u64 - beyond),
             max_abs: self.max_abs.into_iter().fold(0.0, f64::max),
             min: self.min.into_iter().fold(f64::INFINITY, f64::min),
             largest_k3: self.largest_k3.into_iter().fold(0.0, f64::max),
@@ -336,8 +336,12 @@ impl DifferenceTally {
         self.outside.iter_mut().zip(response.outside).for_each(|(a, b)| *a += b);
         self.max_abs = self.max_abs.max(response.max_abs);
         self.sequence.add_exp(response.sum);
-        self.sequence_squared.add_exp(2.0 * response.sum);
-        self.verl_sequence_squared.add_exp(2.0 * response.sum.clamp(-VERL_BOUND, VERL_BOUND));
+        let squared = Power::of(2.0 * response.sum);
+        self.sequence_squared.add_power(squared);
+        self.verl_sequence_squared.add_power(match response.sum.abs() <= VERL_BOUND {
+            true => squared,
+            false => Power::of(2.0 * response.sum.clamp(-VERL_BOUND, VERL_BOUND)),
+        });
         self.geometric.add_exp(response.mean());
         self.kept.add(&tokens.value, keeps);
     }

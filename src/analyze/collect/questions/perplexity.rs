@@ -1,6 +1,7 @@
 //! Perplexities of trainer and sampler on the same responses.
 
 use super::difference::TokenDifferences;
+use crate::simd;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
@@ -43,7 +44,7 @@ impl PerplexityTally {
         }
         let mean = |of: &[f32]| {
             let sum: f64 = match &differences.tokens {
-                None => of.iter().map(|l| f64::from(*l)).sum(),
+                None => simd::sum(of),
                 Some(known) => known.iter().map(|t| f64::from(of[*t as usize])).sum(),
             };
             -sum / tokens as f64

@@ -17,6 +17,7 @@ use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::plan::Questions;
 use crate::analyze::right::RightRule;
 use crate::ingest::{Column, Id};
+use crate::simd;
 
 /// What a response takes beside its tokens, as so many of them: lists of its own, its place in its group.
 const RESPONSE: u64 = 64;
@@ -201,7 +202,7 @@ impl<'a> SiblingStore<'a> {
             let part = responses.reward_parts.iter().find(|(part, _)| **part == **name);
             part.map_or(f32::NAN, |(_, values)| values[asked.index])
         };
-        let sum: f64 = asked.trained.advantage.iter().map(|a| f64::from(*a)).sum();
+        let sum = simd::sum(asked.trained.advantage);
         let row = match plan.several_rows {
             true => Row::of(asked.source, asked.index, asked.cluster, asked.reward, f32::NAN),
             false => Row::default(),

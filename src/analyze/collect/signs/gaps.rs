@@ -7,7 +7,7 @@
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::questions::difference::{FAR, far_k3};
 use crate::framework::fast_math;
-use crate::simd::{LANES, Work, sum_of_lanes, widest};
+use crate::simd::{LANES, Work, sums_of_lanes, widest};
 
 /// Differences beyond this count as this: e^40 is far outside of any correction.
 const LARGEST_DIFFERENCE: f64 = 40.0;
@@ -141,8 +141,7 @@ impl Work for Gaps<'_> {
             part.lay_out(&mut block);
             block.add_to(&mut lanes, end - first);
         }
-        let [tokens, k3, bounded_k3, y, absolute, yy, below, far, far_yy, rest @ ..] =
-            lanes.map(sum_of_lanes);
+        let [tokens, k3, bounded_k3, y, absolute, yy, below, far, far_yy, rest @ ..] = sums_of_lanes(&lanes);
         let [xy, zy, xx, xz, zz, moved, moved_l, moved_m, moved_ll, moved_lm] = rest;
         GapSums {
             tokens,

@@ -1,6 +1,8 @@
 //! The differences between the policies of a response, and what follows from them: corrections of the
 //! engine's, tokens beyond the clip of the update's.
 
+use std::cell::OnceCell;
+
 use super::QuestionCollector;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::questions::Asked;
@@ -68,6 +70,8 @@ impl QuestionCollector<'_> {
             ratio: &self.engine.ratio,
             energy: &self.compared_energy,
             total_energy,
+            range: self.engine_total.ratio_range(),
+            untouched: OnceCell::new(),
         };
         let ids = asked.trained.token_id;
         let tallies = facts.corrections.iter_mut().zip(&mut self.changed);
