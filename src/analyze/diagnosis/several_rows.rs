@@ -30,7 +30,7 @@ pub fn warning(several: &SeveralRows) -> Option<Warning> {
              once; numbers of responses, mean rewards and lengths, cut responses, loops and causes count rows"
         ),
         groups => format!(
-            "in the one of {} groups that was looked at, {rows} rows are of {responses} responses, {of}: the log has too many \
+            "in one of every {} groups, drawn by a hash, {rows} rows are of {responses} responses, {of}: the log has too many \
              rows to count each response once, so all but forks and length by outcome count rows",
             grouped(groups)
         ),
