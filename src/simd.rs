@@ -67,23 +67,23 @@ pub fn sums_of_lanes<const N: usize>(lanes: &[[f64; LANES]; N]) -> [f64; N] {
     sums
 }
 
-/// The sum of single-precision values in double precision, [`LANES`] side by side.
-pub fn sum(values: &[f32]) -> f64 {
-    struct Sum<'a>(&'a [f32]);
-    impl Work for Sum<'_> {
+/// The sum of values in double precision, [`LANES`] side by side.
+pub fn sum<T: Copy + Default + Into<f64>>(values: &[T]) -> f64 {
+    struct Sum<'a, T>(&'a [T]);
+    impl<T: Copy + Default + Into<f64>> Work for Sum<'_, T> {
         type Output = f64;
 
         #[inline(always)]
         fn call(self) -> f64 {
             let (chunks, rest) = self.0.as_chunks::<LANES>();
             let mut lanes = [0.0; LANES];
-            let mut add = |chunk: &[f32; LANES]| {
+            let mut add = |chunk: &[T; LANES]| {
                 for lane in 0..LANES {
-                    lanes[lane] += f64::from(chunk[lane]);
+                    lanes[lane] += chunk[lane].into();
                 }
             };
             chunks.iter().for_each(&mut add);
-            add(&filled_up(rest, 0.0));
+            add(&filled_up(rest, T::default()));
             sum_of_lanes(lanes)
         }
     }

@@ -20,7 +20,7 @@ const ENTROPY_SLACK: f32 = 1e-4;
 /// a vocabulary of 2³² has) or in nats. A placeholder, or another quantity.
 const LARGEST_ENTROPY: f32 = 22.180_71;
 /// Values that are looked at as one before they are one by one.
-const CHUNK: usize = 256;
+const CHUNK: usize = 32;
 /// Fewer tokens than this may really all have probability one.
 const MIN_CONSTANT: usize = 8;
 
@@ -235,9 +235,12 @@ pub fn ids(
 
 /// Whether any of the values from token `first` on is zero where nothing is trained.
 fn untrained_zeros(values: &[f32], context: &Context<'_>, first: usize) -> bool {
-    let zero = |(v, m): (&f32, &u8)| (*v == 0.0) & (*m != 1);
     let mask = context.mask.map(|mask| &mask[first..]);
-    mask.is_some_and(|mask| values.iter().zip(mask).fold(false, |any, x| any | zero(x)))
+    mask.is_some_and(|mask| {
+        let n = values.len().min(mask.len());
+        let (values, mask) = (&values[..n], &mask[..n]);
+        simd::widest(|| simd::count(n, |t| (values[t] == 0.0) & (mask[t] != 1))) > 0
+    })
 }
 
 /// Whole responses whose log-probabilities are all exactly zero.

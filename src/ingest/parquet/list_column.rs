@@ -25,7 +25,7 @@ use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
 use crate::ingest::parquet::run_length::bad;
 
 /// Levels that are looked at together for a row that begins.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 16;
 
 /// A column of lists of numbers.
 pub struct ListColumn {
@@ -95,6 +95,9 @@ struct Typed<P: stored::DataType, A> {
     reader: Option<ColumnReaderImpl<P>>,
     /// Rows left in the chunk that is read.
     left: usize,
+    /// The most values that were read at once: room for as many is made at first.
+    most: usize,
+    levels: Levels,
     made: PhantomData<A>,
 }
 
@@ -105,7 +108,14 @@ where
     P::T: ArrowNativeType,
 {
     fn of(source: Source) -> Box<dyn NextRows> {
-        Box::new(Self { source, reader: None, left: 0, made: PhantomData })
+        Box::new(Self {
+            source,
+            reader: None,
+            left: 0,
+            most: 0,
+            levels: Levels::default(),
+            made: PhantomData,
+        })
     }
 
     /// Opens the next chunk where the last one is at its end.
@@ -128,7 +138,7 @@ where
     P::T: ArrowNativeType,
 {
     fn next_rows(&mut self, rows: usize, wanted: &[Range<usize>]) -> Result<ArrayRef> {
-        let mut lists = Lists::<P::T>::new(rows);
+        let mut lists = Lists::<P::T>::new(rows, self.most);
         let levels = (self.source.present, self.source.descriptor.max_def_level());
         let mut row = 0;
         for next in wanted.iter().cloned().chain(std::iter::once(rows..rows)) {
@@ -139,7 +149,7 @@ where
                 let count = (to - row).min(self.left);
                 let reader = self.reader.as_mut().ok_or_else(too_few)?;
                 if is_wanted {
-                    lists.read(reader, count, levels)?;
+                    lists.read(reader, count, levels, &mut self.levels)?;
                 } else if decoding(fails, || reader.skip_records(count))? == count {
                     lists.pass(count);
                 } else {
@@ -149,6 +159,7 @@ where
                 row += count;
             }
         }
+        self.most = self.most.max(lists.values.len());
         lists.into_array::<A>(self.source.item.clone())
     }
 }
@@ -167,17 +178,22 @@ struct Lists<T> {
     valid: NullBufferBuilder,
     ends: Vec<usize>,
     known: NullBufferBuilder,
-    levels: [Vec<i16>; 2],
+}
+
+/// Levels of definition and of repetition; reused.
+#[derive(Default)]
+struct Levels {
+    definition: Vec<i16>,
+    repetition: Vec<i16>,
 }
 
 impl<T: ArrowNativeType> Lists<T> {
-    fn new(rows: usize) -> Self {
+    fn new(rows: usize, most: usize) -> Self {
         Self {
-            values: Vec::new(),
+            values: Vec::with_capacity(most),
             valid: NullBufferBuilder::new(0),
             ends: Vec::with_capacity(rows),
             known: NullBufferBuilder::new(rows),
-            levels: Default::default(),
         }
     }
 
@@ -193,16 +209,17 @@ impl<T: ArrowNativeType> Lists<T> {
         reader: &mut ColumnReaderImpl<P>,
         rows: usize,
         (present, all): (i16, i16),
+        Levels { definition, repetition }: &mut Levels,
     ) -> Result<()>
     where
         P: stored::DataType<T = T>,
     {
-        let [mut definition, mut repetition] = std::mem::take(&mut self.levels);
         definition.clear();
         repetition.clear();
-        let before = self.values.len();
-        let (levels, values) = ((Some(&mut definition), Some(&mut repetition)), &mut self.values);
-        let (records, ..) = decoding(fails, || reader.read_records(rows, levels.0, levels.1, values))?;
+        let (before, values) = (self.values.len(), &mut self.values);
+        let (records, ..) = decoding(fails, || {
+            reader.read_records(rows, Some(&mut *definition), Some(&mut *repetition), values)
+        })?;
         if records != rows || repetition.len() != definition.len() {
             return Err(too_few());
         }
@@ -210,16 +227,15 @@ impl<T: ArrowNativeType> Lists<T> {
         let is_full = |level: i16| definition.iter().fold(true, |full, at| full & (*at >= level));
         if is_full(all) && self.values.len() - before == definition.len() {
             self.valid.append_n_non_nulls(definition.len());
-            self.add_full(before, &repetition, rows);
+            self.add_full(before, repetition, rows);
         } else if is_full(present) {
             let read = self.values.split_off(before);
-            self.add_items(&read, &definition, all)?;
-            self.add_full(before, &repetition, rows);
+            self.add_items(&read, definition, all)?;
+            self.add_full(before, repetition, rows);
         } else {
             let read = self.values.split_off(before);
-            self.add_with_gaps(&read, &definition, &repetition, (present, all))?;
+            self.add_with_gaps(&read, definition, repetition, (present, all))?;
         }
-        self.levels = [definition, repetition];
         if self.ends.len() == self.known.len() { Ok(()) } else { Err(too_few()) }
     }
 

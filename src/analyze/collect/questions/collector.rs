@@ -10,7 +10,8 @@ use super::breakdown::{BreakdownCollector, TokenBins};
 use super::clipped_tokens::{ClippedTokens, TokensById};
 use super::deciles::Deciles;
 use super::difference::{ResponseDifference, TokenDifferences};
-use super::ratio_histogram::{BINS, RatioHistogram};
+use super::places::Places;
+use super::ratio_histogram::{BINS, RatioHistogram, TokensAndEnergy};
 use super::repetition::Loops;
 use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
@@ -53,8 +54,9 @@ pub struct QuestionCollector<'a> {
     update: TokenDifferences,
     other: TokenDifferences,
     spread: Vec<f64>,
-    ratio_energy: Box<[f64; BINS]>,
+    ratio_sums: Box<[TokensAndEnergy; BINS]>,
     bins: TokenBins,
+    places: Places,
     loops: Loops,
 }
 
@@ -85,8 +87,9 @@ impl<'a> QuestionCollector<'a> {
             update: TokenDifferences::default(),
             other: TokenDifferences::default(),
             spread: Vec::new(),
-            ratio_energy: Box::new([0.0; BINS]),
+            ratio_sums: Box::new([TokensAndEnergy::default(); BINS]),
             bins: TokenBins::default(),
+            places: Places::default(),
             loops: Loops::default(),
         }
     }
@@ -115,6 +118,7 @@ impl<'a> QuestionCollector<'a> {
         self.other = TokenDifferences::default();
         self.spread = Vec::new();
         self.bins = TokenBins::default();
+        self.places = Places::default();
         self.loops = Loops::default();
     }
 
@@ -178,6 +182,9 @@ impl<'a> QuestionCollector<'a> {
         if plan.reports && compares.iter().any(|column| !column.is_empty()) {
             self.bins.fill(asked.trained);
         }
+        if plan.reports {
+            self.places.fill(asked);
+        }
         if plan.engine || plan.update {
             self.add_differences(asked, energy);
         }
@@ -186,7 +193,7 @@ impl<'a> QuestionCollector<'a> {
             let facts = self.steps.entry(asked.step).or_default();
             facts.reference.add(&ResponseDifference::of(&self.other));
             if plan.reports {
-                self.reference_breakdown.add(asked, &self.other, &self.bins);
+                self.reference_breakdown.add(asked, &self.other, &self.bins, &self.places);
             }
         }
         if plan.reports {
@@ -214,7 +221,7 @@ impl<'a> QuestionCollector<'a> {
         let whole = OnceCell::new();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
             match dimension.source {
-                DimensionSource::Position => self.deciles.add(&response),
+                DimensionSource::Position => self.deciles.add(&response, &self.places.deciles),
                 _ => slices::add(table, dimension, &response, &whole),
             }
         }

@@ -4,6 +4,7 @@
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
+use super::places::Ends;
 use super::slice_keys::{DECILES, REPLICATES, number_key};
 use super::slices::{SliceTable, SliceTally, SlicedResponse};
 use crate::simd::{LANES, Work, sum_of_lanes, widest};
@@ -42,13 +43,11 @@ impl Default for Deciles {
 
 impl Deciles {
     /// Adds a response.
-    pub fn add(&mut self, response: &SlicedResponse<'_>) {
-        let asked = response.asked;
-        let ends = Ends::of(asked.trained.len(), asked.source.range(asked.index).len(), asked.picks);
-        self.add_states(response, &ends);
+    pub fn add(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
+        self.add_states(response, ends);
         let k3 = &response.k3;
         let logged = if k3.complete { k3.values } else { &[] };
-        let (energy, logged) = widest(Sums { ends: &ends, energy: &response.facts.energy, k3: logged });
+        let (energy, logged) = widest(Sums { ends, energy: &response.facts.energy, k3: logged });
         let replicate = &mut self.replicates[response.replicate];
         for (decile, tally) in self.tallies.iter_mut().enumerate() {
             let range = ends.0[decile]..ends.0[decile + 1];
@@ -104,33 +103,14 @@ impl Deciles {
     }
 }
 
-/// Where the deciles of a response begin among its `n` trained tokens, and where the last ends.
-struct Ends([usize; DECILES + 1]);
-
-impl Ends {
-    fn of(n: usize, length: usize, picks: Option<&[u32]>) -> Self {
-        let mut ends = [0; DECILES + 1];
-        for decile in 0..DECILES {
-            // The first token of the next one: token · 10 / length is above this decile.
-            let next = ((decile + 1) * length).div_ceil(DECILES);
-            let first = ends[decile];
-            ends[decile + 1] = match picks {
-                None => next.min(n),
-                Some(picks) => first + picks[first..].partition_point(|token| (*token as usize) < next),
-            };
-        }
-        Self(ends)
+/// The sum over each decile.
+#[inline(always)]
+fn sums(ends: &Ends, values: &[f64]) -> [f64; DECILES] {
+    let mut sums = [0.0; DECILES];
+    for decile in 0..DECILES {
+        sums[decile] = sum_of(values, ends.0[decile], ends.0[decile + 1]);
     }
-
-    /// The sum over each decile.
-    #[inline(always)]
-    fn sums(&self, values: &[f64]) -> [f64; DECILES] {
-        let mut sums = [0.0; DECILES];
-        for decile in 0..DECILES {
-            sums[decile] = sum_of(values, self.0[decile], self.0[decile + 1]);
-        }
-        sums
-    }
+    sums
 }
 
 /// The sum of the values from `first` to `end`, in lanes. What is left of them is taken with what follows and
@@ -167,8 +147,8 @@ impl Work for Sums<'_> {
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let k3 = if self.k3.is_empty() { [0.0; DECILES] } else { self.ends.sums(self.k3) };
-        (self.ends.sums(self.energy), k3)
+        let k3 = if self.k3.is_empty() { [0.0; DECILES] } else { sums(self.ends, self.k3) };
+        (sums(self.ends, self.energy), k3)
     }
 }
 
@@ -207,7 +187,7 @@ mod tests {
             let picks: Vec<u32> = (0..trained.len() as u32).filter(|t| all || trained[*t as usize]).collect();
             let values: Vec<f64> = (0..picks.len()).map(|i| 1.0 + (i * i) as f64).collect();
             let some = (!all).then_some(picks.as_slice());
-            let sums = Ends::of(values.len(), trained.len(), some).sums(&values);
+            let sums = sums(&Ends::of(values.len(), trained.len(), some), &values);
             let mut expected = [0.0; DECILES];
             for (token, value) in picks.iter().zip(&values) {
                 expected[*token as usize * DECILES / trained.len()] += value;

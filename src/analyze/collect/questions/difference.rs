@@ -52,6 +52,14 @@ impl TokenDifferences {
         widest(Exponentials(&self.value, &mut self.ratio, &mut self.k3));
     }
 
+    /// How many differences are of the first `tokens` trained ones.
+    pub fn before(&self, tokens: usize) -> usize {
+        match &self.tokens {
+            None => tokens.min(self.value.len()),
+            Some(known) => known.partition_point(|token| (*token as usize) < tokens),
+        }
+    }
+
     /// Which trained token difference `i` is of.
     pub fn token(&self, i: usize) -> usize {
         self.tokens.as_ref().map_or(i, |tokens| tokens[i] as usize)

@@ -29,13 +29,12 @@ impl Sums {
     #[inline(always)]
     fn add(&mut self, term: &Self) {
         // As a whole, so that it is one addition of a wide register.
-        self.0 = std::array::from_fn(|at| self.0[at] + term.0[at]);
+        self.0 = std::array::from_fn(|at| self.0[at].wrapping_add(term.0[at]));
     }
 
-    fn of(terms: &[Self]) -> Self {
-        let mut sums = Self::default();
-        terms.iter().for_each(|term| sums.add(term));
-        sums
+    #[inline(always)]
+    fn less(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at].wrapping_sub(other.0[at])))
     }
 }
 
@@ -67,13 +66,54 @@ impl Terms {
         }
     }
 
-    /// What the tokens of a stretch add up to.
-    pub fn sum(&self, range: Range<usize>) -> DifferenceBin {
-        let mut all = DifferenceBin::default();
-        for part in self.small[range.clone()].chunks(RECENT) {
-            all.merge(&Sums::of(part).into());
+    /// Puts sums up to each token in the place of its terms.
+    pub fn up_to(&mut self) -> SumsUpTo<'_> {
+        widest(AddingUp(&mut self.small));
+        SumsUpTo { sums: &self.small, large: &self.large }
+    }
+}
+
+struct AddingUp<'a>(&'a mut [Sums]);
+
+impl Work for AddingUp<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let mut sums = Sums::default();
+        for term in self.0 {
+            sums.add(term);
+            *term = sums;
         }
-        self.large.iter().filter(|(i, _)| range.contains(i)).for_each(|(_, one)| all.merge(one));
+    }
+}
+
+/// What the tokens of a response add up to, up to each of them. They may wrap around: differences of these are right
+/// where they fit.
+pub struct SumsUpTo<'a> {
+    sums: &'a [Sums],
+    large: &'a [(usize, DifferenceBin)],
+}
+
+impl SumsUpTo<'_> {
+    /// Those of a stretch of at most [`RECENT`] tokens.
+    #[inline]
+    fn small(&self, range: Range<usize>) -> Sums {
+        let before = |token: usize| token.checked_sub(1).map_or_else(Sums::default, |last| self.sums[last]);
+        before(range.end).less(before(range.start))
+    }
+
+    fn large(&self, range: &Range<usize>) -> impl Iterator<Item = &DifferenceBin> {
+        self.large.iter().filter(|(i, _)| range.contains(i)).map(|(_, one)| one)
+    }
+
+    /// What the tokens of a stretch add up to.
+    pub fn of(&self, range: Range<usize>) -> DifferenceBin {
+        let mut all = DifferenceBin::default();
+        for first in range.clone().step_by(RECENT) {
+            all.merge(&self.small(first..range.end.min(first + RECENT)).into());
+        }
+        self.large(&range).for_each(|one| all.merge(one));
         all
     }
 }
@@ -198,8 +238,7 @@ impl BinTable {
                 self.settle();
             }
             let end = tokens.min(first + RECENT - self.tokens[0]);
-            let of = |i: usize| of(first + i);
-            widest(Adding { sums: &mut self.recent, terms: &terms.small[first..end], of: &of });
+            widest(Adding { sums: &mut self.recent, terms: &terms.small[..end], first, of: &of });
             self.tokens[0] += end - first;
             first = end;
         }
@@ -213,16 +252,14 @@ impl BinTable {
     }
 
     /// Adds a stretch of a response to one bin, to which no single tokens are added.
-    pub fn add_stretch(&mut self, bin: usize, terms: &Terms, mut range: Range<usize>) {
-        for (_, one) in terms.large.iter().filter(|(i, _)| range.contains(i)) {
-            self.bins[bin].merge(one);
-        }
+    pub fn add_stretch(&mut self, bin: usize, sums: &SumsUpTo<'_>, mut range: Range<usize>) {
+        sums.large(&range).for_each(|one| self.bins[bin].merge(one));
         while !range.is_empty() {
             if self.tokens[1] == RECENT {
                 self.settle();
             }
             let end = range.end.min(range.start + RECENT - self.tokens[1]);
-            self.recent[bin].add(&Sums::of(&terms.small[range.start..end]));
+            self.recent[bin].add(&sums.small(range.start..end));
             self.tokens[1] += end - range.start;
             range.start = end;
         }
@@ -243,7 +280,9 @@ impl BinTable {
 
 struct Adding<'a, F> {
     sums: &'a mut [Sums],
+    /// Those before `first` are added already.
     terms: &'a [Sums],
+    first: usize,
     of: &'a F,
 }
 
@@ -252,7 +291,7 @@ impl<const N: usize, F: Fn(usize) -> [u32; N]> Work for Adding<'_, F> {
 
     #[inline(always)]
     fn call(self) {
-        for (i, term) in self.terms.iter().enumerate() {
+        for (i, term) in self.terms.iter().enumerate().skip(self.first) {
             for bin in (self.of)(i) {
                 if let Some(sums) = self.sums.get_mut(bin as usize) {
                     sums.add(term);
@@ -285,16 +324,17 @@ mod tests {
         // More than are recent at once.
         for _ in 0..TIMES {
             table.add(&terms, 20_000, |i| [if i == 3 { NO_BIN } else { 1 }]);
-            table.add_stretch(2, &terms, 0..3);
-            table.add_stretch(2, &terms, 4..20_000);
+        }
+        let sums = terms.up_to();
+        let mut all = DifferenceBin::default();
+        for _ in 0..TIMES {
+            table.add_stretch(2, &sums, 0..3);
+            table.add_stretch(2, &sums, 4..20_000);
+            all.merge(&sums.of(0..3));
+            all.merge(&sums.of(4..20_000));
         }
         let bins = table.finish();
         assert_eq!((bins[0].tokens, bins[1].tokens), (0, 19_999 * TIMES as u64));
-        let mut all = DifferenceBin::default();
-        for _ in 0..TIMES {
-            all.merge(&terms.sum(0..3));
-            all.merge(&terms.sum(4..20_000));
-        }
         assert_eq!([bins[1], bins[2]], [all; 2]);
         let kept: Vec<f64> = value.iter().enumerate().filter(|(i, _)| *i != 3).map(|(_, d)| *d).collect();
         let times = TIMES as f64;

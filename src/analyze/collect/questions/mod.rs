@@ -12,6 +12,7 @@ pub mod difference;
 pub mod difference_bins;
 mod kept_differences;
 mod perplexity;
+mod places;
 pub mod ratio_histogram;
 mod repetition;
 pub mod siblings;

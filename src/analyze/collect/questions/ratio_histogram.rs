@@ -38,11 +38,15 @@ impl Default for RatioHistogram {
 impl RatioHistogram {
     /// Adds the tokens of a response.
     /// `sums` are of its bins, 0 before and after.
-    pub fn add(&mut self, differences: &[f64], energies: &[f64], sums: &mut [f64; BINS]) {
-        let touched = widest(Counting { tokens: &mut self.tokens, sums, differences, energies });
-        for (energy, sum) in self.energy[touched.clone()].iter_mut().zip(&mut sums[touched]) {
-            if *sum != 0.0 {
-                energy.add(std::mem::take(sum));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn add(&mut self, differences: &[f64], energies: &[f64], sums: &mut [TokensAndEnergy; BINS]) {
+        let touched = widest(Counting { sums, differences, energies });
+        let all = self.tokens[touched.clone()].iter_mut().zip(&mut self.energy[touched.clone()]);
+        for ((tokens, energy), sum) in all.zip(&mut sums[touched]).filter(|(_, sum)| sum.0[0] > 0.0) {
+            let TokensAndEnergy([count, sum]) = std::mem::take(sum);
+            *tokens += count as u64;
+            if sum != 0.0 {
+                energy.add(sum);
             }
         }
     }
@@ -59,9 +63,13 @@ impl RatioHistogram {
     }
 }
 
+/// Tokens and ‖g‖² of a bin of one response: one addition for both.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(16))]
+pub struct TokensAndEnergy([f64; 2]);
+
 struct Counting<'a> {
-    tokens: &'a mut [u64],
-    sums: &'a mut [f64; BINS],
+    sums: &'a mut [TokensAndEnergy; BINS],
     differences: &'a [f64],
     energies: &'a [f64],
 }
@@ -75,8 +83,8 @@ impl Work for Counting<'_> {
         let (mut first, mut last) = (BINS, 0);
         let mut add = |bin: usize, energy: f64| {
             (first, last) = (first.min(bin), last.max(bin));
-            self.tokens[bin] += 1;
-            self.sums[bin] += energy;
+            let [tokens, sum] = self.sums[bin].0;
+            self.sums[bin].0 = [tokens + 1.0, sum + energy];
         };
         let n = self.differences.len().min(self.energies.len());
         let (chunks, rest) = self.differences[..n].as_chunks::<LANES>();

@@ -12,6 +12,7 @@ use super::slice_keys::{MISSING, REPLICATES, TokenPlace, key_of, stretch_end, te
 use super::token_facts::TokenFacts;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::analyze::plan::Dimension;
+use crate::simd;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
@@ -209,7 +210,7 @@ impl LoggedK3<'_> {
     pub fn sum(&self, range: std::ops::Range<usize>) -> (f64, u64) {
         let values = self.values.get(range).unwrap_or_default();
         if self.complete {
-            return (values.iter().sum(), values.len() as u64);
+            return (simd::sum(values), values.len() as u64);
         }
         let known = values.iter().filter(|k3| !k3.is_nan());
         known.fold((0.0, 0), |(sum, count), k3| (sum + k3, count + 1))
@@ -217,7 +218,7 @@ impl LoggedK3<'_> {
 }
 
 /// What a stretch of a response's tokens adds up to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Stretch {
     /// Tokens.
     pub tokens: u64,
@@ -239,19 +240,16 @@ impl SlicedResponse<'_> {
     /// What the trained tokens of `range` add up to.
     pub fn stretch(&self, range: std::ops::Range<usize>) -> Stretch {
         let facts = self.facts;
-        let mut all = Stretch { tokens: range.len() as u64, ..Stretch::default() };
-        let entropies = &self.asked.trained.entropy[range.clone()];
-        let states =
-            entropies.iter().zip(&facts.probability[range.clone()]).zip(&facts.energy[range.clone()]);
-        // Three sums side by side: each waits for its own last addition.
-        for ((entropy, probability), energy) in states {
-            all.entropy += f64::from(*entropy);
-            all.probability += probability;
-            all.energy += energy;
+        let (k3, compared) = self.k3.sum(range.clone());
+        Stretch {
+            tokens: range.len() as u64,
+            clipped: self.clipped(range.clone()),
+            compared,
+            entropy: simd::sum(&self.asked.trained.entropy[range.clone()]),
+            probability: simd::sum(&facts.probability[range.clone()]),
+            energy: simd::sum(&facts.energy[range]),
+            k3,
         }
-        all.clipped = self.clipped(range.clone());
-        (all.k3, all.compared) = self.k3.sum(range);
-        all
     }
 
     /// What all trained tokens add up to.

@@ -54,21 +54,18 @@ impl QuestionCollector<'_> {
         let facts = self.steps.entry(asked.step).or_default();
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
         let energies = &self.facts.energy;
-        self.compared_energy.clear();
-        let total_energy = match &self.engine.tokens {
-            None => {
-                self.compared_energy.extend_from_slice(&energies[..self.engine.value.len()]);
-                energy
-            }
+        let (compared_energy, total_energy) = match &self.engine.tokens {
+            None => (&energies[..self.engine.value.len()], energy),
             Some(known) => {
+                self.compared_energy.clear();
                 self.compared_energy.extend(known.iter().map(|t| energies[*t as usize]));
-                self.compared_energy.iter().sum()
+                (&self.compared_energy[..], self.compared_energy.iter().sum())
             }
         };
         let corrected = CorrectedResponse {
             ratios: &self.response,
             ratio: &self.engine.ratio,
-            energy: &self.compared_energy,
+            energy: compared_energy,
             total_energy,
             range: self.engine_total.ratio_range(),
             untouched: OnceCell::new(),
@@ -87,8 +84,8 @@ impl QuestionCollector<'_> {
             }
         }
         facts.compared_energy.add(corrected.total_energy);
-        self.ratios.add(&self.engine.value, &self.compared_energy, &mut self.ratio_energy);
-        self.engine_breakdown.add(asked, &self.engine, &self.bins);
+        self.ratios.add(&self.engine.value, compared_energy, &mut self.ratio_sums);
+        self.engine_breakdown.add(asked, &self.engine, &self.bins, &self.places);
     }
 }
 
