@@ -274,15 +274,25 @@ fn a_mask_that_leaves_no_token_is_what_is_told() {
 #[test]
 fn responses_without_a_trained_token_are_counted() {
     let left_out = |row: usize| row % 40 == 7;
-    let some = changed(Fault::Nothing, SHAPE, |log| {
+    let masked = changed(Fault::Nothing, SHAPE, |log| {
         let of = |(row, ids): (usize, &Vec<i32>)| vec![i32::from(!left_out(row)); ids.len()];
         log.masks = log.ids.iter().enumerate().map(of).collect();
     });
-    is_innocent(&some);
-    let all = some.totals.responses as usize;
-    let said = warning(&some, WarningCode::UntrainedResponses).unwrap();
-    let count = format!("{} of ", (0..all).filter(|row| left_out(*row)).count());
-    assert!(said.starts_with(&count) && said.contains(" responses have no trained token"), "{said}");
+    let empty = changed(Fault::Nothing, SHAPE, |log| {
+        for row in (0..log.ids.len()).filter(|row| left_out(*row)) {
+            log.ids[row].clear();
+            log.turns.get_mut(row).map(Vec::clear);
+            log.references.get_mut(row).map(Vec::clear);
+            log.values.iter_mut().filter_map(|rows| rows.get_mut(row)).for_each(Vec::clear);
+        }
+    });
+    for some in [masked, empty] {
+        is_innocent(&some);
+        let all = some.totals.responses as usize;
+        let said = warning(&some, WarningCode::UntrainedResponses).unwrap();
+        let count = format!("{} of ", (0..all).filter(|row| left_out(*row)).count());
+        assert!(said.starts_with(&count) && said.contains(" responses have no trained token"), "{said}");
+    }
     let none = changed(Fault::Nothing, SHAPE, |_| {});
     assert!(warning(&none, WarningCode::UntrainedResponses).is_none());
 }
