@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Asked;
 use super::difference::TokenDifferences;
-use super::difference_bins::{BinTable, DifferenceBin, NO_BIN, Terms};
+use super::difference_bins::{BinTable, NO_BIN};
+use super::difference_sums::DifferenceBin;
+use super::difference_terms::Terms;
 use super::places::{FIRST_TOKENS, Places};
 use super::slice_keys::DECILES;
 use crate::analyze::collect::columns::Columns;

@@ -1,207 +1,13 @@
-//! Sums of differences in bins. They are whole multiples of a unit, so that they add up in any order.
+//! Sums of differences in bins.
 
 use std::ops::Range;
 
-use super::difference::TokenDifferences;
+use super::difference_sums::{DifferenceBin, RECENT, Sums};
+use super::difference_terms::{SumsUpTo, Terms};
 use crate::simd::{Work, widest};
-use crate::stats::fixed_point::{UNITS, small_to_fixed};
 
-/// A token's term is at most this.
-const LARGEST: f64 = 4_194_304.0; // 2^22: below 2^62 units
-/// Terms below this are below 2^44 units: so many of them fit 64 bits.
-const SMALL: f64 = 16.0;
-const RECENT: usize = 1 << 18;
 /// Where a token is not counted.
 pub const NO_BIN: u32 = u32::MAX;
-#[allow(clippy::cast_possible_truncation)]
-fn to_fixed(value: f64) -> i64 {
-    (value.clamp(-LARGEST, LARGEST) * UNITS) as i64
-}
-
-/// What tokens add up to in 64 bits: their number and, above 2^32, that of those outside of [0.5, 2];
-/// Σ d, Σ |d|, Σ k3. As few as [`RECENT`] tokens cannot overflow it. Aligned, since half of them would lie
-/// across two lines of the cache otherwise, which takes twice the time.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
-struct Sums([i64; 4]);
-
-impl Sums {
-    #[inline(always)]
-    fn add(&mut self, term: &Self) {
-        // As a whole, so that it is one addition of a wide register.
-        self.0 = std::array::from_fn(|at| self.0[at].wrapping_add(term.0[at]));
-    }
-
-    #[inline(always)]
-    fn less(self, other: Self) -> Self {
-        Self(std::array::from_fn(|at| self.0[at].wrapping_sub(other.0[at])))
-    }
-}
-
-/// What each token of a response adds; reused.
-#[derive(Clone, Debug, Default)]
-pub struct Terms {
-    /// Zeros where a term is not small.
-    small: Vec<Sums>,
-    /// Tokens whose terms are not.
-    large: Vec<(usize, DifferenceBin)>,
-}
-
-impl Terms {
-    /// Of the differences of a response.
-    pub fn fill(&mut self, differences: &TokenDifferences) {
-        self.large.clear();
-        self.small.resize(differences.value.len(), Sums::default());
-        // In a pass of its own, which most responses need not enter.
-        if widest(Filling { terms: &mut self.small, differences }) {
-            let pairs = differences.value.iter().zip(&differences.k3).zip(&differences.ratio);
-            for (i, ((d, k3), r)) in pairs.enumerate().filter(|(_, ((d, k3), _))| is_large(**d, **k3)) {
-                let sum = i128::from(to_fixed(*d));
-                let outside = outside(*r).cast_unsigned();
-                let k3 = to_fixed(*k3).into();
-                let one = DifferenceBin { tokens: 1, outside, sum, absolute: sum.abs(), k3 };
-                self.small[i] = Sums::default();
-                self.large.push((i, one));
-            }
-        }
-    }
-
-    /// Puts sums up to each token in the place of its terms.
-    pub fn up_to(&mut self) -> SumsUpTo<'_> {
-        widest(AddingUp(&mut self.small));
-        SumsUpTo { sums: &self.small, large: &self.large }
-    }
-}
-
-struct AddingUp<'a>(&'a mut [Sums]);
-
-impl Work for AddingUp<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let mut sums = Sums::default();
-        for term in self.0 {
-            sums.add(term);
-            *term = sums;
-        }
-    }
-}
-
-/// What the tokens of a response add up to, up to each of them. They may wrap around: differences of these are right
-/// where they fit.
-pub struct SumsUpTo<'a> {
-    sums: &'a [Sums],
-    large: &'a [(usize, DifferenceBin)],
-}
-
-impl SumsUpTo<'_> {
-    /// Those of a stretch of at most [`RECENT`] tokens.
-    #[inline]
-    fn small(&self, range: Range<usize>) -> Sums {
-        let before = |token: usize| token.checked_sub(1).map_or_else(Sums::default, |last| self.sums[last]);
-        before(range.end).less(before(range.start))
-    }
-
-    fn large(&self, range: &Range<usize>) -> impl Iterator<Item = &DifferenceBin> {
-        self.large.iter().filter(|(i, _)| range.contains(i)).map(|(_, one)| one)
-    }
-
-    /// What the tokens of a stretch add up to.
-    pub fn of(&self, range: Range<usize>) -> DifferenceBin {
-        let mut all = DifferenceBin::default();
-        for first in range.clone().step_by(RECENT) {
-            all.merge(&self.small(first..range.end.min(first + RECENT)).into());
-        }
-        self.large(&range).for_each(|one| all.merge(one));
-        all
-    }
-}
-
-/// Whether the ratio is outside of [0.5, 2].
-#[inline(always)]
-fn outside(ratio: f64) -> i64 {
-    i64::from(!(0.5..=2.0).contains(&ratio))
-}
-
-#[inline(always)]
-fn is_large(d: f64, k3: f64) -> bool {
-    !((d.abs() < SMALL) & (k3 < SMALL))
-}
-
-/// Writes the terms of all tokens as if they were small; whether any is not.
-struct Filling<'a> {
-    terms: &'a mut [Sums],
-    differences: &'a TokenDifferences,
-}
-
-impl Work for Filling<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        let TokenDifferences { value, k3, ratio, .. } = self.differences;
-        let mut any_large = false;
-        for (((term, d), k3), r) in self.terms.iter_mut().zip(value).zip(k3).zip(ratio) {
-            let fixed = small_to_fixed(*d);
-            *term = Sums([1 + (outside(*r) << 32), fixed, fixed.wrapping_abs(), small_to_fixed(*k3)]);
-            any_large |= is_large(*d, *k3);
-        }
-        any_large
-    }
-}
-
-/// The differences of some tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct DifferenceBin {
-    /// Tokens.
-    pub tokens: u64,
-    /// Tokens with a ratio outside of [0.5, 2].
-    pub outside: u64,
-    sum: i128,
-    absolute: i128,
-    k3: i128,
-}
-
-impl DifferenceBin {
-    /// Adds other tokens.
-    pub fn merge(&mut self, other: &Self) {
-        self.tokens += other.tokens;
-        self.outside += other.outside;
-        self.sum += other.sum;
-        self.absolute += other.absolute;
-        self.k3 += other.k3;
-    }
-
-    /// Σ d.
-    pub fn sum(&self) -> f64 {
-        self.sum as f64 / UNITS
-    }
-
-    /// Σ |d|.
-    pub fn absolute(&self) -> f64 {
-        self.absolute as f64 / UNITS
-    }
-
-    /// Σ (e^d − 1 − d).
-    pub fn k3(&self) -> f64 {
-        self.k3 as f64 / UNITS
-    }
-}
-
-impl From<Sums> for DifferenceBin {
-    fn from(Sums([counts, sum, absolute, k3]): Sums) -> Self {
-        let (tokens, outside) = (counts & 0xffff_ffff, counts >> 32);
-        Self {
-            tokens: tokens.cast_unsigned(),
-            outside: outside.cast_unsigned(),
-            sum: sum.into(),
-            absolute: absolute.into(),
-            k3: k3.into(),
-        }
-    }
-}
-
 /// Many bins. The last tokens of all are summed in 64 bits: a quarter of the work.
 #[derive(Clone, Debug)]
 pub struct BinTable {
@@ -303,6 +109,8 @@ impl<const N: usize, F: Fn(usize) -> [u32; N]> Work for Adding<'_, F> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::difference::TokenDifferences;
+    use super::super::difference_terms::LARGEST;
     use super::*;
 
     #[test]

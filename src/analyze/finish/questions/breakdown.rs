@@ -1,7 +1,7 @@
 //! Where a difference sits, from its bins.
 
 use crate::analyze::collect::questions::breakdown::{self, PROBABILITY_BINS, entropy_from};
-use crate::analyze::collect::questions::difference_bins::DifferenceBin;
+use crate::analyze::collect::questions::difference_sums::DifferenceBin;
 use crate::analyze::finish::ratios::share;
 use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::breakdown::{BinRow, Breakdown, IdRow};
