@@ -76,6 +76,12 @@ pub enum PartFault {
         /// The other one.
         other: PathBuf,
     },
+    /// Shards whose parts lie beside those that were given.
+    #[error("what was collected of {missing} lies here and was not given")]
+    NotGiven {
+        /// Which shards.
+        missing: String,
+    },
     /// Shards that no part covers.
     #[error("there is no part of {missing}")]
     Missing {
@@ -102,6 +108,7 @@ impl PartFault {
             Self::OtherPlan { .. } => "the plan was made anew: delete the old parts and collect again",
             Self::OtherKind { .. } => "look at the file's name: was it given in place of another one?",
             Self::Duplicate { .. } => "merge each shard once: leave one of the two out",
+            Self::NotGiven { .. } => "give all parts, or the folder that they are in: nothing was written",
             Self::Missing { .. } => "run `collect` for these shards, then merge again: nothing was written",
         }
     }

@@ -92,7 +92,11 @@ fn missing_and_duplicate_parts_are_refused_by_name() {
     let (named, found) = fault(&work.plan, std::slice::from_ref(&folder));
     assert_eq!((named, found), (work.parts[1].clone(), PartFault::Duplicate { other: twice.clone() }));
     std::fs::remove_file(twice).unwrap();
+    let others = [&work.parts[..1], &work.parts[2..]].concat();
+    let (named, found) = fault(&work.plan, &others);
+    assert_eq!((named, found), (folder.clone(), PartFault::NotGiven { missing: "shard 1".into() }));
     std::fs::remove_file(&work.parts[1]).unwrap();
+    assert_eq!(fault(&work.plan, &others).1, PartFault::Missing { missing: "shard 1".into() });
     let (named, found) = fault(&work.plan, std::slice::from_ref(&folder));
     assert_eq!((named, found), (folder, PartFault::Missing { missing: "shard 1".into() }));
     // What is there may still become a bigger part.

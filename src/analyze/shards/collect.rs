@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::gathered::Gathered;
 use super::look::{LookFile, gather_look};
+use super::parts_of_run::part_name;
 use super::plan_file::ShardPlan;
 use crate::error::Result;
 use crate::ingest::{Progress, Run};
@@ -17,12 +18,6 @@ pub struct MadePart {
     pub path: PathBuf,
     /// Whether a valid one was there already.
     pub was_there: bool,
-}
-
-/// The name of a shard's part.
-#[must_use]
-pub fn part_name(shard: usize) -> String {
-    format!("part-{shard:05}.part")
 }
 
 /// Reads a shard of a plan and writes `part-00000.part` into `folder`; a valid one that is there is

@@ -60,7 +60,7 @@ impl MergedParts {
         }
         let nothing = || Error::Internal { message: "no part was read".into() };
         Ok(Self {
-            complete: parts.require_all(shards, &folder),
+            complete: parts.require_all_given(shards, &folder),
             units: parts.units(),
             shards: shards.clone(),
             run,

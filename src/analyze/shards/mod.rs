@@ -11,8 +11,9 @@ mod plan_file;
 mod producer;
 
 pub use cache::{Cache, CacheUse};
-pub use collect::{MadePart, collect_look, collect_shard, part_name};
+pub use collect::{MadePart, collect_look, collect_shard};
 pub use gathered::Gathered;
 pub use look::LookFile;
 pub use merge::MergedParts;
+pub use parts_of_run::part_name;
 pub use plan_file::ShardPlan;

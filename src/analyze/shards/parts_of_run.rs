@@ -9,6 +9,12 @@ use crate::parts::{PartHeader, PartReader, place};
 
 const ENDING: &str = ".part";
 
+/// The name of a shard's part.
+#[must_use]
+pub fn part_name(shard: usize) -> String {
+    format!("part-{shard:05}.part")
+}
+
 /// Parts in the order of their first units.
 #[derive(Debug, Default)]
 pub struct PartsOfRun {
@@ -75,8 +81,32 @@ impl PartsOfRun {
         Ok(())
     }
 
+    /// Fails, by name, where a shard of the plan is not covered, and where its part of `folder` was not given.
+    pub fn require_all_given(&self, plan: &ShardPlan, folder: &Path) -> Result<()> {
+        let mut missing = self.missing(plan)?;
+        if !missing.is_empty() {
+            let here = place::list(folder, "part-", ENDING).unwrap_or_default();
+            missing.retain(|shard| here.contains(&folder.join(part_name(*shard))));
+        }
+        if missing.is_empty() {
+            return self.require_all(plan, folder);
+        }
+        let fault = PartFault::NotGiven { missing: in_words(&missing) };
+        Err(Error::Part { path: folder.to_owned(), fault })
+    }
+
     /// Fails, by name, where a shard of the plan is not covered.
     pub fn require_all(&self, plan: &ShardPlan, folder: &Path) -> Result<()> {
+        let missing = self.missing(plan)?;
+        if missing.is_empty() && !self.is_empty() {
+            return Ok(());
+        }
+        let fault = PartFault::Missing { missing: in_words(&missing) };
+        Err(Error::Part { path: folder.to_owned(), fault })
+    }
+
+    /// Shards of the plan that are not covered.
+    fn missing(&self, plan: &ShardPlan) -> Result<Vec<usize>> {
         let mut missing = Vec::new();
         for shard in 0..plan.shards() {
             let units = plan.units_of(shard)?;
@@ -90,11 +120,7 @@ impl PartsOfRun {
                 missing.push(shard);
             }
         }
-        if missing.is_empty() && !self.is_empty() {
-            return Ok(());
-        }
-        let fault = PartFault::Missing { missing: in_words(&missing) };
-        Err(Error::Part { path: folder.to_owned(), fault })
+        Ok(missing)
     }
 
     /// Whether there is none.
