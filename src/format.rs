@@ -14,6 +14,12 @@ pub fn grouped(value: u64) -> String {
     out
 }
 
+/// `1 token`, `12 tokens`.
+#[must_use]
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
 /// Bytes: `820 kB`, `1.3 GB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {

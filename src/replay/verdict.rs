@@ -1,7 +1,7 @@
 //! What the data supports, in plain words; "no difference" is a finding.
 
 use super::result::{Difference, ReplayResult, ReplayVerdict};
-use crate::format::{grouped, number};
+use crate::format::{counted, number};
 use crate::replay::settings::OldPolicy;
 
 /// Seeds from which on differences can be told from chance.
@@ -81,14 +81,12 @@ fn list(names: &[&str]) -> String {
 fn detail(result: &ReplayResult, policy: &str) -> String {
     let data = &result.data;
     let mut text = format!(
-        "An off-policy replay: {policy} was trained on {} logged responses ({} tokens, {} {}), once for each of {} objectives × {} {}; the responses were drawn by the logged policy, not by the one in training.",
-        grouped(data.responses),
-        grouped(data.tokens),
-        grouped(data.steps),
-        if data.steps == 1 { "step" } else { "steps" },
-        result.summary.len(),
-        result.training.seeds,
-        if result.training.seeds == 1 { "seed" } else { "seeds" }
+        "An off-policy replay: {policy} was trained on {} ({}, {}), once for each of {} × {}; the responses were drawn by the logged policy, not by the one in training.",
+        counted(data.responses, "logged response", "logged responses"),
+        counted(data.tokens, "token", "tokens"),
+        counted(data.steps, "step", "steps"),
+        counted(result.summary.len() as u64, "objective", "objectives"),
+        counted(result.training.seeds, "seed", "seeds")
     );
     if result.data.holdout_responses > 0 {
         text.push_str(&format!(" Correct means {}.", data.correct));

@@ -161,6 +161,11 @@ fn few_steps_are_compared_by_prompts() {
     assert_eq!((entropy["test_unit"].as_str(), entropy["n"].as_u64()), (Some("prompts"), Some(16)));
     assert_eq!(entropy["interval"], "groups");
     assert!(codes(&found).contains(&"few_steps"));
+    let one = Made { seed: 4, steps: vec![3], ..Made::default() }.write(folder.path(), "one");
+    let found = json(program().arg(&one).arg(&b));
+    let said: Vec<&str> =
+        found["warnings"].as_array().unwrap().iter().filter_map(|w| w["message"].as_str()).collect();
+    assert!(said.iter().any(|m| m.starts_with("only 1 step of one and b is aligned")), "{said:?}");
     let found = json(program().arg(&a).arg(&c));
     assert_eq!(row(&found, "entropy")["test_unit"], "groups");
     assert!(codes(&found).contains(&"unpaired_prompts"));

@@ -24,8 +24,3 @@ pub fn measured(value: f64, decimals: usize) -> String {
         _ => "∞".into(),
     }
 }
-
-/// "1 token", "12 tokens".
-pub fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", crate::format::grouped(count), if count == 1 { one } else { many })
-}

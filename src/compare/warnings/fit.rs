@@ -1,7 +1,7 @@
 //! How the arms fit the baseline: steps, prompts, seeds.
 
 use super::{NONE, warning};
-use crate::compare::result::{AlignmentSummary, Arm, CompareCode, CompareWarning};
+use crate::compare::result::{AlignmentSummary, Arm, CompareCode, CompareWarning, Drawn};
 use crate::compare::settings::StepAlignment;
 use crate::compare::sides::Sides;
 use crate::format::{few_names, grouped};
@@ -11,14 +11,14 @@ use crate::stats::serial::FEWEST_STEPS;
 pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning> {
     let mut found = Vec::new();
     let (first, name, steps) = (&baseline.name, &arm.name, sides.len());
+    let counted = Drawn::Steps.counted(steps as u64);
+    let are = if steps == 1 { "is" } else { "are" };
     let seeds = baseline.runs.len() > 1 && arm.runs.len() > 1;
     // Where none is aligned, that is all there is to say.
     if (1..FEWEST_STEPS).contains(&steps) && !seeds {
         found.push(warning(
             CompareCode::FewSteps,
-            format!(
-                "only {steps} steps of {first} and {name} are aligned: groups are drawn instead of steps"
-            ),
+            format!("only {counted} of {first} and {name} {are} aligned: groups are drawn instead of steps"),
             "the result holds for these steps, not for the runs: log more of them",
             &[("steps", steps as f64)],
         ));
@@ -33,7 +33,7 @@ pub fn of_sides(sides: &Sides, baseline: &Arm, arm: &Arm) -> Vec<CompareWarning>
         found.push(warning(
             CompareCode::UnalignedSteps,
             format!(
-                "{steps} steps of {first} and {name} are aligned, {how}; {left} of {first} and {right} of {name} have no partner and are left out"
+                "{counted} of {first} and {name} {are} aligned, {how}; {left} of {first} and {right} of {name} have no partner and are left out"
             ),
             "log both runs at the same steps, or choose --align-steps",
             &[("aligned", steps as f64), ("baseline_unaligned", left as f64), ("other_unaligned", right as f64)],
