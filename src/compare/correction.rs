@@ -17,11 +17,11 @@ const PRIMARY_SHARE_OF_SEEDS: f64 = 0.8;
 pub fn correct(rows: &mut [MetricRow], confidence: f64) {
     let p: Vec<f64> = rows.iter().map(|row| row.p_value.unwrap_or(f64::NAN)).collect();
     let weights = weights(rows);
-    let level = 1.0 - confidence + 1e-12;
+    let level = level(confidence);
     for (row, adjusted) in rows.iter_mut().zip(holm::weighted(&p, &weights)) {
         row.p_adjusted = Some(adjusted).filter(|p| !p.is_nan());
         // What is called different and the interval that is shown say the same, always.
-        row.significant = adjusted <= level && !includes_zero(row);
+        row.significant = adjusted <= level && !includes_zero(row) && !has_bare_steps(row);
     }
     for (i, row) in rows.iter_mut().enumerate() {
         row.smallest_p_adjusted = row.smallest_p.map(|smallest| {
@@ -31,6 +31,11 @@ pub fn correct(rows: &mut [MetricRow], confidence: f64) {
         });
         row.finding = finding(row, level);
     }
+}
+
+/// The largest adjusted p that is called different.
+pub fn level(confidence: f64) -> f64 {
+    1.0 - confidence + 1e-12
 }
 
 /// Primary metrics share the larger part of the level, each other family that is there an equal part
@@ -66,26 +71,40 @@ pub fn hangs_together(row: &MetricRow) -> bool {
 /// Whether the steps are worth too few independent ones, by the same estimate that makes the interval wider:
 /// interval and p-value may be too good then.
 pub fn has_few_left(row: &MetricRow) -> bool {
-    let fewest = (row.n as f64).min(FEWEST_STEPS as f64);
-    row.test_unit == Drawn::Steps && row.effective_steps.is_some_and(|left| left < fewest)
+    row.test_unit == Drawn::Steps && row.effective_steps.is_some_and(|left| left < FEWEST_STEPS as f64)
+}
+
+/// Whether not even the clearest result of its test would be called different.
+pub fn could_find_nothing(row: &MetricRow, level: f64) -> bool {
+    row.smallest_p_adjusted.is_some_and(|p| p > level)
+}
+
+fn has_interval(row: &MetricRow) -> bool {
+    row.ci_low.is_some() && row.ci_high.is_some()
+}
+
+/// Steps that are too few for an interval are too few to see whether they hang together: their ranks alone
+/// decide nothing.
+fn has_bare_steps(row: &MetricRow) -> bool {
+    row.test_unit == Drawn::Steps && !has_interval(row)
 }
 
 fn finding(row: &MetricRow, level: f64) -> Finding {
     let called = row.p_adjusted.is_some_and(|p| p <= level);
-    let excludes_zero = row.ci_low.is_some() && row.ci_high.is_some() && !includes_zero(row);
+    let excludes_zero = has_interval(row) && !includes_zero(row);
     if row.p_value.is_none() {
         Finding::NotTested
     } else if row.significant {
         Finding::Differs
-    } else if called {
+    } else if called && has_interval(row) {
         Finding::Unclear
     } else if row.at_most.is_some() || (row.baseline == 0.0 && row.other == 0.0) {
         Finding::NoneSeen
-    } else if row.smallest_p_adjusted.is_some_and(|p| p > level) {
+    } else if could_find_nothing(row, level) {
         Finding::TooFew
     } else if excludes_zero {
         Finding::Unclear
-    } else if has_few_left(row) {
+    } else if has_few_left(row) || !has_interval(row) {
         Finding::TooFew
     } else if tells_nothing(row) {
         Finding::TooWide
@@ -100,8 +119,9 @@ mod tests {
 
     fn row(name: &str, family: Family, primary: bool, p: f64) -> MetricRow {
         let (baseline, other) = (1.0, 2.0);
-        let name = name.into();
-        MetricRow { name, family, primary, p_value: Some(p), baseline, other, ..MetricRow::default() }
+        let (ci_low, ci_high) = if p < 0.05 { (Some(0.1), Some(0.2)) } else { (Some(-0.1), Some(0.2)) };
+        let (name, p_value) = (name.into(), Some(p));
+        MetricRow { name, family, primary, p_value, baseline, other, ci_low, ci_high, ..MetricRow::default() }
     }
 
     #[test]
@@ -166,6 +186,25 @@ mod tests {
         correct(&mut rows, 0.95);
         let found: Vec<Finding> = rows.iter().map(|row| row.finding).collect();
         assert_eq!(found, [Finding::TooFew, Finding::NoDifference, Finding::TooFew]);
+    }
+
+    /// Five against five steps could have a p of 0.008, but nobody can say how they hang together.
+    #[test]
+    fn steps_without_an_interval_decide_nothing() {
+        let of = |p: f64, test_unit: Drawn| MetricRow {
+            test_unit,
+            n: 5,
+            smallest_p: Some(0.008),
+            effective_steps: (test_unit == Drawn::Steps).then_some(5.0),
+            ci_low: None,
+            ci_high: None,
+            ..row("pass_rate", Family::Questions, false, p)
+        };
+        for (p, unit) in [(0.8, Drawn::Steps), (0.008, Drawn::Steps), (0.8, Drawn::Groups)] {
+            let mut rows = vec![of(p, unit)];
+            correct(&mut rows, 0.95);
+            assert_eq!((rows[0].significant, rows[0].finding), (false, Finding::TooFew), "{p} {unit}");
+        }
     }
 
     #[test]

@@ -237,7 +237,7 @@ pub struct MetricRow {
     /// Shift of Hodges and Lehmann, in the metric's unit.
     pub shift: Option<f64>,
     /// Whether the adjusted p-value is at most 1 minus the confidence, and the interval, where there is one,
-    /// excludes 0.
+    /// excludes 0. Of steps there has to be one.
     pub significant: bool,
     /// What can be said of it.
     pub finding: Finding,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::correction::{has_few_left, includes_zero};
+use super::correction::{self, could_find_nothing, has_few_left, includes_zero};
 use super::result::{Arm, ComparisonVerdict, Drawn, Family, Finding, MetricRow, Unit};
 use crate::format::{few_names, number, percent};
 use crate::stats::serial::FEWEST_STEPS;
@@ -95,7 +95,7 @@ pub fn verdict(rows: &[MetricRow], arms: &[Arm], confidence: f64) -> ComparisonV
         found.iter().map(|row| difference(row, &baseline.name, confidence)).collect();
     let names: Vec<&str> = arms[1..].iter().map(|arm| arm.name.as_str()).collect();
     let headline = if sentences.is_empty() {
-        nothing_found(rows, &baseline.name, &few_names(&names))
+        nothing_found(rows, &baseline.name, &few_names(&names), confidence)
     } else {
         sentences.remove(0)
     };
@@ -158,7 +158,7 @@ fn is_decidable(row: &MetricRow) -> bool {
 }
 
 /// The headline where nothing is significant: "no difference" only where one could have been found.
-fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
+fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str, confidence: f64) -> String {
     let tested: Vec<&MetricRow> = rows.iter().filter(|row| row.p_value.is_some()).collect();
     if tested.is_empty() {
         return format!("Nothing could be tested between {baseline} and {others}.");
@@ -168,7 +168,7 @@ fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
         if let Some(row) =
             few.min_by(|a, b| a.smallest_p.partial_cmp(&b.smallest_p).unwrap_or(Ordering::Equal))
         {
-            return format!("{baseline} and {others} cannot be told apart: {}.", too_few(row));
+            return format!("{baseline} and {others} cannot be told apart: {}.", too_few(row, confidence));
         }
         return format!("{baseline} and {others} cannot be told apart by what was tested.");
     }
@@ -176,8 +176,8 @@ fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str) -> String {
 }
 
 /// `too few steps (5): the smallest p that these could give is 0.062, 0.50 after correction`.
-fn too_few(row: &MetricRow) -> String {
-    if has_few_left(row) {
+fn too_few(row: &MetricRow, confidence: f64) -> String {
+    if has_few_left(row) && row.n >= FEWEST_STEPS as u64 {
         return format!(
             "steps near each other differ alike: they are worth fewer than {FEWEST_STEPS} independent ones"
         );
@@ -187,6 +187,9 @@ fn too_few(row: &MetricRow) -> String {
         unit => unit.to_string(),
     };
     let side = if row.test_unit == Drawn::Seeds { " a side" } else { "" };
+    if !could_find_nothing(row, correction::level(confidence)) {
+        return format!("too few {unit} ({}{side}) for an interval", row.n);
+    }
     let smallest = row.smallest_p.map_or(String::new(), shown_p);
     let corrected = row.smallest_p_adjusted.map_or(String::new(), shown_p);
     format!(
@@ -259,7 +262,7 @@ fn undecided(rows: &[MetricRow], run: &str, confidence: f64) -> Vec<String> {
     // Those that are too few in the same way are said together.
     let mut few: Vec<(String, Vec<&MetricRow>)> = Vec::new();
     for row in of(Finding::TooFew) {
-        let reason = too_few(row);
+        let reason = too_few(row, confidence);
         match few.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, rows)) => rows.push(row),
             None => few.push((reason, vec![row])),

@@ -231,6 +231,22 @@ fn few_seeds_can_find_a_difference() {
     assert!(found["verdict"]["scope"].as_str().unwrap().contains("about normal"));
 }
 
+/// Two parts of one run, five steps that only progress aligns: what is known by step alone is not decided.
+#[test]
+fn five_steps_decide_nothing_of_what_is_known_by_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |first: i64| {
+        let made = Made { seed: first as u64, steps: (first..first + 5).collect(), ..Made::default() };
+        made.write(folder.path(), &format!("from{first}"))
+    };
+    let found = json(program().arg(part(0)).arg(part(100)));
+    for name in ["pass_rate", "dead_group_share", "effective_number"] {
+        let row = row(&found, name);
+        assert_eq!((row["n"].as_u64(), row["ci_low"].as_f64()), (Some(5), None), "{row}");
+        assert_eq!((row["finding"].as_str(), row["significant"].as_bool()), (Some("too_few"), Some(false)));
+    }
+}
+
 /// A sentence never says that nothing differs where nothing could have been found, or beside an
 /// interval that excludes 0.
 #[test]
