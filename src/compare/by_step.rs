@@ -20,6 +20,11 @@ pub struct Scalar {
 }
 
 impl Scalar {
+    /// Whether none of its values is below 0.
+    pub fn is_never_negative(&self) -> bool {
+        self.by_run.iter().flatten().all(|(_, value)| *value >= 0.0)
+    }
+
     /// The mean over the runs at each step.
     fn means(&self) -> BTreeMap<i64, f64> {
         let mut steps: BTreeMap<i64, Fraction> = BTreeMap::new();

@@ -33,6 +33,7 @@ pub fn rows(trainer: &Trainer, arms: [&Arm; 2], settings: &CompareSettings) -> V
             family: Family::Trainer,
             primary: is_kl(metric),
             unit: Unit::Number,
+            never_negative: scalars.iter().all(Scalar::is_never_negative),
             ..MetricRow::default()
         };
         row(described, &scalars, settings)

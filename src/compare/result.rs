@@ -252,6 +252,9 @@ pub struct MetricRow {
     /// parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Whether all values of a trainer's scalar, of which nothing else is known, are 0 or more.
+    #[serde(skip)]
+    pub never_negative: bool,
 }
 
 /// Values of one run over steps.

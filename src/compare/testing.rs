@@ -68,7 +68,8 @@ const HALF_OF_ALL: f64 = 0.5;
 /// one nobody can say that nothing differs. The same whichever run is the baseline.
 pub fn tells_nothing(row: &MetricRow) -> bool {
     let Some((low, high)) = row.ci_low.zip(row.ci_high) else { return false };
-    let from_zero = row.unit == Unit::Tokens || NEVER_NEGATIVE.contains(&row.name.as_str());
+    let from_zero =
+        row.unit == Unit::Tokens || row.never_negative || NEVER_NEGATIVE.contains(&row.name.as_str());
     let [least, all] = match row.range.filter(|[least, most]| least < most) {
         Some([least, most]) => [least, most - least],
         None if row.unit == Unit::Share => [0.0, 1.0],
@@ -144,6 +145,16 @@ mod tests {
             let swapped = between(unit, [values[1], values[0]], [-high, -low]);
             assert_eq!([tells_nothing(&row), tells_nothing(&swapped)], [expected; 2], "{row:?}");
         }
+    }
+
+    /// Nothing says what a trainer's scalar is: its values say where it begins.
+    #[test]
+    fn a_scalar_that_is_never_negative_may_vanish() {
+        let silenced = between(Unit::Number, [0.0, 9.66], [-3.99, 25.1]);
+        assert!(!tells_nothing(&silenced));
+        assert!(tells_nothing(&MetricRow { never_negative: true, ..silenced }));
+        let narrow = between(Unit::Number, [9.0, 9.66], [-3.99, 5.1]);
+        assert!(!tells_nothing(&MetricRow { never_negative: true, ..narrow }));
     }
 
     /// What a share says of right answers, a reward of two values says of the same answers.

@@ -28,6 +28,8 @@ fn the_sample_runs_differ_in_entropy_and_in_little_else() {
     // Ten of eleven steps lower, only the smallest difference of another sign: 2·2/2¹¹.
     close(&entropy["p_value"], 4.0 / 2048.0);
     close(&entropy["effect"], -10.0 / 11.0);
+    // None against 9.66 a step, and an interval that reaches beyond both.
+    assert_eq!(row(&found, "trainer.silenced")["finding"], "too_wide");
     for name in
         ["reward", "length", "silenced_ratio", "spurious_energy_share", "zero_advantage_share", "risk"]
     {
