@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::align::Alignment;
-use super::fraction::{Fraction, value};
+use super::fraction::{Fraction, difference, value};
 use super::judge::step_metric;
 use super::result::MetricRow;
 use super::settings::CompareSettings;
@@ -56,7 +56,7 @@ pub fn row(described: MetricRow, scalars: &[Scalar; 2], settings: &CompareSettin
     let total =
         |side: usize| value(fractions.iter().fold([0.0; 2], |s, f| [s[0] + f[side][0], s[1] + f[side][1]]));
     let (baseline, other) = (total(0)?, total(1)?);
-    let mut row = MetricRow { baseline, other, difference: other - baseline, ..described };
+    let mut row = MetricRow { baseline, other, difference: difference(baseline, other), ..described };
     if scalars.iter().all(|scalar| scalar.by_run.len() > 1) {
         let pairs = alignment.pairs.iter();
         let (left, right) = pairs.map(|(l, r)| (steps[0][*l], steps[1][*r])).unzip();
@@ -76,7 +76,7 @@ fn over_seeds(
     let [left, right] = [0, 1].map(|side| scalars[side].run_means(&aligned[side]));
     let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     (row.baseline, row.other) = (mean_of(&left), mean_of(&right));
-    row.difference = row.other - row.baseline;
+    row.difference = difference(row.baseline, row.other);
     testing::seeds(&left, &right, settings.confidence, row);
 }
 
@@ -84,6 +84,20 @@ fn over_seeds(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    /// The same values, summed in another order.
+    #[test]
+    fn rounding_is_not_ranked() {
+        let run = |rounding: f64| {
+            let of_step = |step: i64| (step, 1e-5 * (step + 1) as f64 * (1.0 + rounding));
+            Scalar { by_run: vec![(0..12).map(of_step).collect()] }
+        };
+        let [left, right] = [run(0.0), run(3e-16)];
+        assert!(left.by_run != right.by_run);
+        let found = row(MetricRow::default(), &[left, right], &CompareSettings::default()).unwrap();
+        assert_eq!((found.difference, found.p_value, found.shift), (0.0, Some(1.0), Some(0.0)));
+        assert_eq!((found.ci_low, found.ci_high, found.effect), (Some(0.0), Some(0.0), Some(0.0)));
+    }
 
     /// Arms of one process that rises with the steps, one of them logged for half as long: as of single
     /// runs, only what both have is compared.

@@ -1,6 +1,6 @@
 //! Intervals of differences by drawing steps and groups.
 
-use super::fraction::{Fraction, value};
+use super::fraction::{self, Fraction, value};
 use super::quantities::Metric;
 use super::result::Drawn;
 use super::settings::CompareSettings;
@@ -36,7 +36,7 @@ impl<'a> Intervals<'a> {
         let by_steps = sides.len() >= FEWEST_STEPS;
         let one = |sums: &[[f64; ClusterSum::COUNT]; 2]| {
             let [left, right] = [0, 1].map(|side| metric.of_cluster(&sums[side]).and_then(value));
-            right.zip(left).map_or(f64::NAN, |(right, left)| right - left)
+            left.zip(right).map_or(f64::NAN, |(left, right)| fraction::difference(left, right))
         };
         let values: Vec<f64> = self.draws(by_steps).iter().map(one).collect();
         if by_steps {
@@ -81,8 +81,8 @@ pub fn over_steps(
     let strata: Vec<Stratum<2>> =
         fractions.iter().map(|f| Stratum { sides: f.map(|side| vec![side]), paired: joint }).collect();
     let draws = resample(&strata, Units::Steps { joint }, settings.draws, settings.seed);
-    let values: Vec<f64> =
-        draws.iter().filter_map(|[left, right]| Some(value(*right)? - value(*left)?)).collect();
+    let one = |[left, right]: &[Fraction; 2]| Some(fraction::difference(value(*left)?, value(*right)?));
+    let values: Vec<f64> = draws.iter().filter_map(one).collect();
     let bounds = interval(&values, settings.confidence, fractions.len())?;
     Some((widened(bounds, difference, serial.widening(settings.confidence)), Drawn::Steps))
 }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::fraction::{Fraction, value};
+use super::fraction::{Fraction, difference, value};
 use super::intervals::{Intervals, over_steps};
 use super::quantities::Metric;
 use super::result::{Drawn, MetricRow};
@@ -75,7 +75,7 @@ impl<'a> Judge<'a> {
         // Means of runs, so that difference, interval and test speak of the same.
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
         (row.baseline, row.other) = (mean(&left), mean(&right));
-        row.difference = row.other - row.baseline;
+        row.difference = difference(row.baseline, row.other);
         testing::seeds(&left, &right, self.settings.confidence, row);
     }
 
@@ -172,13 +172,13 @@ struct Differences {
 fn differences(fractions: &[[Fraction; 2]], paired: bool) -> Differences {
     let both = fractions.iter().filter_map(|[l, r]| value(*l).zip(value(*r)));
     let (left, right): (Vec<f64>, Vec<f64>) = both.unzip();
-    let series = right.iter().zip(&left).map(|(r, l)| r - l).collect();
+    let series = right.iter().zip(&left).map(|(r, l)| difference(*l, *r)).collect();
     Differences { left, right, series, paired }
 }
 
 fn prompt_difference(metric: &Metric, pair: &[[f64; ClusterSum::COUNT]; 2]) -> Option<f64> {
     let [left, right] = [0, 1].map(|side| metric.of_cluster(&pair[side]).and_then(value));
-    Some(right? - left?)
+    Some(difference(left?, right?))
 }
 
 fn describe(metric: &Metric, fractions: &[[Fraction; 2]]) -> Option<MetricRow> {
@@ -197,7 +197,7 @@ fn describe(metric: &Metric, fractions: &[[Fraction; 2]]) -> Option<MetricRow> {
         unit: metric.unit,
         baseline,
         other,
-        difference: other - baseline,
+        difference: difference(baseline, other),
         at_most: none_seen.then(|| (NONE_OF / sums[0][1].min(sums[1][1])).min(1.0)),
         ..MetricRow::default()
     })

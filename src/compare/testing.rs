@@ -1,5 +1,6 @@
 //! The tests of a metric, and the most that each could have found.
 
+use super::fraction::without_rounding;
 use super::result::{Drawn, MetricRow, Test, Unit};
 use crate::stats::effect;
 use crate::stats::mann_whitney::rank_sum;
@@ -19,6 +20,7 @@ pub fn paired(differences: &[f64], unit: Drawn, row: &mut MetricRow) {
 
 /// Mann and Whitney's ranks of two samples.
 pub fn unpaired(left: &[f64], right: &[f64], unit: Drawn, row: &mut MetricRow) {
+    let [left, right] = &without_rounding(left, right);
     row.test = Test::MannWhitney;
     row.p_value = Some(rank_sum(left, right));
     let all = rising(left.len() + right.len());
@@ -35,6 +37,7 @@ pub fn require(second: Option<f64>, row: &mut MetricRow) {
 /// Welch's t of the means of runs, which are taken as about normal: ranks of three against three
 /// cannot give less than 0.1. Where no run differs from another of its arm, ranks are all there is.
 pub fn seeds(left: &[f64], right: &[f64], confidence: f64, row: &mut MetricRow) {
+    let [left, right] = &without_rounding(left, right);
     let Some(welch) = Welch::of(left, right) else {
         unpaired(left, right, Drawn::Seeds, row);
         return;
@@ -105,6 +108,13 @@ mod tests {
         assert_eq!(row.smallest_p, Some(2.0 / 32.0));
         unpaired(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5], Drawn::Groups, &mut row);
         assert_eq!(row.smallest_p, Some(0.1));
+    }
+
+    #[test]
+    fn ranks_of_two_samples_do_not_see_rounding() {
+        let mut row = MetricRow::default();
+        unpaired(&[0.3, 0.7, 0.9], &[0.1 + 0.2, 0.7, 0.9], Drawn::Groups, &mut row);
+        assert_eq!((row.p_value, row.effect, row.shift), (Some(1.0), Some(0.0), Some(0.0)));
     }
 
     fn between(unit: Unit, [baseline, other]: [f64; 2], bounds: [f64; 2]) -> MetricRow {
