@@ -172,7 +172,31 @@ fn nothing_found(rows: &[MetricRow], baseline: &str, others: &str, confidence: f
         }
         return format!("{baseline} and {others} cannot be told apart by what was tested.");
     }
-    format!("No metric differs beyond noise between {baseline} and {others}.")
+    format!("No metric differs beyond noise between {baseline} and {others}{}.", not_decided(&tested))
+}
+
+/// Metrics that a headline names of those that were not decided.
+const NAMED: usize = 4;
+
+/// `; not decided: mean reward, mean entropy`: what the headline does not speak of.
+fn not_decided(tested: &[&MetricRow]) -> String {
+    let is_open = |row: &&&MetricRow| matches!(row.finding, Finding::TooFew | Finding::TooWide);
+    let mut open: Vec<&MetricRow> = tested.iter().filter(is_open).copied().collect();
+    open.sort_by_key(|row| (Family::ALL.iter().position(|family| *family == row.family), place(row)));
+    let mut labels: Vec<&str> = Vec::new();
+    for row in open {
+        // A dozen classes share one part of the level: in short runs none of them can be decided.
+        let label =
+            if row.family == Family::Classes { "shares of the classes of tokens" } else { &row.label };
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    match labels.len() {
+        0 => String::new(),
+        1..=NAMED => format!("; not decided: {}", labels.join(", ")),
+        _ => format!("; not decided: {} and others", labels[..NAMED].join(", ")),
+    }
 }
 
 /// `too few steps (5): the smallest p that these could give is 0.062, 0.50 after correction`.
@@ -336,6 +360,36 @@ mod tests {
         assert_eq!(told_apart(&row(0.999_993_2, 0.999_996_6)), ["99.9993 %", "99.9997 %"]);
         assert_eq!(told_apart(&row(0.2, 0.3)), ["20.0 %", "30.0 %"]);
         assert_eq!(told_apart(&row(1.0, 1.0)), ["100 %", "100 %"]);
+    }
+
+    #[test]
+    fn a_headline_says_what_was_not_decided() {
+        let row = |name: &str, finding: Finding| MetricRow {
+            run: "b".into(),
+            name: name.into(),
+            label: format!("mean {name}"),
+            p_value: Some(0.5),
+            finding,
+            ..MetricRow::default()
+        };
+        let arms = ["a", "b"].map(|name| Arm { name: name.into(), runs: vec![name.into()] });
+        let said = |rows: &[MetricRow]| verdict(rows, &arms, 0.95).headline;
+        let mut rows = vec![row("length", Finding::NoDifference)];
+        assert_eq!(said(&rows), "No metric differs beyond noise between a and b.");
+        rows.extend([
+            row("risk", Finding::TooWide),
+            row("reward", Finding::TooFew),
+            row("risk", Finding::TooFew),
+        ]);
+        let both = "No metric differs beyond noise between a and b; not decided: mean reward, mean risk.";
+        assert_eq!(said(&rows), both);
+        let class = |name: &str| MetricRow { family: Family::Classes, ..row(name, Finding::TooFew) };
+        let classes = [class("first"), class("second")];
+        let of_classes = [&rows[..1], &classes].concat();
+        assert!(said(&of_classes).ends_with(" and b; not decided: shares of the classes of tokens."));
+        rows.extend(classes);
+        rows.extend(["s", "t", "u"].map(|name| row(name, Finding::TooFew)));
+        assert!(said(&rows).ends_with("; not decided: mean reward, mean risk, mean s, mean t and others."));
     }
 
     #[test]
