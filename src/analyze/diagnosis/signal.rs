@@ -78,6 +78,18 @@ impl Series {
     }
 }
 
+/// Steps on either side of one that a level is taken over, at the most: what came much later is another story.
+const AROUND: usize = 10;
+
+impl Series {
+    /// The mean of as many steps before a step as from it on.
+    pub fn around(&self, step: i64) -> Option<[Level; 2]> {
+        let at = self.points.partition_point(|point| point.step < step);
+        let steps = at.min(self.points.len() - at).min(AROUND);
+        Some([Level::of(&self.points[at - steps..at])?, Level::of(&self.points[at..at + steps])?])
+    }
+}
+
 /// The mean of some steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {

@@ -11,7 +11,7 @@ use crate::analyze::result::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
 };
 use crate::format::{fixed_percent, grouped, token_of_id, words};
-use crate::stats::sustained::FEWEST_STEPS;
+use crate::stats::sustained::{Change, FEWEST_STEPS};
 
 /// Strings that the verdict names.
 const NAMED: usize = 5;
@@ -64,6 +64,9 @@ pub struct Told<'a> {
     /// The share of responses that are those of an earlier step, where it is large.
     pub hidden: Option<f64>,
 }
+
+/// Signals whose change says where to look; the others follow from these or from the reward.
+const TELLING: [&str; 5] = ["entropy", "reference_k3", "engine_k3", "update_k3", "length"];
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
 /// nothing is damaged yet: who reads “no damage” reads no further.
@@ -122,7 +125,29 @@ fn unexplained(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
         }
     };
     let see = if diagnosis.not_checked.is_empty() { "" } else { ": see what could not be checked" };
-    format!("No cause was found in what is logged{see}.{harder}")
+    format!("No cause was found in what is logged{see}.{}{harder}", signs(diagnosis, told))
+}
+
+/// What changed for good up to the first damage and is none itself: where to look, where no cause was found.
+fn signs(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
+    let first = diagnosis.damage.first().map_or(i64::MIN, |damage| damage.from_step);
+    let is_damage = |name: &String| diagnosis.damage.iter().any(|damage| damage.signal == *name);
+    let is_sign = |(name, change): &&(String, Change)| {
+        TELLING.contains(&name.as_str()) && change.onset <= first && !is_damage(name)
+    };
+    let one = |(name, change): &(String, Change)| {
+        let word = if change.after < change.before { "fell" } else { "rose" };
+        let [before, after] = [change.before, change.after].map(|level| measured(level, 2));
+        format!("{name} {word} from {before} to {after} (from step {})", change.onset)
+    };
+    let mut found: Vec<&(String, Change)> = told.changes.found.iter().filter(is_sign).collect();
+    found.sort_by_key(|(_, change)| change.onset);
+    match found.is_empty() {
+        true => String::new(),
+        false => {
+            format!(" Signs up to there: {}.", found.into_iter().map(one).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 fn damage(damage: &[Damage]) -> String {

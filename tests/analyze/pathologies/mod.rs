@@ -21,6 +21,7 @@ mod run;
 mod scales;
 mod table;
 mod unpaid;
+mod windows;
 
 use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};

@@ -2,14 +2,14 @@
 //!
 //! Statistic: groups with right and wrong answers, as a verdict apart from the reward says (`--pass`, or a part whose
 //! name says nothing else), in which all rewards are the same.
-//! Threshold: all but 5 % of them, and half (lower end, 99.9 %), over the run or from the step on at which that share
-//! changed. A reward that also waits for something else (a format) still pays for some right answers.
+//! Threshold: all but 5 % of them, and half (lower end, 99.9 %), over the run, from the step on at which that share
+//! changed, or between two such steps. A reward that also waits for something else (a format) still pays for some right answers.
 //! Before a step, that is what a reward does which waits for a format until it is learned. A grader that was mended there
 //! differs: before it all of these groups are unpaid and no response of any group has an advantage, so nothing can have
 //! been learned; and at the very next step most of these groups are paid.
 
 use super::super::patient::{Finding, Patient, found, measured, number};
-use super::lasting::{Counts, Share};
+use super::lasting::{Counts, Share, Side};
 use super::siblings::{is_mixed, rewards_differ};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -33,7 +33,7 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     mixed().for_each(|unit| same.add(unit[0].step, !rewards_differ(unit)));
     let share = same
         .share(MOST)
-        .filter(|share| is_rule(share) && (share.side.end().is_none() || is_mended(patient, &same, share)))?;
+        .filter(|share| is_rule(share) && (!ends_first(share.side) || is_mended(patient, &same, share)))?;
     let rewards = mixed().filter(|unit| share.side.holds(unit[0].step)).flatten().map(|fact| fact.reward);
     let [low, high] = rewards
         .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], reward| [low.min(reward), high.max(reward)]);
@@ -57,11 +57,16 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
                 share.hits,
                 share.tries
             ),
-            if share.side.end().is_some() { HINT_MENDED } else { HINT },
+            if ends_first(share.side) { HINT_MENDED } else { HINT },
             evidence,
         )
         .before(share.side.end()),
     )
+}
+
+/// Whether it is how the run begins.
+fn ends_first(side: Side) -> bool {
+    matches!(side, Side::Before(_))
 }
 
 /// Nearly all of them, and not by chance.

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::growth::{APART, Growth};
-use super::kinds::{OfResponse, TwoKinds};
+use super::kinds::TwoKinds;
 use super::lasting::Side;
+use super::phase::{FEWEST, OfGroup, phase, usual_square};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::diagnosis::patient::{Patient, measured};
-use crate::stats::quantile::select_quantile;
 use crate::stats::random::Random;
 use crate::stats::ratio_of_sums::ratio_of_sums;
 
-/// Tokens that a lag needs.
-pub const FEWEST: f64 = 500.0;
 /// Clusters of groups that are drawn.
 const CLUSTERS: usize = 400;
 /// Draws of the bootstrap; the interval spans all but the extreme one at each end (99 %).
@@ -73,22 +71,6 @@ pub struct Gap {
 /// What to log where [`Gap::is_copied`].
 pub const COPIED: &str = "logprob as the trainer computes it: what is logged equals logprob_rollout to the last bit \
                           (verl's bypass_mode copies it)";
-
-/// Sampler against trainer in one group.
-#[derive(Default)]
-struct OfGroup {
-    step: i64,
-    sums: GapSums,
-    responses: Vec<OfResponse>,
-}
-
-impl OfGroup {
-    /// Adds a response, given its mean −ln π.
-    fn add(&mut self, gap: &GapSums, surprisal: f64) {
-        self.sums.add(gap);
-        self.responses.push(OfResponse::new(gap, surprisal));
-    }
-}
 
 /// The smallest age up to which there are enough tokens, the largest where there are never enough; `None`
 /// where ages are not logged.
@@ -306,80 +288,4 @@ fn fit(sums: &GapSums) -> (f64, f64) {
     let bend = low - 2.0 * mid + high;
     let b = if bend > 0.0 { best + 0.5 * step * (low - high) / bend } else { best };
     (b, (1.0 - left(b) / sums.yy).max(0.0))
-}
-
-/// The steps whose gap is judged: all, or one side of the step at which its squares change most (by the
-/// likelihood of two variances), where they differ by a factor of ten; the side with the larger ones.
-fn phase(groups: &[OfGroup]) -> (&[OfGroup], Side) {
-    let total = |of: fn(&GapSums) -> f64| groups.iter().map(|group| of(&group.sums)).sum::<f64>();
-    let (tokens, squares) = (total(|sums| sums.tokens), total(|sums| sums.yy));
-    let (mut best, mut split) = (0.0, None);
-    let (mut n, mut yy) = (0.0, 0.0);
-    let cost = |n: f64, yy: f64| n * (yy / n).max(f64::MIN_POSITIVE).ln();
-    for (at, pair) in groups.windows(2).enumerate() {
-        n += pair[0].sums.tokens;
-        yy += pair[0].sums.yy;
-        if pair[0].step == pair[1].step || n < FEWEST || tokens - n < FEWEST {
-            continue;
-        }
-        let rest = (squares - yy).max(0.0);
-        let gain = cost(tokens, squares) - cost(n, yy) - cost(tokens - n, rest);
-        if gain > best {
-            best = gain;
-            split = Some((at + 1, [yy / n, rest / (tokens - n)]));
-        }
-    }
-    let Some((at, [before, after])) = split else { return (groups, Side::Whole) };
-    let (early, late) = groups.split_at(at);
-    let [usual_before, usual_after] = [early, late].map(usual_square);
-    let changed = late.first().map_or(i64::MAX, |group| group.step);
-    if after > APART * before && usual_after > APART * usual_before {
-        (late, Side::From(changed))
-    } else if before > APART * after && usual_before > APART * usual_after {
-        (early, Side::Before(changed))
-    } else {
-        (groups, Side::Whole)
-    }
-}
-
-/// The mean square of the median response.
-fn usual_square(groups: &[OfGroup]) -> f64 {
-    let mut squares: Vec<f64> = groups.iter().flat_map(|g| g.responses.iter().map(|r| r.square)).collect();
-    select_quantile(&mut squares, 0.5).unwrap_or(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Twelve steps of sixteen groups of one response; `square` is the mean square of one.
-    fn groups(square: impl Fn(i64, usize) -> f64) -> Vec<OfGroup> {
-        let mut groups = Vec::new();
-        for step in 0..12 {
-            for number in 0..16 {
-                let mut group = OfGroup { step, ..OfGroup::default() };
-                let yy = 100.0 * square(step, number);
-                group.add(&GapSums { tokens: 100.0, yy, k3: yy / 2.0, ..GapSums::default() }, 1.0);
-                groups.push(group);
-            }
-        }
-        groups
-    }
-
-    #[test]
-    fn steps_are_judged_apart_where_all_responses_change() {
-        let late = groups(|step, _| if step < 9 { 1e-5 } else { 1e-2 });
-        assert_eq!(phase(&late).1, Side::From(9));
-        let early = groups(|step, _| if step < 3 { 1e-2 } else { 1e-5 });
-        assert_eq!(phase(&early).1, Side::Before(3));
-    }
-
-    /// One token of six nats in the last, or in the first step.
-    #[test]
-    fn one_token_that_is_far_out_is_no_phase() {
-        for at in [0, 11] {
-            let one = groups(|step, number| if (step, number) == (at, 3) { 0.36 } else { 1e-5 });
-            assert_eq!(phase(&one).1, Side::Whole);
-        }
-    }
 }

@@ -1,10 +1,13 @@
-//! Something that is so in a share of the groups: over the run, or on one side of the step at which the
-//! share changed, so that a fault that began late (or was mended) is not diluted by the other steps.
+//! Something that is so in a share of the groups: over the run, on one side of the step at which the share changed, or
+//! between two such steps, so that a fault that began late (or was mended) is not diluted by the other steps.
 //!
 //! The step is the one that two shares, before and after, explain best. It counts where the likelihood
-//! gains more than a share that does not change would in 1 of 1,000 runs, the number of steps paid for.
+//! gains more than a share that does not change would in 1 of 1,000 runs, the number of steps paid for. Two steps count
+//! where the share between them is larger than on either side, and the likelihood gains as much again, the number of
+//! pairs paid for.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -13,6 +16,8 @@ use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::Evidence;
 
 const FALSE_ALARMS: f64 = 1e-3;
+/// Ends of windows that are tried at the most, in all pairs.
+const MOST_ENDS: usize = 256;
 
 /// The steps that something is said of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +28,19 @@ pub enum Side {
     From(i64),
     /// Those before a step.
     Before(i64),
+    /// Those from a step on and before another one.
+    Within(Window),
+}
+
+/// Steps between two others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first of them.
+    pub first: i64,
+    /// The last.
+    pub last: i64,
+    /// The first after them.
+    pub end: i64,
 }
 
 impl Side {
@@ -32,6 +50,7 @@ impl Side {
             Self::Whole => true,
             Self::From(first) => step >= first,
             Self::Before(end) => step < end,
+            Self::Within(window) => (window.first..window.end).contains(&step),
         }
     }
 
@@ -49,6 +68,7 @@ impl Side {
     pub fn end(self) -> Option<i64> {
         match self {
             Self::Before(step) => Some(step),
+            Self::Within(window) => Some(window.end),
             Self::Whole | Self::From(_) => None,
         }
     }
@@ -61,12 +81,14 @@ impl Side {
         }
     }
 
-    /// " from step 12 on", " before step 4", or nothing for the whole run.
+    /// " from step 12 on", " before step 4", " in steps 4 to 11", or nothing for the whole run.
     pub fn told(self) -> String {
         match self {
             Self::Whole => String::new(),
             Self::From(step) => format!(" from step {step} on"),
             Self::Before(step) => format!(" before step {step}"),
+            Self::Within(window) if window.first == window.last => format!(" at step {}", window.first),
+            Self::Within(window) => format!(" in steps {} to {}", window.first, window.last),
         }
     }
 }
@@ -129,39 +151,101 @@ impl Counts {
         self.0.get(&step).copied()
     }
 
-    /// The share over the run, or on the side of the change where it is larger; the whole run, too, where
-    /// the lower end of the other side is above `enough` itself.
+    /// The share over the run, or of the steps on the side of a change, or between two, where it is larger; the whole
+    /// run, too, where the lower end of the other steps is above `enough` itself.
     pub fn share(&self, enough: f64) -> Option<Share> {
         let steps: Vec<(i64, [u64; 2])> = self.0.iter().map(|(step, counts)| (*step, *counts)).collect();
-        let sum =
-            |of: &[(i64, [u64; 2])]| of.iter().fold([0, 0], |all, (_, c)| [all[0] + c[0], all[1] + c[1]]);
-        let of_run = sum(&steps);
-        let share = |of: &[(i64, [u64; 2])], side| {
-            let [hits, tries] = sum(of);
-            of.first().map(|(from_step, _)| Share { from_step: *from_step, hits, tries, side, of_run })
+        let sums = sums_up_to(&steps);
+        let of_run = sums[steps.len()];
+        let share = |places: Range<usize>, side| {
+            let [hits, tries] = between(&sums, &places);
+            steps.get(places.start).map(|(from_step, _)| Share {
+                from_step: *from_step,
+                hits,
+                tries,
+                side,
+                of_run,
+            })
         };
-        let whole = share(&steps, Side::Whole)?;
-        let all = surprise([whole.hits, whole.tries]);
-        let mut before = [0, 0];
-        let mut best: (f64, usize) = (0.0, 0);
-        for (at, (_, counts)) in steps.iter().enumerate().take(steps.len() - 1) {
-            before = [before[0] + counts[0], before[1] + counts[1]];
-            let after = [whole.hits - before[0], whole.tries - before[1]];
-            let gain = all - surprise(before) - surprise(after);
-            if gain > best.0 {
-                best = (gain, at + 1);
+        let whole = share(0..steps.len(), Side::Whole)?;
+        let Some(places) = changed(&sums) else { return Some(whole) };
+        let side = match (places.start, places.end) {
+            (0, end) => Side::Before(steps[end].0),
+            (start, end) if end == steps.len() => Side::From(steps[start].0),
+            (start, end) => {
+                Side::Within(Window { first: steps[start].0, last: steps[end - 1].0, end: steps[end].0 })
             }
-        }
-        let z = Normal::standard().inverse_cdf(1.0 - FALSE_ALARMS / (2.0 * steps.len().max(2) as f64));
-        if best.0 <= 0.5 * z * z {
-            return Some(whole);
-        }
-        let changed = steps[best.1].0;
-        let early = share(&steps[..best.1], Side::Before(changed))?;
-        let late = share(&steps[best.1..], Side::From(changed))?;
-        let (more, less) = if late.value() > early.value() { (late, early) } else { (early, late) };
-        Some(if less.lower() > enough { whole } else { more })
+        };
+        let more = share(places, side)?;
+        let [hits, tries] = [of_run[0] - more.hits, of_run[1] - more.tries];
+        Some(if share_bounds(hits, tries)[0] > enough { whole } else { more })
     }
+}
+
+/// Hits and tries up to each step, none at first.
+fn sums_up_to(steps: &[(i64, [u64; 2])]) -> Vec<[u64; 2]> {
+    let add = |sum: &mut [u64; 2], counts: &[u64; 2]| {
+        *sum = [sum[0] + counts[0], sum[1] + counts[1]];
+        Some(*sum)
+    };
+    let sums = steps.iter().map(|(_, counts)| counts).scan([0, 0], |sum, counts| add(sum, counts));
+    std::iter::once([0, 0]).chain(sums).collect()
+}
+
+fn between(sums: &[[u64; 2]], places: &Range<usize>) -> [u64; 2] {
+    [0, 1].map(|at| sums[places.end][at] - sums[places.start][at])
+}
+
+/// The steps that have the larger share, where it changed once, or twice.
+fn changed(sums: &[[u64; 2]]) -> Option<Range<usize>> {
+    let steps = sums.len() - 1;
+    let of_run = sums[steps];
+    let value = |[hits, tries]: [u64; 2]| hits as f64 / tries.max(1) as f64;
+    let rest = |places: &Range<usize>| {
+        let inside = between(sums, places);
+        [of_run[0] - inside[0], of_run[1] - inside[1]]
+    };
+    let gain = |places: &Range<usize>| {
+        let gained = surprise(of_run) - surprise(between(sums, places)) - surprise(rest(places));
+        if value(between(sums, places)) > value(rest(places)) { gained } else { 0.0 }
+    };
+    let best = |places: &mut dyn Iterator<Item = Range<usize>>| {
+        let gains = places.map(|places| (gain(&places), places));
+        gains.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(gain, _)| *gain > 0.0)
+    };
+    let beyond_chance = |gain: f64, tried: usize| {
+        let z = Normal::standard().inverse_cdf(1.0 - FALSE_ALARMS / (2.0 * tried.max(2) as f64));
+        gain > 0.5 * z * z
+    };
+    let once = best(&mut (1..steps).flat_map(|at| [0..at, at..steps]));
+    let once = once.filter(|(gain, _)| beyond_chance(*gain, steps));
+    let twice = two_ends(steps, best);
+    let sides = |places: &Range<usize>| [0..places.start, places.end..steps].map(|side| between(sums, &side));
+    let twice = twice.filter(|(gain, places)| {
+        let more = gain - once.as_ref().map_or(0.0, |(gain, _)| *gain);
+        let inside = between(sums, places);
+        let is_more = |side: [u64; 2]| {
+            value(inside) > value(side) && share_bounds(inside[0], inside[1])[0] > value(side)
+        };
+        beyond_chance(more, steps * steps) && sides(places).into_iter().all(is_more)
+    });
+    twice.or(once).map(|(_, places)| places)
+}
+
+/// The best window that neither begins nor ends with the run, with its gain. Where steps are many, every second, third, …
+/// is tried as an end, and then those around the best.
+pub fn two_ends(
+    steps: usize,
+    best: impl Fn(&mut dyn Iterator<Item = Range<usize>>) -> Option<(f64, Range<usize>)>,
+) -> Option<(f64, Range<usize>)> {
+    let stride = steps.div_ceil(MOST_ENDS).max(1);
+    let ends = || (1..steps).step_by(stride);
+    let near = |end: usize| end.saturating_sub(stride).max(1)..(end + stride).min(steps);
+    let (_, coarse) =
+        best(&mut ends().flat_map(|from| ends().filter(move |to| *to > from).map(move |to| from..to)))?;
+    let starts = near(coarse.start).filter(|from| *from < coarse.end);
+    let (_, finer) = best(&mut starts.map(|from| from..coarse.end))?;
+    best(&mut near(coarse.end).filter(|to| *to > finer.start).map(|to| finer.start..to))
 }
 
 /// Minus the largest log-likelihood of so many hits among tries.
@@ -201,6 +285,28 @@ mod tests {
         let mended = counts(&[(8, 8), (8, 8), (0, 8), (0, 8), (0, 8)]).share(0.5).unwrap();
         assert_eq!(mended, Share { from_step: 0, hits: 16, tries: 16, side: Side::Before(20), of_run });
         assert_eq!(mended.side.told(), " before step 20");
+    }
+
+    #[test]
+    fn what_began_and_was_mended_is_judged_between() {
+        let steps = |faulty: Range<usize>, all: usize| {
+            let step = |at: usize| if faulty.contains(&at) { (7, 8) } else { (u64::from(at % 5 == 0), 8) };
+            counts(&(0..all).map(step).collect::<Vec<_>>()).share(0.5).unwrap()
+        };
+        let share = steps(3..7, 12);
+        let window = Window { first: 30, last: 60, end: 70 };
+        assert_eq!((share.side, share.hits, share.tries), (Side::Within(window), 28, 32));
+        assert_eq!(
+            (share.side.told().as_str(), share.from_step, share.side.end()),
+            (" in steps 30 to 60", 30, Some(70))
+        );
+        assert!(share.side.holds(60) && !share.side.holds(70) && !share.side.holds(20));
+        // Ends that are not among those that are tried at first.
+        let window = Window { first: 3010, last: 6570, end: 6580 };
+        assert_eq!(steps(301..658, 1_000).side, Side::Within(window));
+        // A dip is no window.
+        let dip: Vec<_> = (0..12).map(|at| if (3..7).contains(&at) { (0, 8) } else { (8, 8) }).collect();
+        assert!(!matches!(counts(&dip).share(0.99).unwrap().side, Side::Within(_)));
     }
 
     #[test]

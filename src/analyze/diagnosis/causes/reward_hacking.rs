@@ -3,7 +3,8 @@
 //! Statistic: lasting changes of the total and of its parts (see `stats::sustained` for their false
 //! alarms), and how much of the advantage length explains within groups.
 //! Threshold: a part that was damaged while the total rose for good is likely; while the total did
-//! neither it is only possible: then something else may have taken the part away.
+//! neither it is only possible: then something else may have taken the part away. A part with which the total fell, in as
+//! many steps from there on as before, ten at the most (three standard errors), was not given up for it.
 //! Without a rise, before any damage or after it: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
 //! standard errors away), and a right answer raises the advantage by less than half of what that other does
@@ -67,7 +68,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return paid_length::by_length(patient).or_else(|| paid_length::by_course(patient)).unwrap_or(needs);
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
-    let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
+    let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step);
+    let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).filter(is_alone).collect();
     let paid = || [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient));
     let Some(first) = fallen.first() else {
         let found = paid().find(|finding| !matches!(finding, Finding::Absent));
@@ -136,6 +138,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         hint,
         evidence,
     )
+}
+
+/// Whether the reward fell at a step, however it went before and long after: what fell with it was not given up for it.
+fn fell_with(patient: &Patient<'_>, step: i64) -> bool {
+    let around = patient.series("reward").and_then(|series| series.around(step));
+    around
+        .is_some_and(|[before, after]| before.value - after.value > ERRORS * before.error.hypot(after.error))
 }
 
 /// What is right, apart from the reward, where it rose for good and did nothing else.

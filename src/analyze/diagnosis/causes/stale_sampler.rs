@@ -11,7 +11,8 @@
 use std::collections::BTreeMap;
 
 use super::super::patient::{Finding, Patient, at, counted, found, measured, number};
-use super::gap::{COPIED, FEWEST, Gap, LARGE, NOTICEABLE};
+use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
+use super::phase::FEWEST;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::format::grouped;
 use crate::ingest::Column;

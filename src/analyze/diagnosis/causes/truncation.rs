@@ -1,4 +1,4 @@
-//! Responses are cut from the start.
+//! Responses are cut from the start, or from the step on at which the budget was lowered (`lowered_budget`).
 //!
 //! Statistic: the share of responses that are cut in the first quarter of the steps, before anything was
 //! damaged, and the share of the run's energy in cut responses.
@@ -10,6 +10,7 @@
 //! damage.
 
 use super::super::patient::{Finding, Patient, counted, found, number, percent, share_bounds};
+use super::lowered_budget;
 use super::needs::ENTROPY;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::sustained::FEWEST_STEPS;
@@ -24,6 +25,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let facts = &patient.signs.facts.responses;
     if !facts.iter().any(|f| f.truncated.is_some()) {
         return Finding::NotChecked("truncated, or finish_reason");
+    }
+    if let Some(lowered) = lowered_budget::examine(patient) {
+        return lowered;
     }
     let steps = &patient.analysis.steps;
     let quarter = steps.get(steps.len().div_ceil(4)).or(steps.last()).map_or(i64::MAX, |row| row.step);

@@ -1,0 +1,88 @@
+//! Faults that began in the middle of a run and were mended, and what begins at one step.
+
+use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
+
+use super::innocent::has;
+use super::log::Log;
+use super::maker::Maker;
+use super::run::{Fault, Shape};
+use super::{SHAPE, analysis_of, told};
+
+const LONG: Shape = Shape { steps: 24, ..SHAPE };
+
+fn the(analysis: &RunAnalysis, code: CauseCode) -> &Cause {
+    let found = analysis.diagnosis.causes.iter().take(2).find(|cause| cause.code == code);
+    found.unwrap_or_else(|| panic!("{} is not among the first two: {}", code.name(), told(analysis)))
+}
+
+fn rows_of(log: &Log, steps: std::ops::Range<i64>) -> Vec<usize> {
+    (0..log.steps.len()).filter(|row| steps.contains(&log.steps[*row])).collect()
+}
+
+/// The steps before and after are healthy: they neither hide the fault nor are blamed.
+#[test]
+fn what_was_mended_in_the_middle_is_dated_at_both_ends() {
+    let healthy = Maker::run(Fault::Nothing, LONG, 5);
+    for (fault, code) in [
+        (Fault::Temperature(0.6), CauseCode::SamplerTemperature),
+        (Fault::Imprecise, CauseCode::PrecisionGap),
+        (Fault::Flipped(0.5), CauseCode::AdvantageContradictsReward),
+        (Fault::PositiveOnly, CauseCode::NoNegativeSignal),
+    ] {
+        let faulty = Maker::run(fault, LONG, 6);
+        let found = analysis_of(&healthy.clone().then(faulty, 8).then(healthy.clone(), 14), LONG);
+        let cause = the(&found, code);
+        assert_eq!(cause.confidence, Confidence::Likely, "{fault:?}: {}", told(&found));
+        assert_eq!((cause.from_step, cause.before_step), (Some(8), Some(14)), "{fault:?}: {}", told(&found));
+        assert!(cause.message.contains("in steps 8 to 13"), "{fault:?}: {}", cause.message);
+    }
+}
+
+/// All rewards are 0 for some steps, and then as before; or to the end, by responses that did not change.
+#[test]
+fn a_grader_that_is_out_is_named() {
+    for (steps, confidence) in [(8..14, Confidence::Likely), (18..24, Confidence::Possible)] {
+        let mut log = Maker::run(Fault::Nothing, LONG, 5);
+        for row in rows_of(&log, steps.clone()) {
+            log.rewards[row] = 0.0;
+            log.advantages[row] = 0.0;
+            log.parts.iter_mut().for_each(|(_, values)| values[row] = 0.0);
+        }
+        let found = analysis_of(&log, LONG);
+        let cause = the(&found, CauseCode::UninformativeReward);
+        assert_eq!((cause.from_step, cause.confidence), (Some(steps.start), confidence), "{}", told(&found));
+        assert_eq!(cause.before_step, (steps.end < 24).then_some(steps.end), "{cause:?}");
+        assert!(cause.message.contains("every reward is 0"), "{}", cause.message);
+    }
+    let healthy = analysis_of(&Maker::run(Fault::Nothing, LONG, 5), LONG);
+    assert!(!has(&healthy, CauseCode::UninformativeReward), "{}", told(&healthy));
+}
+
+/// From a step on, responses are cut at half of their length, and what is cut is not paid.
+#[test]
+fn a_budget_that_was_lowered_is_named_and_no_hacking() {
+    let mut log = Maker::run(Fault::Nothing, LONG, 5);
+    let budget = LONG.length / 2;
+    for row in rows_of(&log, 12..24) {
+        let is_cut = log.ids[row].len() > budget;
+        if is_cut {
+            for lists in [&mut log.ids, &mut log.turns, &mut log.masks] {
+                lists.get_mut(row).map(|list| list.truncate(budget));
+            }
+            log.references.get_mut(row).map(|list| list.truncate(budget));
+            log.values.iter_mut().filter_map(|rows| rows.get_mut(row)).for_each(|list| list.truncate(budget));
+            log.rewards[row] = 0.0;
+        }
+        log.truncated[row] = is_cut;
+    }
+    let found = analysis_of(&log, LONG);
+    let cause = the(&found, CauseCode::Truncation);
+    assert_eq!((cause.from_step, cause.confidence), (Some(12), Confidence::Likely), "{}", told(&found));
+    assert!(
+        cause.message.contains(&format!("no response is longer than {budget} tokens")),
+        "{}",
+        cause.message
+    );
+    assert!(!has(&found, CauseCode::RewardHacking), "{}", told(&found));
+}
