@@ -79,7 +79,7 @@ impl Series {
 }
 
 /// Steps on either side of one that a level is taken over, at the most: what came much later is another story.
-const AROUND: usize = 10;
+const AROUND: usize = 5;
 
 impl Series {
     /// The mean of as many steps before a step as from it on.

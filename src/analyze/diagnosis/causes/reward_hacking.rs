@@ -4,7 +4,7 @@
 //! alarms), and how much of the advantage length explains within groups.
 //! Threshold: a part that was damaged while the total rose for good is likely; while the total did
 //! neither it is only possible: then something else may have taken the part away. A part with which the total fell, in as
-//! many steps from there on as before, ten at the most (three standard errors), was not given up for it.
+//! many steps from there on as before, five at the most (three standard errors), was not given up for it.
 //! Without a rise, before any damage or after it: in groups with right and wrong answers, what is right explains less than a
 //! quarter of the advantage while length or another part explains more than half (both ends three
 //! standard errors away), and a right answer raises the advantage by less than half of what that other does
