@@ -69,9 +69,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
     let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step);
-    let fallen: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).filter(is_alone).collect();
+    let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
+    let fallen: Vec<&Damage> = parts.iter().copied().filter(is_alone).collect();
     let paid = || [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient));
     let Some(first) = fallen.first() else {
+        if !parts.is_empty() {
+            return paid().find(Finding::is_likely).unwrap_or(Finding::Absent);
+        }
         let found = paid().find(|finding| !matches!(finding, Finding::Absent));
         return found.or_else(|| paid_length::by_length(patient)).unwrap_or(Finding::Absent);
     };
