@@ -290,7 +290,8 @@ mod tests {
     #[test]
     fn what_began_and_was_mended_is_judged_between() {
         let steps = |faulty: Range<usize>, all: usize| {
-            let step = |at: usize| if faulty.contains(&at) { (7, 8) } else { (u64::from(at % 5 == 0), 8) };
+            let step =
+                |at: usize| if faulty.contains(&at) { (7, 8) } else { (u64::from(at.is_multiple_of(5)), 8) };
             counts(&(0..all).map(step).collect::<Vec<_>>()).share(0.5).unwrap()
         };
         let share = steps(3..7, 12);
