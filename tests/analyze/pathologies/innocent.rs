@@ -281,8 +281,8 @@ fn responses_without_a_trained_token_are_counted() {
     let empty = changed(Fault::Nothing, SHAPE, |log| {
         for row in (0..log.ids.len()).filter(|row| left_out(*row)) {
             log.ids[row].clear();
-            log.turns.get_mut(row).map(Vec::clear);
-            log.references.get_mut(row).map(Vec::clear);
+            log.turns.get_mut(row).into_iter().for_each(Vec::clear);
+            log.references.get_mut(row).into_iter().for_each(Vec::clear);
             log.values.iter_mut().filter_map(|rows| rows.get_mut(row)).for_each(Vec::clear);
         }
     });

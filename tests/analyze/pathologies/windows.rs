@@ -67,10 +67,9 @@ fn a_budget_that_was_lowered_is_named_and_no_hacking() {
     for row in rows_of(&log, 12..24) {
         let is_cut = log.ids[row].len() > budget;
         if is_cut {
-            for lists in [&mut log.ids, &mut log.turns, &mut log.masks] {
-                lists.get_mut(row).map(|list| list.truncate(budget));
-            }
-            log.references.get_mut(row).map(|list| list.truncate(budget));
+            let lists = [&mut log.ids, &mut log.turns, &mut log.masks];
+            lists.into_iter().filter_map(|rows| rows.get_mut(row)).for_each(|list| list.truncate(budget));
+            log.references.get_mut(row).into_iter().for_each(|list| list.truncate(budget));
             log.values.iter_mut().filter_map(|rows| rows.get_mut(row)).for_each(|list| list.truncate(budget));
             log.rewards[row] = 0.0;
         }
