@@ -135,11 +135,7 @@ fn signs(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
     let is_sign = |(name, change): &&(String, Change)| {
         TELLING.contains(&name.as_str()) && change.onset <= first && !is_damage(name)
     };
-    let one = |(name, change): &(String, Change)| {
-        let word = if change.after < change.before { "fell" } else { "rose" };
-        let [before, after] = [change.before, change.after].map(|level| measured(level, 2));
-        format!("{name} {word} from {before} to {after} (from step {})", change.onset)
-    };
+    let one = |(name, change): &(String, Change)| moved(name, [change.before, change.after], change.onset);
     let mut found: Vec<&(String, Change)> = told.changes.found.iter().filter(is_sign).collect();
     found.sort_by_key(|(_, change)| change.onset);
     match found.is_empty() {
@@ -150,12 +146,14 @@ fn signs(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
     }
 }
 
+fn moved(signal: &str, [before, after]: [f64; 2], from_step: i64) -> String {
+    let word = if after < before { "fell" } else { "rose" };
+    let [before, after] = [before, after].map(|level| measured(level, 2));
+    format!("{signal} {word} from {before} to {after} (from step {from_step})")
+}
+
 fn damage(damage: &[Damage]) -> String {
-    let one = |d: &Damage| {
-        let word = if d.after < d.before { "fell" } else { "rose" };
-        let [before, after] = [d.before, d.after].map(|level| measured(level, 2));
-        format!("{} {word} from {before} to {after} (from step {})", d.signal, d.from_step)
-    };
+    let one = |d: &Damage| moved(&d.signal, [d.before, d.after], d.from_step);
     let named: Vec<String> = damage.iter().take(DAMAGED).map(one).collect();
     let more = match damage.len().saturating_sub(DAMAGED) {
         0 => String::new(),

@@ -44,6 +44,15 @@ pub struct Window {
 }
 
 impl Side {
+    /// Some of so many steps, of which `step` gives the numbers; not all of them.
+    pub fn of(places: &Range<usize>, steps: usize, step: impl Fn(usize) -> i64) -> Self {
+        match (places.start, places.end) {
+            (0, end) => Self::Before(step(end)),
+            (start, end) if end == steps => Self::From(step(start)),
+            (start, end) => Self::Within(Window { first: step(start), last: step(end - 1), end: step(end) }),
+        }
+    }
+
     /// Whether a step is one of them.
     pub fn holds(self, step: i64) -> bool {
         match self {
@@ -169,13 +178,7 @@ impl Counts {
         };
         let whole = share(0..steps.len(), Side::Whole)?;
         let Some(places) = changed(&sums) else { return Some(whole) };
-        let side = match (places.start, places.end) {
-            (0, end) => Side::Before(steps[end].0),
-            (start, end) if end == steps.len() => Side::From(steps[start].0),
-            (start, end) => {
-                Side::Within(Window { first: steps[start].0, last: steps[end - 1].0, end: steps[end].0 })
-            }
-        };
+        let side = Side::of(&places, steps.len(), |at| steps[at].0);
         let more = share(places, side)?;
         let [hits, tries] = [of_run[0] - more.hits, of_run[1] - more.tries];
         Some(if share_bounds(hits, tries)[0] > enough { whole } else { more })

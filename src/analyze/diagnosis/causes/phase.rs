@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::growth::APART;
 use super::kinds::OfResponse;
-use super::lasting::{Side, Window, two_ends};
+use super::lasting::{Side, two_ends};
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::stats::quantile::select_quantile;
 
@@ -56,12 +56,7 @@ pub fn phase(groups: &[OfGroup]) -> (&[OfGroup], Side) {
         outside.iter().filter(|side| !side.is_empty()).all(is_less)
     };
     let Some(places) = places.into_iter().find(is_apart) else { return (groups, Side::Whole) };
-    let step = |at: usize| groups[starts[at].0].step;
-    let side = match (places.start, places.end) {
-        (0, end) => Side::Before(step(end)),
-        (start, end) if end == steps => Side::From(step(start)),
-        (start, end) => Side::Within(Window { first: step(start), last: step(end - 1), end: step(end) }),
-    };
+    let side = Side::of(&places, steps, |at| groups[starts[at].0].step);
     (of(&places), side)
 }
 
@@ -101,6 +96,7 @@ pub fn usual_square(groups: &[OfGroup]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lasting::Window;
     use super::*;
 
     /// Twelve steps of sixteen groups of one response; `square` is the mean square of one.
