@@ -10,7 +10,7 @@ use super::progress::Bar;
 use super::terminal::{self, visible};
 use super::{gates, settings};
 use crate::compare::result::{Family, MetricRow};
-use crate::compare::verdict::{shown, shown_difference, shown_interval, shown_p, shown_value};
+use crate::compare::shown::{shown, shown_difference, shown_interval, shown_p, shown_value};
 use crate::compare::{Comparison, compare};
 use crate::error::Result;
 use crate::format::{none, number};

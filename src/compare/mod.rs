@@ -23,6 +23,7 @@ mod ranges;
 pub mod result;
 mod reward_scale;
 mod settings;
+pub mod shown;
 mod sides;
 mod stability;
 mod statements;

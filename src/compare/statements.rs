@@ -1,7 +1,7 @@
 //! What holds for the numbers of a comparison, in plain words.
 
 use super::settings::CompareSettings;
-use super::verdict::level;
+use super::shown::level;
 use crate::format::{grouped, number};
 
 /// The statements.

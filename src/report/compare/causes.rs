@@ -5,7 +5,7 @@ use maud::html;
 use super::shown_arms::{left_out, shown};
 use crate::compare::Comparison;
 use crate::compare::result::{ArmCause, CauseRow};
-use crate::compare::verdict::shown_value;
+use crate::compare::shown::shown_value;
 use crate::format::words;
 use crate::report::numbers::none;
 use crate::report::page::{Kind, Section, Sheet, note};

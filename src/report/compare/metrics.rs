@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::shown_arms::{left_out, shown};
 use crate::compare::Comparison;
 use crate::compare::result::{Family, MetricRow, Test};
-use crate::compare::verdict::{level, shown as with_unit, shown_difference, shown_interval, shown_p};
+use crate::compare::shown::{level, shown as with_unit, shown_difference, shown_interval, shown_p};
 use crate::report::numbers::{none, number_or_dash};
 use crate::report::page::{Kind, Section, Sheet, note};
 use crate::report::text::prose;

@@ -4,7 +4,7 @@ use super::arms::{Chosen, chosen, left_out};
 use super::look::label;
 use crate::compare::Comparison;
 use crate::compare::result::MetricRow;
-use crate::compare::verdict::{level, shown_difference, shown_p};
+use crate::compare::shown::{level, shown_difference, shown_p};
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::compare::metrics::is_folded;
 use crate::report::draw::{

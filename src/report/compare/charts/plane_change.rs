@@ -2,7 +2,7 @@
 
 use super::look::label;
 use crate::compare::result::{DistributionChange, RegionChange};
-use crate::compare::verdict::shown_p;
+use crate::compare::shown::shown_p;
 use crate::report::charts::{Chart, Drawn, Missing};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
 use crate::report::numbers::{number, percent};
