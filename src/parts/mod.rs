@@ -4,6 +4,7 @@
 //! JSON ([`PartHeader`]). What goes into the sections is said by the collectors themselves, each of
 //! which is a [`Part`]. The same content gives the same bytes.
 
+mod blocks;
 mod container;
 pub mod encode;
 mod hash;

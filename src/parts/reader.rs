@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::container::{BLOCK, END, MAGIC};
+use super::blocks::{Blocks, Origin, buffered, pass_unchecked, take};
+use super::container::{END, MAGIC};
 use super::hash::Fingerprint;
 use super::header::{FORMAT, PartHeader};
 use super::place;
@@ -22,8 +23,6 @@ const LARGEST_STATE: u64 = 4 << 30;
 const MEMORY: usize = 64 << 20;
 /// Compressed bytes that are held for several readers at most.
 const BESIDE: u64 = 16 << 20;
-
-type Origin = BufReader<Box<dyn Read + Send>>;
 
 /// Reads a part, section after section.
 pub struct PartReader {
@@ -134,7 +133,7 @@ impl PartReader {
     /// Reads over the next section and checks its blocks; gives its name, `None` at the end.
     fn pass_over(&mut self) -> Result<Option<String>> {
         let Some(name) = self.next_name()? else { return Ok(None) };
-        let mut source = Source { file: &mut self.file, open: Vec::new(), at: 0, ended: false };
+        let mut source = Blocks::of(&mut self.file);
         let read = io::copy(&mut source, &mut io::sink());
         read.map_err(|e| match e.kind() {
             io::ErrorKind::UnexpectedEof => read_error(&self.path, e),
@@ -153,7 +152,7 @@ impl PartReader {
             io::ErrorKind::UnexpectedEof => read_error(&path, e),
             _ => Error::Part { path: path.clone(), fault: PartFault::Damaged { place: name.to_owned() } },
         };
-        let mut source = Source { file: &mut self.file, open: Vec::new(), at: 0, ended: false };
+        let mut source = Blocks::of(&mut self.file);
         let value = {
             let decoder = zstd::Decoder::new(&mut source).map_err(damaged)?;
             let mut decoder = BufReader::with_capacity(1 << 16, decoder);
@@ -210,75 +209,10 @@ impl PartReader {
     }
 }
 
-fn buffered(bytes: Box<dyn Read + Send>) -> Origin {
-    BufReader::with_capacity(1 << 18, bytes)
-}
-
-/// Goes over a section that is held. Its blocks are checked when they are read.
-fn pass_unchecked(bytes: &mut &[u8]) -> io::Result<()> {
-    fn skip(bytes: &mut &[u8], length: usize) -> io::Result<()> {
-        *bytes = bytes.get(length..).ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(())
-    }
-    let [name] = take(bytes)?;
-    skip(bytes, usize::from(name))?;
-    loop {
-        match u32::from_le_bytes(take(bytes)?) as usize {
-            0 => return Ok(()),
-            length => skip(bytes, length + size_of::<u64>())?,
-        }
-    }
-}
-
-fn take<const N: usize>(file: &mut impl Read) -> io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    file.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
 fn read_error(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => Error::Part { path: path.to_owned(), fault: PartFault::Truncated },
         _ => Error::read(path, error),
-    }
-}
-
-/// Puts the blocks of a section together again.
-struct Source<'a> {
-    file: &'a mut Origin,
-    open: Vec<u8>,
-    at: usize,
-    ended: bool,
-}
-
-impl Source<'_> {
-    fn next_block(&mut self) -> io::Result<()> {
-        let length = u32::from_le_bytes(take(self.file)?) as usize;
-        if length > BLOCK {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        self.ended = length == 0;
-        self.open.resize(length, 0);
-        self.at = 0;
-        if length > 0 {
-            self.file.read_exact(&mut self.open)?;
-            if u64::from_le_bytes(take(self.file)?) != Fingerprint::of(&self.open).short() {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Read for Source<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.open.len() && !self.ended {
-            self.next_block()?;
-        }
-        let taken = into.len().min(self.open.len() - self.at);
-        into[..taken].copy_from_slice(&self.open[self.at..self.at + taken]);
-        self.at += taken;
-        Ok(taken)
     }
 }
 
