@@ -14,6 +14,7 @@ use crate::ingest::schema::dialect::group_of_uid;
 use crate::ingest::schema::mapping::{Mapped, Mapping, Transform, source_names};
 use crate::ingest::values::arrays::{self, WrongType};
 use crate::ingest::values::lists::{self, Lists};
+use crate::ingest::values::texts;
 
 /// Reads the response-level columns at the given rows of the batch; the function gives the file's row
 /// of a response, for messages. Where the first may have `begun` before, its values are counted later.
@@ -35,10 +36,10 @@ pub fn read(
         let column = mapped.column;
         match column.kind() {
             Kind::Int if column == Column::Step => {
-                let values = arrays::to_i64(&array).map_err(wrong)?;
+                let values = texts::to_i64(&array).map_err(wrong)?;
                 steps = Some(whole_steps(&values, &array, &source.name, context, row_of)?);
             }
-            Kind::Int => out.ints.set(column, arrays::to_i64(&array).map_err(wrong)?),
+            Kind::Int => out.ints.set(column, texts::to_i64(&array).map_err(wrong)?),
             Kind::Float | Kind::Double => {
                 out.floats.set(column, arrays::to_f32(&array).map_err(wrong)?.to_vec());
                 floats.push((column, array));
@@ -48,9 +49,9 @@ pub fn read(
                 let flag = |f: &u8| (*f <= 1).then_some(*f == 1);
                 out.flags.set(column, flags.iter().map(flag).collect());
             }
-            Kind::Text => out.texts.set(column, arrays::to_texts(&array).map_err(wrong)?),
+            Kind::Text => out.texts.set(column, texts::to_texts(&array).map_err(wrong)?),
             Kind::Id => {
-                let ids = arrays::to_ids(&array).map_err(wrong)?;
+                let ids = texts::to_ids(&array).map_err(wrong)?;
                 out.ids.set(column, ids.into_iter().map(|id| transform_id(id, source.transform)).collect());
             }
             Kind::IdList => out.prompt_ids = Some(id_lists(&array).map_err(wrong)?),
@@ -95,7 +96,7 @@ fn whole_steps(
         (None, Some(of_file)) if array.is_null(i) => Ok(of_file),
         (None, _) if array.is_null(i) => Err(no_step(context, row_of(i), raw)),
         (None, _) => {
-            let shown = lists::take(array, &[i]).and_then(|one| arrays::to_texts(&one)).ok();
+            let shown = lists::take(array, &[i]).and_then(|one| texts::to_texts(&one)).ok();
             let shown = shown.and_then(|texts| texts.into_iter().next().flatten());
             let shown = shown.map_or_else(|| "this".to_owned(), |text| format!("`{text}`"));
             Err(context.bad_row(row_of(i), raw, format!("{shown} is not a whole number that a step can be")))

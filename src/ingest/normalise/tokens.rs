@@ -14,6 +14,7 @@ use crate::ingest::schema::columns::{Column, Kind};
 use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::mapping::Transform;
 use crate::ingest::values::arrays::{self, WrongType};
+use crate::ingest::values::texts;
 
 /// A raw column on its way to a token-level one.
 pub struct TokenSource<'a> {
@@ -156,13 +157,13 @@ const LONGEST_TEXT: usize = 1024;
 
 fn texts(source: &TokenSource<'_>) -> std::result::Result<StringArray, WrongType> {
     // Looked at before a dictionary is spread over all tokens that name its entries.
-    let longest = arrays::longest_text(&source.values);
+    let longest = texts::longest_text(&source.values);
     if longest > LONGEST_TEXT {
         return Err(WrongType(format!(
             "texts of up to {longest} bytes (a token has at most {LONGEST_TEXT})"
         )));
     }
-    let texts = arrays::to_string_array(&source.values)?;
+    let texts = texts::to_string_array(&source.values)?;
     Ok(match &source.pick {
         None => texts,
         Some(pick) => {

@@ -6,6 +6,7 @@ use arrow_schema::DataType;
 
 use crate::ingest::values::arrays::{self, WrongType};
 use crate::ingest::values::lists::runs;
+use crate::ingest::values::texts;
 use crate::simd::{Work, widest};
 
 /// The rows at which a response starts: a position that does not go on, or a key that changes.
@@ -162,7 +163,7 @@ fn mark_changes(array: &ArrayRef, first: &mut [u8], rows: std::ops::Range<usize>
         _ => downcast_primitive_array!(
             array => mark(&|i| array.value(i) != array.value(i - 1)),
             _ => {
-                let texts = arrays::to_texts(array).unwrap_or_else(|_| vec![None; array.len()]);
+                let texts = texts::to_texts(array).unwrap_or_else(|_| vec![None; array.len()]);
                 mark(&|i| texts[i] != texts[i - 1]);
             }
         ),

@@ -3,3 +3,4 @@
 pub mod arrays;
 pub mod boundaries;
 pub mod lists;
+pub mod texts;
