@@ -14,14 +14,13 @@ use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type as stored;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::checked_pages::CheckedPages;
-use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
+use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
 use crate::ingest::parquet::run_length::bad;
 
 /// Levels that are looked at together for a row that begins.
@@ -37,14 +36,8 @@ pub struct ListColumn {
 impl ListColumn {
     /// The column at the root of the schema with this name; `None` where it is not a list of
     /// numbers stored as they are.
-    pub fn open(
-        file: &Arc<dyn Ranges>,
-        metadata: &ParquetMetaData,
-        row_groups: Range<usize>,
-        field: &Field,
-        budget: &Budget,
-    ) -> Option<Self> {
-        let leaves = metadata.file_metadata().schema_descr().columns();
+    pub fn open(groups: &CheckedRowGroups, field: &Field) -> Option<Self> {
+        let leaves = groups.metadata.file_metadata().schema_descr().columns();
         let leaf = leaves.iter().position(|c| c.path().parts().first() == Some(field.name()))?;
         let descriptor = leaves[leaf].clone();
         let (DataType::List(item) | DataType::LargeList(item)) = field.data_type() else { return None };
@@ -56,8 +49,9 @@ impl ListColumn {
         let item = Arc::new(item.as_ref().clone().with_nullable(true));
         let stored = (descriptor.physical_type(), item.data_type().clone());
         let field = Arc::new(Field::new(field.name(), DataType::List(item.clone()), true));
-        let chunks = chunks_of(metadata, row_groups, leaf)?;
-        let source = Source { item, file: file.clone(), descriptor, present, chunks, budget: budget.clone() };
+        let chunks = groups.chunks(leaf)?;
+        let (file, budget) = (groups.file.clone(), groups.budget.clone());
+        let source = Source { item, file, descriptor, present, chunks, budget };
         let rows: Box<dyn NextRows> = match stored {
             (Type::INT32, DataType::Int32) => Typed::<stored::Int32Type, Int32Type>::of(source),
             (Type::INT64, DataType::Int64) => Typed::<stored::Int64Type, Int64Type>::of(source),

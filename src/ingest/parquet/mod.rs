@@ -3,7 +3,6 @@
 mod batches;
 pub mod budget;
 pub mod checked_pages;
-pub mod column_chunks;
 mod definitions;
 mod delta_lengths;
 mod footer;

@@ -168,12 +168,10 @@ impl ParquetHead {
             (None, None) => Error::Corrupt { path: owned.clone(), place: place.clone(), message },
         };
         let footer = self.metadata.metadata();
-        let runs: Vec<RunColumn> = self
-            .fields_of(&columns.repeating)
-            .filter_map(|field| RunColumn::open(&file, footer, row_groups.clone(), field, &budget))
-            .collect();
-        let list_of =
-            |field: &Arc<Field>| ListColumn::open(&file, footer, row_groups.clone(), field, &budget);
+        let groups = CheckedRowGroups { file, metadata: footer.clone(), groups: row_groups, budget };
+        let runs: Vec<RunColumn> =
+            self.fields_of(&columns.repeating).filter_map(|field| RunColumn::open(&groups, field)).collect();
+        let list_of = |field: &Arc<Field>| ListColumn::open(&groups, field);
         let sparse: Vec<ListColumn> = self.fields_of(&columns.sparse).filter_map(list_of).collect();
         let lists: Vec<ListColumn> = match columns.layout {
             Layout::Long => Vec::new(),
@@ -192,7 +190,6 @@ impl ParquetHead {
         let wanted = |name: &str| columns.all.contains(&name) && !is_own(name);
         let roots = (0..fields.len()).filter(|i| wanted(fields[*i].name()));
         let projection = ProjectionMask::roots(&schema, roots);
-        let groups = CheckedRowGroups { file, metadata: footer.clone(), groups: row_groups, budget };
         let expected = groups.num_rows();
         let reader = guarded(
             path,

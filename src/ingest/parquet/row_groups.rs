@@ -1,17 +1,20 @@
-//! Some row groups of a file, for the Arrow reader: it gets its pages checked.
+//! Some row groups of a file: the Arrow reader gets its pages checked, readers of our own their chunks.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowGroups;
 use parquet::column::page::{PageIterator, PageReader};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
 use super::budget::{Budget, ColumnTexts};
 use super::checked_pages::CheckedPages;
-use super::column_chunks::{Chunks, chunks_of};
 use crate::ingest::files::ranges::Ranges;
+
+/// Chunks of one column with their rows, in order.
+pub type Chunks = VecDeque<(ColumnChunkMetaData, usize)>;
 
 /// Some row groups of a file.
 pub struct CheckedRowGroups {
@@ -25,14 +28,24 @@ pub struct CheckedRowGroups {
     pub budget: Budget,
 }
 
+impl CheckedRowGroups {
+    /// The chunks of column number `leaf`.
+    pub fn chunks(&self, leaf: usize) -> Option<Chunks> {
+        let groups = self.metadata.row_groups().get(self.groups.clone())?.iter();
+        groups
+            .map(|group| Some((group.columns().get(leaf)?.clone(), usize::try_from(group.num_rows()).ok()?)))
+            .collect()
+    }
+}
+
 impl RowGroups for CheckedRowGroups {
     fn num_rows(&self) -> usize {
         self.row_groups().map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).sum()
     }
 
     fn column_chunks(&self, leaf: usize) -> Result<Box<dyn PageIterator>> {
-        let chunks = chunks_of(&self.metadata, self.groups.clone(), leaf);
-        let chunks = chunks.ok_or_else(|| ParquetError::General("a row group lacks a column".into()))?;
+        let chunks =
+            self.chunks(leaf).ok_or_else(|| ParquetError::General("a row group lacks a column".into()))?;
         let (budget, texts) = (self.budget.clone(), self.budget.column_texts());
         Ok(Box::new(Column { file: self.file.clone(), chunks, budget, texts }))
     }

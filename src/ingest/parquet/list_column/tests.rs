@@ -60,11 +60,10 @@ impl<T: ArrowPrimitiveType> Numbers<T> {
         writer.write(&RecordBatch::try_new(schema, vec![column]).unwrap()).unwrap();
         writer.close().unwrap();
         let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        let (metadata, file): (_, Arc<dyn Ranges>) = (metadata.metadata(), Arc::new(file));
-        let open = || {
-            let groups = 0..metadata.num_row_groups();
-            ListColumn::open(&file, metadata, groups, &field, &Budget::default()).unwrap()
-        };
+        let metadata = metadata.metadata().clone();
+        let groups = 0..metadata.num_row_groups();
+        let groups = CheckedRowGroups { file: Arc::new(file), metadata, groups, budget: Budget::default() };
+        let open = || ListColumn::open(&groups, &field).unwrap();
         let (mut sparse, mut whole) = (open(), open());
         let mut row = 0;
         while row < lists.len() {

@@ -1,6 +1,5 @@
 //! A column of some row groups as run-end encoded arrays.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::types::{
@@ -12,14 +11,14 @@ use arrow_schema::{DataType, Field, FieldRef};
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::Result;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::hybrid::{Repeated, bad};
 use super::page::{Bits, PageRuns, dictionary};
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::checked_pages::CheckedPages;
-use crate::ingest::parquet::column_chunks::{Chunks, chunks_of};
+use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
 
 /// A column that is read as runs.
 pub struct RunColumn {
@@ -39,14 +38,8 @@ pub struct RunColumn {
 impl RunColumn {
     /// The column at the root of the schema with this name, where its row groups keep numbers in
     /// dictionaries; `None` where reading row by row is the way.
-    pub fn open(
-        file: &Arc<dyn Ranges>,
-        metadata: &ParquetMetaData,
-        row_groups: Range<usize>,
-        field: &Field,
-        budget: &Budget,
-    ) -> Option<Self> {
-        let leaves = metadata.file_metadata().schema_descr().columns();
+    pub fn open(groups: &CheckedRowGroups, field: &Field) -> Option<Self> {
+        let leaves = groups.metadata.file_metadata().schema_descr().columns();
         let leaf = leaves.iter().position(|c| c.path().parts() == [field.name().as_str()])?;
         let descriptor = &leaves[leaf];
         let width = match (descriptor.physical_type(), field.data_type()) {
@@ -57,7 +50,7 @@ impl RunColumn {
             _ => return None,
         };
         let flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
-        let chunks = chunks_of(metadata, row_groups, leaf)?;
+        let chunks = groups.chunks(leaf)?;
         let readable = chunks.iter().all(|(chunk, _)| is_readable(chunk));
         let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
         let values = Arc::new(Field::new("values", field.data_type().clone(), true));
@@ -68,9 +61,9 @@ impl RunColumn {
             values: field.data_type().clone(),
             width,
             nullable: descriptor.max_def_level() == 1,
-            file: file.clone(),
+            file: groups.file.clone(),
             chunks,
-            budget: budget.clone(),
+            budget: groups.budget.clone(),
             pages: None,
             dictionary: Vec::new(),
             page: None,
@@ -197,13 +190,15 @@ mod tests {
         (file, field)
     }
 
+    fn all_groups(file: File) -> CheckedRowGroups {
+        let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap().metadata().clone();
+        let groups = 0..metadata.num_row_groups();
+        CheckedRowGroups { file: Arc::new(file), metadata, groups, budget: Budget::default() }
+    }
+
     /// All rows, read a few at a time.
     fn read_back(file: File, field: &Field, rows: usize, at_once: usize) -> Vec<Option<i64>> {
-        let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        let groups = 0..metadata.metadata().num_row_groups();
-        let file: Arc<dyn Ranges> = Arc::new(file);
-        let mut column =
-            RunColumn::open(&file, metadata.metadata(), groups, field, &Budget::default()).unwrap();
+        let mut column = RunColumn::open(&all_groups(file), field).unwrap();
         let mut all = Vec::new();
         while all.len() < rows {
             let array = column.next_rows(at_once.min(rows - all.len())).unwrap();
@@ -251,13 +246,9 @@ mod tests {
         let plain = WriterProperties::builder().set_dictionary_enabled(false).build();
         let column: ArrayRef = Arc::new(PrimitiveArray::<Int64Type>::from(vec![1, 1, 2]));
         let (file, field) = written(&column, false, plain);
-        let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        let file: Arc<dyn Ranges> = Arc::new(file);
-        assert!(RunColumn::open(&file, metadata.metadata(), 0..1, &field, &Budget::default()).is_none());
+        assert!(RunColumn::open(&all_groups(file), &field).is_none());
         let column: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["a", "a"]));
         let (file, field) = written(&column, false, WriterProperties::default());
-        let metadata = ArrowReaderMetadata::load(&file, Default::default()).unwrap();
-        let file: Arc<dyn Ranges> = Arc::new(file);
-        assert!(RunColumn::open(&file, metadata.metadata(), 0..1, &field, &Budget::default()).is_none());
+        assert!(RunColumn::open(&all_groups(file), &field).is_none());
     }
 }
