@@ -23,6 +23,8 @@ mod off_by_one;
 mod one_sided;
 mod other_groups;
 mod outage;
+mod paid_among_equals;
+mod paid_for_something_else;
 mod paid_length;
 mod phantom_advantage;
 mod phase;
