@@ -12,12 +12,11 @@ use std::ops::Range;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::super::patient::{Patient, number, share_bounds};
+use super::change_points::ChangePoints;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::Evidence;
 
 const FALSE_ALARMS: f64 = 1e-3;
-/// Ends of windows that are tried at the most, in all pairs.
-const MOST_ENDS: usize = 256;
 
 /// The steps that something is said of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,17 +211,12 @@ fn changed(sums: &[[u64; 2]]) -> Option<Range<usize>> {
         let gained = surprise(of_run) - surprise(between(sums, places)) - surprise(rest(places));
         if value(between(sums, places)) > value(rest(places)) { gained } else { 0.0 }
     };
-    let best = |places: &mut dyn Iterator<Item = Range<usize>>| {
-        let gains = places.map(|places| (gain(&places), places));
-        gains.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(gain, _)| *gain > 0.0)
-    };
     let beyond_chance = |gain: f64, tried: usize| {
         let z = Normal::standard().inverse_cdf(1.0 - FALSE_ALARMS / (2.0 * tried.max(2) as f64));
         gain > 0.5 * z * z
     };
-    let once = best(&mut (1..steps).flat_map(|at| [0..at, at..steps]));
+    let ChangePoints { once, twice } = ChangePoints::of(steps, gain);
     let once = once.filter(|(gain, _)| beyond_chance(*gain, steps));
-    let twice = two_ends(steps, best);
     let sides = |places: &Range<usize>| [0..places.start, places.end..steps].map(|side| between(sums, &side));
     let twice = twice.filter(|(gain, places)| {
         let more = gain - once.as_ref().map_or(0.0, |(gain, _)| *gain);
@@ -233,22 +227,6 @@ fn changed(sums: &[[u64; 2]]) -> Option<Range<usize>> {
         beyond_chance(more, steps * steps) && sides(places).into_iter().all(is_more)
     });
     twice.or(once).map(|(_, places)| places)
-}
-
-/// The best window that neither begins nor ends with the run, with its gain. Where steps are many, every second, third, …
-/// is tried as an end, and then those around the best.
-pub fn two_ends(
-    steps: usize,
-    best: impl Fn(&mut dyn Iterator<Item = Range<usize>>) -> Option<(f64, Range<usize>)>,
-) -> Option<(f64, Range<usize>)> {
-    let stride = steps.div_ceil(MOST_ENDS).max(1);
-    let ends = || (1..steps).step_by(stride);
-    let near = |end: usize| end.saturating_sub(stride).max(1)..(end + stride).min(steps);
-    let (_, coarse) =
-        best(&mut ends().flat_map(|from| ends().filter(move |to| *to > from).map(move |to| from..to)))?;
-    let starts = near(coarse.start).filter(|from| *from < coarse.end);
-    let (_, finer) = best(&mut starts.map(|from| from..coarse.end))?;
-    best(&mut near(coarse.end).filter(|to| *to > finer.start).map(|to| finer.start..to))
 }
 
 /// Minus the largest log-likelihood of so many hits among tries.

@@ -3,6 +3,7 @@
 mod advantage_contradicts_reward;
 mod agreement;
 mod amplified_noise;
+mod change_points;
 mod composition;
 mod crossed_signs;
 mod dead_groups;

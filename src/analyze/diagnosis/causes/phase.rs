@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::change_points::ChangePoints;
 use super::growth::APART;
 use super::kinds::OfResponse;
-use super::lasting::{Side, two_ends};
+use super::lasting::Side;
 use crate::analyze::collect::signs::gaps::GapSums;
 use crate::stats::quantile::select_quantile;
 
@@ -72,12 +73,7 @@ fn changes(before: &[[f64; 2]]) -> Vec<Range<usize>> {
         let gained = cost(tokens, squares) - cost(n, yy) - cost(tokens - n, (squares - yy).max(0.0));
         if is_enough && yy * tokens > squares * n { gained } else { 0.0 }
     };
-    let best = |places: &mut dyn Iterator<Item = Range<usize>>| {
-        let gains = places.map(|places| (gain(&places), places)).filter(|(gain, _)| *gain > 0.0);
-        gains.max_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    let once = best(&mut (1..steps).flat_map(|at| [0..at, at..steps]));
-    let twice = two_ends(steps, best);
+    let ChangePoints { once, twice } = ChangePoints::of(steps, gain);
     let mut found: Vec<_> = once.into_iter().chain(twice).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, places)| places).collect()
