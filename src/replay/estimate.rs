@@ -5,7 +5,7 @@ use super::objective::build;
 use super::settings::OldPolicy;
 use super::stage::Stage;
 use crate::error::Result;
-use crate::format::{bytes, duration, grouped};
+use crate::format::{bytes, counted, duration, grouped};
 
 /// A backward pass costs about two forward passes, so an update costs three.
 const PASSES_OF_UPDATE: f64 = 3.0;
@@ -30,12 +30,10 @@ pub fn estimate(stage: &mut Stage<'_>, keeps_files: bool) -> Result<String> {
         false => String::new(),
     };
     Ok(format!(
-        "{} {} over {} responses in {} {}: {time} on {}, {}{disk}",
-        grouped(arms),
-        if arms == 1 { "arm" } else { "arms" },
+        "{} over {} responses in {}: {time} on {}, {}{disk}",
+        counted(arms, "arm", "arms"),
         grouped(survey.data.responses),
-        grouped(survey.data.steps),
-        if survey.data.steps == 1 { "step" } else { "steps" },
+        counted(survey.data.steps, "step", "steps"),
         settings.device,
         stage
             .engine

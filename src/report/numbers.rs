@@ -1,5 +1,5 @@
 //! How numbers are written for people.
 
 pub use crate::format::{
-    amount, fixed, grouped as count, none, number, number_or_dash, percent, percent_or_dash, times,
+    amount, counted, fixed, grouped as count, none, number, number_or_dash, percent, percent_or_dash, times,
 };

@@ -8,6 +8,7 @@ use super::signal::Series;
 use super::signals::{PART, PASS_RATE, REWARD};
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, RunState};
+use crate::format::{counted, grouped};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
 /// The state of a run in which this was found. Healthy is only what was looked at: everything whose
@@ -75,18 +76,18 @@ pub fn statement(steps: usize, signs: &CollectedSigns) -> String {
         level => format!(
             "; causes and counts of groups and of responses in them are of one group in {}, drawn by chance ({} responses)",
             1_u64 << level.min(63),
-            crate::format::grouped(signs.facts.responses.len() as u64)
+            grouped(signs.facts.responses.len() as u64)
         ),
     };
     if steps < FEWEST_STEPS {
-        let word = if steps == 1 { "step is" } else { "steps are" };
-        return format!("{steps} {word} too few to tell whether anything changed for good{sampled}");
+        let steps = counted(steps as u64, "step is", "steps are");
+        return format!("{steps} too few to tell whether anything changed for good{sampled}");
     }
     format!(
         "a signal that does not change is called changed in at most {} of 1,000 runs of {} steps, each \
          way, and one that scatters from step to step in at most {} of 1,000{sampled}",
         1_000.0 * FALSE_ALARMS,
-        crate::format::grouped(steps as u64),
+        grouped(steps as u64),
         1_000.0 * SCATTER_ALARMS
     )
 }

@@ -8,7 +8,7 @@ use super::case_rows::CaseRow;
 use super::cases::{MANY_STEPS, shown_of};
 use super::material::Material;
 use crate::analyze::result::FlagKind;
-use crate::report::numbers::number;
+use crate::report::numbers::{counted, number};
 use crate::report::page::Section;
 use crate::report::text::{case_token, token_label};
 
@@ -23,11 +23,6 @@ type GroupKey<'a> = (Option<u64>, Option<&'a str>);
 
 fn group_key(id: Option<&str>) -> GroupKey<'_> {
     (id.and_then(|id| id.parse().ok()), id)
-}
-
-/// `1 response`, `2 responses`.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The section: nested lists; whole responses are linked where the page has them.
@@ -70,14 +65,14 @@ fn step(rows: &[Entry<'_>], of: &Material<'_>) -> Markup {
                 b { "Step " (step) } " "
                 span {
                     (shown_of(shown, all)) " flagged token" @if shown.max(all) != 1 { "s" } @if shown < all { " shown" }
-                    ", in " (counted(groups.len(), "group"))
+                    ", in " (counted(groups.len() as u64, "group", "groups"))
                 }
             }
             @for ((_, name), responses) in &groups {
                 details {
                     summary {
                         "Group " (name.map_or_else(|| "without an id".into(), token_label)) " "
-                        span { (counted(responses.len(), "response")) (passes(responses)) }
+                        span { (counted(responses.len() as u64, "response", "responses")) (passes(responses)) }
                     }
                     ul { @for (row, tokens) in responses { (response(*row, tokens, of)) } }
                 }

@@ -7,7 +7,7 @@ use super::views::{self, View};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::Provenance;
 use crate::report::charts::Drawn;
-use crate::report::numbers::count;
+use crate::report::numbers::{count, counted};
 use crate::report::run_name;
 
 /// Bytes that the parts which grow with the log may take, by what a reader misses most.
@@ -109,6 +109,6 @@ pub fn run_name(provenance: &Provenance) -> String {
 
 /// How large a run is.
 pub fn size(tokens: u64, responses: u64, steps: u64) -> String {
-    let word = if steps == 1 { "step" } else { "steps" };
-    format!("{} tokens · {} responses · {} {word}", count(tokens), count(responses), count(steps))
+    let steps = counted(steps, "step", "steps");
+    format!("{} tokens · {} responses · {steps}", count(tokens), count(responses))
 }

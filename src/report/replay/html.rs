@@ -7,7 +7,7 @@ use super::{cases, objectives, tables};
 use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 use crate::replay::{ArmTiming, FEWEST_SEEDS, ReplayResult};
 use crate::report::charts::Drawn;
-use crate::report::numbers::{amount, count, none, number, percent};
+use crate::report::numbers::{amount, counted, none, number, percent};
 use crate::report::page::warnings::{self, Notice};
 use crate::report::page::{self, Fact, FirstScreen, Page, Section, Tone, figures};
 use crate::report::text::prose;
@@ -21,12 +21,12 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
         name: format!("{} – replay", name(result)),
         facts: format!(
             "{} · {} · {} · {} × {} = {}",
-            counted(data.responses, "response"),
-            counted(data.tokens, "token"),
-            counted(data.steps, "step"),
-            counted(result.summary.len() as u64, "objective"),
-            counted(result.training.seeds, "seed"),
-            counted(result.arms.len() as u64, "arm")
+            counted(data.responses, "response", "responses"),
+            counted(data.tokens, "token", "tokens"),
+            counted(data.steps, "step", "steps"),
+            counted(result.summary.len() as u64, "objective", "objectives"),
+            counted(result.training.seeds, "seed", "seeds"),
+            counted(result.arms.len() as u64, "arm", "arms")
         ),
         verdict: verdict(result),
         sections: [
@@ -44,11 +44,6 @@ pub fn page(result: &ReplayResult, timing: &[ArmTiming], charts: &[Drawn]) -> St
         script: "",
     }
     .render()
-}
-
-/// `1 step`, `2 steps`.
-fn counted(n: u64, what: &str) -> String {
-    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn notice(warning: &ReplayWarning) -> Notice {
@@ -75,8 +70,9 @@ fn verdict(result: &ReplayResult) -> FirstScreen {
         _ => (Tone::Differs, "≠", "A difference"),
     };
     let training = &result.training;
-    let minibatch =
-        training.minibatch.map_or_else(|| "the log’s own responses".into(), |n| counted(n, "response"));
+    let minibatch = training
+        .minibatch
+        .map_or_else(|| "the log’s own responses".into(), |n| counted(n, "response", "responses"));
     FirstScreen {
         tone,
         sign,
@@ -90,7 +86,7 @@ fn verdict(result: &ReplayResult) -> FirstScreen {
                 "Training",
                 html! {
                     "AdamW, learning rate " (format!("{:e}", training.learning_rate)) ", " (minibatch) " a mini-batch, "
-                    (counted(training.epochs, "epoch")) ", gradient norm clipped to " (training.max_grad_norm)
+                    (counted(training.epochs, "epoch", "epochs")) ", gradient norm clipped to " (training.max_grad_norm)
                     ", on " (prose(&training.device))
                 },
             ),
@@ -100,7 +96,7 @@ fn verdict(result: &ReplayResult) -> FirstScreen {
                     @match result.data.holdout_responses {
                         0 => { "none" }
                         n => {
-                            (counted(n, "response")) " of " (counted(result.data.holdout_prompts, "prompt"))
+                            (counted(n, "response", "responses")) " of " (counted(result.data.holdout_prompts, "prompt", "prompts"))
                             ", never trained on"
                         }
                     }
