@@ -14,7 +14,7 @@ use crate::ingest::normalise::{sanitize, token_rewards, tokens};
 use crate::ingest::parquet::reader::ParquetHead;
 use crate::ingest::scan::selection::Selection;
 use crate::ingest::scan::units::Unit;
-use crate::ingest::scan::watch::Watch;
+use crate::ingest::scan::watch::{BytesRead, Watch};
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::mapping::Layout;
 
@@ -86,14 +86,10 @@ pub fn decode(
             Err(Error::Internal { message: format!("{} was not opened", file.context.path.display()) })
         }
         Source::Json => decoder.json(quality, emit),
-        Source::Parquet(head) => {
-            let responses = match selection.mapping.layout {
-                Layout::Nested => decoder.nested(head, quality, emit)?,
-                Layout::Long => decoder.long(head, quality, emit)?,
-            };
-            watch.bytes(unit.bytes);
-            Ok(responses)
-        }
+        Source::Parquet(head) => match selection.mapping.layout {
+            Layout::Nested => decoder.nested(head, quality, emit),
+            Layout::Long => decoder.long(head, quality, emit),
+        },
     }
 }
 
@@ -141,18 +137,20 @@ impl Decoder<'_> {
         quality: &mut Quality,
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<u64> {
-        let Self { run, file, unit, selection, .. } = self;
+        let Self { run, file, unit, selection, watch, .. } = self;
         let (context, mapping) = (&file.context, &selection.mapping);
         let (columns, window) = (selection.projection(), run.settings.limits.window());
-        let mut row = unit.first_row;
+        let (mut row, mut read) = (unit.first_row, BytesRead::new(watch, unit));
         for rows in head.batches(&file.stored, unit.row_groups.clone(), &columns, unit.batch_rows, window)? {
             let rows = rows?;
             let batch = nested::normalise(&rows, mapping, context, self.origin, row, quality)?;
             row += rows.num_rows() as u64;
+            read.up_to(row);
             if self.pass_on(batch, quality, emit)? {
                 break;
             }
         }
+        read.all();
         Ok(self.origin.first_response)
     }
 
@@ -165,7 +163,7 @@ impl Decoder<'_> {
         let Self { run, file, unit, selection, watch, origin } = self;
         let (context, mapping) = (&file.context, &selection.mapping);
         let (columns, window) = (selection.projection(), run.settings.limits.window());
-        let mut row = unit.first_row;
+        let (mut row, mut read) = (unit.first_row, BytesRead::new(watch, unit));
         let mut assembler = Assembler::default();
         let mut began = false;
         let joined = head.may_join(unit.row_groups.clone(), &columns.all, unit.batch_rows);
@@ -176,6 +174,7 @@ impl Decoder<'_> {
                 let rows = rows?;
                 let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
                 row += rows.num_rows() as u64;
+                read.up_to(row);
                 quality.saw(&batch, mapping, run.settings.steps);
                 batch.derive_new_logprob();
                 let mut pass = |batch| split_first(run, batch, &mut began, quality, emit);
@@ -186,6 +185,7 @@ impl Decoder<'_> {
                 }
             }
         }
+        read.all();
         let (last, responses) = assembler.finish();
         match last {
             Some(last) if began => emit(Piece::Last(last))?,

@@ -25,6 +25,8 @@ pub struct Unit {
     pub row_groups: Range<usize>,
     /// First row in the file.
     pub first_row: u64,
+    /// Rows; 0 for JSON lines.
+    pub rows: u64,
     /// Rows of a batch.
     pub batch_rows: usize,
     /// Compressed bytes, for the progress.
@@ -47,11 +49,12 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
         Source::Parquet(head) => head,
         Source::Json => {
             let (bytes, tokens) = (file.bytes, file.bytes / JSON_BYTES);
-            let (row_groups, first_row, batch_rows) = (0..0, 0, 0);
+            let (row_groups, first_row, rows, batch_rows) = (0..0, 0, 0, 0);
             return vec![Unit {
                 file: index,
                 row_groups,
                 first_row,
+                rows,
                 batch_rows,
                 bytes,
                 tokens,
@@ -68,6 +71,7 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
             Some(unit) => {
                 content.add(&group);
                 unit.row_groups.end = at + 1;
+                unit.rows += group.rows;
                 unit.bytes += group.bytes;
                 unit.batch_rows = content.batch_rows(mapping.layout);
                 unit.tokens = content.tokens;
@@ -80,6 +84,7 @@ pub fn units_of(run: &Run, index: usize) -> Vec<Unit> {
                     file: index,
                     row_groups: at..at + 1,
                     first_row: row,
+                    rows: group.rows,
                     batch_rows: content.batch_rows(mapping.layout),
                     bytes: group.bytes,
                     tokens: content.tokens,
