@@ -66,7 +66,7 @@ pub struct Row {
     sample: u32,
     turn: i32,
     update: i64,
-    /// A hash of its length and its first and last ids.
+    /// A hash of its length and its first and last ids; not of values, which another update logs anew.
     content: u32,
     reward: u32,
     verdict: u32,

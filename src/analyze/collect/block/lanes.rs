@@ -51,25 +51,24 @@ pub fn sum_f32(column: &[f32], room: &mut [f64]) -> f64 {
 /// The largest of a column of non-negative numbers whose length is a multiple of the lanes.
 #[inline(always)]
 pub fn largest(column: &[f64]) -> f64 {
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let mut lanes = [0.0; WIDTH];
-    for chunk in column.as_chunks::<WIDTH>().0 {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane = larger(*lane, *value);
-        }
-    }
-    lanes.into_iter().fold(0.0, larger)
+    largest_of(column, |value| value)
 }
 
 /// The largest size in a column whose length is a multiple of the lanes.
 #[inline(always)]
 pub fn largest_size(column: &[f32]) -> f32 {
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
-    let mut lanes = [0.0; WIDTH];
+    largest_of(column, f32::abs)
+}
+
+/// The largest that `of` makes of a value; 0 where nothing is larger.
+#[inline(always)]
+fn largest_of<T: Copy + Default + PartialOrd>(column: &[T], of: impl Fn(T) -> T) -> T {
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let mut lanes = [T::default(); WIDTH];
     for chunk in column.as_chunks::<WIDTH>().0 {
         for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane = larger(*lane, value.abs());
+            *lane = larger(*lane, of(*value));
         }
     }
-    lanes.into_iter().fold(0.0, larger)
+    lanes.into_iter().fold(T::default(), larger)
 }
