@@ -169,9 +169,8 @@ impl OutlineBuilder for Outline {
 }
 
 /// Eight bits of red, green and blue; every row as its difference to the row above, which is nothing over most of
-/// a chart. tiny-skia's own encoder writes alpha, too, which a chart on white does not have, and needs another crate.
-/// With the difference to the pixel on the left, as before, the demo's 17 charts took 233 ms and 953 kB; with
-/// tiny-skia's encoder 371 ms and 985 kB.
+/// a chart. tiny-skia's own encoder writes alpha, too, which a chart on white does not have, and needs another crate:
+/// it packs the demo's 17 charts in 500 ms into 991 kB, this one in 120 ms into 1,086 kB.
 fn encode(pixmap: &Pixmap) -> Option<Vec<u8>> {
     let (width, height) = (pixmap.width(), pixmap.height());
     let pixels = usize::try_from(width).ok()?;
