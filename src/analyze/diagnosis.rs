@@ -40,7 +40,7 @@ use self::idle::IdleSteps;
 use self::paid::is_paid;
 use self::patient::Patient;
 use self::right::Right;
-use self::verdict::Told;
+use self::verdict::BesideResult;
 use super::collect::Collected;
 use super::collect::groups::GroupTable;
 use super::collect::tally::{BatchKey, BatchTally};
@@ -100,7 +100,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         signals: series.iter().map(signal::Series::shown).collect(),
     };
     let rewarded_to = state::rewarded_to(&series);
-    let told = Told {
+    let told = BesideResult {
         plan,
         changes: &changes,
         right: right.as_deref(),

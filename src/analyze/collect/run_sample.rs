@@ -1,6 +1,6 @@
 //! The tokens that were kept of the whole run.
 
-use super::kept::Kept;
+use super::kept_sample::KeptSample;
 use super::sample::SampledToken;
 
 /// The sample of the whole run.
@@ -14,7 +14,7 @@ pub struct Sample {
 
 impl Sample {
     /// What was kept of the whole run, settled.
-    pub fn new(kept: Kept<SampledToken>) -> Self {
+    pub fn new(kept: KeptSample<SampledToken>) -> Self {
         Self { level: kept.census.level(), tokens: kept.tokens }
     }
 

@@ -14,8 +14,8 @@ use super::collected::Collected;
 use super::entropy_histogram::level_for;
 use super::gates::Gates;
 use super::groups::GroupTable;
-use super::kept::Kept;
 use super::kept_entropies::KeptCount;
+use super::kept_sample::KeptSample;
 use super::plane;
 use super::questions::CollectedQuestions;
 use super::run_sample::Sample;
@@ -36,9 +36,9 @@ pub struct State {
     plane: BySign,
     vocabulary: VocabularyCounts,
     candidates: CandidateStore,
-    rare: Kept<SampledToken>,
-    common: Kept<SampledToken>,
-    idle: Kept<SampledToken>,
+    rare: KeptSample<SampledToken>,
+    common: KeptSample<SampledToken>,
+    idle: KeptSample<SampledToken>,
     views: KeptResponses,
     signs: SignState,
     clusters: Option<Clusters>,
@@ -64,7 +64,7 @@ impl State {
         let Self { rare, common, idle, signs, questions, .. } = self;
         let level = level_for(self.batches.len());
         rayon::join(
-            || [rare, common, idle].into_par_iter().for_each(Kept::settle),
+            || [rare, common, idle].into_par_iter().for_each(KeptSample::settle),
             || rayon::join(|| signs.arrange(), || questions.arrange(level)),
         );
     }

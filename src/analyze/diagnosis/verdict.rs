@@ -50,7 +50,7 @@ fn main_cause(diagnosis: &Diagnosis) -> Option<&Cause> {
 }
 
 /// What the sentence is told of beside the result.
-pub struct Told<'a> {
+pub struct BesideResult<'a> {
     /// Resolved settings.
     pub plan: &'a Plan,
     /// Lasting changes.
@@ -70,7 +70,7 @@ const TELLING: [&str; 5] = ["entropy", "reference_k3", "engine_k3", "update_k3",
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
 /// nothing is damaged yet: who reads “no damage” reads no further.
-pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &Told<'_>) -> String {
+pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
     let damaged = match diagnosis.state {
         RunState::Damaged => Some(format!("This run is damaged: {}.", damage(&diagnosis.damage))),
         RunState::Collapsed if diagnosis.exploded => {
@@ -106,7 +106,7 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &Told<'_>) -> S
 }
 
 /// What to say of damage without a cause: harder prompts lower rewards as damage does, but right answers, too.
-fn unexplained(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
+fn unexplained(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
     let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
     let is_reward = |d: &Damage| d.signal.starts_with(REWARD) || d.signal == PASS_RATE;
     let stood = told.right.filter(|right| *right != REWARD && damaged(REWARD) && !damaged(right));
@@ -129,7 +129,7 @@ fn unexplained(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
 }
 
 /// What changed for good up to the first damage and is none itself: where to look, where no cause was found.
-fn signs(diagnosis: &Diagnosis, told: &Told<'_>) -> String {
+fn signs(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
     let first = diagnosis.damage.first().map_or(i64::MIN, |damage| damage.from_step);
     let is_damage = |name: &String| diagnosis.damage.iter().any(|damage| damage.signal == *name);
     let is_sign = |(name, change): &&(String, Change)| {
@@ -171,7 +171,7 @@ fn nothing_learned(analysis: &RunCore) -> String {
 }
 
 /// How the run went without damage; where a cause is there, damage may still come.
-fn trend(analysis: &RunCore, has_cause: bool, told: &Told<'_>) -> String {
+fn trend(analysis: &RunCore, has_cause: bool, told: &BesideResult<'_>) -> String {
     let plan = told.plan;
     let unseen = match (told.rewarded_to, analysis.steps.last()) {
         (None, _) => Some(": no reward is logged, and a loss of it could not be seen".to_owned()),

@@ -15,7 +15,7 @@ use crate::ingest::values::lists::Lists;
 pub const ABSENT: usize = usize::MAX;
 
 /// A token-level list column.
-pub struct ListColumn<'a> {
+pub struct TokenLists<'a> {
     /// The canonical column.
     pub column: Column,
     /// Where it comes from.
@@ -36,7 +36,7 @@ pub struct Rows<'a> {
     /// The file.
     pub context: &'a FileContext,
     /// The list columns.
-    pub columns: &'a [ListColumn<'a>],
+    pub columns: &'a [TokenLists<'a>],
     /// Flags of the token-level masks, in the order of their columns.
     pub masks: &'a [Vec<u8>],
     /// Index of the column that says how many tokens a row has.
@@ -94,8 +94,8 @@ impl Rows<'_> {
     }
 
     /// Whether a list has one value for the whole response of row `i`: an advantage beside lists of more.
-    fn is_of_response(&self, list: &ListColumn<'_>, i: usize) -> bool {
-        let is_longer = |other: &ListColumn<'_>| is_value(other.column) && other.lists.row_len(i) > 1;
+    fn is_of_response(&self, list: &TokenLists<'_>, i: usize) -> bool {
+        let is_longer = |other: &TokenLists<'_>| is_value(other.column) && other.lists.row_len(i) > 1;
         list.column == Column::Advantage && list.lists.row_len(i) == 1 && self.columns.iter().any(is_longer)
     }
 

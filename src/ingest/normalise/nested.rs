@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 
 use crate::error::Result;
 use crate::ingest::align::plan::RowPlan;
-use crate::ingest::align::row_alignment::{ListColumn, Rows};
+use crate::ingest::align::row_alignment::{Rows, TokenLists};
 use crate::ingest::batch::{Origin, TokenBatch};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::tokens::{self, Owners, TokenSource};
@@ -113,7 +113,7 @@ fn list_columns<'a>(
     batch: &RecordBatch,
     mapping: &'a Mapping,
     context: &FileContext,
-) -> Result<(Vec<ListColumn<'a>>, Vec<Vec<u8>>)> {
+) -> Result<(Vec<TokenLists<'a>>, Vec<Vec<u8>>)> {
     let mut columns = Vec::new();
     let mut sequence_masks = Vec::new();
     for mapped in mapping.columns.iter().filter(|m| m.column.level() == Level::Token) {
@@ -139,21 +139,21 @@ fn list_columns<'a>(
                 sequence_masks.push(one.flags(context)?);
                 continue;
             }
-            columns.push(ListColumn { column, source, lists: Lists::of(array).map_err(wrong)? });
+            columns.push(TokenLists { column, source, lists: Lists::of(array).map_err(wrong)? });
         }
     }
     Ok((columns, sequence_masks))
 }
 
 /// The column that says how many tokens a row has: ids, else texts, else the first numbers.
-fn reference(columns: &[ListColumn<'_>]) -> Option<usize> {
+fn reference(columns: &[TokenLists<'_>]) -> Option<usize> {
     [Column::TokenId, Column::TokenText]
         .iter()
         .find_map(|c| columns.iter().position(|l| l.column == *c))
         .or_else(|| columns.iter().position(|l| l.column != Column::Mask))
 }
 
-fn token_masks(columns: &[ListColumn<'_>], context: &FileContext) -> Result<Vec<Vec<u8>>> {
+fn token_masks(columns: &[TokenLists<'_>], context: &FileContext) -> Result<Vec<Vec<u8>>> {
     columns
         .iter()
         .filter(|l| l.column == Column::Mask)
@@ -172,7 +172,7 @@ fn token_masks(columns: &[ListColumn<'_>], context: &FileContext) -> Result<Vec<
 
 /// Whether all lists of every row have one length and no row has prompt or padding to cut.
 fn already_aligned(
-    columns: &[ListColumn<'_>],
+    columns: &[TokenLists<'_>],
     masks: &[Vec<u8>],
     rule: AlignmentRule,
     response_len: Option<&[Option<i64>]>,
@@ -183,7 +183,7 @@ fn already_aligned(
     };
     let Some((first, rest)) = columns.split_first() else { return true };
     // A null list may hide values behind it; the row-wise way looks at each.
-    let plain = |l: &ListColumn<'_>| {
+    let plain = |l: &TokenLists<'_>| {
         l.lists.nulls.is_none()
             || (0..l.lists.offsets.len() - 1)
                 .all(|i| !l.lists.is_null(i) || l.lists.offsets[i] == l.lists.offsets[i + 1])

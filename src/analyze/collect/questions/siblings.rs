@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Asked;
 use super::token_facts::TokenFacts;
-use crate::analyze::collect::kept::Census;
+use crate::analyze::collect::kept_sample::Census;
 use crate::analyze::collect::rows::{Place, Row, places};
 use crate::analyze::collect::sample::{SampleGate, largest_hash};
 use crate::analyze::collect::tally::BatchKey;

@@ -5,7 +5,7 @@ pub use super::response_fact::ResponseFact;
 use super::response_fact::are_siblings;
 pub use super::rounding::Rounding;
 use super::rounding::forget_rounding;
-use crate::analyze::collect::kept::Kept;
+use crate::analyze::collect::kept_sample::KeptSample;
 
 /// The responses of the run, or of a sample of its groups.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub struct ResponseFacts {
 
 impl ResponseFacts {
     /// What was kept of the whole run, settled.
-    pub fn new(kept: Kept<ResponseFact>) -> Self {
+    pub fn new(kept: KeptSample<ResponseFact>) -> Self {
         let (mut responses, level) = (kept.tokens, kept.census.level());
         let rounding = forget_rounding(&mut responses);
         let ages_are_steps = count_ages(&mut responses);

@@ -24,8 +24,8 @@ use self::drivers::Drivers;
 use self::facts::{ResponseFact, ResponseFacts};
 use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
-use super::kept::Kept;
 use super::kept_entropies::{KeptCount, KeptGate};
+use super::kept_sample::KeptSample;
 use super::sample::{SampleBuffer, SampleGate, SampleLimits};
 use crate::stats::wide_sum::WideSum;
 
@@ -154,8 +154,8 @@ pub struct SignState {
     kept: KeptCount,
     drivers: Drivers,
     what_if: WhatIf,
-    facts: Kept<ResponseFact>,
-    probes: Kept<Probe>,
+    facts: KeptSample<ResponseFact>,
+    probes: KeptSample<Probe>,
 }
 
 impl SignState {
@@ -177,8 +177,8 @@ impl SignState {
             kept: KeptCount::of(&gates.kept),
             drivers,
             what_if,
-            facts: Kept::gather(facts, &gates.facts),
-            probes: Kept::gather(probes, &gates.probes),
+            facts: KeptSample::gather(facts, &gates.facts),
+            probes: KeptSample::gather(probes, &gates.probes),
         }
     }
 

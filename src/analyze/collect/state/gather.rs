@@ -9,8 +9,8 @@ use crate::analyze::collect::collector::Collector;
 use crate::analyze::collect::entropy_histogram::level_for;
 use crate::analyze::collect::gates::Gates;
 use crate::analyze::collect::groups::GroupTable;
-use crate::analyze::collect::kept::Kept;
 use crate::analyze::collect::kept_entropies::KeptCount;
+use crate::analyze::collect::kept_sample::KeptSample;
 use crate::analyze::collect::plane;
 use crate::analyze::collect::questions::QuestionCollector;
 use crate::analyze::collect::signs::SignState;
@@ -67,9 +67,9 @@ impl State {
             plane,
             vocabulary,
             candidates: CandidateStore::gather(buffers, plan.limits.candidate_bytes),
-            rare: Kept::gather(rare, &gates.rare),
-            common: Kept::gather(common, &gates.common),
-            idle: Kept::gather(idle, &gates.idle),
+            rare: KeptSample::gather(rare, &gates.rare),
+            common: KeptSample::gather(common, &gates.common),
+            idle: KeptSample::gather(idle, &gates.idle),
             views,
             signs: SignState::gather(signs, &gates.signs),
             clusters,

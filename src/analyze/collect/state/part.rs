@@ -6,8 +6,8 @@ use crate::analyze::collect::by_sign::BySign;
 use crate::analyze::collect::candidates::CandidateStore;
 use crate::analyze::collect::clusters::Clusters;
 use crate::analyze::collect::groups::GroupTable;
-use crate::analyze::collect::kept::Kept;
 use crate::analyze::collect::kept_entropies::KeptCount;
+use crate::analyze::collect::kept_sample::KeptSample;
 use crate::analyze::collect::questions::CollectedQuestions;
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::collect::signs::SignState;
@@ -29,7 +29,7 @@ small_part!(GroupTable, |into, other| into.merge(other));
 small_part!(SeenRewards, |into, other| into.merge(&other));
 small_part!(BySign, |into, other| into.merge(&other));
 small_part!(VocabularyCounts, |into, other| into.merge(other));
-small_part!(Kept<SampledToken>, |into, other| into.merge(other));
+small_part!(KeptSample<SampledToken>, |into, other| into.merge(other));
 small_part!(KeptResponses, |into, other| into.merge(other));
 small_part!(SignState, |into, other| into.merge(other));
 small_part!(CollectedQuestions, |into, other| into.merge(other));
@@ -195,7 +195,7 @@ impl State {
         ))
     }
 
-    fn read_sampled(input: &mut PartReader) -> Result<([Kept<SampledToken>; 3], KeptResponses)> {
+    fn read_sampled(input: &mut PartReader) -> Result<([KeptSample<SampledToken>; 3], KeptResponses)> {
         let mut sample = |name: &str| Part::read(name, input);
         Ok(([sample("rare")?, sample("common")?, sample("idle")?], Part::read("views", input)?))
     }

@@ -3,7 +3,6 @@
 mod breakdown;
 mod cancellation;
 mod corrections;
-mod facts;
 mod flags;
 mod forks;
 mod groups;
@@ -13,6 +12,7 @@ mod notes;
 mod pass_at;
 mod slices;
 mod spurious;
+mod step_facts;
 mod steps;
 mod within_groups;
 
@@ -58,7 +58,7 @@ pub fn answers(
         };
         ledger.spurious = flags.overlap(ledger.run.engine.as_ref());
     }
-    let mut kl_reference = facts::kl_reference(steps);
+    let mut kl_reference = step_facts::kl_reference(steps);
     if let Some(kl) = &mut kl_reference {
         kl.breakdown = breakdown::finish(&questions.reference, texts);
     }
@@ -68,13 +68,13 @@ pub fn answers(
     let mut answers = Answers {
         offpolicy,
         groups,
-        truncated: facts::truncated(steps, asked),
-        clipping: facts::clipping(steps, asked, &questions.clipped, texts),
+        truncated: step_facts::truncated(steps, asked),
+        clipping: step_facts::clipping(steps, asked, &questions.clipped, texts),
         kl_reference,
-        reward_parts: facts::reward_parts(steps),
+        reward_parts: step_facts::reward_parts(steps),
         within_groups: within_groups::within_groups(&questions.siblings, &asked.parts),
         punished_rare: mirror::punished_rare(&collected.rare, &plan.rule, &source.tau_h, energy, texts),
-        repetition: facts::repetition(steps, asked),
+        repetition: step_facts::repetition(steps, asked),
         cancellation: cancellation::cancellation(&questions.siblings, &places, texts),
         forks: forks::forks(&questions.siblings, &places, texts),
         slices: slices::slices(&questions.slices, &asked.dimensions, flags, knows_clipping),

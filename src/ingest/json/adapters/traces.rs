@@ -5,15 +5,15 @@
 //! value a *sampled* token. Paths share their prefix: a sampled message is trained in the first
 //! path that has it and masked in later ones, so that every sampled token counts once.
 
-mod facts;
 mod node;
 mod noted;
+mod trace_columns;
 
 use std::vec::IntoIter;
 
-use self::facts::Facts;
 use self::node::{Node, STREAMS};
 use self::noted::Noted;
+use self::trace_columns::TraceColumns;
 use super::super::annotations::Annotations;
 use super::super::field::{Field, Numbers, Object};
 use super::context::{Bad, Context, Responses};
@@ -27,15 +27,15 @@ const MAX_REPEATED: u64 = 1 << 27;
 
 pub(super) fn responses(mut row: Object, context: &Context) -> Responses {
     let Some(Field::List(traces)) = row.take("traces") else {
-        let facts = Facts::default();
+        let columns = TraceColumns::default();
         let notes = context.annotations.as_deref();
-        return paths(row, &facts, notes, || format!("{}-{}", context.stem, context.row));
+        return paths(row, &columns, notes, || format!("{}-{}", context.stem, context.row));
     };
-    let facts = Facts::of_episode(&row);
+    let columns = TraceColumns::of_episode(&row);
     let (stem, number) = (context.stem.clone(), context.row);
     let notes = context.annotations.clone();
     Box::new(traces.into_iter().enumerate().flat_map(move |(i, trace)| match trace {
-        Field::Object(trace) => paths(trace, &facts, notes.as_deref(), || format!("{stem}-{number}-{i}")),
+        Field::Object(trace) => paths(trace, &columns, notes.as_deref(), || format!("{stem}-{number}-{i}")),
         _ => Box::new(std::iter::once(Err(Bad::new("traces", "an entry is not an object")))),
     }))
 }
@@ -57,7 +57,7 @@ pub(super) fn has_tokens(row: &Object) -> bool {
 
 fn paths(
     trace: Object,
-    episode: &Facts,
+    episode: &TraceColumns,
     notes: Option<&Annotations>,
     fallback_id: impl Fn() -> String,
 ) -> Responses {
@@ -84,14 +84,14 @@ struct Paths {
     accepted: Vec<bool>,
     /// Streams that some message of the trace has.
     streams: [bool; STREAMS.len()],
-    facts: Facts,
+    columns: TraceColumns,
     id: String,
 }
 
 impl Paths {
     fn new(
         mut trace: Object,
-        episode: &Facts,
+        episode: &TraceColumns,
         noted: Option<&Noted>,
         fallback_id: impl Fn() -> String,
     ) -> Result<Self, Bad> {
@@ -137,7 +137,7 @@ impl Paths {
             accepted,
             claimed: vec![false; nodes.len()],
             streams: std::array::from_fn(|s| nodes.iter().any(|n| n.streams[s].is_some())),
-            facts: episode.with_trace(&trace).trained_at(noted.map(|noted| noted.step)),
+            columns: episode.with_trace(&trace).trained_at(noted.map(|noted| noted.step)),
             several: leaves.len() > 1,
             leaves: leaves.into_iter(),
             path: 0,
@@ -149,7 +149,7 @@ impl Paths {
     /// An attempt at compaction that the agent did not go on from is no training sample.
     fn is_trained(&self, leaf: usize) -> bool {
         let is_attempt = self.nodes[leaf].links.iter().any(|l| l.kind == "compaction_attempt");
-        self.facts.trainable && (!is_attempt || self.accepted[leaf])
+        self.columns.trainable && (!is_attempt || self.accepted[leaf])
     }
 
     fn response(&mut self, leaf: usize) -> Result<Object, Bad> {
@@ -185,7 +185,7 @@ impl Paths {
 
         let mut row = Object::default();
         row.set("sample_id", Field::Text(id));
-        self.facts.write(&mut row, finish_reason);
+        self.columns.write(&mut row, finish_reason);
         sequence.write(&mut row)?;
         row.set("turn", turns);
         Ok(row)

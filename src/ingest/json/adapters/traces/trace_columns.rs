@@ -4,7 +4,7 @@ use super::super::super::field::{Field, Object};
 
 /// Response-level columns of a trace.
 #[derive(Clone)]
-pub(super) struct Facts {
+pub(super) struct TraceColumns {
     run_id: Option<String>,
     split: Option<String>,
     source: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct Facts {
     pub(super) trainable: bool,
 }
 
-impl Default for Facts {
+impl Default for TraceColumns {
     fn default() -> Self {
         Self {
             run_id: None,
@@ -41,7 +41,7 @@ impl Default for Facts {
     }
 }
 
-impl Facts {
+impl TraceColumns {
     /// What the episode says.
     pub(super) fn of_episode(row: &Object) -> Self {
         let group = text(row, &["group", "id"]).or_else(|| task_id(row));
@@ -58,23 +58,23 @@ impl Facts {
 
     /// The same with what the trace adds.
     pub(super) fn with_trace(&self, trace: &Object) -> Self {
-        let mut facts = self.clone();
-        facts.group = facts.group.or_else(|| task_id(trace));
+        let mut columns = self.clone();
+        columns.group = columns.group.or_else(|| task_id(trace));
         if let Some(Field::Object(rewards)) = trace.get("rewards") {
             for (name, reward) in rewards.iter() {
                 let Some((score, weight)) = score(reward) else { continue };
-                facts.rewards.push((format!("reward/{name}"), score));
-                facts.reward = Some(facts.reward.unwrap_or(0.0) + score * weight);
+                columns.rewards.push((format!("reward/{name}"), score));
+                columns.reward = Some(columns.reward.unwrap_or(0.0) + score * weight);
             }
         }
-        facts.reward = trace.get("reward").and_then(Field::number).or(facts.reward);
-        facts.stop = text(trace, &["stop_condition"]);
-        facts.truncated = match trace.get("is_truncated") {
+        columns.reward = trace.get("reward").and_then(Field::number).or(columns.reward);
+        columns.stop = text(trace, &["stop_condition"]);
+        columns.truncated = match trace.get("is_truncated") {
             Some(Field::Bool(truncated)) => Some(*truncated),
             _ => None,
         };
-        facts.trainable = trace.at(&["agent", "trainable"]) != Some(&Field::Bool(false));
-        facts
+        columns.trainable = trace.at(&["agent", "trainable"]) != Some(&Field::Bool(false));
+        columns
     }
 
     /// The same with the step that it was trained in.

@@ -49,14 +49,14 @@ impl Census {
 
 /// What a part of the run kept.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Kept<T> {
-    /// In an order of their own after [`Kept::settle`].
+pub struct KeptSample<T> {
+    /// In an order of their own after [`KeptSample::settle`].
     pub tokens: Vec<T>,
     /// What decides how many are kept.
     pub census: Census,
 }
 
-impl<T: Sampled> Kept<T> {
+impl<T: Sampled> KeptSample<T> {
     /// What all workers kept.
     pub fn gather(buffers: impl IntoIterator<Item = SampleBuffer<T>>, gate: &SampleGate) -> Self {
         let mut tokens = Vec::new();
@@ -124,7 +124,7 @@ mod tests {
             let gate = SampleGate::new(1_000);
             let mut buffers = [SampleBuffer::default(), SampleBuffer::default()];
             tokens.iter().enumerate().for_each(|(i, token)| buffers[i % 2].push(*token));
-            let mut kept = Kept::gather(buffers, &gate);
+            let mut kept = KeptSample::gather(buffers, &gate);
             kept.settle();
             kept.tokens.iter().map(|t| format!("{t:?}")).collect::<Vec<_>>()
         };
