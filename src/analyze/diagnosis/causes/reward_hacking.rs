@@ -43,14 +43,23 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step);
     let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
     let fallen: Vec<&Damage> = parts.iter().copied().filter(is_alone).collect();
-    let paid = || [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient));
-    let Some(first) = fallen.first() else {
-        if !parts.is_empty() {
-            return paid().find(Finding::is_likely).unwrap_or(Finding::Absent);
+    match (fallen.first(), parts.is_empty()) {
+        (Some(first), _) => given_up(patient, &fallen, first.from_step),
+        (None, false) => paid(patient).find(Finding::is_likely).unwrap_or(Finding::Absent),
+        (None, true) => {
+            let found = paid(patient).find(|finding| !matches!(finding, Finding::Absent));
+            found.or_else(|| paid_length::by_length(patient)).unwrap_or(Finding::Absent)
         }
-        let found = paid().find(|finding| !matches!(finding, Finding::Absent));
-        return found.or_else(|| paid_length::by_length(patient)).unwrap_or(Finding::Absent);
-    };
+    }
+}
+
+/// What the update may pay for instead of what is right.
+fn paid(patient: &Patient<'_>) -> impl Iterator<Item = Finding> {
+    [paid_for_something_else, paid_among_equals].into_iter().map(|look| look(patient))
+}
+
+/// Parts that fell on their own, the first of them at a step: given up for the total, where that rose.
+fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Finding {
     let total_fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
     let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up);
     if total_fell {
@@ -74,7 +83,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         _ => String::new(),
     };
     let Some(rise) = rise else {
-        if let Some(likely) = paid().find(Finding::is_likely) {
+        if let Some(likely) = paid(patient).find(Finding::is_likely) {
             return likely;
         }
         let (course, levels) = course_of_reward(patient);
@@ -82,7 +91,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return found(
             CauseCode::RewardHacking,
             Confidence::Possible,
-            Some(first.from_step),
+            Some(from_step),
             format!("{} while {course}{because}", names.join(", ")),
             "look at what the total is made of: a part that is lost should cost reward",
             evidence,
@@ -104,7 +113,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     found(
         CauseCode::RewardHacking,
         confidence,
-        Some(first.from_step.min(rise.onset)),
+        Some(from_step.min(rise.onset)),
         format!(
             "the reward rose {:.2} → {:.2}{too} while {}{because}",
             rise.before,
