@@ -74,6 +74,8 @@ fn assert_same(one: &RunAnalysis, other: &RunAnalysis, what: &str) {
             assert!(quality.len() > 3, "{quality:?}");
         }
     }
+    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&a), keys(&b), "{what}");
     for (key, value) in a.as_object().unwrap() {
         assert_eq!(value.to_string(), b[key].to_string(), "{what}: {key}");
     }

@@ -45,6 +45,13 @@ fn samples_estimate_what_they_stand_for() {
     let little = analyzed(&[sample("grpo.parquet")], &tight(&settings));
     assert!(!little.sweep.exact && plenty.sweep.exact);
     assert!(little.provenance.statements.iter().any(|s| s.contains("1 of 64 other tokens")));
+    let rules = |a: &RunAnalysis| a.rules.iter().map(|row| row.rule.clone()).collect::<Vec<_>>();
+    let pairs =
+        |a: &RunAnalysis| a.correlations.iter().map(|c| (c.x.clone(), c.y.clone())).collect::<Vec<_>>();
+    let steps = |a: &RunAnalysis| a.steps.iter().map(|row| row.step).collect::<Vec<_>>();
+    assert_eq!((rules(&plenty), pairs(&plenty)), (rules(&little), pairs(&little)));
+    assert_eq!(steps(&plenty), steps(&little));
+    assert!(!plenty.rules.is_empty() && !plenty.correlations.is_empty() && !plenty.steps.is_empty());
     for (exact, sampled) in plenty.rules.iter().zip(&little.rules) {
         let error = (exact.energy_kept.unwrap() - sampled.energy_kept.unwrap()).abs();
         assert!(error <= 5.0 * sampled.sampling_error + 0.02, "{}: {error}", exact.rule);

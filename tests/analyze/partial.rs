@@ -190,6 +190,7 @@ fn nothing_that_needs_entropy_is_said() {
     }
     assert!(part.provenance.gradient_source.is_none());
     let ledger = part.answers.offpolicy.as_ref().unwrap();
+    assert!(!ledger.corrections.is_empty());
     assert!(ledger.corrections.iter().all(|row| row.energy_kept.is_none() && row.ess.is_some()));
     let signals: Vec<&str> = part.diagnosis.signals.iter().map(|signal| signal.name.as_str()).collect();
     assert!(signals.contains(&"engine_k3") && !signals.contains(&"entropy"), "{signals:?}");

@@ -154,7 +154,9 @@ fn sampled_rows_are_not_called_exact() {
     settings.limits.common_tokens = 500;
     let found = analyzed(&[log()], &settings);
     let exact = analyzed(&[log()], &AnalyzeSettings::default());
+    assert_eq!(found.rules.len(), exact.rules.len());
     for (sampled, whole) in found.rules.iter().zip(&exact.rules) {
+        assert_eq!(sampled.rule, whole.rule);
         let rare_only = ["stapo_v5", "stapo_v1", "fullmask"].contains(&sampled.rule.as_str());
         assert_eq!(sampled.exact, rare_only, "{}", sampled.rule);
         if rare_only {

@@ -92,7 +92,9 @@ fn shares_of_energy_hold_at_any_scale() {
     assert!((expected.iter().sum::<f64>() - 3.0).abs() < 1e-6, "each of the three adds up to the whole");
     for factor in [1e-30, 1e-20, 1e-6, 1e5, 1e20, 1e30] {
         let found = analysis(factor);
-        for (found, expected) in shares(&found).iter().zip(&expected) {
+        let found_shares = shares(&found);
+        assert_eq!(found_shares.len(), expected.len(), "at {factor:e}");
+        for (found, expected) in found_shares.iter().zip(&expected) {
             assert!((found - expected).abs() <= 2e-6 * expected, "at {factor:e}: {found} {expected}");
         }
         let ratio = (found.s2t.energy_share, usual.s2t.energy_share);
