@@ -156,9 +156,10 @@ fn alerts_are_told_once_and_reach_the_command_as_data() {
     let alerts: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(!alerts.is_empty());
-    for (line, alert) in told.lines().zip(&alerts) {
-        assert_eq!(line, format!("{}|{}", alert["kind"].as_str().unwrap(), alert["code"].as_str().unwrap()));
-    }
+    let text = |alert: &serde_json::Value, key: &str| alert[key].as_str().unwrap().to_owned();
+    let expected: Vec<String> =
+        alerts.iter().map(|alert| format!("{}|{}", text(alert, "kind"), text(alert, "code"))).collect();
+    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
     // Started again, it has nothing new to say; as a gate, an alert that holds ends it.
     let again = watch_until_idle(root, &["--on-alert", bell]);
     assert!(again.status.success());

@@ -12,7 +12,8 @@ use stapo_analyze::replay::model::{
 };
 
 use support::{
-    MODELS, close, coarseness, device, engine, floats, gradients, learning_curve, practised, reference, ways,
+    MODELS, close, coarseness, device, engine, floats, gradients, learning_curve, paired, practised,
+    reference, ways,
 };
 
 #[test]
@@ -20,7 +21,7 @@ fn forward_passes_match_transformers() {
     for (name, padded) in MODELS.into_iter().flat_map(|name| ways().into_iter().map(move |way| (name, way))) {
         let r = reference(name);
         let stats = engine(padded, |_| {}).measure(&r.policy, &r.sequences).unwrap();
-        for (stats, theirs) in stats.iter().zip(r.values["values"].as_array().unwrap()) {
+        for (stats, theirs) in paired(&stats, &r.values["values"]) {
             for (key, ours) in [
                 ("logprob", &stats.logprob),
                 ("entropy", &stats.entropy),
@@ -81,7 +82,7 @@ fn updates_match_torch_adamw_with_decay() {
             r.policy = optimizer.step(r.policy, gradients, lr);
         }
         let after = engine.measure(&r.policy, &r.sequences).unwrap();
-        for (ours, theirs) in after.iter().zip(r.values["adamw"]["logprob_after"].as_array().unwrap()) {
+        for (ours, theirs) in paired(&after, &r.values["adamw"]["logprob_after"]) {
             close(&ours.logprob, &floats(theirs), 2e-5 * coarseness(), name);
         }
     }

@@ -73,6 +73,16 @@ pub fn close(ours: &[f32], theirs: &[f32], tolerance: f32, what: &str) {
     }
 }
 
+/// Every sequence with what the reference says of it.
+pub fn paired<'a>(
+    ours: &'a [TokenStats],
+    theirs: &'a Value,
+) -> impl Iterator<Item = (&'a TokenStats, &'a Value)> {
+    let theirs = theirs.as_array().unwrap();
+    assert_eq!(ours.len(), theirs.len());
+    ours.iter().zip(theirs)
+}
+
 pub fn gradients(engine: &Engine, r: &Reference) -> (Vec<TokenStats>, Gradients) {
     engine.differentiate(&r.policy, &r.sequences, |_| Ok(r.weights.clone())).unwrap()
 }
