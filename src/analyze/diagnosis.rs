@@ -8,6 +8,7 @@ mod causes;
 mod copies;
 mod costs;
 mod damage;
+mod drawn_gap;
 mod endings;
 mod far_rewards;
 mod idle;
@@ -36,6 +37,7 @@ mod words;
 use self::came_in::{judge_from_there, parts_that_came_in};
 use self::copies::Copies;
 use self::damage::changes;
+use self::drawn_gap::DrawnGap;
 use self::idle::IdleSteps;
 use self::paid::is_paid;
 use self::patient::Patient;
@@ -115,13 +117,14 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     found.extend(untrained::responses(&signs.facts));
     found.extend(untrained::ends(collected, &|id| known.texts.shown(id)));
     found.extend(far_rewards);
+    let drawn_gap = DrawnGap::of(&signs.facts);
     if !plan.stand_in.advantage {
         found.extend(losses::dead_batches(collected, &idle, told_right.as_ref()));
     }
     if !plan.stand_in.any() {
         found.extend(spikes::energy(collected, (&analysis.steps, &idle), &|id| known.texts.shown(id)));
         found.extend(mask::concentration(analysis));
-        found.extend(mask::width(analysis));
+        found.extend(mask::width(analysis, &drawn_gap, &diagnosis.causes));
     }
     if !plan.stand_in.entropy {
         found.extend(log::of_entropy(run, analysis));
@@ -129,7 +132,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     found.extend(copies.warnings());
     found.extend(several_rows::warning(&collected.several_rows));
     found.extend(endings::unknown(plan, collected));
-    found.extend(log::warnings(run, analysis, &diagnosis.causes));
+    found.extend(log::warnings(run, analysis, &drawn_gap, &diagnosis.causes));
     found.sort_by_key(|warning| warning.code);
     analysis.warnings = found;
     analysis.verdict = verdict::verdict(analysis, &diagnosis);

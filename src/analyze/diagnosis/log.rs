@@ -1,5 +1,6 @@
 //! What the log leaves open.
 
+use super::drawn_gap::DrawnGap;
 use super::patient::measured;
 use super::series::evidence;
 use crate::analyze::collect::questions::difference::far_k3;
@@ -16,10 +17,10 @@ const MISMATCH_KL: f64 = 0.01;
 const NAME: usize = 80;
 
 /// Warnings about the log.
-pub fn warnings(run: &Run, analysis: &RunCore, causes: &[Cause]) -> Vec<Warning> {
+pub fn warnings(run: &Run, analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
     warnings.extend(repeated_ids(analysis));
-    warnings.extend(mismatch(analysis, causes));
+    warnings.extend(mismatch(analysis, drawn, causes));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
         message: note.clone(),
@@ -102,7 +103,7 @@ fn of_many(engine: &Difference) -> f64 {
     engine.k3_bounded - far_k3(engine.max_abs) / engine.tokens.max(1) as f64
 }
 
-fn mismatch(analysis: &RunCore, causes: &[Cause]) -> Option<Warning> {
+fn mismatch(analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Option<Warning> {
     let ledger = analysis.answers.offpolicy.as_ref()?;
     // A few tokens that are far out make a mean of any size: they are no disagreement of two engines.
     let is_of_many = |step: i64| {
@@ -114,7 +115,7 @@ fn mismatch(analysis: &RunCore, causes: &[Cause]) -> Option<Warning> {
         .steps
         .iter()
         .filter_map(|row| Some((row.step, row.mismatch.as_ref()?.kl)))
-        .filter(|(step, _)| is_of_many(*step))
+        .filter(|(step, _)| is_of_many(*step) && !drawn.is_within(*step, MISMATCH_KL))
         .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(Warning {
         code: WarningCode::PolicyMismatch,
@@ -132,7 +133,12 @@ fn mismatch(analysis: &RunCore, causes: &[Cause]) -> Option<Warning> {
 
 /// What to do where a cause says why trainer and sampler disagree.
 pub fn gap_explained(causes: &[Cause]) -> Option<String> {
-    let gap = [CauseCode::SamplerTemperature, CauseCode::SamplerTruncation, CauseCode::StaleSampler];
+    let gap = [
+        CauseCode::SamplerTemperature,
+        CauseCode::SamplerTruncation,
+        CauseCode::StaleSampler,
+        CauseCode::ObservationTrained,
+    ];
     let explains = |cause: &&Cause| cause.confidence == Confidence::Likely && gap.contains(&cause.code);
     let cause = causes.iter().find(explains)?;
     Some(format!("the diagnosis names its cause, {}: {}", words(cause.code.name()), cause.hint))

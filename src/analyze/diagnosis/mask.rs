@@ -1,7 +1,9 @@
 //! What the mask hits.
 
+use super::drawn_gap::DrawnGap;
 use super::series::evidence;
-use crate::analyze::result::{RunCore, Warning, WarningCode};
+use crate::analyze::result::{Cause, CauseCode, Confidence, RunCore, Warning, WarningCode};
+use crate::format::words;
 
 /// Silenced tokens that a statement about strings needs.
 const FEWEST_SILENCED: u64 = 20;
@@ -41,9 +43,10 @@ pub fn concentration(analysis: &RunCore) -> Option<Warning> {
 }
 
 /// The mask takes more than a rare share of tokens: a note, with the reason where the log shows one.
-pub fn width(analysis: &RunCore) -> Option<Warning> {
+pub fn width(analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Option<Warning> {
     let s2t = &analysis.s2t;
-    let (reason, look) = reason(analysis);
+    let gap = gap(analysis, drawn);
+    let (reason, look) = reason(analysis, gap, causes);
     (s2t.fraction > WIDE).then(|| Warning {
         code: WarningCode::MaskTooWide,
         message: format!(
@@ -55,21 +58,26 @@ pub fn width(analysis: &RunCore) -> Option<Warning> {
         hint: format!("{look}; the chart of other thresholds in the report says what another τ_p would take"),
         evidence: [evidence(None, "s2t.fraction", s2t.fraction)]
             .into_iter()
-            .chain(gap(analysis).map(|gap| evidence(None, "largest k3 of a step", gap)))
+            .chain(gap.map(|gap| evidence(None, "largest k3 of a step", gap)))
             .collect(),
     })
 }
 
-/// The largest gap between sampler and trainer, where it is noticeable.
-fn gap(analysis: &RunCore) -> Option<f64> {
-    let gaps = analysis.steps.iter().filter_map(|row| row.mismatch.as_ref().map(|gap| gap.kl));
+/// The largest gap between sampler and trainer, where it is noticeable at tokens that the sampler drew.
+fn gap(analysis: &RunCore, drawn: &DrawnGap) -> Option<f64> {
+    let steps = analysis.steps.iter().filter(|row| !drawn.is_within(row.step, NOTICEABLE_GAP));
+    let gaps = steps.filter_map(|row| row.mismatch.as_ref().map(|gap| gap.kl));
     Some(gaps.fold(0.0, f64::max)).filter(|gap| *gap > NOTICEABLE_GAP)
 }
 
 /// Why many tokens are below τ_p, and what to look at.
-fn reason(analysis: &RunCore) -> (String, &'static str) {
+fn reason(analysis: &RunCore, gap: Option<f64>, causes: &[Cause]) -> (String, &'static str) {
     let vocabulary = f64::from(analysis.provenance.vocab_size);
-    if let Some(gap) = gap(analysis) {
+    let foreign = CauseCode::ObservationTrained;
+    if causes.iter().any(|cause| cause.code == foreign && cause.confidence == Confidence::Likely) {
+        let said = format!("; tokens are trained that the policy did not write ({})", words(foreign.name()));
+        (said, "mend that first")
+    } else if let Some(gap) = gap {
         let said = format!(
             "; the sampler differs from the trainer (k3 {gap:.4}) and draws tokens that the trainer finds rare"
         );
