@@ -1,6 +1,6 @@
 //! Trained tokens that the policy did not write: observations of either turn, padding, ids that were made anew.
 
-use stapo_analyze::analyze::result::{CauseCode, Confidence};
+use stapo_analyze::analyze::result::{CauseCode, Confidence, WarningCode};
 use stapo_analyze::stats::random::Random;
 
 use super::innocent::{changed, has};
@@ -159,4 +159,56 @@ fn a_mask_that_is_off_by_one_is_named() {
         let found = changed(Fault::Nothing, shape, |log| turns(log, true, is_off, at_end));
         assert!(!has(&found, CauseCode::ObservationTrained), "{is_off} {at_end}: {}", told(&found));
     }
+}
+
+/// Twelve tokens of the prompt before each response, as the policy and the sampler score them; from a step on they are in
+/// the mask.
+fn with_prompts(log: &mut Log, from: i64, likelihood: f32, rollout: impl Fn(f32) -> f32) {
+    const PROMPT: usize = 12;
+    log.masks = log.ids.iter().map(|ids| vec![1; ids.len()]).collect();
+    for row in 0..log.ids.len() {
+        let group = log.groups[row] as i32;
+        let ids = (0..PROMPT as i32).map(|t| (7 * group + t * t) % 32);
+        log.ids[row].splice(0..0, ids);
+        log.masks[row].splice(0..0, [i32::from(log.steps[row] >= from); PROMPT]);
+        let values = [likelihood, rollout(likelihood), likelihood, 0.5, 0.7];
+        for (rows, value) in log.values.iter_mut().zip(values) {
+            rows[row].splice(0..0, [value; PROMPT]);
+        }
+    }
+}
+
+/// The sampler has scored the prompt, too: that siblings share it is what tells. Words that the policy always begins with
+/// are no prompt.
+#[test]
+fn prompts_in_the_mask_are_named_though_the_sampler_scored_them() {
+    let shape = Shape { kind: Kind::OneTurn, ..SHAPE };
+    for from in [0, 6] {
+        let found = changed(Fault::Nothing, shape, |log| with_prompts(log, from, -2.5, |same| same));
+        assert!(alarms(&found).contains(&"observation_trained"), "{from}: {}", told(&found));
+        let causes = &found.diagnosis.causes;
+        let cause = causes.iter().find(|cause| cause.code == CauseCode::ObservationTrained).unwrap();
+        assert_eq!(cause.from_step, Some(from), "{cause:?}");
+        assert!(cause.message.contains("open with the same 8 trained tokens"), "{}", cause.message);
+    }
+    for (from, likelihood) in [(100, -2.5), (0, -0.02)] {
+        let found = changed(Fault::Nothing, shape, |log| with_prompts(log, from, likelihood, |same| same));
+        assert!(!has(&found, CauseCode::ObservationTrained), "{from} {likelihood}: {}", told(&found));
+    }
+}
+
+/// Where the sampler's values of the prompt are zeros, no warning calls them a gap between two engines.
+#[test]
+fn zeros_of_prompts_in_the_mask_are_no_gap_of_engines() {
+    let shape = Shape { kind: Kind::OneTurn, ..SHAPE };
+    let warned = |fault: Fault, rollout: fn(f32) -> f32| {
+        let found = changed(fault, shape, |log| with_prompts(log, 0, -4.0, rollout));
+        assert!(alarms(&found).contains(&"observation_trained"), "{}", told(&found));
+        let of = |code: WarningCode| found.warnings.iter().find(|warning| warning.code == code);
+        let width = of(WarningCode::MaskTooWide).map(|warning| warning.message.clone());
+        assert!(width.as_ref().is_none_or(|said| !said.contains("the sampler differs")), "{width:?}");
+        of(WarningCode::PolicyMismatch).is_some()
+    };
+    assert!(!warned(Fault::Nothing, |_| 0.0));
+    assert!(warned(Fault::Temperature(0.6), |_| 0.0), "a gap of its own stays");
 }

@@ -13,6 +13,7 @@ use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::fills::without_fills;
 use crate::analyze::collect::signs::gaps::GapSums;
+use crate::analyze::collect::signs::opening::{OPENING, Opening};
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::collect::signs::what_if::RatioBound;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
@@ -156,6 +157,11 @@ impl Collector<'_> {
             entropy: mean(Quantity::Entropy),
             surprisal: -mean(Quantity::Logprob),
             text: ids_hash(whole.token_id).unwrap_or(order),
+            opening: trained
+                .token_id
+                .get(..OPENING)
+                .and_then(ids_hash)
+                .and_then(|ids| Opening::of(ids, trained)),
             ending: ids_hash(&trained.token_id[trained.token_id.len().saturating_sub(ENDING)..])
                 .unwrap_or(order),
             left_out_end: response.left_out_end(whole),

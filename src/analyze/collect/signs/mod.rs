@@ -7,6 +7,7 @@ pub mod facts;
 pub mod fills;
 pub mod gaps;
 pub mod ladder;
+pub mod opening;
 pub mod outliers;
 pub mod probe;
 mod rareness;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::gaps::GapSums;
+use super::opening::Opening;
 use crate::analyze::collect::sample::Sampled;
 
 /// One response.
@@ -36,6 +37,8 @@ pub struct ResponseFact {
     pub surprisal: f32,
     /// Hash of all its tokens, observations too: equal for equal texts.
     pub text: u64,
+    /// How it opens, where ids are logged and it goes on.
+    pub opening: Option<Opening>,
     /// Hash of its last tokens: equal for equal endings, where the answer mostly stands.
     pub ending: u64,
     /// The id of its last token, where that one alone is left out of training at its end.
@@ -67,7 +70,7 @@ impl Sampled for ResponseFact {
             (r.step, r.group, r.order, values)
         };
         let rest = |r: &Self| {
-            let ends = (r.ending, r.left_out_end);
+            let ends = (r.ending, r.left_out_end, r.opening.map(|opening| opening.bits()));
             (bits(r.entropy), r.energy.to_bits(), r.signs, r.truncated, r.lag, ends, r.prompt, r.right)
         };
         let parts = |r: &Self| r.parts.iter().map(|part| bits(*part)).collect::<Vec<_>>();

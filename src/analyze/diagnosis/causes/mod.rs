@@ -34,6 +34,7 @@ mod punished_answers;
 mod reward_hacking;
 mod sampler_temperature;
 mod sampler_truncation;
+mod shared_opening;
 mod siblings;
 mod spurious_tokens;
 mod stale_sampler;

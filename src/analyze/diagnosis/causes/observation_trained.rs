@@ -11,11 +11,12 @@
 //! beyond that (three standard errors over responses); rows of two give a half. Where most tokens have none, the log
 //! may lack what the policy wrote itself (a logger of the last turn): likely where they surprise it by half a nat
 //! beyond its entropy, possible else.
-//! Single tokens at the edges of turns: `off_by_one`.
+//! Single tokens at the edges of turns: `off_by_one`. Prompts at the start of responses: `shared_opening`.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::excess::Excess;
 use super::off_by_one::{self, OffByOne};
+use super::shared_opening;
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -42,8 +43,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         ("first", "later turns", beyond(|p| p.turn_start, elsewhere)),
         ("last", "turns that another follows", beyond(|p| p.turn_end, elsewhere)),
     ];
+    let shared = shared_opening::examine(patient);
     if !edges.iter().any(|(.., excess)| excess.is_known) && !patient.has(Column::LogprobRollout) {
-        return Finding::NotChecked("turn, or logprob_rollout");
+        return shared.unwrap_or(Finding::NotChecked("turn, or logprob_rollout"));
     }
     // Padding is as rare throughout: only where it stands tells it from what an engine does not list.
     let is_padding = total(|p| p.unsampled_are[1]) > PADDING * total(|p| p.unsampled[1]);
@@ -78,7 +80,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         if said.is_empty() && knows_entropy { off_by_one::look(probes, elsewhere) } else { None };
     said.extend(off_by_one.as_ref().map(|edge| by_one(edge, told_elsewhere)));
     if said.is_empty() {
-        return Finding::Absent;
+        return shared.unwrap_or(Finding::Absent);
     }
     let [starts, ends] = [&edges[0].2, &edges[1].2];
     let mut evidence = vec![
