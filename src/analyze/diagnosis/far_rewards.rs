@@ -1,6 +1,6 @@
 //! Rewards far beyond all others (`collect::signs::outliers`), named so that they can be looked at.
 
-use super::patient::{Patient, counted, measured, short};
+use super::patient::{Patient, counted, measured, percent, short};
 use super::series::evidence;
 use super::signals::{PART, REWARD};
 use crate::analyze::collect::signs::outliers::Outlier;
@@ -8,6 +8,8 @@ use crate::analyze::result::{Warning, WarningCode};
 
 /// Those that are named.
 const NAMED: usize = 3;
+/// The share above which they are told as one, too.
+const FEW: f64 = 0.01;
 
 /// What to say of them, the reward first.
 pub fn warning(patient: &Patient<'_>) -> Option<Warning> {
@@ -22,11 +24,14 @@ pub fn warning(patient: &Patient<'_>) -> Option<Warning> {
         let [value, counts_as] = [outlier.value, outlier.counts_as].map(|value| measured(value.into(), 2));
         format!("{value} at step {}{} (counts as {counts_as})", outlier.step, group.unwrap_or_default())
     };
+    // A few are counted, many are a share.
+    let of_all = far.len() as f64 / patient.signs.facts.responses.len().max(1) as f64;
+    let share = if of_all > FEW { format!(" ({})", percent(of_all)) } else { String::new() };
     let told: Vec<String> = far.iter().take(NAMED).map(named).collect();
     Some(Warning {
         code: WarningCode::FarRewards,
         message: format!(
-            "{} of {signal} far beyond all others, bounded in what is judged so that the others count: {}",
+            "{}{share} of {signal} far beyond all others, bounded in what is judged so that the others count: {}",
             counted(far.len() as u64, "value", "values"),
             told.join(", ")
         ),

@@ -50,3 +50,21 @@ fn one_far_reward_does_not_hide_a_loss() {
         assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward"), "{odd}: {}", told(&found));
     }
 }
+
+/// From the middle on, some responses get an error code, or a penalty of the size of the rewards.
+#[test]
+fn a_code_that_some_responses_get_is_named_and_a_penalty_is_not() {
+    let with = |code: f32, share: f64| {
+        regraded(Shape { kind: Kind::Flat, steps: 24, ..SHAPE }, |log, random| {
+            let late = (0..log.rewards.len()).filter(|row| way(log, *row) > 0.5);
+            let hit: Vec<usize> = late.filter(|_| random.unit() < share).collect();
+            hit.into_iter().for_each(|row| log.rewards[row] = code);
+        })
+    };
+    for share in [0.04, 0.2] {
+        let found = with(-20.0, share);
+        let said = is_warned(&found).unwrap_or_else(|| panic!("{share}: {}", told(&found)));
+        assert!(said.contains(" %) of reward far beyond all others") && said.contains("-20.0"), "{said}");
+    }
+    assert_eq!(is_warned(&with(-1.0, 0.2)), None);
+}
