@@ -14,9 +14,14 @@ use crate::stats::sustained::{Change, Direction, Point, sustained};
 /// Below this effective share of a step's tokens a few of them decide for all.
 const LOW_SHARE: f64 = 0.5;
 
-/// All of them.
-pub fn warnings(answers: &Answers, changes: &Changes, series: &[Series], causes: &[Cause]) -> Vec<Warning> {
-    [effective_share(answers, causes), diversity(answers), parts(changes, series)]
+/// All of them; `causes` are those of the run, and `failed` whether its grader failed at a step.
+pub fn warnings(
+    answers: &Answers,
+    (changes, series): (&Changes, &[Series]),
+    causes: &[Cause],
+    failed: &dyn Fn(i64) -> bool,
+) -> Vec<Warning> {
+    [effective_share(answers, causes), diversity(answers), parts(changes, series, failed)]
         .into_iter()
         .flatten()
         .collect()
@@ -121,8 +126,8 @@ fn diversity(answers: &Answers) -> Option<Warning> {
     })
 }
 
-/// A part of the reward that rises for good while another falls.
-fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
+/// A part of the reward that rises for good while another falls, other than by a grader that failed.
+fn parts(changes: &Changes, series: &[Series], failed: &dyn Fn(i64) -> bool) -> Option<Warning> {
     // A penalty that falls while an answer gets better diverges from nothing, nor does a weight, nor a price.
     let is_goal = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Goal);
     let is_price = |name: &str| changes.price.as_ref().is_some_and(|price| price.cost.signal == name);
@@ -140,7 +145,8 @@ fn parts(changes: &Changes, series: &[Series]) -> Option<Warning> {
     let of = |direction: Direction| {
         parts().find(|(name, change)| {
             let turned = parts().any(|(other, turn)| other == name && turn.direction != direction);
-            change.direction == direction && !turned && beyond_start(name, change)
+            let is_lost = direction == Direction::Down && failed(change.onset);
+            change.direction == direction && !turned && !is_lost && beyond_start(name, change)
         })
     };
     let ((up, rise), (down, fall)) = (of(Direction::Up)?, of(Direction::Down)?);
@@ -201,7 +207,7 @@ mod tests {
     /// A run that lost its format and found it again has not been hacked.
     #[test]
     fn a_part_that_only_came_back_does_not_diverge() {
-        let warned = |format: [f64; 3]| {
+        let warned_of = |format: [f64; 3], failed: bool| {
             let (series, found): (Vec<Series>, Vec<(String, Change)>) =
                 [part("reward/format", format), part("reward/answer", [0.7, 0.7, 0.1])].into_iter().unzip();
             parts(
@@ -215,10 +221,13 @@ mod tests {
                     same_prompts: None,
                 },
                 &series,
+                &|_| failed,
             )
             .is_some()
         };
+        let warned = |format| warned_of(format, false);
         assert!(!warned([0.97, 0.0, 1.0]));
+        assert!(!warned_of([0.1, 0.0, 1.0], true), "the other one fell by a grader that failed");
         assert!(warned([0.1, 0.0, 1.0]));
     }
 }

@@ -7,6 +7,7 @@ mod copies;
 mod costs;
 mod far_tokens;
 mod foreign_tokens;
+mod graders;
 mod innocent;
 mod lacking;
 mod late;

@@ -3,6 +3,7 @@
 mod advantage_contradicts_reward;
 mod agreement;
 mod amplified_noise;
+mod around_step;
 mod change_points;
 mod composition;
 mod crossed_signs;
@@ -11,7 +12,9 @@ mod entropy_of_another_policy;
 mod erring_grader;
 mod excess;
 mod failed_grader;
+mod failing_grader;
 mod gap;
+mod graded;
 mod growth;
 mod kinds;
 mod large_updates;
@@ -45,7 +48,7 @@ mod uninformative_reward;
 use self::gap::Gap;
 use self::needs::{ADVANTAGE, ENTROPY};
 use super::patient::{Finding, Patient, number};
-use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
+use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked, StepRow};
 use crate::ingest::Column;
 
 /// Looks for a cause; `gap` is that between sampler and trainer, which several ask for.
@@ -163,9 +166,29 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
             Finding::Found(cause) => examined.causes.push(of_sample(cause, patient.signs.facts.level)),
         }
     }
+    let failed: Vec<i64> = grader_failed(&examined.causes).collect();
+    let steps = &patient.analysis.steps;
+    examined.causes.retain(|cause| {
+        let is_open = cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible;
+        !is_open || cause.from_step.is_none_or(|step| !is_near(steps, &failed, step))
+    });
     let damaged = patient.damaged_from();
     examined.causes.sort_by_key(|cause| rank(cause, damaged));
     examined
+}
+
+/// The steps at which a reward began to tell nothing: what falls there was not given up for something else.
+pub fn grader_failed(causes: &[Cause]) -> impl Iterator<Item = i64> {
+    let is_likely = |cause: &&Cause| {
+        cause.code == CauseCode::UninformativeReward && cause.confidence == Confidence::Likely
+    };
+    causes.iter().filter(is_likely).filter_map(|cause| cause.from_step)
+}
+
+/// Whether a step is one of some steps of a run, after its first, or next to one: a jump is dated by noise, too.
+pub fn is_near(steps: &[StepRow], some: &[i64], step: i64) -> bool {
+    let place = |step: i64| steps.partition_point(|row| row.step < step);
+    some.iter().map(|one| place(*one)).any(|at| at > 0 && at.abs_diff(place(step)) <= 1)
 }
 
 /// A cause that counts responses or groups, where these are a sample of the run's: said where its numbers stand.

@@ -3,38 +3,27 @@
 //! Statistic: groups all of whose rewards are that one value, in as many steps before and after (three at the least).
 //! Threshold: if each group of these steps had it with the larger of the two shares (upper end, 99.9 %), all would in
 //! 1 of 1,000,000 runs, the number of steps paid for. Likely where rewards differ again afterwards: no policy unlearns and
-//! learns a task from one step to the next. To the end of the run it is possible, and only where entropy, likelihood
-//! and length of the responses are what they were (three standard errors of groups): else it may be the policy that broke.
+//! learns a task from one step to the next. To the end of the run it is possible, and only where the responses of the
+//! first of these steps are what they were (`around_step`): else it may be the policy that broke.
 
 use std::ops::Range;
 
 use super::super::patient::{Finding, Patient, found, measured, number, percent, share_bounds};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use super::around_step::{FEWEST, StepGroups, are_same_responses, by_step, groups_of};
 use crate::analyze::result::{CauseCode, Confidence};
 
 /// Runs in which chance does it.
 const FALSE_ALARMS: f64 = 1e-6;
-/// Steps before and after that are looked at, at the least.
-const FEWEST: usize = 3;
-const ERRORS: f64 = 3.0;
 
 const HINT: &str = "look at the grader there (a sandbox or a judge that does not answer gives every response the same reward), \
                     then at the prompts; leave such steps out of training";
 
-/// The groups of a step.
-struct Step<'a> {
-    step: i64,
-    groups: Vec<&'a [ResponseFact]>,
-    /// The reward that all of its responses have.
-    only: Option<f32>,
-}
-
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
-    let steps = steps(patient);
+    let steps = by_step(patient);
     let mut first = 0;
     let mut longest: Option<(Range<usize>, Finding)> = None;
-    for run in steps.chunk_by(|a, b| a.only.is_some() && a.only == b.only) {
+    for run in steps.chunk_by(|a, b| only(a).is_some() && only(a) == only(b)) {
         let places = first..first + run.len();
         first = places.end;
         let is_longer = longest.as_ref().is_none_or(|(known, _)| known.len() < places.len());
@@ -45,20 +34,14 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     longest.map(|(_, found)| found)
 }
 
-fn steps<'a>(patient: &Patient<'a>) -> Vec<Step<'a>> {
-    let mut steps: Vec<Step<'a>> = Vec::new();
-    let mut groups: Vec<&[ResponseFact]> = patient.groups().collect();
-    groups.sort_by_key(|group| group[0].step);
-    for of_step in groups.chunk_by(|a, b| a[0].step == b[0].step) {
-        let mut rewards = of_step.iter().copied().flatten().map(|fact| fact.reward);
-        let only = rewards.next().filter(|first| first.is_finite() && rewards.all(|reward| reward == *first));
-        steps.push(Step { step: of_step[0][0].step, groups: of_step.to_vec(), only });
-    }
-    steps
+/// The reward that all responses of a step have.
+fn only(step: &StepGroups<'_>) -> Option<f32> {
+    let mut rewards = step.groups.iter().copied().flatten().map(|fact| fact.reward);
+    rewards.next().filter(|first| first.is_finite() && rewards.all(|reward| reward == *first))
 }
 
-fn outage(steps: &[Step<'_>], places: &Range<usize>) -> Option<Finding> {
-    let value = steps[places.start].only?;
+fn outage(steps: &[StepGroups<'_>], places: &Range<usize>) -> Option<Finding> {
+    let value = only(&steps[places.start])?;
     let reach = places.len().max(FEWEST);
     let before = &steps[places.start.saturating_sub(reach)..places.start];
     let after = &steps[places.end..steps.len().min(places.end + reach)];
@@ -66,10 +49,9 @@ fn outage(steps: &[Step<'_>], places: &Range<usize>) -> Option<Finding> {
     if before.is_empty() {
         return None;
     }
-    let count = |steps: &[Step<'_>]| steps.iter().map(|step| step.groups.len() as u64).sum::<u64>();
-    let same = |steps: &[Step<'_>]| {
-        let groups = steps.iter().flat_map(|step| &step.groups);
-        groups.filter(|group| group.iter().all(|fact| fact.reward == value)).count() as u64
+    let count = |steps: &[StepGroups<'_>]| steps.iter().map(|step| step.groups.len() as u64).sum::<u64>();
+    let same = |steps: &[StepGroups<'_>]| {
+        groups_of(steps).filter(|group| group.iter().all(|fact| fact.reward == value)).count() as u64
     };
     let usual = [before, after]
         .map(|side| if side.is_empty() { 0.0 } else { share_bounds(same(side), count(side))[1] });
@@ -78,14 +60,13 @@ fn outage(steps: &[Step<'_>], places: &Range<usize>) -> Option<Finding> {
     if by_chance > FALSE_ALARMS.ln() {
         return None;
     }
-    let mean = |steps: &[Step<'_>]| {
-        let rewards =
-            || steps.iter().flat_map(|step| step.groups.iter().copied().flatten()).map(|fact| fact.reward);
+    let mean = |steps: &[StepGroups<'_>]| {
+        let rewards = || groups_of(steps).flatten().map(|fact| fact.reward);
         rewards().map(f64::from).sum::<f64>() / rewards().count().max(1) as f64
     };
     // A run that is solved ends with the best reward alone.
     let is_fall = f64::from(value) < mean(before);
-    if after.is_empty() && !(is_fall && is_same_policy(before, there)) {
+    if after.is_empty() && !(is_fall && are_same_responses(steps, places.start)) {
         return None;
     }
     let (from, last) = (there[0].step, there[there.len() - 1].step);
@@ -126,28 +107,4 @@ fn outage(steps: &[Step<'_>], places: &Range<usize>) -> Option<Finding> {
         )
         .before(after.first().map(|step| step.step)),
     )
-}
-
-/// Whether responses are what they were.
-fn is_same_policy(before: &[Step<'_>], there: &[Step<'_>]) -> bool {
-    let of: [fn(&ResponseFact) -> f64; 3] =
-        [|f| f64::from(f.length), |f| f64::from(f.entropy), |f| f64::from(f.surprisal)];
-    of.into_iter().all(|of| {
-        let [(a, a_error), (b, b_error)] = [before, there].map(|steps| level(steps, of));
-        (a - b).abs() <= ERRORS * a_error.hypot(b_error)
-    })
-}
-
-/// The mean over groups, and its standard error.
-fn level(steps: &[Step<'_>], of: fn(&ResponseFact) -> f64) -> (f64, f64) {
-    let means: Vec<f64> = steps
-        .iter()
-        .flat_map(|step| &step.groups)
-        .map(|group| group.iter().map(of).sum::<f64>() / group.len() as f64)
-        .filter(|mean| mean.is_finite())
-        .collect();
-    let n = means.len() as f64;
-    let mean = means.iter().sum::<f64>() / n;
-    let squares: f64 = means.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (n - 1.0) / n).sqrt())
 }

@@ -1,0 +1,95 @@
+//! Graders that fail for a share of the responses, and what is like them and no failure.
+
+use stapo_analyze::analyze::RunAnalysis;
+use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
+use stapo_analyze::stats::random::Random;
+
+use super::log::Log;
+use super::paid::regraded;
+use super::run::{Kind, Shape};
+use super::{SHAPE, alarms, told};
+
+const LONG: Shape = Shape { steps: 24, kind: Kind::Flat, ..SHAPE };
+
+fn failure(found: &RunAnalysis) -> Option<&Cause> {
+    let causes = found.diagnosis.causes.iter();
+    causes
+        .filter(|cause| cause.code == CauseCode::UninformativeReward)
+        .find(|cause| cause.message.contains("The grader fails for"))
+}
+
+/// Sets reward and parts of some rows to 0.
+fn lose(log: &mut Log, is_lost: impl Fn(&Log, usize) -> bool) {
+    let lost: Vec<usize> = (0..log.rewards.len()).filter(|row| is_lost(log, *row)).collect();
+    for row in lost {
+        log.rewards[row] = 0.0;
+        log.parts.iter_mut().for_each(|(_, values)| values[row] = 0.0);
+    }
+}
+
+fn drawn(log: &Log, random: &mut Random, share: f64) -> Vec<bool> {
+    log.rewards.iter().map(|_| random.unit() < share).collect()
+}
+
+/// Two responses of five time out, from a step on, or in some steps; reward and parts are 0 then.
+#[test]
+fn a_grader_that_fails_for_some_is_named_with_the_share_and_both_ends() {
+    for (steps, before_step) in [(10..24, None), (8..15, Some(15))] {
+        let found = regraded(LONG, |log, random| {
+            let lost = drawn(log, random, 0.4);
+            lose(log, |log, row| lost[row] && steps.contains(&log.steps[row]));
+        });
+        let cause = failure(&found).unwrap_or_else(|| panic!("{steps:?}: {}", told(&found)));
+        assert_eq!(cause.confidence, Confidence::Likely, "{cause:?}");
+        assert_eq!((cause.from_step, cause.before_step), (Some(steps.start), before_step), "{cause:?}");
+        let share = cause.evidence.iter().find(|e| e.what.contains("grader fails")).unwrap().value;
+        assert!((share - 0.4).abs() < 0.1, "{cause:?}");
+    }
+}
+
+/// One part fails for all responses of some steps; the other goes on, so that rewards still differ.
+#[test]
+fn a_part_that_is_out_is_named() {
+    let found = regraded(LONG, |log, _| {
+        for row in 0..log.rewards.len() {
+            if (8..15).contains(&log.steps[row]) {
+                let (_, answers) = log.parts.iter_mut().find(|(name, _)| *name == "reward/answer").unwrap();
+                log.rewards[row] -= answers[row];
+                answers[row] = 0.0;
+            }
+        }
+    });
+    let cause = failure(&found).unwrap_or_else(|| panic!("{}", told(&found)));
+    assert!(cause.message.contains("reward/answer is 0"), "{}", cause.message);
+    assert_eq!((cause.from_step, cause.before_step), (Some(8), Some(15)), "{cause:?}");
+    assert_eq!(cause.confidence, Confidence::Likely);
+}
+
+/// Prompts of which two in five are hopeless from a step on; a rule that takes everything from long responses; and a
+/// policy that loses the task within three steps, its entropy with it.
+#[test]
+fn harder_prompts_a_stricter_rule_and_a_broken_policy_are_no_failures() {
+    let harder = regraded(LONG, |log, _| {
+        lose(log, |log, row| log.steps[row] >= 10 && log.groups[row] % 5 < 2);
+    });
+    let stricter = regraded(LONG, |log, _| {
+        lose(log, |log, row| log.steps[row] >= 10 && log.ids[row].len() > LONG.length);
+    });
+    let broken = regraded(LONG, |log, random| {
+        let lost = drawn(log, random, 0.6);
+        lose(log, |log, row| lost[row] && log.steps[row] >= 10);
+        for row in 0..log.rewards.len() {
+            let less = if log.steps[row] >= 10 { 0.5 } else { 1.0 };
+            log.values
+                .iter_mut()
+                .take(4)
+                .for_each(|rows| rows[row].iter_mut().for_each(|value| *value *= less));
+        }
+    });
+    for (name, found) in [("harder", harder), ("stricter", stricter), ("broken", broken)] {
+        assert!(failure(&found).is_none(), "{name}: {}", told(&found));
+    }
+    let healthy = regraded(LONG, |_, _| {});
+    assert_eq!(alarms(&healthy), Vec::<&str>::new(), "{}", told(&healthy));
+    assert!(failure(&healthy).is_none(), "{}", told(&healthy));
+}
