@@ -188,6 +188,19 @@ fn a_metric_that_one_run_lacks_is_named() {
     assert!(rows(&found, "clipped_share").is_empty(), "neither log can tell: nothing to say");
 }
 
+/// A grader that gives wrong answers no reward at all: the mean of the others is 1.
+#[test]
+fn rewards_that_one_run_lacks_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = Made::default().write(folder.path(), "a");
+    let b = Made { seed: 2, paid: [f32::NAN, 1.0], ..Made::default() }.write(folder.path(), "b");
+    let found = json(program().arg(a).arg(b));
+    let said: Vec<&str> =
+        found["warnings"].as_array().unwrap().iter().filter_map(|w| w["message"].as_str()).collect();
+    let of = |run: &str| said.iter().any(|m| m.starts_with(run) && m.contains("rewards are missing"));
+    assert!(of("b: ") && !of("a: "), "{said:?}");
+}
+
 #[test]
 fn bad_arguments_and_scalars_are_refused_with_their_place() {
     let folder = tempfile::tempdir().unwrap();

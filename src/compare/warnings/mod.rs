@@ -1,6 +1,7 @@
 //! What the user should know about a comparison.
 
 mod fit;
+mod gaps;
 mod same_log;
 
 use std::collections::BTreeMap;
@@ -79,6 +80,7 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
             ));
         }
     }
+    found.extend(gaps::of_rewards(runs));
     for (wanted, given) in &names.changed {
         found.push(warning(
             CompareCode::RenamedRun,
