@@ -65,10 +65,10 @@ fn a_part_that_is_out_is_named() {
     assert_eq!(cause.confidence, Confidence::Likely);
 }
 
-/// Prompts of which two in five are hopeless from a step on; a rule that takes everything from long responses; and a
-/// policy that loses the task within three steps, its entropy with it.
+/// Prompts of which two in five are hopeless from a step on; a rule that takes everything from long responses; a policy
+/// that loses the task at a step, its entropy with it; and a reward that counts half.
 #[test]
-fn harder_prompts_a_stricter_rule_and_a_broken_policy_are_no_failures() {
+fn what_else_takes_rewards_away_is_no_failure() {
     let harder = regraded(LONG, |log, _| {
         lose(log, |log, row| log.steps[row] >= 10 && log.groups[row] % 5 < 2);
     });
@@ -86,7 +86,12 @@ fn harder_prompts_a_stricter_rule_and_a_broken_policy_are_no_failures() {
                 .for_each(|rows| rows[row].iter_mut().for_each(|value| *value *= less));
         }
     });
-    for (name, found) in [("harder", harder), ("stricter", stricter), ("broken", broken)] {
+    let halved = regraded(Shape { kind: Kind::NoParts, ..LONG }, |log, _| {
+        let late = log.rewards.iter_mut().zip(&log.steps).filter(|(_, step)| **step >= 10);
+        late.for_each(|(reward, _)| *reward *= 0.5);
+    });
+    let all = [("harder", harder), ("stricter", stricter), ("broken", broken), ("halved", halved)];
+    for (name, found) in all {
         assert!(failure(&found).is_none(), "{name}: {}", told(&found));
     }
     let healthy = regraded(LONG, |_, _| {});

@@ -4,7 +4,7 @@
 //! just from it on (`around_step`). With a of them before and b from there on, the grader fails for (b − a)/(1 − a).
 //! Threshold: b is above a by what chance gives in 1 of 1,000,000 runs, steps and values paid for, and the share that
 //! fails above a tenth (lower end, three standard errors). A policy that became worse writes other responses: length,
-//! cuts, entropy and likelihood must be what they were. A rule that was made stricter, and a penalty, are told by the
+//! cuts, entropy and likelihood must be what they were. A scale that changed has other values altogether. A rule that was made stricter, and a penalty, are told by the
 //! response: these and the parts that do not fail with it must explain less than 15 % of who gets the value (upper end). A
 //! part fails with it that is one value wherever it is, and that value is half as much more frequent from there on as failures
 //! make it, at the least. Harder
@@ -26,7 +26,7 @@ use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, p
 use super::around_step::{
     FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
 };
-use super::graded::{Quantity, frequent};
+use super::graded::{Quantity, are_other_values, frequent};
 use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -133,7 +133,8 @@ fn failure(
     // Steps of another task have parts of their own; the reward is that of all tasks.
     let came_and_went = end.is_some() && share >= NEARLY_ALL;
     let is_told = are_same || came_and_went && quantity.0.is_none();
-    if f64::from(value) >= quantity.level(before).0 || !is_told {
+    let is_low = f64::from(value) < quantity.level(before).0;
+    if !is_low || !is_told || are_other_values([before, there], quantity, value) {
         return None;
     }
     let together: Vec<(usize, f32)> = (0..patient.plan.reward_parts.len().min(MAX_PARTS))

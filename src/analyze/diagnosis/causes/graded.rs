@@ -1,6 +1,6 @@
 //! What a grader sets: the reward, or a part of it, and the values that these often have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::patient::Patient;
 use super::super::signals::{PART, REWARD};
@@ -9,6 +9,9 @@ use crate::analyze::collect::signs::facts::ResponseFact;
 
 /// Values of a quantity that are looked at, the most frequent.
 const VALUES: usize = 8;
+/// Responses to a value where values are few, and the share of new ones that rare values do not make.
+const REPEATED: usize = 10;
+const OTHERS: f64 = 0.1;
 
 /// What a grader sets: the reward, or a part of it.
 #[derive(Clone, Copy)]
@@ -32,6 +35,19 @@ impl Quantity {
     pub fn name(self, patient: &Patient<'_>) -> String {
         self.0.map_or(REWARD.into(), |part| format!("{PART}{}", patient.plan.reward_parts[part]))
     }
+}
+
+/// Whether values are other ones, beside one, than before, where they were few: a scale or a weight that changed.
+pub fn are_other_values([before, there]: [&[StepGroups<'_>]; 2], quantity: Quantity, beside: f32) -> bool {
+    let values = |steps: &[StepGroups<'_>]| -> Vec<u32> {
+        let known =
+            groups_of(steps).flatten().map(|fact| quantity.of(fact)).filter(|value| value.is_finite());
+        known.map(|value| (value + 0.0).to_bits()).collect()
+    };
+    let (usual, now) = (values(before), values(there));
+    let known: BTreeSet<u32> = usual.iter().copied().chain([(beside + 0.0).to_bits()]).collect();
+    let new = now.iter().filter(|value| !known.contains(value)).count();
+    known.len() * REPEATED <= usual.len() && new as f64 > OTHERS * now.len() as f64
 }
 
 /// The values that a failing grader could have set for a share of the responses: those that so many of three steps have.
