@@ -8,12 +8,15 @@
 //! (Bonferroni). Where it is not known, the same statistic is taken of the series in random orders.
 //! A series without change is called changed with at most [`FALSE_ALARMS`], one that only scatters
 //! from step to step with at most [`SCATTER_ALARMS`].
+//! A mean of the last steps also holds what was over before the end. Where they turn back on the way, beyond what
+//! scatter does in [`SCATTER_ALARMS`] of the changes that last, only those since then are the last steps, and all of the
+//! above must hold of them, too: an excursion is no change, and false alarms do not become more.
 
-use std::ops::Range;
+mod scan;
 
 use rayon::prelude::*;
-use statrs::distribution::{ContinuousCDF, Normal};
 
+use self::scan::{Best, Scan, critical};
 use super::quantile::select_quantile;
 use super::random::Random;
 
@@ -62,7 +65,7 @@ pub struct Change {
     pub onset: i64,
     /// The level it left.
     pub before: f64,
-    /// The level of the last steps.
+    /// The mean of the last steps, not the value at `onset`.
     pub after: f64,
     /// The difference over its standard error.
     pub z: f64,
@@ -86,24 +89,25 @@ pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
     let excess = scatter(&values, known.as_deref());
     let zero = || vec![0.0; values.len()];
     let variances: Vec<f64> = known.clone().unwrap_or_else(zero).iter().map(|v| v + excess).collect();
-    let scan = Scan::new(&values, &variances);
-    let best = match &known {
+    let mut scan = Scan::new(&values, &variances, tail_length(values.len()));
+    let found = |scan: &Scan| match &known {
         Some(sampling) => {
-            let sampling = Scan::new(&values, sampling);
-            // A third of the alarms for each of the three ways to look.
-            let real = |best: &Best, tries: usize| {
-                best.z() > critical(SCATTER_ALARMS / 3.0, tries)
-                    && best.difference() / sampling.error(best) > critical(FALSE_ALARMS / 3.0, tries)
-            };
+            let sampling = Scan::new(&values, sampling, scan.tail);
+            let real = |best: &Best, tries: usize| best.difference() > needed(best, scan, &sampling, tries);
             let scanned = scan.best().filter(|best| real(best, scan.windows()));
             let [first, half] = [(scan.steps() / 10).max(1), scan.steps() / 2];
             let mut asked = [first, half].into_iter().filter_map(|split| scan.since(split));
             scanned.or_else(|| asked.find(|best| real(best, 1)))
         }
-        None => scan
-            .best()
-            .filter(|best| (0..ORDERS).into_par_iter().all(|order| shuffled(&values, order, best.z()))),
-    }?;
+        None => scan.best().filter(|best| {
+            (0..ORDERS).into_par_iter().all(|order| shuffled(&values, order, scan.tail, best.z()))
+        }),
+    };
+    let mut best = found(&scan)?;
+    while let Some(since) = scan.turned_back(SCATTER_ALARMS) {
+        scan.tail = since;
+        best = found(&scan)?;
+    }
     let sampling = known.as_ref().unwrap_or(&variances);
     Some(Change {
         direction,
@@ -115,18 +119,36 @@ pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
     })
 }
 
-/// The number of standard errors that one of `windows` tries exceeds with this rate.
-fn critical(rate: f64, windows: usize) -> f64 {
-    Normal::standard().inverse_cdf(1.0 - rate / windows.max(1) as f64)
+/// The difference between the halves of a series that would be called a change; `None` where sampling errors are not
+/// known, or steps are too few.
+#[must_use]
+pub fn smallest_found(points: &[Point]) -> Option<f64> {
+    let sampling: Vec<f64> = points.iter().map(|p| p.error.map(|e| e * e)).collect::<Option<_>>()?;
+    if points.len() < FEWEST_STEPS {
+        return None;
+    }
+    let values: Vec<f64> = points.iter().map(|p| p.value).collect();
+    let excess = scatter(&values, Some(&sampling));
+    let variances: Vec<f64> = sampling.iter().map(|v| v + excess).collect();
+    let [scan, sampling] =
+        [&variances, &sampling].map(|of| Scan::new(&values, of, tail_length(values.len())));
+    let half = scan.steps() / 2;
+    Some(needed(&scan.compared(0..half, half..scan.steps()), &scan, &sampling, 1))
+}
+
+/// The difference that is beyond scatter and beyond sampling: a third of the alarms for each of the three ways to look.
+fn needed(best: &Best, scan: &Scan, sampling: &Scan, tries: usize) -> f64 {
+    let beyond = |rate: f64, scan: &Scan| critical(rate / 3.0, tries) * scan.error(best);
+    beyond(SCATTER_ALARMS, scan).max(beyond(FALSE_ALARMS, sampling))
 }
 
 /// Whether the values in a random order stay below `z`.
-fn shuffled(values: &[f64], order: u64, z: f64) -> bool {
+fn shuffled(values: &[f64], order: u64, tail: usize, z: f64) -> bool {
     let mut values = values.to_vec();
     Random::new(0x5157, order).shuffle(&mut values);
     let excess = scatter(&values, None);
     let variances = vec![excess; values.len()];
-    Scan::new(&values, &variances).best().is_none_or(|best| best.z() < z)
+    Scan::new(&values, &variances, tail).best().is_none_or(|best| best.z() < z)
 }
 
 /// The variance of a step's value beyond its sampling error: from differences of neighbours, which
@@ -139,105 +161,6 @@ fn scatter(values: &[f64], known: Option<&[f64]>) -> f64 {
     let size = values.iter().fold(0.0, |size: f64, v| size.max(v.abs()));
     // What rounding leaves is no scatter, but no certainty either.
     (found - explained).max(1e-18 * size * size)
-}
-
-/// A window, and later steps that lie below it.
-struct Best {
-    window: Range<usize>,
-    later: Range<usize>,
-    before: f64,
-    after: f64,
-    error: f64,
-}
-
-impl Best {
-    fn difference(&self) -> f64 {
-        self.before - self.after
-    }
-
-    /// The difference over its standard error.
-    fn z(&self) -> f64 {
-        self.difference() / self.error
-    }
-}
-
-/// All windows before the last steps, against these.
-struct Scan {
-    sums: Vec<f64>,
-    variances: Vec<f64>,
-    tail: usize,
-}
-
-impl Scan {
-    fn new(values: &[f64], variances: &[f64]) -> Self {
-        let running = |terms: &[f64]| {
-            let mut sum = 0.0;
-            let next = |term: &f64| {
-                sum += term;
-                sum
-            };
-            std::iter::once(0.0).chain(terms.iter().map(next)).collect::<Vec<f64>>()
-        };
-        Self { sums: running(values), variances: running(variances), tail: tail_length(values.len()) }
-    }
-
-    fn steps(&self) -> usize {
-        self.sums.len() - 1
-    }
-
-    /// Mean and its variance over `from..to`.
-    fn mean(&self, from: usize, to: usize) -> (f64, f64) {
-        let n = (to - from) as f64;
-        ((self.sums[to] - self.sums[from]) / n, (self.variances[to] - self.variances[from]) / (n * n))
-    }
-
-    fn widths(&self) -> impl Iterator<Item = usize> {
-        let before = self.steps() - self.tail;
-        (0..).map(|power| 1 << power).take_while(move |width| *width <= before)
-    }
-
-    fn windows(&self) -> usize {
-        let before = self.steps() - self.tail;
-        self.widths().map(|width| before - width + 1).sum()
-    }
-
-    /// The standard error of the difference between a window and later steps.
-    fn error(&self, best: &Best) -> f64 {
-        let variance = |range: &Range<usize>| self.mean(range.start, range.end).1;
-        (variance(&best.window) + variance(&best.later)).sqrt()
-    }
-
-    fn tail_mean(&self) -> f64 {
-        self.mean(self.steps() - self.tail, self.steps()).0
-    }
-
-    fn compared(&self, window: Range<usize>, later: Range<usize>) -> Best {
-        let (before, before_variance) = self.mean(window.start, window.end);
-        let (after, after_variance) = self.mean(later.start, later.end);
-        Best { window, later, before, after, error: (before_variance + after_variance).sqrt() }
-    }
-
-    /// The window that the last steps lie farthest below.
-    fn best(&self) -> Option<Best> {
-        let before = self.steps() - self.tail;
-        let mut best: Option<Best> = None;
-        for width in self.widths() {
-            for start in 0..=before - width {
-                let compared = self.compared(start..start + width, before..self.steps());
-                if compared.z() > best.as_ref().map_or(0.0, Best::z) {
-                    best = Some(compared);
-                }
-            }
-        }
-        best
-    }
-
-    /// The steps before `split`, if all others and the last ones lie below them.
-    fn since(&self, split: usize) -> Option<Best> {
-        let best = self.compared(0..split, split..self.steps());
-        let lasts = best.before - self.tail_mean() >= 0.5 * best.difference();
-        (best.difference() > 0.0 && lasts).then_some(best)
-    }
 }
 
 /// Where the change began: the step that divides the values nearer to the level it left from those

@@ -252,7 +252,7 @@ fn findings(json: &Value) -> impl Iterator<Item = &Value> {
     causes.into_iter().flatten().chain(json["warnings"].as_array().into_iter().flatten())
 }
 
-/// The evidence of all findings by how its lines begin: “step 3: reward at the end = ”.
+/// The evidence of all findings by how its lines begin: “step 3: update k3 = ”.
 fn evidence(json: &Value) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for evidence in findings(json).flat_map(|finding| finding["evidence"].as_array().into_iter().flatten()) {

@@ -3,7 +3,7 @@
 
 use super::damage::Changes;
 use super::log::gap_explained;
-use super::series::evidence;
+use super::series::{at_the_end, evidence};
 use super::signal::{Role, Series};
 use super::signals::share_of;
 use crate::analyze::result::groups::StepGroupOutcomes;
@@ -119,10 +119,7 @@ fn diversity(answers: &Answers) -> Option<Warning> {
         hint: "the policy gives up answers that it could find: raise the upper clip, sample at a higher \
                temperature, add an entropy bonus or a KL term, or weigh rare right answers more"
             .into(),
-        evidence: vec![
-            evidence(Some(rise.onset), "pass@1", rise.after),
-            evidence(Some(fall.onset), &format!("pass@{largest}"), fall.after),
-        ],
+        evidence: vec![at_the_end("pass@1", rise.after), at_the_end(&format!("pass@{largest}"), fall.after)],
     })
 }
 
@@ -159,9 +156,9 @@ fn parts(changes: &Changes, series: &[Series], failed: &dyn Fn(i64) -> bool) -> 
         hint: "read late responses with a high reward: see whether they do what you want, or only what is paid for".into(),
         evidence: vec![
             evidence(None, &format!("{up} before"), rise.before),
-            evidence(Some(rise.onset), up, rise.after),
+            at_the_end(up, rise.after),
             evidence(None, &format!("{down} before"), fall.before),
-            evidence(Some(fall.onset), down, fall.after),
+            at_the_end(down, fall.after),
         ],
     })
 }

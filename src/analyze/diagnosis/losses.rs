@@ -2,7 +2,7 @@
 
 use super::idle::IdleSteps;
 use super::patient::{Right, measured};
-use super::series::evidence;
+use super::series::{at_the_end, evidence};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
 use crate::analyze::collect::tally::{BatchKey, BatchTally};
@@ -54,7 +54,7 @@ fn warning(damage: &Damage) -> Option<Warning> {
         hint: hint.into(),
         evidence: vec![
             evidence(None, &format!("{} before", damage.signal), damage.before),
-            evidence(Some(damage.from_step), &format!("{} at the end", damage.signal), damage.after),
+            at_the_end(&damage.signal, damage.after),
         ],
     })
 }

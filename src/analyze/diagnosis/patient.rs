@@ -9,11 +9,13 @@ pub use super::words::{measured, percent};
 use crate::analyze::collect::groups::{GroupTable, group_hash};
 use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Evidence, RunCore};
 use crate::analyze::right::RightRule;
 pub use crate::format::counted;
 use crate::format::is_invisible;
+use crate::framework::rules::BASE_CLIP;
 use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
@@ -109,6 +111,12 @@ impl<'a> Patient<'a> {
     /// What says whether an answer is right.
     pub fn right(&self) -> Option<Right<'a>> {
         Right::of_run(self.rule, self.plan, &self.signs.facts.responses)
+    }
+
+    /// k3 of a ratio at the edge of the clip: as far as it lets a single update take a token.
+    pub fn clip_edge(&self) -> f64 {
+        let clip = self.plan.clip.unwrap_or(BASE_CLIP);
+        k3((1.0 + clip.high).ln()).max(k3((1.0 - clip.low).max(1e-3).ln()))
     }
 
     /// The first step at which something was damaged.

@@ -17,6 +17,11 @@ pub fn median(values: &[(i64, f64)]) -> f64 {
     select_quantile(&mut values, 0.5).unwrap_or(0.0)
 }
 
+/// The level of a signal that changed for good: a mean of the last steps, which no single step has.
+pub fn at_the_end(signal: &str, level: f64) -> Evidence {
+    evidence(None, &format!("{signal} at the end"), level)
+}
+
 /// One number of evidence.
 pub fn evidence(step: Option<i64>, what: &str, value: f64) -> Evidence {
     Evidence { step, what: what.into(), value }

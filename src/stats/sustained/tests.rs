@@ -49,6 +49,38 @@ fn one_step_before_is_enough_where_its_error_is_known() {
     assert_eq!(sustained(&series(values, None), Direction::Up), None, "one of eleven may be chance");
 }
 
+/// The mean of the last quarter holds an excursion that was over before the end.
+#[test]
+fn what_came_back_before_the_end_is_no_change() {
+    let cut = |i: usize| [0.7, 0.4].get(i.wrapping_sub(33)).copied().unwrap_or(0.0);
+    let spike = series((0..40).map(cut), Some(0.03));
+    assert_eq!(sustained(&spike, Direction::Up), None);
+    let out = series((0..60).map(|i| if (50..53).contains(&i) { 0.0 } else { 0.9 }), Some(0.04));
+    assert_eq!(sustained(&out, Direction::Down), None);
+    let twice = series((0..60).map(|i| if [46, 50].contains(&i) { 0.0 } else { 0.9 }), Some(0.04));
+    assert_eq!(sustained(&twice, Direction::Down), None);
+    let unknown = series((0..60).map(|i| cut(i / 2 + 8) + 0.001 * (i % 7) as f64), None);
+    assert_eq!(sustained(&unknown, Direction::Up), None);
+    let partly =
+        series((0..60).map(|i| [0.9, 0.2, 0.6][usize::from(i >= 40) + usize::from(i >= 52)]), Some(0.04));
+    let change = sustained(&partly, Direction::Down).unwrap();
+    assert!((change.after - 0.6).abs() < 1e-9 && change.onset == 120, "{change:?}");
+}
+
+#[test]
+fn a_late_fall_that_stays_is_a_change() {
+    let mut random = Random::new(14, 0);
+    let (mut late, mut lasting) = (0, 0);
+    for _ in 0..300 {
+        let values = noisy(&mut random, 60, 0.05, |i| if i < 56 { 0.9 } else { 0.4 });
+        late += u32::from(sustained(&series(values, Some(0.05)), Direction::Down).is_some());
+        let values = noisy(&mut random, 60, 0.1, |i| if i < 30 { 0.9 } else { 0.75 });
+        let change = sustained(&series(values, Some(0.1)), Direction::Down);
+        lasting += u32::from(change.is_some_and(|change| (change.after - 0.75).abs() < 0.08));
+    }
+    assert!(late >= 297 && lasting >= 285, "{late} and {lasting} of 300");
+}
+
 /// A slow fall under much noise: no window stands out, the halves do.
 #[test]
 fn halves_that_differ_are_enough() {

@@ -17,6 +17,7 @@ mod mixed;
 mod moved;
 mod outliers;
 mod paid;
+mod passing;
 mod policy;
 mod run;
 mod scales;

@@ -17,13 +17,12 @@
 //! unless gradients are clipped, and the optimizer's measure of their size lags behind.
 
 use super::super::patient::{Finding, Patient, at, found, measured, number};
+use super::super::series::at_the_end;
 use super::super::signals::ADVANTAGE_SIZE;
 use super::lasting::Counts;
 use crate::analyze::collect::questions::difference::far_k3;
-use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
-use crate::framework::rules::BASE_CLIP;
 use crate::stats::sustained::{Change, Direction, FEWEST_STEPS};
 
 const FAR_BEYOND: f64 = 3.0;
@@ -69,7 +68,7 @@ fn larger_advantages(patient: &Patient<'_>) -> Option<Finding> {
         vec![
             number("times as large as before", times),
             number("|A| before", rise.before),
-            at(rise.onset, "|A| after", rise.after),
+            at_the_end("|A|", rise.after),
         ],
     ))
 }
@@ -85,8 +84,7 @@ fn by_ratios(patient: &Patient<'_>) -> Finding {
     if moved.iter().all(|(_, k3)| *k3 < 1e-12) {
         return by_reference(patient);
     }
-    let clip = patient.plan.clip.unwrap_or(BASE_CLIP);
-    let edge = k3((1.0 + clip.high).ln()).max(k3((1.0 - clip.low).max(1e-3).ln()));
+    let edge = patient.clip_edge();
     let beyond = |times: f64| moved.iter().filter(move |(_, k3)| *k3 > times * edge);
     let count = beyond(1.0).count();
     if let Some(rise) = rise_before_damage(patient, edge).filter(|_| beyond(FAR_BEYOND).next().is_none()) {
@@ -183,7 +181,7 @@ fn risen(rise: Change, edge: f64) -> Finding {
         vec![
             number("times as far as before", times),
             number("update k3 before", rise.before),
-            at(rise.onset, "update k3 after", rise.after),
+            at_the_end("update k3", rise.after),
             number("k3 at the edge of the clip", edge),
         ],
     )

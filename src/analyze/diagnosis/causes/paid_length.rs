@@ -1,7 +1,8 @@
 //! Without parts: the reward rose for good while responses were cut or looped, or became long or short, because it pays
 //! for length, or takes it off. Statistics and thresholds: `reward_hacking`.
 
-use super::super::patient::{Finding, Patient, at, found, number, percent, share_bounds};
+use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
+use super::super::series::at_the_end;
 use super::super::within_groups::{Slopes, explained};
 use super::siblings::more_where;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -62,8 +63,7 @@ pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
         "the reward rose {:.2} → {:.2} while {} rose {:.2} → {:.2}; {because}",
         rise.before, rise.after, harm.signal, harm.before, harm.after,
     );
-    let mut evidence =
-        vec![at(rise.onset, "reward", rise.after), at(harm.from_step, &harm.signal, harm.after)];
+    let mut evidence = vec![at_the_end("reward", rise.after), at_the_end(&harm.signal, harm.after)];
     evidence.extend(measured);
     Some(found(
         CauseCode::RewardHacking,
@@ -118,8 +118,8 @@ pub fn by_course(patient: &Patient<'_>) -> Option<Finding> {
             ),
             hint,
             vec![
-                at(rise.onset, "reward", rise.after),
-                at(course.onset, "length", course.after),
+                at_the_end("reward", rise.after),
+                at_the_end("length", course.after),
                 number("share of the advantage that length explains within groups", by_length.share),
             ],
         )

@@ -14,7 +14,8 @@
 //! more than a quarter of the advantage (lower end); and a part that fell while what is right rose with the reward: it was given up.
 
 use super::super::damage::NOTICED;
-use super::super::patient::{Finding, Patient, at, found, number, percent};
+use super::super::patient::{Finding, Patient, found, number, percent};
+use super::super::series::at_the_end;
 use super::super::within_groups::explained;
 use super::paid_among_equals::paid_among_equals;
 use super::paid_for_something_else::paid_for_something_else;
@@ -68,7 +69,7 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
     let length = |f: &ResponseFact| f64::from(f.length);
     let by_length = explained(patient.groups(), &advantage, &[&length]).map_or(0.0, |e| e.share);
-    let mut evidence: Vec<_> = fallen.iter().map(|d| at(d.from_step, &d.signal, d.after)).collect();
+    let mut evidence: Vec<_> = fallen.iter().map(|d| at_the_end(&d.signal, d.after)).collect();
     evidence.extend(rise.map(|rise| number("reward before", rise.before)));
     evidence.push(number("share of the advantage that length explains within groups", by_length));
     let named = |d: &&Damage| {
@@ -97,10 +98,10 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
             evidence,
         );
     };
-    evidence.push(at(rise.onset, "reward", rise.after));
+    evidence.push(at_the_end("reward", rise.after));
     let (confidence, too, hint) = match right_rose(patient) {
         Some((name, right)) => {
-            evidence.push(at(right.onset, &name, right.after));
+            evidence.push(at_the_end(&name, right.after));
             let too = format!(" and {name} {:.2} → {:.2}", right.before, right.after);
             (
                 Confidence::Possible,
