@@ -27,8 +27,10 @@ mod signal;
 mod signals;
 mod spikes;
 mod state;
+mod stood_still;
 mod task_mix;
 mod told_reward;
+mod trifles;
 mod untrained;
 mod verdict;
 mod within_groups;
@@ -42,13 +44,14 @@ use self::idle::IdleSteps;
 use self::paid::is_paid;
 use self::patient::Patient;
 use self::right::Right;
+use self::stood_still::StoodStill;
 use self::verdict::BesideResult;
 use super::collect::Collected;
 use super::collect::groups::GroupTable;
 use super::collect::tally::{BatchKey, BatchTally};
 use super::finish::token_text::TokenTexts;
 use super::plan::Plan;
-use super::result::{Diagnosis, RunCore, Warning};
+use super::result::{Diagnosis, RunCore, RunState, Warning};
 use super::right::RightRule;
 use crate::ingest::{Column, Run};
 
@@ -74,6 +77,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     let is_paid = |signal: &str, from: i64| is_paid(&signs.facts, &plan.reward_parts, signal, from);
     let mut changes = changes(&series, f64::from(plan.vocab_size).ln(), right.as_deref(), &is_paid);
     changes.hold_without(&came_in, &signs.facts);
+    changes.hold_trifles(&series, right.as_deref(), &signs.facts, &plan.reward_parts);
     changes.hold_same_prompts(&series, &signs.facts, &plan.reward_parts);
     let patient = Patient {
         run,
@@ -108,6 +112,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         right: right.as_deref(),
         untrained,
         rewarded_to,
+        stood_still: (state == RunState::Healthy).then(|| StoodStill::of(&patient)).flatten(),
         hidden: copies.hiding(),
     };
     diagnosis.sentence = verdict::sentence(analysis, &diagnosis, &told);

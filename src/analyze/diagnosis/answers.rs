@@ -125,10 +125,12 @@ fn diversity(answers: &Answers) -> Option<Warning> {
 
 /// A part of the reward that rises for good while another falls, other than by a grader that failed.
 fn parts(changes: &Changes, series: &[Series], failed: &dyn Fn(i64) -> bool) -> Option<Warning> {
-    // A penalty that falls while an answer gets better diverges from nothing, nor does a weight, nor a price.
+    // A penalty that falls while an answer gets better diverges from nothing, nor does a weight, a price or a trifle.
     let is_goal = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Goal);
     let is_price = |name: &str| changes.price.as_ref().is_some_and(|price| price.cost.signal == name);
-    let is_part = |name: &str| name.starts_with("reward/") && is_goal(name) && !is_price(name);
+    let is_trifle = |name: &str| changes.trifles.iter().any(|trifle| trifle.signal == name);
+    let is_part =
+        |name: &str| name.starts_with("reward/") && is_goal(name) && !is_price(name) && !is_trifle(name);
     let parts = || changes.found.iter().filter(|(name, _)| is_part(name));
     // A part that went both ways diverges from nothing but itself; one that only came back to where the
     // run began has gained nothing.
@@ -214,6 +216,7 @@ mod tests {
                     found,
                     regraded: None,
                     price: None,
+                    trifles: Vec::new(),
                     came_in: None,
                     same_prompts: None,
                 },

@@ -5,6 +5,7 @@ use super::price::{self, Price};
 use super::same_prompts::{SamePrompts, quantity};
 use super::signal::{Role, Series};
 use super::signals::{PART, REWARD};
+use super::trifles::{Weights, trifles};
 use super::words::measured;
 use crate::analyze::collect::signs::facts::ResponseFacts;
 use crate::analyze::result::{Damage, Onset};
@@ -38,6 +39,8 @@ pub struct Changes {
     pub regraded: Option<Regraded>,
     /// A cost that grew and was worth it, which is no damage.
     pub price: Option<Price>,
+    /// Parts that fell by next to nothing of what the reward gained, which is no damage.
+    pub trifles: Vec<Damage>,
     /// A fall of the reward by parts that came into it, in words.
     pub came_in: Option<String>,
     /// How prompts fared that were drawn before the first fall of a reward and again after it.
@@ -83,6 +86,7 @@ pub fn changes(
         found: Vec::new(),
         regraded: None,
         price: None,
+        trifles: Vec::new(),
         came_in: None,
         same_prompts: None,
     };
@@ -157,6 +161,19 @@ impl Changes {
         let prices = price::taken_off(&self.damage, series);
         self.price = prices.first().map(|cost| Price { cost: cost.clone(), gain });
         self.damage.retain(|damage| !prices.contains(damage));
+    }
+
+    /// Takes falls of parts back that hardly weigh against what the reward gained.
+    pub fn hold_trifles(
+        &mut self,
+        series: &[Series],
+        right: Option<&str>,
+        facts: &ResponseFacts,
+        parts: &[String],
+    ) {
+        let Some(weights) = Weights::of(facts, parts).filter(|_| !self.damage.is_empty()) else { return };
+        self.trifles = trifles(&self.damage, series, right, &weights, &|name| self.only_rose(name));
+        self.damage.retain(|damage| !self.trifles.contains(damage));
     }
 
     /// Takes a fall of the reward back that parts which came into it explain.

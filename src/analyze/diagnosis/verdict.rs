@@ -6,6 +6,7 @@ use super::patient::{measured, percent};
 use super::same_prompts::SamePrompts;
 use super::series::series;
 use super::signals::{PASS_RATE, REWARD};
+use super::stood_still::StoodStill;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
@@ -61,6 +62,8 @@ pub struct BesideResult<'a> {
     pub untrained: bool,
     /// The last step at which anything says how well responses do.
     pub rewarded_to: Option<i64>,
+    /// What was looked at where a healthy run did not learn.
+    pub stood_still: Option<StoodStill>,
     /// The share of responses that are those of an earlier step, where it is large.
     pub hidden: Option<f64>,
 }
@@ -97,7 +100,8 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &BesideResult<'
     let is_damage = |signal: &str| diagnosis.damage.iter().any(|damage| damage.signal == signal);
     let taken_back = told.changes.same_prompts.as_ref().filter(|same| !is_damage(&same.fall.signal));
     let price = told.changes.price.as_ref().map(|price| format!("{}.", price.sentence()));
-    let innocent = came_in.or(regraded).or_else(|| taken_back.map(SamePrompts::harder)).or(price);
+    let still = told.stood_still.as_ref().map(StoodStill::sentence);
+    let innocent = came_in.or(regraded).or_else(|| taken_back.map(SamePrompts::harder)).or(price).or(still);
     let said = match damaged {
         Some(damaged) => [Some(damaged), Some(named.unwrap_or_else(unexplained)), innocent, next, cost],
         None => [named, Some(trend()), innocent, next, cost],
