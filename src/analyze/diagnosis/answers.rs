@@ -21,7 +21,7 @@ pub fn warnings(
     causes: &[Cause],
     failed: &dyn Fn(i64) -> bool,
 ) -> Vec<Warning> {
-    [effective_share(answers, causes), diversity(answers), parts(changes, series, failed)]
+    [effective_share(answers, causes), diversity(answers, changes), parts(changes, series, failed)]
         .into_iter()
         .flatten()
         .collect()
@@ -98,8 +98,9 @@ fn which_ratio(shares: [Option<f64>; 2]) -> (String, bool) {
     }
 }
 
-/// pass@1 that rises for good while pass@k of the largest k falls.
-fn diversity(answers: &Answers) -> Option<Warning> {
+/// pass@1 that rises for good while pass@k of the largest k falls. One that fell as well, before it rose or after,
+/// was not given answers for; nor does the policy give up what harder prompts ask for.
+fn diversity(answers: &Answers, changes: &Changes) -> Option<Warning> {
     let groups = answers.groups.as_ref()?;
     let largest = *groups.pass_at.last_key_value()?.0;
     let change = |k: u64, direction: Direction| -> Option<Change> {
@@ -110,6 +111,9 @@ fn diversity(answers: &Answers) -> Option<Warning> {
         sustained(&points, direction)
     };
     let (rise, fall) = (change(1, Direction::Up)?, change(largest, Direction::Down)?);
+    if change(1, Direction::Down).is_some() || changes.harder_prompts().is_some() {
+        return None;
+    }
     Some(Warning {
         code: WarningCode::DiversityLost,
         message: format!(

@@ -203,6 +203,12 @@ impl Changes {
         let mut shared = held.iter().map(|held| held.as_ref().is_none_or(|(_, shared)| *shared));
         self.damage.retain(|_| shared.next().unwrap_or(true));
     }
+
+    /// A fall that was taken back since the prompts became harder.
+    pub fn harder_prompts(&self) -> Option<&SamePrompts> {
+        let is_damage = |signal: &str| self.damage.iter().any(|damage| damage.signal == signal);
+        self.same_prompts.as_ref().filter(|same| !is_damage(&same.fall.signal))
+    }
 }
 
 fn is_damage(series: &Series, change: &Change, random_entropy: f64) -> bool {

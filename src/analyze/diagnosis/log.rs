@@ -134,6 +134,7 @@ fn mismatch(analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Option<Wa
 /// What to do where a cause says why trainer and sampler disagree.
 pub fn gap_explained(causes: &[Cause]) -> Option<String> {
     let gap = [
+        CauseCode::MisalignedLog,
         CauseCode::SamplerTemperature,
         CauseCode::SamplerTruncation,
         CauseCode::StaleSampler,

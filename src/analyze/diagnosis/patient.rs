@@ -62,6 +62,14 @@ impl Finding {
         matches!(self, Self::Found(cause) if cause.confidence == Confidence::Likely)
     }
 
+    /// The step from which on it is there, where it is and that is known.
+    pub fn first_step(&self) -> Option<i64> {
+        match self {
+            Self::Found(cause) => cause.from_step,
+            _ => None,
+        }
+    }
+
     /// The same of a cause that shows no more from a step on, where that is known.
     pub fn before(mut self, step: Option<i64>) -> Self {
         if let Self::Found(cause) = &mut self {

@@ -97,8 +97,7 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &BesideResult<'
     };
     let regraded = told.changes.regraded.as_ref().map(|regraded| format!("{}.", regraded.sentence()));
     let came_in = told.changes.came_in.as_ref().map(|said| format!("{said}."));
-    let is_damage = |signal: &str| diagnosis.damage.iter().any(|damage| damage.signal == signal);
-    let taken_back = told.changes.same_prompts.as_ref().filter(|same| !is_damage(&same.fall.signal));
+    let taken_back = told.changes.harder_prompts();
     let price = told.changes.price.as_ref().map(|price| format!("{}.", price.sentence()));
     let still = told.stood_still.as_ref().map(StoodStill::sentence);
     let innocent = came_in.or(regraded).or_else(|| taken_back.map(SamePrompts::harder)).or(price).or(still);

@@ -59,21 +59,43 @@ fn a_grader_that_is_out_is_named() {
     assert!(!has(&healthy, CauseCode::UninformativeReward), "{}", told(&healthy));
 }
 
+/// Old weights for some steps: the gap by age says so, and where they are.
+#[test]
+fn old_weights_that_were_mended_are_dated_at_both_ends() {
+    let healthy = Maker::run(Fault::Nothing, LONG, 5);
+    let stale = Maker::run(Fault::Stale, LONG, 6);
+    let found = analysis_of(&healthy.clone().then(stale.clone(), 8).then(healthy, 14), LONG);
+    let cause = the(&found, CauseCode::StaleSampler);
+    assert_eq!((cause.from_step, cause.before_step), (Some(8), Some(14)), "{}", told(&found));
+    assert!(cause.message.ends_with("weights are old in steps 8 to 13 alone"), "{}", cause.message);
+    let to_the_end = analysis_of(&stale, LONG);
+    assert_eq!(the(&to_the_end, CauseCode::StaleSampler).before_step, None, "{}", told(&to_the_end));
+}
+
+/// Cuts the responses of some steps at a length; the rows of those that were longer.
+fn lower_budget(log: &mut Log, steps: std::ops::Range<i64>, budget: usize) -> Vec<usize> {
+    let rows = rows_of(log, steps);
+    for row in &rows {
+        let is_cut = log.ids[*row].len() > budget;
+        if is_cut {
+            let lists = [&mut log.ids, &mut log.turns, &mut log.masks];
+            lists.into_iter().filter_map(|rows| rows.get_mut(*row)).for_each(|list| list.truncate(budget));
+            log.references.get_mut(*row).into_iter().for_each(|list| list.truncate(budget));
+            let values = log.values.iter_mut().filter_map(|rows| rows.get_mut(*row));
+            values.for_each(|list| list.truncate(budget));
+        }
+        log.truncated[*row] = is_cut;
+    }
+    rows.into_iter().filter(|row| log.truncated[*row]).collect()
+}
+
 /// From a step on, responses are cut at half of their length, and what is cut is not paid.
 #[test]
 fn a_budget_that_was_lowered_is_named_and_no_hacking() {
     let mut log = Maker::run(Fault::Nothing, LONG, 5);
     let budget = LONG.length / 2;
-    for row in rows_of(&log, 12..24) {
-        let is_cut = log.ids[row].len() > budget;
-        if is_cut {
-            let lists = [&mut log.ids, &mut log.turns, &mut log.masks];
-            lists.into_iter().filter_map(|rows| rows.get_mut(row)).for_each(|list| list.truncate(budget));
-            log.references.get_mut(row).into_iter().for_each(|list| list.truncate(budget));
-            log.values.iter_mut().filter_map(|rows| rows.get_mut(row)).for_each(|list| list.truncate(budget));
-            log.rewards[row] = 0.0;
-        }
-        log.truncated[row] = is_cut;
+    for row in lower_budget(&mut log, 12..24, budget) {
+        log.rewards[row] = 0.0;
     }
     let found = analysis_of(&log, LONG);
     let cause = the(&found, CauseCode::Truncation);
@@ -84,4 +106,30 @@ fn a_budget_that_was_lowered_is_named_and_no_hacking() {
         cause.message
     );
     assert!(!has(&found, CauseCode::RewardHacking), "{}", told(&found));
+}
+
+/// The same, and cut responses lose a part of the reward while the reward rises for another reason.
+#[test]
+fn a_part_that_cut_responses_lose_was_not_given_up() {
+    for (only_cut, is_hacking) in [(true, false), (false, true)] {
+        let mut log = Maker::run(Fault::Nothing, LONG, 5);
+        let mut format = vec![1.0; log.rewards.len()];
+        for row in rows_of(&log, 12..24) {
+            log.rewards[row] += 2.0;
+        }
+        let cut = lower_budget(&mut log, 12..24, LONG.length / 2);
+        let all = rows_of(&log, 12..24).into_iter().step_by(2).collect();
+        for row in if only_cut { cut } else { all } {
+            format[row] = 0.0;
+        }
+        log.parts.retain(|(name, _)| *name == "reward/answer");
+        log.parts.push(("reward/format", format));
+        let found = analysis_of(&log, LONG);
+        assert!(
+            found.diagnosis.damage.iter().any(|damage| damage.signal == "reward/format"),
+            "{}",
+            told(&found)
+        );
+        assert_eq!(has(&found, CauseCode::RewardHacking), is_hacking, "{only_cut}: {}", told(&found));
+    }
 }

@@ -8,6 +8,7 @@ mod change_points;
 mod composition;
 mod crossed_signs;
 mod dead_groups;
+mod doubt;
 mod entropy_of_another_policy;
 mod erring_grader;
 mod excess;
@@ -172,6 +173,7 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
         let is_open = cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible;
         !is_open || cause.from_step.is_none_or(|step| !is_near(steps, &failed, step))
     });
+    doubt::doubt_what_is_misaligned(&mut examined.causes);
     let damaged = patient.damaged_from();
     examined.causes.sort_by_key(|cause| rank(cause, damaged));
     examined

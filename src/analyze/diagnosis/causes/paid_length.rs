@@ -29,7 +29,7 @@ const LONGER: &str = "read late responses: where they ramble, bound what pays fo
 pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
     let harm = |d: &&Damage| d.signal == "truncated" || d.signal == "repetition";
     let harm = patient.changes.damage.iter().find(harm)?;
-    let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up)?;
+    let rise = rise_of_reward(patient)?;
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
     let length = |f: &ResponseFact| f64::from(f.length);
     let before = patient.groups().filter(|group| group[0].step < harm.from_step);
@@ -75,6 +75,12 @@ pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
     ))
 }
 
+/// How the reward rose for good, where it did not fall as well: nobody games it down.
+fn rise_of_reward<'a>(patient: &'a Patient<'_>) -> Option<&'a Change> {
+    let fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
+    patient.changes_of("reward").find(|change| change.direction == Direction::Up && !fell)
+}
+
 /// Groups whose cut responses have the higher mean advantage, of those that have cut and finished ones.
 fn cut_ones_are_better(patient: &Patient<'_>) -> [u64; 2] {
     let teaching = patient.groups().filter(|group| group.iter().any(|fact| fact.signs != [false; 2]));
@@ -86,7 +92,7 @@ fn cut_ones_are_better(patient: &Patient<'_>) -> [u64; 2] {
 /// Responses that became twice as long, or half as long, because the reward pays for length, or takes it off: whether
 /// they still say anything, nothing that is logged tells.
 pub fn by_course(patient: &Patient<'_>) -> Option<Finding> {
-    let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up)?;
+    let rise = rise_of_reward(patient)?;
     let is_far = |change: &&Change| match change.direction {
         Direction::Up => change.after > TWICE * change.before,
         Direction::Down => TWICE * change.after < change.before,

@@ -18,6 +18,8 @@ use super::needs::SAMPLER;
 use crate::analyze::result::{CauseCode, Confidence, Evidence};
 use crate::ingest::Column;
 
+const HINT_FRESH: &str =
+    "bring precision and kernels of both together, or correct with importance weights (TIS, MIS)";
 const HINT: &str = "see whether the sampler gets new weights at every step; then bring precision and kernels of both \
                     together, or correct with importance weights (TIS, MIS)";
 const HINT_FEW: &str = "see whether the trainer scores the very ids that were sampled (texts that are tokenised anew differ at \
@@ -37,10 +39,10 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
         return Finding::Absent;
     }
     let from_the_start = gap.k3_at_start().is_some_and(|k3| k3 > LARGE);
+    // No weights are old, by their version or at the first step.
+    let is_fresh = gap.lag == Some(0) || gap.lag.is_none() && from_the_start;
     let knows_entropy = !patient.plan.stand_in.entropy;
-    let likely = (knows_entropy || gap.kinds.is_some())
-        && gap.k3_of_many() > LARGE
-        && (gap.lag == Some(0) || gap.lag.is_none() && from_the_start);
+    let likely = (knows_entropy || gap.kinds.is_some()) && gap.k3_of_many() > LARGE && is_fresh;
     let ages = match gap.lag {
         None if likely => "; it is there at the first step, where no weights are old".to_owned(),
         None if !patient.has(Column::PolicyVersion) => {
@@ -82,7 +84,11 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
             gap.side.told(),
             gap.told_k3()
         ),
-        if gap.is_of_few() { HINT_FEW } else { HINT },
+        match (gap.is_of_few(), gap.lag.is_none() && from_the_start) {
+            (true, _) => HINT_FEW,
+            (false, true) => HINT_FRESH,
+            (false, false) => HINT,
+        },
         evidence(gap),
     )
     .before(gap.side.end())

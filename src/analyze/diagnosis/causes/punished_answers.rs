@@ -4,6 +4,7 @@
 //! advantage in most of the groups that have right and wrong ones (lower end, 99.9 %), over the run or on
 //! one side of a step; what is right must be known apart from the reward, as a verdict. Where the reward takes
 //! two values and is that verdict in most of these groups, 5 % of groups in which it is the opposite are enough.
+//! Where hacking is likely, it takes nine of ten groups (lower end).
 
 use super::super::patient::{Finding, Patient, found, share_bounds};
 use super::lasting::Counts;
@@ -13,6 +14,7 @@ use crate::analyze::result::{CauseCode, Confidence};
 
 const LIKELY: f64 = 0.05;
 const MOST: f64 = 0.5;
+const NEARLY_ALL: f64 = 0.9;
 const MIXED_GROUPS: &str = "groups with right and wrong answers";
 
 /// Looks for it.
@@ -20,7 +22,8 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     right_is_punished(patient).or_else(|| turned_round(patient))
 }
 
-/// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why.
+/// Groups in which right answers are pushed down. Where another part of the reward is gamed, that is why, unless they
+/// are nearly all: what is gamed is paid for right and wrong answers alike.
 fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
     let right = patient.right().filter(|right| right.part.is_some() && right.is_verdict)?;
     let mut against = Counts::default();
@@ -31,7 +34,7 @@ fn right_is_punished(patient: &Patient<'_>) -> Option<Finding> {
         }
     }
     let share = against.share(MOST).filter(|share| share.lower() > MOST)?;
-    if reward_hacking::examine(patient).is_likely() {
+    if share.lower() <= NEARLY_ALL && reward_hacking::examine(patient).is_likely() {
         return None;
     }
     Some(found(

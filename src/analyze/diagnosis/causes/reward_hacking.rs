@@ -4,7 +4,8 @@
 //! alarms), and how much of the advantage length explains within groups.
 //! Threshold: a part that was damaged while the total rose for good is likely; while the total did
 //! neither it is only possible: then something else may have taken the part away. A part with which the total fell, in as
-//! many steps from there on as before, five at the most (three standard errors), was not given up for it.
+//! many steps from there on as before, five at the most (three standard errors), was not given up for it, nor was one
+//! that responses lost by being cut since the budget for length was lowered (`lowered_budget`).
 //! Without a rise, before any damage or after it, see `paid_for_something_else` and `paid_among_equals`.
 //! Without parts: the reward rose for good while responses were cut or looped, and before that length
 //! explained more than half of the advantage: it was paid for. So it was where cut responses have the higher
@@ -15,8 +16,10 @@
 
 use super::super::damage::NOTICED;
 use super::super::patient::{Finding, Patient, found, number, percent};
+use super::super::same_prompts::quantity;
 use super::super::series::at_the_end;
 use super::super::within_groups::explained;
+use super::lowered_budget;
 use super::paid_among_equals::paid_among_equals;
 use super::paid_for_something_else::paid_for_something_else;
 use super::paid_length::{self, HINT, LENGTH_EXPLAINS};
@@ -27,6 +30,7 @@ use crate::stats::sustained::{Change, Direction};
 
 /// A move of the reward that chance does not make, in standard errors.
 const ERRORS: f64 = 3.0;
+const HALF: f64 = 0.5;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -41,7 +45,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return paid_length::by_length(patient).or_else(|| paid_length::by_course(patient)).unwrap_or(needs);
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
-    let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step);
+    let budget = lowered_budget::examine(patient).and_then(|finding| finding.first_step());
+    let is_cut_off = |damage: &Damage| budget.is_some_and(|from| is_lost_by_cuts(patient, damage, from));
+    let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step) && !is_cut_off(damage);
     let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
     let fallen: Vec<&Damage> = parts.iter().copied().filter(is_alone).collect();
     match (fallen.first(), parts.is_empty()) {
@@ -131,6 +137,19 @@ fn fell_with(patient: &Patient<'_>, step: i64) -> bool {
     let around = patient.series("reward").and_then(|series| series.around(step));
     around
         .is_some_and(|[before, after]| before.value - after.value > ERRORS * before.error.hypot(after.error))
+}
+
+/// Whether finished responses lost less than half of what a part lost since the budget for length was lowered: cut
+/// ones cannot earn it, and nothing was given up.
+fn is_lost_by_cuts(patient: &Patient<'_>, damage: &Damage, lowered: i64) -> bool {
+    let Some(part) = quantity(&damage.signal, &patient.plan.reward_parts) else { return false };
+    let finished = || patient.signs.facts.responses.iter().filter(|fact| fact.truncated == Some(false));
+    let mean = |is_before: bool| {
+        let there = finished().filter(|fact| (fact.step < lowered) == is_before);
+        let [n, sum] = there.filter_map(&part).fold([0.0, 0.0], |[n, sum], value| [n + 1.0, sum + value]);
+        sum / n
+    };
+    damage.from_step >= lowered && mean(true) - mean(false) < HALF * (damage.before - damage.after)
 }
 
 /// What is right, apart from the reward, where it rose for good and did nothing else.

@@ -2,25 +2,29 @@
 //!
 //! Statistic: the energy share of the tokens that S2T silences.
 //! Threshold: a tenth is likely, since silencing them then changes every update, as the verdict's own
-//! sentence says, where they are ten times as large as any token: a policy that is unsure everywhere draws
-//! improbable tokens all the time, and its mask takes what is no exception; a hundredth is possible.
+//! sentence says, where they have ten times the energy of any token with A > 0, as all of them have: a policy that is
+//! unsure everywhere draws improbable tokens all the time, and its mask takes what is no exception; a hundredth is
+//! possible, where they have twice that energy: else they are tokens like the others.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use crate::analyze::result::{CauseCode, Confidence};
 
 const LIKELY: f64 = 0.1;
 const POSSIBLE: f64 = 0.01;
-/// Energy of a silenced token over that of any token.
+/// Energy of a silenced token over that of any token with A > 0.
 const OUTSTANDING: f64 = 10.0;
+const LARGER: f64 = 2.0;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
     let s2t = &patient.analysis.s2t;
     let share = s2t.energy_share.unwrap_or(0.0);
-    if share < POSSIBLE {
+    let among = s2t.silenced as f64 / patient.analysis.totals.positive.max(1) as f64;
+    let times = s2t.positive_energy_share.map_or(0.0, |share| share / among.max(f64::MIN_POSITIVE));
+    if share < POSSIBLE || times < LARGER {
         return Finding::Absent;
     }
-    let is_likely = share >= LIKELY && share >= OUTSTANDING * s2t.fraction;
+    let is_likely = share >= LIKELY && times >= OUTSTANDING;
     let first = patient.analysis.steps.iter().find(|row| row.silenced > 0).map(|row| row.step);
     found(
         CauseCode::SpuriousTokens,
@@ -32,6 +36,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             percent(share)
         ),
         "read them in the case list; if they are artefacts, silence them (S2T)",
-        vec![number("energy share", share), number("silenced tokens", s2t.silenced as f64)],
+        vec![
+            number("energy share", share),
+            number("silenced tokens", s2t.silenced as f64),
+            number("times the energy of a token with A > 0", times),
+        ],
     )
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use super::super::patient::{Finding, Patient, at, counted, found, measured, number};
 use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
+use super::lasting::{Counts, Side};
 use super::phase::FEWEST;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::format::grouped;
@@ -33,6 +34,16 @@ struct AtAge {
     k3: f64,
     /// Mean k3 by group.
     groups: Vec<f64>,
+}
+
+/// The steps to which groups with weights older than the youngest are confined, where that is not chance.
+fn side_of_old(patient: &Patient<'_>, youngest: i64) -> Option<Side> {
+    let mut old = Counts::default();
+    for group in patient.groups() {
+        old.add(group[0].step, group.iter().any(|fact| fact.lag.is_some_and(|lag| lag > youngest)));
+    }
+    let share = old.share(0.0)?;
+    (share.hits == share.of_run[0]).then_some(share.side)
 }
 
 /// The gaps by age, as far as there are enough tokens, and the first step with old weights.
@@ -174,12 +185,14 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
         _ => ("grows with the age of the sampler's weights", String::new()),
     };
     let most = if oldest.is_empty() { "" } else { "at most " };
+    let side = side_of_old(patient, *least).unwrap_or(Side::Whole);
+    let mended = side.end().map(|_| format!("; weights are old{} alone", side.told())).unwrap_or_default();
     found(
         CauseCode::StaleSampler,
         if far - base > LARGE { Confidence::Likely } else { Confidence::Possible },
         first,
         format!(
-            "the gap between trainer and sampler {verb}: engine k3 {} at {}, {oldest}{most}{}{times}",
+            "the gap between trainer and sampler {verb}: engine k3 {} at {}, {oldest}{most}{}{times}{mended}",
             if base > 0.0 { format!("{base:.1e}") } else { "0".into() },
             age(*least),
             k3_at(*worst, far)
@@ -187,6 +200,7 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
         HINT,
         evidence,
     )
+    .before(side.end())
 }
 
 #[cfg(test)]
