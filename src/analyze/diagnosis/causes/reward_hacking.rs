@@ -139,8 +139,8 @@ fn fell_with(patient: &Patient<'_>, step: i64) -> bool {
         .is_some_and(|[before, after]| before.value - after.value > ERRORS * before.error.hypot(after.error))
 }
 
-/// Whether finished responses lost less than half of what a part lost since the budget for length was lowered: cut
-/// ones cannot earn it, and nothing was given up.
+/// Whether finished responses, if there are any, lost less than half of what a part lost since the budget for length
+/// was lowered: cut ones cannot earn it, and nothing was given up.
 fn is_lost_by_cuts(patient: &Patient<'_>, damage: &Damage, lowered: i64) -> bool {
     let Some(part) = quantity(&damage.signal, &patient.plan.reward_parts) else { return false };
     let finished = || patient.signs.facts.responses.iter().filter(|fact| fact.truncated == Some(false));
@@ -149,7 +149,8 @@ fn is_lost_by_cuts(patient: &Patient<'_>, damage: &Damage, lowered: i64) -> bool
         let [n, sum] = there.filter_map(&part).fold([0.0, 0.0], |[n, sum], value| [n + 1.0, sum + value]);
         sum / n
     };
-    damage.from_step >= lowered && mean(true) - mean(false) < HALF * (damage.before - damage.after)
+    let lost = mean(true) - mean(false);
+    damage.from_step >= lowered && (lost.is_nan() || lost < HALF * (damage.before - damage.after))
 }
 
 /// What is right, apart from the reward, where it rose for good and did nothing else.
