@@ -95,6 +95,15 @@ impl<'a> Patient<'a> {
         self.signs.facts.have_siblings()
     }
 
+    /// What is found where only siblings could tell, and they said nothing.
+    pub fn nothing_among_siblings(&self) -> Finding {
+        match (self.has_siblings(), self.has(Column::GroupId)) {
+            (true, _) => Finding::Absent,
+            (false, true) => Finding::NotChecked("several responses a prompt, to hold against each other"),
+            (false, false) => Finding::NotChecked("group_id"),
+        }
+    }
+
     /// What responses are held against each other in: groups, or steps where there are no siblings.
     pub fn units(&self) -> Box<dyn Iterator<Item = &'a [ResponseFact]> + 'a> {
         self.signs.facts.units()

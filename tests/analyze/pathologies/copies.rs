@@ -6,7 +6,7 @@ use stapo_analyze::analyze::result::{CauseCode, RunState, Warning, WarningCode};
 use super::log::Log;
 use super::maker::Maker;
 use super::run::{Fault, Kind, Shape};
-use super::{SHAPE, analysis_of, told};
+use super::{SHAPE, alarms, analysis_of, told};
 
 const LONG: Shape = Shape { steps: 12, length: 40, ..SHAPE };
 
@@ -92,4 +92,27 @@ fn siblings_that_are_copies_are_told() {
         assert_eq!(warning.is_some(), !epochs, "{kind:?}");
         assert!(warning.is_none_or(|w| w.evidence[1].value > 0.45), "{warning:?}");
     }
+}
+
+/// A log without ids of groups, as TRL writes it, in which some responses are exact copies: what is not logged is no
+/// group, and every response is not a group of its own either.
+#[test]
+fn copies_make_no_groups() {
+    let shape = Shape { kind: Kind::NoParts, ..SHAPE };
+    let mut log = Maker::run(Fault::Nothing, shape, 5);
+    for first in (0..log.steps.len()).step_by(3 * shape.group) {
+        copy(&mut log, first, first + 1);
+    }
+    log.groups.clear();
+    log.samples.clear();
+    let found = analysis_of(&log, shape);
+    assert_eq!(found.diagnosis.state, RunState::Healthy, "{}", told(&found));
+    assert!(alarms(&found).is_empty(), "{}", told(&found));
+    for code in [CauseCode::DeadGroups, CauseCode::PhantomAdvantage, CauseCode::UninformativeReward] {
+        let open = found.diagnosis.not_checked.iter().find(|open| open.code == code);
+        assert!(open.is_some_and(|open| open.needs.contains("group_id")), "{code:?}: {}", told(&found));
+    }
+    log.rewards.clear();
+    let found = analysis_of(&log, shape);
+    assert!(alarms(&found).is_empty(), "without rewards: {}", told(&found));
 }

@@ -99,10 +99,14 @@ impl Log {
         let group_ids: Int64Array = self.groups.iter().map(|g| (*g != NO_GROUP).then_some(*g)).collect();
         let mut columns: Vec<(&str, ArrayRef)> = vec![
             ("step", ints(&self.steps)),
-            ("group_id", Arc::new(group_ids)),
-            ("sample_id", ints(&self.samples)),
             ("token_ids", int_rows(&self.ids)),
         ];
+        if !self.groups.is_empty() {
+            columns.push(("group_id", Arc::new(group_ids)));
+        }
+        if !self.samples.is_empty() {
+            columns.push(("sample_id", ints(&self.samples)));
+        }
         columns.push(match self.endings.is_empty() {
             true => ("truncated", Arc::new(BooleanArray::from(self.truncated.clone()))),
             false => ("finish_reason", Arc::new(StringArray::from(self.endings.clone()))),

@@ -108,7 +108,6 @@ impl Collector<'_> {
         if response.hash <= self.signs.probes.cut() {
             self.signs.probes.push(Probe::of(response.hash, (response.key.step, order), trained));
         }
-        // A response without a group is one of its own: it has no siblings.
         let group = match response.id(Column::GroupId) {
             Id::Missing => Mixer::new(response.key.step.cast_unsigned()).with(order),
             id => group_hash(response.key.step, id),
@@ -146,6 +145,7 @@ impl Collector<'_> {
             hash: group.finish(),
             step: response.key.step,
             group: group.word(),
+            alone: *response.id(Column::GroupId) == Id::Missing,
             order,
             sample: response.sample_hash(),
             reward: response.reward,

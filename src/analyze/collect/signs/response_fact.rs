@@ -13,8 +13,10 @@ pub struct ResponseFact {
     pub hash: u32,
     /// Step.
     pub step: i64,
-    /// The group inside the step; of its own where groups are not logged.
+    /// The group inside the step; made of the response where it is not logged.
     pub group: u64,
+    /// Whether its group is not logged: it has no siblings, not even its exact copy.
+    pub alone: bool,
     /// Hash of ids and first values of the response: an order that does not depend on files.
     pub order: u64,
     /// Hash of its own id in the group; 0 where not logged.
@@ -85,5 +87,5 @@ impl Sampled for ResponseFact {
 
 /// Whether two responses are of one group.
 pub fn are_siblings(a: &ResponseFact, b: &ResponseFact) -> bool {
-    (a.step, a.group) == (b.step, b.group)
+    (a.step, a.group) == (b.step, b.group) && !a.alone
 }

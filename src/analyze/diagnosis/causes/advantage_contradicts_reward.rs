@@ -260,12 +260,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         )
         .before(zeroed.side.end());
     }
-    match patient.has_siblings() || 2 * in_line > judged {
+    match 2 * in_line > judged {
         true => Finding::Absent,
         // A fault of some groups leaves the sign of a whole step.
-        false if patient.has(Column::GroupId) => {
-            Finding::NotChecked("several responses a prompt, to hold against each other")
-        }
-        false => Finding::NotChecked("group_id"),
+        false => patient.nothing_among_siblings(),
     }
 }

@@ -42,7 +42,10 @@ impl OneSided {
         };
         let mut without = Counts::default();
         let (mut tries, mut at_median, mut others) = (0, [0_u64; 2], 0);
-        for group in patient.units().filter(learns).filter(|group| !rewarded || rewards_differ(group)) {
+        // One response cannot have both signs.
+        let tells = |group: &&[ResponseFact]| !grouped || group.len() > 1;
+        let units = patient.units().filter(tells).filter(learns);
+        for group in units.filter(|group| !rewarded || rewards_differ(group)) {
             let lacks = |sign: usize| !group.iter().any(|f| f.signs[sign]);
             without.add(group[0].step, lacks(sign));
             tries += 1;

@@ -55,7 +55,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         (None, false) => paid(patient).find(Finding::is_likely).unwrap_or(Finding::Absent),
         (None, true) => {
             let found = paid(patient).find(|finding| !matches!(finding, Finding::Absent));
-            found.or_else(|| paid_length::by_length(patient)).unwrap_or(Finding::Absent)
+            let found = found.or_else(|| paid_length::by_length(patient));
+            // What is paid for before anything fell shows between siblings alone.
+            found.unwrap_or_else(|| patient.nothing_among_siblings())
         }
     }
 }
