@@ -17,7 +17,7 @@ use crate::framework::batch::{BatchKernel, BatchSettings};
 use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
-use crate::ingest::{Column, Limits, Run};
+use crate::ingest::{Column, Limits, Mapping, Run};
 
 use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
@@ -85,6 +85,8 @@ pub struct Plan {
     pub purpose: Purpose,
     /// Parts of the reward, by name.
     pub reward_parts: Vec<String>,
+    /// Whether groups are told by their prompts.
+    pub groups_are_prompts: bool,
     /// Texts of ids.
     pub tokenizer: Option<Tokenizer>,
     /// What is asked beyond the framework.
@@ -218,6 +220,7 @@ impl Plan {
             reward_parts: reward_parts(run),
             purpose,
             tokenizer: None,
+            groups_are_prompts: run.mappings.iter().any(Mapping::groups_are_prompts),
             questions,
             stand_in: StandIn::default(),
         })
@@ -245,6 +248,7 @@ impl Plan {
             reward_parts,
             tokenizer: _,
             questions,
+            groups_are_prompts: _,
             stand_in,
         } = self;
         format!(

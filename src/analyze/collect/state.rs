@@ -116,6 +116,10 @@ impl State {
         let kept_all = self.kept.is_open();
         let several_rows = self.groups.count_responses_once();
         self.questions.siblings.leave_out_copies();
+        let mut signs = CollectedSigns::new(self.signs);
+        if plan.groups_are_prompts {
+            signs.facts.part_larger_groups();
+        }
         Collected {
             several_rows,
             kept_all,
@@ -130,7 +134,7 @@ impl State {
             common: Sample::new(self.common),
             idle: Sample::new(self.idle),
             views: self.views,
-            signs: CollectedSigns::new(self.signs),
+            signs,
             clusters: self.clusters,
             questions: self.questions,
         }

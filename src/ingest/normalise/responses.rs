@@ -7,6 +7,7 @@ use arrow_buffer::ScalarBuffer;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, OpenStart, ResponseColumns};
+use crate::ingest::hash::Mixer;
 use crate::ingest::normalise::quality::{Quality, ValuePlace};
 use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::context::FileContext;
@@ -128,6 +129,9 @@ fn pick(array: &ArrayRef, rows: &[usize]) -> Result<ArrayRef, WrongType> {
 fn transform_id(id: Id, transform: Transform) -> Id {
     match (&id, transform) {
         (Id::Text(uid), Transform::StripIndices) => Id::Text(Arc::from(group_of_uid(uid))),
+        (Id::Text(_), Transform::Digest) => {
+            Id::Text(format!("prompt-{:016x}", Mixer::new(0).with_id(Some(&id)).word()).into())
+        }
         _ => id,
     }
 }

@@ -290,6 +290,11 @@ impl Dialect {
         matches!(self, Self::VerlText)
     }
 
+    /// Whether each function of the reward is a column of its own name, and the prompt is all that tells groups.
+    pub const fn names_reward_functions(self) -> bool {
+        matches!(self, Self::TrlText | Self::SwiftText)
+    }
+
     /// For frameworks that log texts and scalars: how to log the missing per-token columns.
     pub const fn text_only(self) -> Option<&'static str> {
         advice::how_to_log(self)

@@ -29,6 +29,8 @@ pub enum Transform {
     Labels,
     /// verl's `uid_session_index` to its `uid`.
     StripIndices,
+    /// A text to a short id of it.
+    Digest,
 }
 
 /// A raw column behind a canonical one.
@@ -99,6 +101,11 @@ impl Mapping {
     /// Whether the reward of a response is the sum of its tokens' rewards: where nothing else says it.
     pub fn sums_token_rewards(&self) -> bool {
         !self.has(Column::Reward) && self.has(Column::TokenReward)
+    }
+
+    /// Whether groups are told by their prompts.
+    pub fn groups_are_prompts(&self) -> bool {
+        self.get(Column::GroupId).is_some_and(|mapped| mapped.reason == Reason::Fallback)
     }
 
     /// Takes `column` for not there: it holds placeholders only.

@@ -12,7 +12,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
         layout,
         dialect,
         columns: Vec::new(),
-        reward_parts: reward_parts(fields),
+        reward_parts: reward_parts(fields, dialect, layout),
         unused: Vec::new(),
         notes: Vec::new(),
     };
@@ -31,6 +31,9 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
     if user.get(Column::Logprob).is_none() {
         take_probability(fields, layout, &mut mapping);
         mapping.fall_back_to_other_logprob();
+    }
+    if user.get(Column::GroupId).is_none() {
+        group_by_prompt(&mut mapping);
     }
     if mapping.sums_token_rewards() {
         let names = mapping.get(Column::TokenReward).map(source_names).unwrap_or_default();
@@ -104,13 +107,36 @@ fn is_probability(folded: &str) -> bool {
     matches!(folded, "prob" | "probability" | "token_prob" | "old_prob")
 }
 
-fn reward_parts(fields: &[RawField]) -> Vec<(String, String)> {
+/// Columns that are called parts of the reward; of frameworks that name them after functions of the user, all numbers
+/// with a fraction that are nothing else.
+fn reward_parts(fields: &[RawField], dialect: Dialect, layout: Layout) -> Vec<(String, String)> {
+    let by_function = dialect.names_reward_functions() && layout == Layout::Nested;
+    let is_function = |f: &RawField| {
+        by_function
+            && f.shape == Shape::Scalar(Primitive::Float)
+            && !Column::ALL.iter().any(|column| column.is_called(&f.name))
+    };
     let part = |f: &RawField| {
-        let name = f.name.strip_prefix("reward/").or_else(|| f.name.strip_prefix("rewards/"))?;
+        let called = f.name.strip_prefix("reward/").or_else(|| f.name.strip_prefix("rewards/"));
+        let name = called.or_else(|| is_function(f).then_some(f.name.as_str()))?;
         matches!(f.shape, Shape::Scalar(Primitive::Float | Primitive::Int | Primitive::Bool))
             .then(|| (f.name.clone(), name.to_owned()))
     };
     fields.iter().filter_map(part).collect()
+}
+
+/// Where a framework writes no ids of groups, the responses to one prompt at one step are a group.
+fn group_by_prompt(mapping: &mut Mapping) {
+    let names_none = mapping.dialect.names_reward_functions() && !mapping.has(Column::GroupId);
+    let prompt = mapping.get(Column::PromptText).and_then(|mapped| mapped.sources.first());
+    let Some(prompt) = prompt.filter(|_| names_none && mapping.layout == Layout::Nested) else { return };
+    let source = RawSource { transform: Transform::Digest, ..prompt.clone() };
+    mapping.notes.push(format!(
+        "{} logs no ids of groups: responses with the same `{}` at a step are one (--map group_id= to have none)",
+        mapping.dialect.name(),
+        source.name
+    ));
+    mapping.insert(Mapped { column: Column::GroupId, sources: vec![source], reason: Reason::Fallback });
 }
 
 fn guess(

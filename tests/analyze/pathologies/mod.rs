@@ -22,6 +22,7 @@ mod policy;
 mod run;
 mod scales;
 mod table;
+mod trl;
 mod unpaid;
 mod windows;
 

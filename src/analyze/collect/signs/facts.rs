@@ -1,5 +1,8 @@
 //! The responses that were kept, settled: what is looked at within groups.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::outliers::{Outlier, bound_outliers};
 pub use super::response_fact::ResponseFact;
 use super::response_fact::are_siblings;
@@ -30,6 +33,19 @@ impl ResponseFacts {
         let ages_are_steps = count_ages(&mut responses);
         let outliers = bound_outliers(&mut responses);
         Self { responses, level, rounding, outliers, ages_are_steps }
+    }
+
+    /// Where groups are told by their prompts, one that is larger than they mostly are is several: a prompt may be drawn
+    /// twice in a step. Nobody knows which of its responses were held against each other, so they stand alone.
+    pub fn part_larger_groups(&mut self) {
+        let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+        self.groups().for_each(|group| *sizes.entry(group.len()).or_default() += 1);
+        let usual =
+            sizes.iter().max_by_key(|(size, groups)| (**groups, Reverse(**size))).map(|(size, _)| *size);
+        let Some(usual) = usual else { return };
+        for group in self.responses.chunk_by_mut(are_siblings).filter(|group| group.len() > usual) {
+            group.iter_mut().for_each(|fact| fact.alone = true);
+        }
     }
 
     /// The groups, each with its responses.

@@ -107,3 +107,18 @@ fn equal_rewards_relative_to_their_group_have_no_advantage() {
     let other = [0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.0];
     assert_eq!(left_over(other, 0.0), 60, "of a reward that is not logged");
 }
+
+/// By its prompt, group 3 of each step is twice as large as the others: it is two groups.
+#[test]
+fn groups_that_are_larger_than_most_are_none() {
+    let responses = |step: i64, group: u64| {
+        let size = if group == 3 { 8 } else { 4 };
+        (0..size).map(move |order| ResponseFact { step, group, order, ..Default::default() })
+    };
+    let all = (0..2).flat_map(|step| (0..4).flat_map(move |group| responses(step, group))).collect();
+    let mut facts = ResponseFacts { responses: all, ..Default::default() };
+    facts.part_larger_groups();
+    let sizes: Vec<usize> = facts.groups().map(<[ResponseFact]>::len).collect();
+    let of_step = [4, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1];
+    assert_eq!(sizes, [of_step, of_step].concat());
+}
