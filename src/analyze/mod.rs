@@ -21,6 +21,7 @@ mod settings;
 mod shards;
 pub(crate) mod texts;
 mod tokenizer_json;
+mod training;
 mod write;
 
 pub use condition::Condition;
@@ -41,6 +42,7 @@ use finish::Scan;
 use finish::second_look::{LookAgain, Reread};
 use plan::Plan;
 use shards::Gathered;
+use training::of_training;
 
 /// Analyses a whole run.
 ///
@@ -65,6 +67,7 @@ pub fn analyze_with_flagged(
     settings: &AnalyzeSettings,
     progress: &dyn Progress,
 ) -> Result<(RunAnalysis, FlaggedTokens)> {
+    let run = &*of_training(run)?;
     let plan = Plan::new(run, settings, Purpose::Report)?;
     let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
     let look = Reread { run, progress };
@@ -100,6 +103,7 @@ pub fn analyze_cached(
     cache: &Cache,
     progress: &dyn Progress,
 ) -> Result<(RunAnalysis, FlaggedTokens, CacheUse)> {
+    let run = &*of_training(run)?;
     let plan = Plan::with_ids(run, settings, Purpose::Report, |run| cache.largest_id(run))?;
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };
@@ -115,6 +119,7 @@ pub fn analyze_for_comparison(
     settings: &AnalyzeSettings,
     progress: &dyn Progress,
 ) -> Result<ComparedRun> {
+    let run = &*of_training(run)?;
     let plan = Plan::new(run, settings, Purpose::Comparison)?;
     let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
     let look = Reread { run, progress };
@@ -129,6 +134,7 @@ pub fn analyze_for_comparison_cached(
     cache: &Cache,
     progress: &dyn Progress,
 ) -> Result<(ComparedRun, CacheUse)> {
+    let run = &*of_training(run)?;
     let plan = Plan::with_ids(run, settings, Purpose::Comparison, |run| cache.largest_id(run))?;
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };

@@ -190,6 +190,8 @@ impl Plan {
         let temperature = settings.temperature.unwrap_or(1.0);
         let mut columns = COLUMNS.to_vec();
         columns.extend(questions::COLUMNS);
+        // Where it comes too late to be read, responses of evaluation would count as trained on: that is refused.
+        columns.push(Column::Split);
         let questions = Questions::new(run, settings, clip, purpose)?;
         columns.extend(questions.dimensions.iter().filter_map(Dimension::column));
         if !vocabulary.texts {
@@ -218,9 +220,9 @@ impl Plan {
             limits: settings.limits,
             memory: run.settings.limits,
             reward_parts: reward_parts(run),
+            groups_are_prompts: run.mappings.iter().any(Mapping::groups_are_prompts),
             purpose,
             tokenizer: None,
-            groups_are_prompts: run.mappings.iter().any(Mapping::groups_are_prompts),
             questions,
             stand_in: StandIn::default(),
         })
@@ -246,9 +248,9 @@ impl Plan {
             memory: _,
             purpose,
             reward_parts,
+            groups_are_prompts: _,
             tokenizer: _,
             questions,
-            groups_are_prompts: _,
             stand_in,
         } = self;
         format!(

@@ -27,6 +27,7 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         limits: Limits::of(arguments.max_memory),
         pool: arguments.pool,
         steps: None,
+        training_only: false,
         growing: false,
         unit_tokens: arguments.unit_tokens,
     })

@@ -16,6 +16,7 @@ mod parquet;
 mod portable_batch;
 mod scan;
 mod schema;
+mod scope;
 mod step_range;
 mod turns;
 mod values;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod diagnosis;
+mod evaluation;
 mod exact;
 mod invariance;
 mod limits;

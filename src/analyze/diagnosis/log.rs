@@ -6,7 +6,7 @@ use super::series::evidence;
 use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{Cause, CauseCode, Confidence, RunCore, VocabularySource, Warning, WarningCode};
-use crate::format::{grouped, words};
+use crate::format::{counted, grouped, words};
 use crate::ingest::{Column, Run, WARN_SHARE};
 
 /// Shares and differences above these are worth a warning.
@@ -20,6 +20,7 @@ const NAME: usize = 80;
 pub fn warnings(run: &Run, analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
     warnings.extend(repeated_ids(analysis));
+    warnings.extend(left_out(analysis));
     warnings.extend(mismatch(analysis, drawn, causes));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
@@ -80,6 +81,19 @@ fn repeated_ids(analysis: &RunCore) -> Option<Warning> {
         ),
         hint: "a restart that logged steps again? Keep the later responses of these steps; turns in rows of their own? Log `turn` by token; ids that are not of responses can be dropped (--map sample_id=)".into(),
         evidence: vec![evidence(None, "responses", responses as f64)],
+    })
+}
+
+fn left_out(analysis: &RunCore) -> Option<Warning> {
+    let responses = analysis.provenance.evaluation_responses?;
+    Some(Warning {
+        code: WarningCode::IngestNote,
+        message: format!(
+            "left out: {} of evaluation (`split`), from which nothing is learned",
+            counted(responses, "response", "responses")
+        ),
+        hint: "if that is wrong, drop the column: --map split=".into(),
+        evidence: vec![evidence(None, "responses of evaluation", responses as f64)],
     })
 }
 

@@ -17,7 +17,7 @@ pub fn provenance(
     plan: &Plan,
     totals: &Totals,
     token_text: Option<String>,
-    repeated_ids: u64,
+    quality: &Quality,
     statements: Vec<String>,
 ) -> Provenance {
     let mut files: Vec<FileReport> = run
@@ -60,7 +60,8 @@ pub fn provenance(
         clip: plan.clip.map(|clip| [clip.low, clip.high]),
         temperature: plan.temperature,
         token_text,
-        repeated_ids: Some(repeated_ids).filter(|n| *n > 0),
+        repeated_ids: Some(quality.repeated_ids).filter(|n| *n > 0),
+        evaluation_responses: Some(quality.evaluation).filter(|n| *n > 0),
         statements,
     }
 }

@@ -13,6 +13,7 @@ use super::result::partial::{Partial, PartialAnalysis};
 use super::result::{RunCore, VerdictState};
 use super::settings::AnalyzeSettings;
 use super::shards::{Cache, Gathered};
+use super::training::of_training;
 use crate::error::Result;
 use crate::ingest::{ALL_UNITS, Column, Progress, Run};
 
@@ -43,6 +44,7 @@ pub fn analyze_partial(
     cache: Option<&Cache>,
     progress: &dyn Progress,
 ) -> Result<PartialAnalysis> {
+    let run = &*of_training(run)?;
     let (plan, gathered) = match cache {
         None => {
             let plan = Plan::partial(run, settings, super::plan::largest_id)?;

@@ -39,6 +39,9 @@ pub struct Provenance {
     /// Responses with the step, group and sample of another one and other values, about; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated_ids: Option<u64>,
+    /// Responses of evaluation, by `split`, which are left out; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation_responses: Option<u64>,
     /// What is approximate, and by how much at most.
     pub statements: Vec<String>,
 }

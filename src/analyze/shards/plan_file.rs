@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::producer::producer;
 use crate::analyze::plan::{KnownVocabulary, Plan, Purpose};
 use crate::analyze::settings::AnalyzeSettings;
+use crate::analyze::training::of_training;
 use crate::error::{Error, PartFault, Result};
 use crate::ingest::{ALL_UNITS, PlannedRun, Run, UnitTable};
 use crate::parts::{FORMAT, Fingerprint, PartHeader, Producer, place};
@@ -37,6 +38,7 @@ impl ShardPlan {
     /// scan units, which may be inside of files and of responses.
     pub fn new(run: &Run, settings: &AnalyzeSettings, purpose: Purpose, shard_tokens: u64) -> Result<Self> {
         run.refuse_annotated("a plan")?;
+        let run = &*of_training(run)?;
         let plan = Plan::new(run, settings, purpose)?;
         let vocabulary = KnownVocabulary {
             size: plan.vocab_size,

@@ -22,6 +22,7 @@ use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Dialect;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};
 use crate::ingest::schema::user_map::UserMap;
+use crate::ingest::scope::Scope;
 use crate::ingest::step_range::StepRange;
 
 /// A run that was opened and understood once.
@@ -34,6 +35,7 @@ pub struct PlannedRun {
     map: Vec<(Column, Option<(String, Transform)>)>,
     unit_tokens: u64,
     steps: Option<StepRange>,
+    training_only: bool,
     files: Vec<PlannedFile>,
     mappings: Vec<PlannedMapping>,
     skipped: Vec<Skipped>,
@@ -137,6 +139,7 @@ impl PlannedRun {
             map: run.settings.map.entries().collect(),
             unit_tokens: run.settings.unit_tokens,
             steps: run.settings.steps,
+            training_only: run.settings.training_only,
             files: run.files.iter().enumerate().map(file).collect(),
             mappings: run.mappings.iter().map(Into::into).collect(),
             skipped: run.skipped.clone(),
@@ -149,6 +152,7 @@ impl PlannedRun {
     pub fn open(&self, units: &Range<usize>, threads: usize) -> Result<Run> {
         let limits = Limits::of(self.max_memory);
         let map = UserMap::of(self.map.iter().cloned());
+        let scope = Scope { steps: self.steps, training_only: self.training_only };
         let mut files = Vec::with_capacity(self.files.len());
         let mut next = 0;
         for (number, planned) in self.files.iter().enumerate() {
@@ -162,7 +166,7 @@ impl PlannedRun {
                     (stored, Source::Elsewhere { units: planned.units }, planned.identity.clone())
                 }
             };
-            files.push(planned.file(number, self.steps, (stored, source, identity)));
+            files.push(planned.file(number, scope, (stored, source, identity)));
         }
         let settings = IngestSettings {
             allow_missing: self.allow_missing,
@@ -170,6 +174,7 @@ impl PlannedRun {
             pool: self.pool,
             unit_tokens: self.unit_tokens,
             steps: self.steps,
+            training_only: self.training_only,
             threads,
             limits,
             ..IngestSettings::default()
@@ -211,7 +216,7 @@ impl PlannedFile {
     fn file(
         &self,
         number: usize,
-        steps: Option<StepRange>,
+        scope: Scope,
         (stored, source, identity): (Stored, Source, FileIdentity),
     ) -> RunFile {
         RunFile {
@@ -221,7 +226,7 @@ impl PlannedFile {
                 step: self.step,
                 alignment: self.alignment,
                 entropy_in_bits: self.entropy_in_bits,
-                steps,
+                scope,
                 conventions: Default::default(),
             },
             stored,

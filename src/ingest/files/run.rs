@@ -187,6 +187,13 @@ impl Run {
         })
     }
 
+    /// Leaves out what is of evaluation from now on.
+    pub(crate) fn leave_out_evaluation(&mut self) {
+        self.settings.training_only = true;
+        let scope = self.settings.scope();
+        self.files.iter_mut().for_each(|file| file.context.scope = scope);
+    }
+
     /// The file's name, for messages.
     pub fn file_name(&self, file: u32) -> String {
         self.files.get(file as usize).map_or(String::new(), |f| f.context.path.display().to_string())
@@ -223,7 +230,7 @@ impl Run {
                     step: file.log.step,
                     alignment,
                     entropy_in_bits: self.settings.entropy_in_bits,
-                    steps: self.settings.steps,
+                    scope: self.settings.scope(),
                     conventions: Default::default(),
                 },
                 stored: file.log.stored.clone(),

@@ -3,6 +3,7 @@
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::user_map::UserMap;
+use crate::ingest::scope::Scope;
 use crate::ingest::step_range::StepRange;
 
 /// How a log is read.
@@ -24,6 +25,8 @@ pub struct IngestSettings {
     pub pool: bool,
     /// The steps to read; all where none are named.
     pub steps: Option<StepRange>,
+    /// Leave out responses of evaluation, by `split`. An analysis decides on it by itself.
+    pub training_only: bool,
     /// The run goes on: what is not complete yet is left out and said, not refused.
     pub growing: bool,
     /// Tokens of a scan unit at least, which one worker reads at a time; 0 is what is fast.
@@ -31,6 +34,11 @@ pub struct IngestSettings {
 }
 
 impl IngestSettings {
+    /// Which responses are read.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope { steps: self.steps, training_only: self.training_only }
+    }
+
     /// The number of worker threads to use.
     pub fn worker_count(&self) -> usize {
         let wanted = match self.threads {

@@ -60,7 +60,7 @@ pub fn normalise(
             }
         }
     }
-    let asked = context.asked(&responses.step).map(|asked| tokens::spread(&asked, &offsets));
+    let asked = context.asked(&responses).map(|asked| tokens::spread(&asked, &offsets));
     // What it leaves open is settled once responses are whole and their ends are cut.
     let mask = tokens::merge_masks(masks.into_iter());
     // The first may have begun before, the last may go on: they are judged when they are put together.

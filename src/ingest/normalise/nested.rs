@@ -87,7 +87,7 @@ pub fn normalise(
     let (mask_sources, sources): (Vec<_>, Vec<_>) =
         sources.into_iter().partition(|s| s.column == Column::Mask);
     let spread = sequence_masks.iter().map(|flags| tokens::spread(flags, &offsets));
-    let asked = context.asked(&responses.step).map(|asked| tokens::spread(&asked, &offsets));
+    let asked = context.asked(&responses).map(|asked| tokens::spread(&asked, &offsets));
     let of_tokens = mask_sources.iter().map(|s| s.flags(context)).collect::<Result<Vec<_>>>()?;
     let mask = tokens::merge_masks(of_tokens.into_iter().chain(spread))
         .map(|mask| tokens::settle_mask(mask, asked.as_deref(), quality));

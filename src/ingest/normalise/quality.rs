@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
 use crate::ingest::schema::columns::{Column, Kind, Level, PerColumn};
 use crate::ingest::schema::mapping::Mapping;
-use crate::ingest::step_range::StepRange;
+use crate::ingest::scope::Scope;
 
 /// Share of missing or bad values above which a warning is due.
 pub const WARN_SHARE: f64 = 0.01;
@@ -81,6 +81,8 @@ pub struct Quality {
     /// Trained tokens and responses: the values a column would have if all files and batches had it.
     tokens: u64,
     responses: u64,
+    /// Responses of evaluation that were left out.
+    pub evaluation: u64,
     /// Values that are not a column's own: another one stands for them.
     stood_for: PerColumn<u64>,
     /// Responses with the ids of another one and other values, about; known once all are read.
@@ -131,22 +133,24 @@ impl Quality {
         self.columns.iter()
     }
 
-    /// Counts the values that columns could have in a batch, whether or not it has them; of the steps
+    /// Counts the values that columns could have in a batch, whether or not it has them; of the responses
     /// that are asked for.
-    pub fn saw(&mut self, batch: &TokenBatch, mapping: &Mapping, asked: Option<StepRange>) {
+    pub(crate) fn saw(&mut self, batch: &TokenBatch, mapping: &Mapping, scope: Scope) {
         let trained = |tokens: Range<usize>| {
             batch.mask().map_or(tokens.len(), |m| m[tokens].iter().filter(|f| **f == 1).count()) as u64
         };
-        let is_asked = |i: usize| asked.is_none_or(|asked| asked.contains(batch.responses.step[i]));
-        let (trained, responses) = match asked {
-            None => (trained(0..batch.token_count()), batch.len()),
-            Some(_) => {
+        let is_asked = |i: usize| scope.contains(&batch.responses, i);
+        let (trained, responses) = match scope.is_all() {
+            true => (trained(0..batch.token_count()), batch.len()),
+            false => {
                 let those = (0..batch.len()).filter(|i| is_asked(*i));
                 (those.clone().map(|i| trained(batch.range(i))).sum(), those.count())
             }
         };
-        let open = batch.responses.open_start.is_some() && is_asked(0);
-        let responses = responses as u64 - u64::from(open);
+        let begun = batch.responses.open_start.is_some();
+        let responses = responses as u64 - u64::from(begun && is_asked(0));
+        let is_left_out = |i: &usize| scope.leaves_out_evaluation(&batch.responses, *i);
+        self.evaluation += (usize::from(begun)..batch.len()).filter(is_left_out).count() as u64;
         self.tokens += trained;
         self.responses += responses;
         for mapped in mapping.columns.iter().filter(|m| leaves_a_gap(m.column)) {
@@ -161,10 +165,11 @@ impl Quality {
     }
 
     /// Counts the first response of a batch and its own values, where that was left for when it is
-    /// known where it begins; of the steps that are asked for.
-    pub fn began(&mut self, batch: &mut TokenBatch, asked: Option<StepRange>) {
-        let Some(start) = batch.responses.open_start.take() else { return };
-        if !batch.responses.step.first().is_some_and(|step| asked.is_none_or(|asked| asked.contains(*step))) {
+    /// known where it begins; of the responses that are asked for.
+    pub(crate) fn began(&mut self, batch: &mut TokenBatch, scope: Scope) {
+        let Some(start) = batch.responses.open_start.take().filter(|_| !batch.is_empty()) else { return };
+        self.evaluation += u64::from(scope.leaves_out_evaluation(&batch.responses, 0));
+        if !scope.contains(&batch.responses, 0) {
             return;
         }
         self.responses += 1;
@@ -214,6 +219,7 @@ impl Quality {
         }
         self.tokens += other.tokens;
         self.responses += other.responses;
+        self.evaluation += other.evaluation;
         for (column, values) in other.stood_for.iter() {
             *self.stood_for.get_or_default(column) += values;
         }

@@ -68,7 +68,7 @@ pub fn read(
     };
     out.open_start =
         (begun && !rows.is_empty()).then(|| OpenStart { row: row_of(0), ..OpenStart::default() });
-    let asked = context.asked(&out.step);
+    let asked = context.asked(&out);
     let place = |i: usize| ValuePlace { file: context.file, row: row_of(i), position: 0 };
     for (column, array) in floats {
         let counted = |i: usize| asked.as_ref().is_none_or(|asked| asked[i] == 1);

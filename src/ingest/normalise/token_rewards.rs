@@ -13,7 +13,7 @@ pub fn sum(batch: &mut TokenBatch, mapping: &Mapping, context: &FileContext, qua
         return;
     }
     batch.sum_token_rewards();
-    let asked = context.asked(&batch.responses.step);
+    let asked = context.asked(&batch.responses);
     let is_asked = |i: &usize| asked.as_ref().is_none_or(|asked| asked[*i] == 1);
     let rewards = batch.responses.floats.get(Column::Reward);
     let is_null = |i: usize| rewards.is_none_or(|rewards| rewards[i].is_nan());

@@ -102,7 +102,7 @@ impl Decoder<'_> {
         emit: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<bool> {
         self.origin.first_response += batch.len() as u64;
-        quality.saw(&batch, &self.selection.mapping, self.run.settings.steps);
+        quality.saw(&batch, &self.selection.mapping, self.run.settings.scope());
         batch.derive_new_logprob();
         emit(Piece::Whole(batch))?;
         Ok(self.watch.is_stopped())
@@ -175,7 +175,7 @@ impl Decoder<'_> {
                 let mut batch = long::normalise(&rows, mapping, context, origin, row, quality)?;
                 row += rows.num_rows() as u64;
                 read.up_to(row);
-                quality.saw(&batch, mapping, run.settings.steps);
+                quality.saw(&batch, mapping, run.settings.scope());
                 batch.derive_new_logprob();
                 let mut pass = |batch| split_first(run, batch, &mut began, quality, emit);
                 assembler.push(batch, &mut pass)?;
@@ -201,17 +201,17 @@ impl Decoder<'_> {
 pub fn complete(run: &Run, batch: &mut TokenBatch, quality: &mut Quality) {
     let Some(file) = run.files.get(batch.origin.file as usize).filter(|_| !batch.is_empty()) else { return };
     let mapping = run.mapping_of(file);
-    let steps = run.settings.steps;
-    quality.began(batch, steps);
+    let scope = run.settings.scope();
+    quality.began(batch, scope);
     let cut = ends::cut(batch, file.context.alignment, mapping.has(Column::PromptIds));
     if let Some(mask) = batch.tokens.flags.take(Column::Mask) {
-        let asked = file.context.asked(&batch.responses.step);
+        let asked = file.context.asked(&batch.responses);
         let asked = asked.map(|asked| tokens::spread(&asked, &batch.offsets));
         batch.tokens.flags.set(Column::Mask, tokens::settle_mask(mask, asked.as_deref(), quality));
     }
     // What was cut off may have hidden that the rest is a placeholder.
     for response in 0..if cut { batch.len() } else { 1 } {
-        let asked = steps.is_none_or(|steps| steps.contains(batch.responses.step[response]));
+        let asked = scope.contains(&batch.responses, response);
         sanitize::judge_whole(batch, response, !mapping.has(Column::LogprobNew), asked, quality);
     }
     batch.derive_policy_version();

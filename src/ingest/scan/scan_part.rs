@@ -53,10 +53,11 @@ impl ScanPart {
         self.counts.keys().copied().eq(units)
     }
 
-    /// The responses that may go on in other units, of the steps that are asked for, as if they did not.
+    /// The responses that may go on in other units, of those that are asked for, as if they did not.
     pub fn open_ends(&self, run: &Run) -> impl Iterator<Item = TokenBatch> {
-        let asked = |step: &i64| run.settings.steps.is_none_or(|r| r.contains(*step));
-        let ends = self.stitcher.open_ends().filter(move |end| end.responses.step.iter().all(asked));
+        let scope = run.settings.scope();
+        let is_asked = move |end: &&TokenBatch| (0..end.len()).all(|i| scope.contains(&end.responses, i));
+        let ends = self.stitcher.open_ends().filter(is_asked);
         ends.cloned().map(|mut end| {
             complete(run, &mut end, &mut Quality::default());
             end
@@ -73,7 +74,7 @@ impl ScanPart {
         for (file, rows) in conventions {
             self.conventions.entry(file).or_insert(rows).merge(rows);
         }
-        let filter = StepFilter::new(run.settings.steps);
+        let filter = StepFilter::new(run.settings.scope());
         let joined = &mut self.quality;
         let mut pass = |mut batch| {
             complete(run, &mut batch, joined);
@@ -87,7 +88,7 @@ impl ScanPart {
     /// Ends the scan: passes on what is still open, and fails where the files are not of one run.
     pub fn close(mut self, run: &Run, units: &UnitTable, emit: &mut Emit<'_>) -> Result<(Quality, RowIndex)> {
         let stitcher = std::mem::take(&mut self.stitcher);
-        let filter = StepFilter::new(run.settings.steps);
+        let filter = StepFilter::new(run.settings.scope());
         let joined = &mut self.quality;
         let mut pass = |mut batch| {
             complete(run, &mut batch, joined);

@@ -34,11 +34,13 @@ pub struct Selection {
     wanted: Vec<Column>,
     /// Whether prompts are read once for the responses of a group that follow each other.
     prompts_by_group: bool,
+    /// Whether responses of evaluation are left out.
+    training_only: bool,
 }
 
 impl Selection {
-    /// The part of `mapping` that is wanted.
-    pub fn new(mapping: &Mapping, wanted: Wanted<'_>) -> Self {
+    /// The part of `mapping` that is wanted; with what tells training from evaluation, where that is asked for.
+    pub fn new(mapping: &Mapping, wanted: Wanted<'_>, training_only: bool) -> Self {
         let mut projected = mapping.clone();
         let wants = |column: Column| wanted.columns.contains(&column);
         let from_ratio = wants(Column::LogprobNew) && !mapping.has(Column::LogprobNew);
@@ -46,6 +48,7 @@ impl Selection {
         let needed = |c: Column| match c {
             Column::Ratio => from_ratio,
             Column::TokenVersion if by_token => true,
+            Column::Split if training_only => true,
             Column::TokenReward if wants(Column::Reward) && mapping.sums_token_rewards() => true,
             c => wants(c) || STRUCTURE.contains(&c),
         };
@@ -65,7 +68,7 @@ impl Selection {
             projected.columns.push(first.clone());
         }
         let prompts_by_group = wanted.prompts_by_group;
-        Self { mapping: projected, wanted: wanted.columns.to_vec(), prompts_by_group }
+        Self { mapping: projected, wanted: wanted.columns.to_vec(), prompts_by_group, training_only }
     }
 
     /// Fails where a column that is wanted has its first value after the columns were settled: the
@@ -79,7 +82,7 @@ impl Selection {
     ) -> Result<()> {
         let Some(mapping) = resolve(fields, self.mapping.dialect, map) else { return Ok(()) };
         let wanted = Wanted { columns: &self.wanted, prompts_by_group: self.prompts_by_group };
-        let now = Self::new(&mapping, wanted).mapping;
+        let now = Self::new(&mapping, wanted, self.training_only).mapping;
         for field in late {
             let is_late = |m: &&Mapped| m.sources.iter().any(|s| s.name == field.name);
             let column = now.columns.iter().find(is_late).map(|m| m.column.name().to_owned());

@@ -19,6 +19,7 @@ use crate::ingest::scan::unit_table::UnitTable;
 use crate::ingest::scan::units::Unit;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::{Progress, Watch};
+use crate::ingest::scope::Scope;
 use crate::ingest::turns::Turns;
 
 /// What a scan gives.
@@ -56,12 +57,16 @@ impl<'a> Shared<'a> {
             counts: Mutex::default(),
             table,
             units,
-            selections: run.mappings.iter().map(|m| Selection::new(m, wanted)).collect(),
+            selections: run
+                .mappings
+                .iter()
+                .map(|m| Selection::new(m, wanted, run.settings.training_only))
+                .collect(),
             run,
             next: AtomicUsize::new(0),
             watch: Watch::new(progress),
             stitcher: Mutex::default(),
-            steps: StepFilter::new(run.settings.steps),
+            steps: StepFilter::new(run.settings.scope()),
             failed: Mutex::new(None),
             keys: Mutex::default(),
             turns: Arc::default(),
@@ -95,12 +100,18 @@ impl<'a> Shared<'a> {
         let place = self.place(number);
         self.begin_ahead(place);
         let is_one_run = !self.run.settings.pool;
+        let training = Scope { steps: None, ..self.run.settings.scope() };
         let mut pass = |piece: Piece| {
             // A response at the border of a file may have its rest in another.
             if let (true, Piece::Whole(batch)) = (is_one_run, &piece)
                 && let Ok(mut keys) = self.keys.lock()
             {
-                keys.add(batch, self.run.files.len() > 1);
+                let several = self.run.files.len() > 1;
+                // An evaluation may have the ids of what is trained on.
+                match training.stretches(&batch.responses)[..] {
+                    [ref all] if *all == (0..batch.len()) => keys.add(batch, several),
+                    ref parts => parts.iter().for_each(|part| keys.add(&batch.slice(part.clone()), several)),
+                }
             }
             self.watch.tokens(piece.batch().token_count() as u64);
             emit(piece)

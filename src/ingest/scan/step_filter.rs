@@ -1,35 +1,39 @@
-//! Lets only the responses of some steps through.
+//! Lets only the responses through that are asked for.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
+use crate::ingest::scope::Scope;
 use crate::ingest::step_range::StepRange;
 
-/// Lets through what belongs to the steps asked for, and remembers which steps there are.
+/// Lets through what is asked for, and remembers which steps there are.
 pub struct StepFilter {
-    range: Option<StepRange>,
+    scope: Scope,
     lowest: AtomicI64,
     highest: AtomicI64,
     passed: AtomicI64,
 }
 
 impl StepFilter {
-    pub fn new(range: Option<StepRange>) -> Self {
+    pub fn new(scope: Scope) -> Self {
         let (lowest, highest) = (AtomicI64::new(i64::MAX), AtomicI64::new(i64::MIN));
-        Self { range, lowest, highest, passed: AtomicI64::new(0) }
+        Self { scope, lowest, highest, passed: AtomicI64::new(0) }
     }
 
     /// Passes on the responses of a batch that are asked for.
     pub fn pass(&self, batch: &TokenBatch, accept: &mut dyn FnMut(&TokenBatch) -> Result<()>) -> Result<()> {
-        let Some(range) = self.range else { return accept(batch) };
-        let steps = &batch.responses.step;
-        for step in steps {
-            self.lowest.fetch_min(*step, Ordering::Relaxed);
-            self.highest.fetch_max(*step, Ordering::Relaxed);
+        if self.scope.is_all() {
+            return accept(batch);
         }
-        for part in stretches(steps, range) {
+        let steps = &batch.responses.step;
+        if self.scope.steps.is_some() {
+            for step in steps {
+                self.lowest.fetch_min(*step, Ordering::Relaxed);
+                self.highest.fetch_max(*step, Ordering::Relaxed);
+            }
+        }
+        for part in self.scope.stretches(&batch.responses) {
             self.passed.fetch_add(1, Ordering::Relaxed);
             if part == (0..steps.len()) { accept(batch) } else { accept(&batch.slice(part)) }?;
         }
@@ -38,9 +42,9 @@ impl StepFilter {
 
     /// The same for a response that is passed on as a whole.
     pub fn pass_on(&self, batch: TokenBatch, emit: &mut dyn FnMut(TokenBatch) -> Result<()>) -> Result<()> {
-        match self.range {
-            None => emit(batch),
-            Some(_) => self.pass(&batch, &mut |batch| emit(batch.clone())),
+        match self.scope.is_all() {
+            true => emit(batch),
+            false => self.pass(&batch, &mut |batch| emit(batch.clone())),
         }
     }
 
@@ -87,30 +91,5 @@ impl StepsSeen {
             message: format!("no response belongs to {range}"),
             hint: format!("{there}; give other --steps"),
         })
-    }
-}
-
-/// The stretches of responses whose step is asked for.
-fn stretches(steps: &[i64], range: StepRange) -> Vec<Range<usize>> {
-    let inside = |step: &i64| range.contains(*step);
-    let mut start = 0;
-    let runs = steps.chunk_by(|a, b| inside(a) == inside(b)).map(|run| {
-        start += run.len();
-        (start - run.len()..start, run.first().is_some_and(inside))
-    });
-    runs.filter(|(_, inside)| *inside).map(|(range, _)| range).collect()
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stretches_are_those_of_the_steps() {
-        let range = StepRange { first: 2, last: 3 };
-        assert_eq!(stretches(&[1, 2, 3, 3, 4, 2, 9], range), [1..4, 5..6]);
-        assert_eq!(stretches(&[2, 3], range).first(), Some(&(0..2)));
-        assert_eq!(stretches(&[1, 9], range), Vec::<Range<usize>>::new());
     }
 }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::ingest::batch::ResponseColumns;
 use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::conventions::{Conventions, FirstRows};
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
-use crate::ingest::step_range::StepRange;
+use crate::ingest::scope::Scope;
 
 /// How list values are brought onto tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,17 +35,20 @@ pub struct FileContext {
     pub alignment: AlignmentRule,
     /// Whether entropies are logged in bits.
     pub entropy_in_bits: bool,
-    /// The steps that are asked for: what is missing elsewhere does not count.
-    pub steps: Option<StepRange>,
+    /// Which responses are asked for: what is missing elsewhere does not count.
+    pub scope: Scope,
     /// What its rows look like so far.
     pub conventions: Arc<Conventions>,
 }
 
 impl FileContext {
-    /// Whether responses belong to the steps that are asked for, 1 or 0; `None` where all do.
-    pub fn asked(&self, steps: &[i64]) -> Option<Vec<u8>> {
-        let range = self.steps?;
-        let asked: Vec<u8> = steps.iter().map(|step| u8::from(range.contains(*step))).collect();
+    /// Whether responses are asked for, 1 or 0; `None` where all are.
+    pub fn asked(&self, responses: &ResponseColumns) -> Option<Vec<u8>> {
+        if self.scope.is_all() {
+            return None;
+        }
+        let is_asked = |response| u8::from(self.scope.contains(responses, response));
+        let asked: Vec<u8> = (0..responses.step.len()).map(is_asked).collect();
         asked.contains(&0).then_some(asked)
     }
 

@@ -66,8 +66,7 @@ pub fn state_of(run: &Run, number: usize) -> Result<Fingerprint> {
     let file = &run.files[number];
     let context = &file.context;
     let mut state = content_of(run, number)?;
-    let how =
-        (context.step, context.alignment, context.entropy_in_bits, run.mapping_of(file), run.settings.steps);
+    let how = (context.step, context.alignment, context.entropy_in_bits, run.mapping_of(file), context.scope);
     state.add(format!("{how:?}").as_bytes());
     Ok(state)
 }
