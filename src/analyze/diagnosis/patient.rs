@@ -95,9 +95,15 @@ impl<'a> Patient<'a> {
         self.signs.facts.have_siblings()
     }
 
+    /// Whether groups are logged: a column of them may hold nothing.
+    pub fn knows_groups(&self) -> bool {
+        let responses = &self.signs.facts.responses;
+        self.has(Column::GroupId) && (responses.is_empty() || responses.iter().any(|fact| !fact.alone))
+    }
+
     /// What is found where only siblings could tell, and they said nothing.
     pub fn nothing_among_siblings(&self) -> Finding {
-        match (self.has_siblings(), self.has(Column::GroupId)) {
+        match (self.has_siblings(), self.knows_groups()) {
             (true, _) => Finding::Absent,
             (false, true) => Finding::NotChecked("several responses a prompt, to hold against each other"),
             (false, false) => Finding::NotChecked("group_id"),

@@ -3,7 +3,7 @@
 use stapo_analyze::analyze::RunAnalysis;
 use stapo_analyze::analyze::result::{CauseCode, RunState, Warning, WarningCode};
 
-use super::log::Log;
+use super::log::{Log, NO_GROUP};
 use super::maker::Maker;
 use super::run::{Fault, Kind, Shape};
 use super::{SHAPE, alarms, analysis_of, told};
@@ -103,16 +103,19 @@ fn copies_make_no_groups() {
     for first in (0..log.steps.len()).step_by(3 * shape.group) {
         copy(&mut log, first, first + 1);
     }
-    log.groups.clear();
-    log.samples.clear();
-    let found = analysis_of(&log, shape);
-    assert_eq!(found.diagnosis.state, RunState::Healthy, "{}", told(&found));
-    assert!(alarms(&found).is_empty(), "{}", told(&found));
-    for code in [CauseCode::DeadGroups, CauseCode::PhantomAdvantage, CauseCode::UninformativeReward] {
-        let open = found.diagnosis.not_checked.iter().find(|open| open.code == code);
-        assert!(open.is_some_and(|open| open.needs.contains("group_id")), "{code:?}: {}", told(&found));
+    for without_groups in [|log: &mut Log| log.groups.clear(), |log: &mut Log| log.groups.fill(NO_GROUP)] {
+        let mut log = log.clone();
+        without_groups(&mut log);
+        log.samples.clear();
+        let found = analysis_of(&log, shape);
+        assert_eq!(found.diagnosis.state, RunState::Healthy, "{}", told(&found));
+        assert!(alarms(&found).is_empty(), "{}", told(&found));
+        for code in [CauseCode::DeadGroups, CauseCode::PhantomAdvantage, CauseCode::UninformativeReward] {
+            let open = found.diagnosis.not_checked.iter().find(|open| open.code == code);
+            assert!(open.is_some_and(|open| open.needs.contains("group_id")), "{code:?}: {}", told(&found));
+        }
+        log.rewards.clear();
+        let found = analysis_of(&log, shape);
+        assert!(alarms(&found).is_empty(), "without rewards: {}", told(&found));
     }
-    log.rewards.clear();
-    let found = analysis_of(&log, shape);
-    assert!(alarms(&found).is_empty(), "without rewards: {}", told(&found));
 }

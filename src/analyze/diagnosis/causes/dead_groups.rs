@@ -9,7 +9,6 @@ use super::super::patient::{Finding, Patient, found, number, percent};
 use super::siblings::rewards_differ;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, StepRow};
-use crate::ingest::Column;
 
 const MOST: f64 = 0.5;
 
@@ -28,7 +27,7 @@ const COPIED: &str = "look at the sampler's seed and temperature, and whether ro
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    if !patient.has(Column::GroupId) {
+    if !patient.knows_groups() {
         return Finding::NotChecked("group_id");
     }
     // Where no token is trained, that is why nothing is learned; a group of one is none.

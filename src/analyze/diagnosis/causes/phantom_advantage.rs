@@ -32,7 +32,7 @@ const NEEDS_SIBLINGS: &str =
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    let Some(right) = patient.right().filter(|_| patient.has(Column::GroupId)) else {
+    let Some(right) = patient.right().filter(|_| patient.knows_groups()) else {
         return Finding::NotChecked(NEEDS);
     };
     let (mut teach, mut phantom) = (0, 0);

@@ -43,7 +43,7 @@ pub(super) const NEEDS: &str = "a part of the reward that says what is right (re
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
-    if !patient.has(Column::Reward) || !patient.has(Column::GroupId) {
+    if !patient.has(Column::Reward) || !patient.knows_groups() {
         return Finding::NotChecked("reward and group_id");
     }
     if let Some(failed) = failed_grader::examine(patient) {
