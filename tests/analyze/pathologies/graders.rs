@@ -47,6 +47,20 @@ fn a_grader_that_fails_for_some_is_named_with_the_share_and_both_ends() {
     }
 }
 
+/// The policy learns what is right all along: the format that failures take was not given up for it.
+#[test]
+fn what_a_failing_grader_takes_is_not_hacked() {
+    let shape = Shape { kind: Kind::LearnsFast, ..LONG };
+    let found = regraded(shape, |log, random| {
+        let lost = drawn(log, random, 0.4);
+        lose(log, |log, row| lost[row] && log.steps[row] >= 10);
+    });
+    assert_eq!(failure(&found).map(|cause| cause.confidence), Some(Confidence::Likely), "{}", told(&found));
+    assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward/format"), "{}", told(&found));
+    let causes = &found.diagnosis.causes;
+    assert!(causes.iter().all(|cause| cause.code != CauseCode::RewardHacking), "{}", told(&found));
+}
+
 /// One part fails for all responses of some steps; the other goes on, so that rewards still differ.
 #[test]
 fn a_part_that_is_out_is_named() {

@@ -97,10 +97,8 @@ impl Log {
         let lists = |rows: &[Vec<f32>]| float_lists(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let int_rows = |rows: &[Vec<i32>]| int_lists(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let group_ids: Int64Array = self.groups.iter().map(|g| (*g != NO_GROUP).then_some(*g)).collect();
-        let mut columns: Vec<(&str, ArrayRef)> = vec![
-            ("step", ints(&self.steps)),
-            ("token_ids", int_rows(&self.ids)),
-        ];
+        let mut columns: Vec<(&str, ArrayRef)> =
+            vec![("step", ints(&self.steps)), ("token_ids", int_rows(&self.ids))];
         if !self.groups.is_empty() {
             columns.push(("group_id", Arc::new(group_ids)));
         }

@@ -49,7 +49,7 @@ mod uninformative_reward;
 use self::gap::Gap;
 use self::needs::{ADVANTAGE, ENTROPY};
 use super::patient::{Finding, Patient, number};
-use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked, StepRow};
+use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, NotChecked, StepRow};
 use crate::ingest::Column;
 
 /// Looks for a cause; `gap` is that between sampler and trainer, which several ask for.
@@ -168,11 +168,16 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
         }
     }
     let failed: Vec<i64> = grader_failed(&examined.causes).collect();
-    let steps = &patient.analysis.steps;
-    examined.causes.retain(|cause| {
-        let is_open = cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible;
-        !is_open || cause.from_step.is_none_or(|step| !is_near(steps, &failed, step))
-    });
+    let is_lost = |damage: &Damage| is_near(&patient.analysis.steps, &failed, damage.from_step);
+    let mut parts =
+        patient.changes.damage.iter().filter(|damage| damage.signal.starts_with("reward/")).peekable();
+    // Parts that fell as a grader failed were not given up.
+    if parts.peek().is_some() && parts.all(is_lost) {
+        let is_open = |cause: &Cause| {
+            cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible
+        };
+        examined.causes.retain(|cause| !is_open(cause));
+    }
     doubt::doubt_what_is_misaligned(&mut examined.causes);
     let damaged = patient.damaged_from();
     examined.causes.sort_by_key(|cause| rank(cause, damaged));
