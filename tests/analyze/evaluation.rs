@@ -160,7 +160,7 @@ fn evaluation_is_left_out_in_every_layout() {
             let (alone, both) = (training(Some("train")), with_evaluation(&training(Some("train"))));
             let alone = analyzed(&[write(&format!("alone-{name}"), &alone, layout)], &settings());
             let path = write(&format!("both-{name}"), &both, layout);
-            let both = analyzed(&[path.clone()], &settings());
+            let both = analyzed(std::slice::from_ref(&path), &settings());
             assert_eq!(told(&both), told(&alone), "{name}");
             assert_eq!(both.provenance.evaluation_responses, Some(8), "{name}");
             assert_eq!(both.provenance.repeated_ids, None, "{name}");

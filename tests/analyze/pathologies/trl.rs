@@ -39,13 +39,14 @@ fn reward_functions_are_parts_and_prompts_are_groups() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("completions.parquet");
     write(&log, &prompts, &path);
-    let run = Run::open(&[path.clone()], &IngestSettings::default()).unwrap();
+    let run = Run::open(std::slice::from_ref(&path), &IngestSettings::default()).unwrap();
     let parts = ["accuracy_reward", "format_reward"].map(|name| (name.to_owned(), name.to_owned()));
     assert_eq!(run.mappings[0].reward_parts, parts);
     assert!(run.mappings[0].groups_are_prompts() && run.mappings[0].unused.is_empty());
     assert!(run.notes.iter().any(|note| note.contains("same `prompt`")), "{:?}", run.notes);
     let map = UserMap::parse(&["group_id=".to_owned()]).unwrap();
-    let dropped = Run::open(&[path.clone()], &IngestSettings { map, ..Default::default() }).unwrap();
+    let dropped =
+        Run::open(std::slice::from_ref(&path), &IngestSettings { map, ..Default::default() }).unwrap();
     assert!(!dropped.has(Column::GroupId));
 
     let settings = AnalyzeSettings { vocab_size: Some(SHAPE.vocabulary as u32), ..Default::default() };
