@@ -52,8 +52,8 @@ fn a_grader_that_fails_for_some_is_named_with_the_share_and_both_ends() {
 fn what_a_failing_grader_takes_is_not_hacked() {
     let shape = Shape { kind: Kind::LearnsFast, ..LONG };
     let found = regraded(shape, |log, random| {
-        let lost = drawn(log, random, 0.4);
-        lose(log, |log, row| lost[row] && log.steps[row] >= 10);
+        let lost = drawn(log, random, 0.5);
+        lose(log, |log, row| lost[row] && log.steps[row] >= 8);
     });
     assert_eq!(failure(&found).map(|cause| cause.confidence), Some(Confidence::Likely), "{}", told(&found));
     assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward/format"), "{}", told(&found));

@@ -4,8 +4,9 @@
 //! just from it on (`around_step`). With a of them before and b from there on, the grader fails for (b − a)/(1 − a).
 //! Threshold: b is above a by what chance gives in 1 of 1,000,000 runs, steps and values paid for, and the share that
 //! fails above a tenth (lower end, three standard errors). A policy that became worse writes other responses: length,
-//! cuts, entropy and likelihood must be what they were. A scale that changed has other values altogether. A rule that was made stricter, and a penalty, are told by the
-//! response: these and the parts that do not fail with it must explain less than 15 % of who gets the value (upper end). A
+//! cuts, entropy and likelihood must be what they were. A scale that changed has other values altogether. Where failures end,
+//! at least half of the level comes back: a count that becomes smaller and smaller only passes through a value. A rule
+//! that was made stricter, and a penalty, are told by the response: these and the parts that do not fail with it must explain less than 15 % of who gets the value (upper end). A
 //! part fails with it that is one value wherever it is, and that value is half as much more frequent from there on as failures
 //! make it, at the least. Harder
 //! prompts lose whole groups, failures strike any response: groups without that value must be as few as failures
@@ -134,7 +135,11 @@ fn failure(
     let came_and_went = end.is_some() && share >= NEARLY_ALL;
     let is_told = are_same || came_and_went && quantity.0.is_none();
     let is_low = f64::from(value) < quantity.level(before).0;
-    if !is_low || !is_told || are_other_values([before, there], quantity, value) {
+    let comes_back = end.as_ref().is_none_or(|end| {
+        let [was, failed, is] = [before, there, &steps[end.fewer.clone()]].map(|at| quantity.level(at).0);
+        is - failed >= HALF * (was - failed)
+    });
+    if !is_low || !comes_back || !is_told || are_other_values([before, there], quantity, value) {
         return None;
     }
     let together: Vec<(usize, f32)> = (0..patient.plan.reward_parts.len().min(MAX_PARTS))
