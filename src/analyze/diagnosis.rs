@@ -117,8 +117,8 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     };
     diagnosis.sentence = verdict::sentence(analysis, &diagnosis, &told);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
-    let failed_at: Vec<i64> = causes::grader_failed(&diagnosis.causes).collect();
-    let failed = |step: i64| causes::is_near(&analysis.steps, &failed_at, step);
+    let failed_at: Vec<i64> = causes::doubt::grader_failed(&diagnosis.causes).collect();
+    let failed = |step: i64| causes::doubt::is_near(&analysis.steps, &failed_at, step);
     found.extend(answers::warnings(&analysis.answers, (&changes, &series), &diagnosis.causes, &failed));
     found.extend(losses::nothing_trained(analysis));
     found.extend(untrained::responses(&signs.facts));

@@ -1,6 +1,35 @@
 //! Causes that another one makes doubtful.
 
-use crate::analyze::result::{Cause, CauseCode, Confidence};
+use super::super::patient::Patient;
+use super::super::signals::PART;
+use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, StepRow};
+
+/// Parts of the reward that fell as a grader failed were not given up.
+pub fn drop_what_a_grader_took(causes: &mut Vec<Cause>, patient: &Patient<'_>) {
+    let failed: Vec<i64> = grader_failed(causes).collect();
+    let is_lost = |damage: &Damage| is_near(&patient.analysis.steps, &failed, damage.from_step);
+    let mut parts = patient.changes.damage.iter().filter(|damage| damage.signal.starts_with(PART)).peekable();
+    if parts.peek().is_some() && parts.all(is_lost) {
+        let is_open = |cause: &Cause| {
+            cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible
+        };
+        causes.retain(|cause| !is_open(cause));
+    }
+}
+
+/// The steps at which a reward began to tell nothing: what falls there was not given up for something else.
+pub fn grader_failed(causes: &[Cause]) -> impl Iterator<Item = i64> {
+    let is_likely = |cause: &&Cause| {
+        cause.code == CauseCode::UninformativeReward && cause.confidence == Confidence::Likely
+    };
+    causes.iter().filter(is_likely).filter_map(|cause| cause.from_step)
+}
+
+/// Whether a step is one of some steps of a run, after its first, or next to one: a jump is dated by noise, too.
+pub fn is_near(steps: &[StepRow], some: &[i64], step: i64) -> bool {
+    let place = |step: i64| steps.partition_point(|row| row.step < step);
+    some.iter().map(|one| place(*one)).any(|at| at > 0 && at.abs_diff(place(step)) <= 1)
+}
 
 /// Where columns are shifted against each other, what holds them against each other tells of the shift.
 pub fn doubt_what_is_misaligned(causes: &mut [Cause]) {

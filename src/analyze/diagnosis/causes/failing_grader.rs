@@ -4,17 +4,17 @@
 //! just from it on (`around_step`). With a of them before and b from there on, the grader fails for (b − a)/(1 − a).
 //! Threshold: b is above a by what chance gives in 1 of 1,000,000 runs, steps and values paid for, and the share that
 //! fails above a tenth (lower end, three standard errors). A policy that became worse writes other responses: length,
-//! cuts, entropy and likelihood must be what they were. A scale that changed has other values altogether. Where failures end,
-//! at least half of the level comes back: a count that becomes smaller and smaller only passes through a value. A rule
-//! that was made stricter, and a penalty, are told by the response: these and the parts that do not fail with it must explain less than 15 % of who gets the value (upper end). A
-//! part fails with it that is one value wherever it is, and that value is half as much more frequent from there on as failures
-//! make it, at the least. Harder
-//! prompts lose whole groups, failures strike any response: groups without that value must be as few as failures
-//! leave, and fewer than lost groups would leave (three deviations each).
-//! Likely where, beside that, two parts or more fall to one value in the same responses, as no prompt makes them, or where it
-//! ends as it began, from one step to the next. Of nine tenths that is enough: no policy unlearns and learns a task from one
-//! step to the next, whatever else it does (a part may not be scored in the steps of another task: there, responses must be
-//! the same). Else possible.
+//! cuts, entropy and likelihood must be what they were. A scale that changed has other values altogether. Where
+//! failures end, at least half of the level comes back: a count that becomes smaller and smaller only passes through a
+//! value. A rule that was made stricter, and a penalty, are told by the response: these and the parts that do not fail
+//! with it must explain less than 15 % of who gets the value (upper end). A part fails with it that is one value
+//! wherever it is, and that value is half as much more frequent from there on as failures make it, at the least.
+//! Harder prompts lose whole groups, failures strike any response: groups without that value must be as few as
+//! failures leave, and fewer than lost groups would leave (three deviations each).
+//! Likely where, beside that, two parts or more fall to one value in the same responses, as no prompt makes them, or
+//! where it ends as it began, from one step to the next. Of nine tenths that is enough: no policy unlearns and learns
+//! a task from one step to the next, whatever else it does (a part may not be scored in the steps of another task:
+//! there, responses must be the same). Else possible.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -8,7 +8,7 @@ mod change_points;
 mod composition;
 mod crossed_signs;
 mod dead_groups;
-mod doubt;
+pub mod doubt;
 mod entropy_of_another_policy;
 mod erring_grader;
 mod excess;
@@ -49,7 +49,7 @@ mod uninformative_reward;
 use self::gap::Gap;
 use self::needs::{ADVANTAGE, ENTROPY};
 use super::patient::{Finding, Patient, number};
-use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, NotChecked, StepRow};
+use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
 use crate::ingest::Column;
 
 /// Looks for a cause; `gap` is that between sampler and trainer, which several ask for.
@@ -167,35 +167,11 @@ pub fn examine_all(patient: &Patient<'_>) -> Examined {
             Finding::Found(cause) => examined.causes.push(of_sample(cause, patient.signs.facts.level)),
         }
     }
-    let failed: Vec<i64> = grader_failed(&examined.causes).collect();
-    let is_lost = |damage: &Damage| is_near(&patient.analysis.steps, &failed, damage.from_step);
-    let mut parts =
-        patient.changes.damage.iter().filter(|damage| damage.signal.starts_with("reward/")).peekable();
-    // Parts that fell as a grader failed were not given up.
-    if parts.peek().is_some() && parts.all(is_lost) {
-        let is_open = |cause: &Cause| {
-            cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible
-        };
-        examined.causes.retain(|cause| !is_open(cause));
-    }
+    doubt::drop_what_a_grader_took(&mut examined.causes, patient);
     doubt::doubt_what_is_misaligned(&mut examined.causes);
     let damaged = patient.damaged_from();
     examined.causes.sort_by_key(|cause| rank(cause, damaged));
     examined
-}
-
-/// The steps at which a reward began to tell nothing: what falls there was not given up for something else.
-pub fn grader_failed(causes: &[Cause]) -> impl Iterator<Item = i64> {
-    let is_likely = |cause: &&Cause| {
-        cause.code == CauseCode::UninformativeReward && cause.confidence == Confidence::Likely
-    };
-    causes.iter().filter(is_likely).filter_map(|cause| cause.from_step)
-}
-
-/// Whether a step is one of some steps of a run, after its first, or next to one: a jump is dated by noise, too.
-pub fn is_near(steps: &[StepRow], some: &[i64], step: i64) -> bool {
-    let place = |step: i64| steps.partition_point(|row| row.step < step);
-    some.iter().map(|one| place(*one)).any(|at| at > 0 && at.abs_diff(place(step)) <= 1)
 }
 
 /// A cause that counts responses or groups, where these are a sample of the run's: said where its numbers stand.

@@ -45,10 +45,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         return paid_length::by_length(patient).or_else(|| paid_length::by_course(patient)).unwrap_or(needs);
     }
     let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
-    let budget = lowered_budget::examine(patient).and_then(|finding| finding.first_step());
+    let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
+    let budget = parts.first().and_then(|_| lowered_budget::examine(patient)?.first_step());
     let is_cut_off = |damage: &Damage| budget.is_some_and(|from| is_lost_by_cuts(patient, damage, from));
     let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step) && !is_cut_off(damage);
-    let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
     let fallen: Vec<&Damage> = parts.iter().copied().filter(is_alone).collect();
     match (fallen.first(), parts.is_empty()) {
         (Some(first), _) => given_up(patient, &fallen, first.from_step),
