@@ -19,6 +19,8 @@ use crate::framework::rules::BASE_CLIP;
 use crate::ingest::{Column, Run};
 use crate::stats::sustained::Change;
 
+/// Ratios that no clip is taken to mean.
+const WIDEST_RATIO: f64 = 2.0;
 /// Characters of an id in a sentence.
 const LONGEST_ID: usize = 40;
 /// Bytes of an id in a command: hashes of 512 bits.
@@ -136,10 +138,24 @@ impl<'a> Patient<'a> {
         Right::of_run(self.rule, self.plan, &self.signs.facts.responses)
     }
 
-    /// k3 of a ratio at the edge of the clip: as far as it lets a single update take a token.
+    /// k3 of a ratio at the edge of the clip: as far as it lets a single update take a token. A clip that is
+    /// next to none lets it go anywhere: probabilities that double are far for any.
     pub fn clip_edge(&self) -> f64 {
         let clip = self.plan.clip.unwrap_or(BASE_CLIP);
-        k3((1.0 + clip.high).ln()).max(k3((1.0 - clip.low).max(1e-3).ln()))
+        k3((1.0 + clip.high).ln()).max(k3((1.0 - clip.low).max(1e-3).ln())).min(Self::widest_edge())
+    }
+
+    /// What that edge is in words.
+    pub fn clip_edge_told(&self) -> String {
+        let edge = self.clip_edge();
+        match edge < Self::widest_edge() {
+            true => format!("the edge of the clip is {edge:.3}"),
+            false => format!("where probabilities double, it is {edge:.3}"),
+        }
+    }
+
+    fn widest_edge() -> f64 {
+        k3(WIDEST_RATIO.ln())
     }
 
     /// The first step at which something was damaged.

@@ -54,6 +54,41 @@ fn advantages_of_other_groups_are_named() {
     assert!(!has(&batch, CauseCode::AdvantageContradictsReward), "{}", told(&batch));
 }
 
+/// The rows of each group.
+fn groups_of(log: &Log) -> Vec<Vec<usize>> {
+    let rows: Vec<usize> = (0..log.groups.len()).collect();
+    rows.chunk_by(|a, b| log.groups[*a] == log.groups[*b]).map(<[usize]>::to_vec).collect()
+}
+
+/// Where a group's rewards are equal, advantages are drawn: from the middle on, or throughout. A critic that errs gives all
+/// groups such advantages, and equal rewards have others there, too.
+#[test]
+fn advantages_of_nothing_are_named() {
+    let shape = Shape { kind: Kind::LearnsFast, group: 4, groups: 32, steps: 16, ..SHAPE };
+    let drawn = |from: i64, everywhere: bool| {
+        changed(Fault::Nothing, shape, |log| {
+            let mut random = Random::new(3, 7);
+            let groups = groups_of(log);
+            for rows in groups.iter().filter(|rows| log.steps[rows[0]] >= from) {
+                let is_equal = rows.iter().all(|row| log.rewards[*row] == log.rewards[rows[0]]);
+                for row in rows.iter().filter(|_| is_equal || everywhere) {
+                    log.advantages[*row] += 2.0 * random.unit() as f32 - 1.0;
+                }
+            }
+        })
+    };
+    for from in [0, 8] {
+        let found = drawn(from, false);
+        assert_eq!(alarms(&found), ["phantom_advantage"], "{}", told(&found));
+        let cause = found.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::PhantomAdvantage);
+        let cause = cause.unwrap();
+        assert!(cause.message.contains("siblings are told apart"), "{}", cause.message);
+        assert!(cause.from_step.is_some_and(|step| (from..from + 5).contains(&step)), "{cause:?}");
+    }
+    let critic = drawn(0, true);
+    assert!(!has(&critic, CauseCode::PhantomAdvantage), "{}", told(&critic));
+}
+
 /// A filter or a normaliser that sets every advantage to 0 from the middle on.
 #[test]
 fn advantages_that_end_are_named() {

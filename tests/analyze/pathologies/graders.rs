@@ -50,15 +50,44 @@ fn a_grader_that_fails_for_some_is_named_with_the_share_and_both_ends() {
 /// The policy learns what is right all along: the format that failures take was not given up for it.
 #[test]
 fn what_a_failing_grader_takes_is_not_hacked() {
-    let shape = Shape { kind: Kind::LearnsFast, ..LONG };
+    let shape = Shape { kind: Kind::LearnsFast, groups: 24, ..LONG };
     let found = regraded(shape, |log, random| {
-        let lost = drawn(log, random, 0.5);
+        let lost = drawn(log, random, 0.4);
         lose(log, |log, row| lost[row] && log.steps[row] >= 8);
     });
     assert_eq!(failure(&found).map(|cause| cause.confidence), Some(Confidence::Likely), "{}", told(&found));
     assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward/format"), "{}", told(&found));
     let causes = &found.diagnosis.causes;
     assert!(causes.iter().all(|cause| cause.code != CauseCode::RewardHacking), "{}", told(&found));
+}
+
+/// Two responses of five get a coin's reward, whatever their parts say; a bonus that is not logged and that length earns is
+/// no such thing.
+#[test]
+fn a_reward_that_is_not_that_of_the_parts_is_named() {
+    let found = |is_other: &dyn Fn(&Log, usize, &mut Random) -> bool| {
+        regraded(LONG, |log, random| {
+            for row in 0..log.rewards.len() {
+                let coin = f32::from(u8::from(random.unit() < 0.5));
+                if is_other(log, row, random) {
+                    log.rewards[row] = 1.5 * coin - 0.2;
+                }
+            }
+        })
+    };
+    let named = |found: &RunAnalysis| {
+        let mut causes = found.diagnosis.causes.iter();
+        causes.find(|cause| cause.message.contains("with the same parts")).cloned()
+    };
+    let by_chance = found(&|_, _, random| random.unit() < 0.4);
+    let cause = named(&by_chance).unwrap_or_else(|| panic!("{}", told(&by_chance)));
+    let share = cause.evidence[0].value;
+    assert!((share - 0.4).abs() < 0.05, "{cause:?}");
+    assert_eq!((cause.code, cause.confidence), (CauseCode::UninformativeReward, Confidence::Possible));
+    let by_length = found(&|log, row, _| log.ids[row].len() > LONG.length);
+    assert!(named(&by_length).is_none(), "{}", told(&by_length));
+    let of_parts = found(&|_, _, _| false);
+    assert!(named(&of_parts).is_none(), "{}", told(&of_parts));
 }
 
 /// One part fails for all responses of some steps; the other goes on, so that rewards still differ.

@@ -169,6 +169,28 @@ fn one_huge_ratio_is_no_large_update() {
     assert!(!alarms(&found).contains(&CauseCode::LargeUpdates.name()), "{}", told(&found));
 }
 
+/// A fresh optimizer's first update moves one rare token by a thousand times, and the run goes on as if nothing were. The same
+/// token is likely a cause in a later step, and where the run was damaged.
+#[test]
+fn one_huge_ratio_of_the_first_update_is_possible_at_most() {
+    let with_token = |fault: Fault, step: i64| {
+        let mut log = Maker::run(fault, SHAPE, 5);
+        let row =
+            (0..log.steps.len()).find(|row| log.steps[*row] == step && log.advantages[*row] < 0.0).unwrap();
+        let [old, rollout, new, ..] = &mut log.values;
+        (old[row][1], rollout[row][1], new[row][1]) = (-9.0, -9.0, -2.0);
+        let found = analysis_of(&log, SHAPE);
+        let mut causes = found.diagnosis.causes.iter();
+        let cause = causes.find(|cause| cause.code == CauseCode::UnboundedRatio).cloned();
+        cause.unwrap_or_else(|| panic!("{}", told(&found)))
+    };
+    let first = with_token(Fault::Nothing, 0);
+    assert_eq!(first.confidence, Confidence::Possible, "{first:?}");
+    assert!(first.message.contains("nearly all of it at step 0"), "{}", first.message);
+    assert_eq!(with_token(Fault::Nothing, 5).confidence, Confidence::Likely);
+    assert_eq!(with_token(Fault::Hacked, 0).confidence, Confidence::Likely);
+}
+
 #[test]
 fn age_is_named_where_lag_0_is_imprecise() {
     likely(&analysis(Fault::StaleImprecise, SHAPE, 5), CauseCode::StaleSampler);

@@ -9,10 +9,11 @@ use crate::analyze::collect::signs::facts::ResponseFact;
 const ERRORS: f64 = 3.0;
 /// Changes below this part of a single response's deviation are no other responses: weights move on between any two steps.
 const NOTICED: f64 = 0.2;
-/// Steps on either side at the least and at the most, and groups that a standard error needs.
+/// Steps on either side at the least and at the most.
 pub const FEWEST: usize = 3;
 const MOST: usize = 10;
-const ENOUGH: usize = 20;
+/// Groups that a standard error needs.
+pub const ENOUGH: usize = 20;
 
 /// The groups of a step.
 pub struct StepGroups<'a> {
@@ -75,24 +76,24 @@ pub fn level(sums: &[Sums]) -> (f64, f64) {
     (mean, ((squares - n * mean * mean).max(0.0) / (n - 1.0) / n).sqrt())
 }
 
-/// Whether length, cuts, entropy and likelihood of responses are the same in the steps before a place and from it on, three
-/// each: within three standard errors of groups, a fifth of a single response's deviation, or what they changed by
+/// Whether length, cuts, entropy and likelihood of responses are the same in as many steps before a place as from it on:
+/// within three standard errors of groups, a fifth of a single response's deviation, or what they changed by
 /// at any place before.
-pub fn are_same_responses(steps: &[StepGroups<'_>], at: usize) -> bool {
+pub fn are_same_responses(steps: &[StepGroups<'_>], at: usize, reach: usize) -> bool {
     OF_RESPONSES.iter().all(|of| {
         let sums = sums(steps, of);
         let levels = |at: usize| {
-            let sides = [at.saturating_sub(FEWEST)..at, at..(at + FEWEST).min(steps.len())];
+            let sides = [at.saturating_sub(reach)..at, at..(at + reach).min(steps.len())];
             sides.map(|places| level(&sums[places]))
         };
         let change = |at: usize| {
             let [(before, _), (there, _)] = levels(at);
             (before - there).abs()
         };
-        let usual = (FEWEST..(at + 1).saturating_sub(FEWEST)).map(change).fold(0.0, f64::max);
+        let usual = (reach..(at + 1).saturating_sub(reach)).map(change).fold(0.0, f64::max);
         let [(before, before_error), (_, there_error)] = levels(at);
         let values = || {
-            groups_of(&steps[at.saturating_sub(FEWEST)..at])
+            groups_of(&steps[at.saturating_sub(reach)..at])
                 .flatten()
                 .map(of)
                 .filter(|value| value.is_finite())

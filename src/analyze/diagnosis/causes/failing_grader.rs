@@ -4,11 +4,13 @@
 //! just from it on (`around_step`). With a of them before and b from there on, the grader fails for (b − a)/(1 − a).
 //! Threshold: b is above a by what chance gives in 1 of 1,000,000 runs, steps and values paid for, and the share that
 //! fails above a tenth (lower end, three standard errors). A policy that became worse writes other responses: length,
-//! cuts, entropy and likelihood must be what they were. A scale that changed has other values altogether. Where
+//! cuts, entropy and likelihood must be what they were: over the three steps on either side or, since a policy that
+//! learns moves on, from one step to the next, where half of the rise is from that one to the next as well. A scale that changed has other values altogether. Where
 //! failures end, at least half of the level comes back: a count that becomes smaller and smaller only passes through a
 //! value. A rule that was made stricter, and a penalty, are told by the response: these and the parts that do not fail
 //! with it must explain less than 15 % of who gets the value (upper end). A part fails with it that is one value
-//! wherever it is, and that value is half as much more frequent from there on as failures make it, at the least.
+//! wherever it is, and that value is half as much more frequent from there on as failures make it, at the least, or
+//! where another part does, more frequent from one step to the next.
 //! Harder prompts lose whole groups, failures strike any response: groups without that value must be as few as
 //! failures leave, and fewer than lost groups would leave (three deviations each).
 //! Likely where, beside that, two parts or more fall to one value in the same responses, as no prompt makes them, or
@@ -25,7 +27,7 @@ use super::super::patient::{Finding, Patient, found, measured, number, percent};
 use super::super::told_reward::OF_RESPONSES;
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::around_step::{
-    FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
+    ENOUGH, FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
 };
 use super::graded::{Quantity, are_other_values, frequent};
 use super::lasting::Side;
@@ -129,7 +131,10 @@ fn failure(
     let end = steepest(steps, &shares, &later, true).filter(|edge| edge.is_beyond(far));
     let [before, there] = [&steps[start.fewer.clone()], &steps[start.more.clone()]];
     let share = failing(start.shares);
-    let are_same = |edge: &Edge| are_same_responses(steps, edge.at);
+    let are_same = |edge: &Edge| {
+        are_same_responses(steps, edge.at, FEWEST)
+            || is_abrupt(steps, &shares, edge) && are_same_responses(steps, edge.at, 1)
+    };
     let are_same = are_same(&start) && end.as_ref().is_none_or(are_same);
     // Steps of another task have parts of their own; the reward is that of all tasks.
     let came_and_went = end.is_some() && share >= NEARLY_ALL;
@@ -142,9 +147,8 @@ fn failure(
     if !is_low || !comes_back || !is_told || are_other_values([before, there], quantity, value) {
         return None;
     }
-    let together: Vec<(usize, f32)> = (0..patient.plan.reward_parts.len().min(MAX_PARTS))
-        .filter_map(|part| Some((part, fails_too([before, there], &has, Quantity(Some(part)), share)?)))
-        .collect();
+    let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
+    let together = fail_too([before, there], next_to(steps, start.at), &has, parts, share);
     let places = start.at..end.as_ref().map_or(steps.len(), |end| end.at);
     let all = &steps[places.clone()];
     if share < NEARLY_ALL && is_explained(all, &has, quantity, &together, patient.plan.reward_parts.len()) {
@@ -195,6 +199,14 @@ fn steepest(steps: &[StepGroups<'_>], sums: &[Sums], within: &Range<usize>, fall
     within.clone().filter_map(edge).max_by(|a, b| a.height().total_cmp(&b.height()).then(b.at.cmp(&a.at)))
 }
 
+/// Whether at least half of a rise, or a fall, is from one step to the next, with groups enough in both.
+fn is_abrupt(steps: &[StepGroups<'_>], sums: &[Sums], edge: &Edge) -> bool {
+    let places = [edge.at - 1, edge.at];
+    let [last, next] = places.map(|at| level(&sums[at..=at]).0);
+    let are_enough = places.iter().all(|at| steps[*at].groups.len() >= ENOUGH);
+    are_enough && (next - last).abs() >= HALF * (edge.shares[1] - edge.shares[0])
+}
+
 /// Whether what is logged of a response, apart from what fails with it, tells who gets the value.
 fn is_explained(
     there: &[StepGroups<'_>],
@@ -211,13 +223,40 @@ fn is_explained(
     explained(groups_of(there), &|fact| has(fact), &features).is_none_or(|explained| explained.upper > SMALL)
 }
 
-/// The value of a part that fails with the value: it is one wherever that is, and became more frequent as well.
-fn fails_too(
-    [before, there]: [&[StepGroups<'_>]; 2],
+/// The steps on either side of a place.
+fn next_to<'s, 'a>(steps: &'s [StepGroups<'a>], at: usize) -> [&'s [StepGroups<'a>]; 2] {
+    [&steps[at - 1..at], &steps[at..=at]]
+}
+
+/// The parts that fail with the value, each with its own one there. Where one does, another that is one value wherever
+/// the value is fails too if that became more frequent from one step to the next: the policy may have learned it before.
+fn fail_too(
+    sides: [&[StepGroups<'_>]; 2],
+    next: [&[StepGroups<'_>]; 2],
     has: &dyn Fn(&ResponseFact) -> f64,
-    part: Quantity,
+    parts: Range<usize>,
     share: f64,
-) -> Option<f32> {
+) -> Vec<(usize, f32)> {
+    let one_valued = |part: usize| Some((part, one_value(sides[1], has, Quantity(Some(part)))?));
+    let known: Vec<(usize, f32)> = parts.filter_map(one_valued).collect();
+    let shares = |sides: [&[StepGroups<'_>]; 2], (part, value): (usize, f32)| {
+        let has_it = |fact: &ResponseFact| f64::from(u8::from(Quantity(Some(part)).of(fact) == value));
+        sides.map(|steps| level(&sums(steps, &has_it)).0)
+    };
+    let is_sure = |part: &(usize, f32)| {
+        let [usual, now] = shares(sides, *part);
+        now - usual > HALF * share * (1.0 - usual)
+    };
+    let is_sure_of_one = known.iter().any(is_sure);
+    let rises = |part: &(usize, f32)| {
+        let [last, now] = shares(next, *part);
+        now > last
+    };
+    known.iter().copied().filter(|part| is_sure(part) || is_sure_of_one && rises(part)).collect()
+}
+
+/// The value of a part that nearly all responses with the value have.
+fn one_value(there: &[StepGroups<'_>], has: &dyn Fn(&ResponseFact) -> f64, part: Quantity) -> Option<f32> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     let values = groups_of(there).flatten().filter(|fact| has(fact) == 1.0).map(|fact| part.of(fact) + 0.0);
     values
@@ -225,11 +264,7 @@ fn fails_too(
         .for_each(|value| *counts.entry(value.to_bits()).or_default() += 1);
     let all: usize = counts.values().sum();
     let (bits, most) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    let value = f32::from_bits(bits);
-    let has_it = |fact: &ResponseFact| f64::from(u8::from(part.of(fact) == value));
-    let [usual, now] = [before, there].map(|steps| level(&sums(steps, &has_it)).0);
-    let fails = most as f64 >= ONE_VALUE * all as f64 && now - usual > HALF * share * (1.0 - usual);
-    fails.then_some(value)
+    (most as f64 >= ONE_VALUE * all as f64).then_some(f32::from_bits(bits))
 }
 
 /// Whether any response may get the value: fewer groups have none of it than whole groups that were lost would leave, and

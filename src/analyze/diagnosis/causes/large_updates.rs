@@ -3,8 +3,8 @@
 //! Statistic: k3 of ln π_θ − ln π_old with ratios cut at 10, the mean over a step's tokens without the one that
 //! rose most. A mean of e^d is made by its largest terms: a few tokens with huge ratios, also of values that
 //! an engine filled in, are another cause. Cut, it takes one token of 200 to reach the edge.
-//! Threshold: the k3 of a ratio at the edge of the clip (0.033 at 1.28): beyond it the mean token
-//! has moved farther than the clip means any token to. One step beyond it is what the first update
+//! Threshold: the k3 of a ratio at the edge of the clip (0.033 at 1.28), at most that of a ratio of 2: beyond it the mean
+//! token has moved farther than the clip means any token to. One step beyond it is what the first update
 //! of a fresh optimizer does in healthy runs; likely are two steps beyond it with one beyond three
 //! times the edge, most steps beyond it, any step beyond ten times, or one beyond three times before
 //! something was damaged.
@@ -117,16 +117,17 @@ fn by_ratios(patient: &Patient<'_>) -> Finding {
     if let Some((step, share)) = clipped.max_by(|a, b| a.1.total_cmp(&b.1)) {
         evidence.push(at(step, "clipped share", share));
     }
-    let end = last_of_them(&moved, edge);
+    let end = last_of_them(&moved, edge).or_else(|| first_alone(patient, &moved, edge));
     let up_to = end.map(|end| format!(", all before step {end}")).unwrap_or_default();
     // A reader of the table counts others where a few huge ratios make the mean of a step.
     let in_table = moved.iter().filter(|(step, _)| logged(*step) > edge).count();
     let counted =
         if in_table == count { "" } else { " (ratios counted up to 10, without each step's largest)" };
     let message = format!(
-        "within a step the policy moves by up to {} nats a token (update k3); the edge of the clip \
-         is {edge:.3}, exceeded in {count} of {} logged steps{up_to}{counted}",
+        "within a step the policy moves by up to {} nats a token (update k3); {}, exceeded in {count} of {} logged \
+         steps{up_to}{counted}",
         measured(most, 3),
+        patient.clip_edge_told(),
         moved.len()
     );
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
@@ -139,6 +140,14 @@ fn last_of_them(moved: &[(i64, f64)], edge: f64) -> Option<i64> {
     moved.iter().for_each(|(step, k3)| beyond.add(*step, *k3 > edge));
     let share = beyond.share(0.0)?;
     share.side.end().filter(|_| share.hits == share.of_run[0])
+}
+
+/// The second step, where the first alone is beyond the edge and the run went on unharmed.
+fn first_alone(patient: &Patient<'_>, moved: &[(i64, f64)], edge: f64) -> Option<i64> {
+    let [(_, first), later @ ..] = moved else { return None };
+    let is_over = later.len() >= FEWEST_STEPS && patient.damaged_from().is_none();
+    let is_alone = *first > edge && later.iter().all(|(_, k3)| *k3 <= edge);
+    later.first().filter(|_| is_over && is_alone).map(|(next, _)| *next)
 }
 
 fn at_step(steps: &[StepRow], step: i64) -> Option<&StepRow> {

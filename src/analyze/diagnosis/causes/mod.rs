@@ -1,6 +1,7 @@
 //! The causes, one file each: its statistic, its threshold and the reason for it.
 
 mod advantage_contradicts_reward;
+mod advantage_without_reward;
 mod agreement;
 mod amplified_noise;
 mod around_step;
@@ -35,6 +36,7 @@ mod phantom_advantage;
 mod phase;
 mod precision_gap;
 mod punished_answers;
+mod reward_beside_parts;
 mod reward_hacking;
 mod sampler_temperature;
 mod sampler_truncation;
@@ -209,12 +211,13 @@ fn counts_responses(code: CauseCode) -> bool {
 }
 
 /// Likely before possible; what harms little last; what began before the damage before what began after
-/// it; then in the order of explanations.
-fn rank(cause: &Cause, damaged: Option<i64>) -> (Confidence, bool, bool, CauseCode) {
+/// it; what lasts before what is over, where nothing was damaged; then in the order of explanations.
+fn rank(cause: &Cause, damaged: Option<i64>) -> (Confidence, bool, bool, bool, CauseCode) {
     // Hacking is dated by what it took away, which is damage itself.
     let is_dated = cause.code != CauseCode::RewardHacking;
     let after = is_dated && cause.from_step.zip(damaged).is_some_and(|(from, damaged)| from > damaged);
-    (cause.confidence, !is_sickness(cause), after, cause.code)
+    let is_over = damaged.is_none() && cause.before_step.is_some();
+    (cause.confidence, !is_sickness(cause), after, is_over, cause.code)
 }
 
 /// Whether a cause can damage a run: groups that teach nothing only cost, and spurious tokens of a few hundredths

@@ -66,7 +66,7 @@ fn outage(steps: &[StepGroups<'_>], places: &Range<usize>) -> Option<Finding> {
     };
     // A run that is solved ends with the best reward alone.
     let is_fall = f64::from(value) < mean(before);
-    if after.is_empty() && !(is_fall && are_same_responses(steps, places.start)) {
+    if after.is_empty() && !(is_fall && are_same_responses(steps, places.start, FEWEST)) {
         return None;
     }
     let (from, last) = (there[0].step, there[there.len() - 1].step);

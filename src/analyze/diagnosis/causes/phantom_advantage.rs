@@ -9,13 +9,13 @@
 //! consequence), and right answers do not become more all the same: a noticeable rise is out of reach (three standard
 //! errors), and no other part of the reward is higher where the answer is right, as partial credit is. Possible from a
 //! quarter on, which hard prompts give at the start of healthy runs. Where the reward is chance, that is the cause. Else advantages of
-//! next to no difference (`amplified_noise`).
+//! next to no difference (`amplified_noise`). Before all, advantages where rewards are equal (`advantage_without_reward`).
 
 use super::super::damage::NOTICED;
 use super::super::patient::{Finding, Patient, Right, found, number, percent, share_bounds};
 use super::super::within_groups::{MAX_PARTS, Slopes, part};
 use super::siblings::{is_mixed, rewards_differ};
-use super::{amplified_noise, uninformative_reward};
+use super::{advantage_without_reward, amplified_noise, uninformative_reward};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -32,6 +32,10 @@ const NEEDS_SIBLINGS: &str =
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
+    advantage_without_reward::look(patient).unwrap_or_else(|| without_right_answer(patient))
+}
+
+fn without_right_answer(patient: &Patient<'_>) -> Finding {
     let Some(right) = patient.right().filter(|_| patient.knows_groups()) else {
         return Finding::NotChecked(NEEDS);
     };

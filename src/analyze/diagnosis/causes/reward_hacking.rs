@@ -5,7 +5,9 @@
 //! Threshold: a part that was damaged while the total rose for good is likely; while the total did
 //! neither it is only possible: then something else may have taken the part away. A part with which the total fell, in as
 //! many steps from there on as before, five at the most (three standard errors), was not given up for it, nor was one
-//! that responses lost by being cut since the budget for length was lowered (`lowered_budget`).
+//! that responses lost by being cut since the budget for length was lowered (`lowered_budget`). Where updates were likely too
+//! large before the part fell, and nothing but the course of the two says that it was given up, that is only possible:
+//! a policy that breaks loses the harder part, and may go on to learn the easier one.
 //! Without a rise, before any damage or after it, see `paid_for_something_else` and `paid_among_equals`.
 //! Without parts: the reward rose for good while responses were cut or looped, and before that length
 //! explained more than half of the advantage: it was paid for. So it was where cut responses have the higher
@@ -19,10 +21,10 @@ use super::super::patient::{Finding, Patient, found, number, percent};
 use super::super::same_prompts::quantity;
 use super::super::series::at_the_end;
 use super::super::within_groups::explained;
-use super::lowered_budget;
 use super::paid_among_equals::paid_among_equals;
 use super::paid_for_something_else::paid_for_something_else;
 use super::paid_length::{self, HINT, LENGTH_EXPLAINS};
+use super::{large_updates, lowered_budget};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::ingest::Column;
@@ -117,6 +119,9 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
                 "see whether you need what was given up: weigh it more; or leave it out",
             )
         }
+        None if broke(patient, from_step) && by_length <= LENGTH_EXPLAINS => {
+            (Confidence::Possible, String::new(), HINT)
+        }
         None => (Confidence::Likely, String::new(), HINT),
     };
     found(
@@ -132,6 +137,13 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
         hint,
         evidence,
     )
+}
+
+/// Whether updates that were too large came before a step, and nothing else says that the update pays for something else.
+fn broke(patient: &Patient<'_>, step: i64) -> bool {
+    let updates = large_updates::examine(patient);
+    let came_before = updates.first_step().is_some_and(|first| first <= step);
+    updates.is_likely() && came_before && !paid(patient).any(|finding| finding.is_likely())
 }
 
 /// Whether the reward fell at a step, however it went before and long after: what fell with it was not given up for it.

@@ -4,15 +4,19 @@
 //! leaves open, beyond every dual clip in use (3 to 10).
 //! Threshold: likely where one such token outweighs all others of the run together, or where they
 //! outweigh the rest in two steps or more: a majority needs no tuning. The first update of a fresh
-//! optimizer moves rare tokens far in healthy runs, too: one such step is only possible.
+//! optimizer moves rare tokens far in healthy runs, too, one of them by a thousand times: one such step is only possible,
+//! and so is one such token in the first step of a log that went on from it unharmed, for as many steps as damage needs
+//! to be seen.
 
 use super::super::patient::{Finding, Patient, at, counted, found, measured, number, percent};
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::result::{CauseCode, ClipCorner, Confidence, DriverToken};
 use crate::format::amount;
 use crate::ingest::Column;
+use crate::stats::sustained::FEWEST_STEPS;
 
 const MAJORITY: f64 = 0.5;
+const NEARLY_ALL: f64 = 0.9;
 /// Below this share of the run's energy they are not worth a line.
 const MENTIONED: f64 = 0.1;
 /// Tokens that are named.
@@ -38,7 +42,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         .map(|(step, s)| (*step, s.far.energy.value() / s.concentration.energy.value()))
         .filter(|(_, share)| *share > MAJORITY)
         .collect();
-    let alone = first.energy_share > MAJORITY;
+    let past = past(patient);
+    let alone = first.energy_share > MAJORITY && past.is_none();
     let often = dominated.len() > 1 && share > MAJORITY;
     if !(alone || often || share > MENTIONED || !dominated.is_empty()) {
         return Finding::Absent;
@@ -61,11 +66,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     }
     let message = format!(
         "{} with A < 0 and a ratio above 10 (up to {}), which the clip leaves open, carr{} {} of the \
-         gradient energy, which is as concentrated as in {} equal tokens; a dual clip of 3 would keep {} of it",
+         gradient energy{}, which is as concentrated as in {} equal tokens; a dual clip of 3 would keep {} of it",
         counted(tokens, "token", "tokens"),
         measured(largest, 0),
         if tokens == 1 { "ies" } else { "y" },
         percent(share),
+        past.map(|(step, _)| format!(", nearly all of it at step {step}")).unwrap_or_default(),
         amount(effective),
         kept("dual_clip_3").map_or("–".into(), |row| percent(row.energy_kept)),
     );
@@ -79,6 +85,18 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
          `replay --objective dapo,dual_clip`",
         evidence,
     )
+    // A token that outweighs all others is told before what else is possible, over or not.
+    .before(past.filter(|_| first.energy_share <= MAJORITY).map(|(_, next)| next))
+}
+
+/// The first step and the next, where nearly all of their energy is of the first and the run went on unharmed.
+fn past(patient: &Patient<'_>) -> Option<(i64, i64)> {
+    let energies = || patient.signs.steps.iter().map(|(step, s)| (*step, s.far.energy.value()));
+    let all: f64 = energies().map(|(_, energy)| energy).sum();
+    let (first, of_first) = energies().next()?;
+    let (next, _) = energies().nth(1)?;
+    let is_over = energies().count() > FEWEST_STEPS && patient.damaged_from().is_none();
+    (is_over && of_first >= NEARLY_ALL * all).then_some((first, next))
 }
 
 /// The text of a token, its id where texts are not logged.

@@ -13,8 +13,8 @@
 //! apart from the reward says what is right, at most 2 % is possible, and only where equal endings are rewarded
 //! as differently as any: length and entropy need not tell a right answer.
 //! A reward that is the same for right and wrong answers is told as such (`failed_grader`), and so is one that errs from a
-//! step on (`erring_grader`), gives all responses of some steps one reward (`outage`), or a share of them one value,
-//! whatever they are (`failing_grader`).
+//! step on (`erring_grader`), gives all responses of some steps one reward (`outage`), a share of them one value,
+//! whatever they are (`failing_grader`), or a share of them something else than its parts say (`reward_beside_parts`).
 //! A reward that broke in the middle of a run, or was mended there, is looked for on the side of the step at
 //! which the share of groups whose reward does not follow what is right changed (`lasting`).
 
@@ -24,7 +24,7 @@ use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, e
 use super::composition::components;
 use super::lasting::{Counts, Side};
 use super::siblings::{Endings, Pairs, is_mixed, more_where};
-use super::{erring_grader, failed_grader, failing_grader, outage};
+use super::{erring_grader, failed_grader, failing_grader, outage, reward_beside_parts};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
@@ -58,7 +58,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         .filter_map(|look| look(patient))
         .collect();
     let likely = found.iter().position(Finding::is_likely).unwrap_or(0);
-    found.into_iter().nth(likely).unwrap_or(chance)
+    match (found.into_iter().nth(likely), chance) {
+        (Some(found), _) | (None, found @ Finding::Found(_)) => found,
+        (None, chance) => reward_beside_parts::examine(patient).unwrap_or(chance),
+    }
 }
 
 /// A reward that looks like chance, over the run or on one side of a step.
