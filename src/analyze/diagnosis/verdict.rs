@@ -128,7 +128,14 @@ fn unexplained(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
         }
     };
     let see = if diagnosis.not_checked.is_empty() { "" } else { ": see what could not be checked" };
-    format!("No cause was found in what is logged{see}.{}{harder}", signs(diagnosis, told))
+    let unseen = match damaged("entropy") {
+        true => {
+            " No column shows what moves entropy apart from advantages: look at an entropy bonus, and at the sign and the \
+             weight of a KL term."
+        }
+        false => "",
+    };
+    format!("No cause was found in what is logged{see}.{}{unseen}{harder}", signs(diagnosis, told))
 }
 
 /// What changed for good up to the first damage and is none itself: where to look, where no cause was found.

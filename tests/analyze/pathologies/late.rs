@@ -331,6 +331,17 @@ fn a_sampler_that_gets_no_new_weights_is_named_whatever_its_version_says() {
     }
 }
 
+/// A mask that became wrong in the middle is dated there; one that is wrong throughout from the start.
+#[test]
+fn a_mask_that_becomes_wrong_is_dated() {
+    for step in [0, 6] {
+        let found = from_step(Fault::Observed, SHAPE, step);
+        let cause = likely(&found, CauseCode::ObservationTrained);
+        assert_eq!(cause.from_step, Some(step as i64), "{cause:?}");
+        assert_eq!(cause.message.starts_with("from step 6 on, "), step == 6, "{}", cause.message);
+    }
+}
+
 /// Zeros of the sampler's at observations are fills, and no sampler that is certain of them.
 #[test]
 fn zeros_at_observations_are_no_probabilities() {

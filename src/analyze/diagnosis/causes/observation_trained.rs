@@ -11,10 +11,12 @@
 //! beyond that (three standard errors over responses); rows of two give a half. Where most tokens have none, the log
 //! may lack what the policy wrote itself (a logger of the last turn): likely where they surprise it by half a nat
 //! beyond its entropy, possible else.
+//! A mask that became wrong at a step is dated by the share of responses that have such tokens (`lasting`).
 //! Single tokens at the edges of turns: `off_by_one`. Prompts at the start of responses: `shared_opening`.
 
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::excess::Excess;
+use super::lasting::{Counts, Side};
 use super::off_by_one::{self, OffByOne};
 use super::shared_opening;
 use crate::analyze::collect::signs::probe::Probe;
@@ -28,6 +30,10 @@ const ROW_ERRORS: f64 = 3.0;
 const MOSTLY_SAMPLED: f64 = 0.5;
 /// Tokens without a probability that end responses under one id, of all of them, are padding.
 const PADDING: f64 = 0.9;
+/// Nats beyond its entropy that few tokens surprise a policy by which drew them, and the share of responses that have
+/// one all the same at most.
+const SURPRISING: f64 = 2.0;
+const SOME: f64 = 0.1;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Finding {
@@ -93,11 +99,12 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         evidence.push(number("share of the edges of turns with a token that was not sampled", edge.share));
         evidence.push(number("surprisal of these beyond entropy, nats", edge.excess));
     }
+    let steps = trained_in(probes, elsewhere);
     found(
         CauseCode::ObservationTrained,
         if is_likely { Confidence::Likely } else { Confidence::Possible },
-        patient.analysis.steps.first().map(|row| row.step),
-        said.join("; "),
+        steps.first_step(patient),
+        format!("{}{}", steps.opens(), said.join("; ")),
         match is_padding && without {
             _ if off_by_one.is_some() => {
                 "see whether the training mask is shifted by one token against the tokens of a turn"
@@ -107,6 +114,20 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         },
         evidence,
     )
+    .before(steps.end())
+}
+
+/// The steps in which responses have such tokens: some of a row that were not sampled, or an edge of a turn that surprises
+/// as drawn tokens seldom do.
+fn trained_in(probes: &[Probe], elsewhere: f64) -> Side {
+    let mut foreign = Counts::default();
+    for probe in probes {
+        let edges = [probe.turn_start, probe.turn_end];
+        let surprises = |[n, sum]: &[f64; 2]| *n > 0.0 && sum / n - elsewhere > SURPRISING;
+        let is_foreign = probe.unsampled[1] > 0.0 || edges.iter().any(surprises);
+        foreign.add(probe.order.0, is_foreign);
+    }
+    foreign.share(SOME).map_or(Side::Whole, |share| share.side)
 }
 
 /// A token of the environment at each edge.
