@@ -54,6 +54,32 @@ fn advantages_of_other_groups_are_named() {
     assert!(!has(&batch, CauseCode::AdvantageContradictsReward), "{}", told(&batch));
 }
 
+/// One group in twelve with the wrong sign: nothing else turns a line. In pairs, where any advantages are one, and where a
+/// value that errs is taken off, few turned groups are no proof.
+#[test]
+fn a_few_groups_of_the_wrong_sign_are_likely_where_advantages_are_a_line() {
+    let turned = |group: usize, error: f32| {
+        let shape = Shape { kind: Kind::Flat, group, groups: 24, ..SHAPE };
+        changed(Fault::Nothing, shape, |log| {
+            let groups = groups_of(log);
+            relative_to(log, &groups);
+            let mut random = Random::new(4, 4);
+            for (number, rows) in groups.iter().enumerate() {
+                let sign = if number % 12 == 0 { -1.0 } else { 1.0 };
+                for row in rows {
+                    log.advantages[*row] = sign * (log.advantages[*row] + error * random.unit() as f32);
+                }
+            }
+        })
+    };
+    assert_eq!(alarms(&turned(8, 0.0)), ["advantage_contradicts_reward"]);
+    for (group, error) in [(2, 0.0), (8, 0.3)] {
+        let found = turned(group, error);
+        is_innocent(&found);
+        assert!(has(&found, CauseCode::AdvantageContradictsReward), "{}", told(&found));
+    }
+}
+
 /// The rows of each group.
 fn groups_of(log: &Log) -> Vec<Vec<usize>> {
     let rows: Vec<usize> = (0..log.groups.len()).collect();

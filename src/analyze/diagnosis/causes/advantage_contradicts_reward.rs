@@ -6,7 +6,8 @@
 //! advantages are 0.
 //! Threshold: any baseline and any scale leave the sign positive, so healthy runs have none. Likely
 //! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %, over the run or
-//! on one side of the step at which the share changed (`lasting`); for advantages of 0, which filters give on
+//! on one side of the step at which the share changed (`lasting`); likely above 1 %, too, where advantages are all but a line of
+//! the rewards, up or down, in nineteen groups of twenty: nothing but a wrong sign turns such a group; for advantages of 0, which filters give on
 //! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
 //! Where advantages belong to some other responses, most groups still agree on the whole. So, where each
@@ -28,6 +29,7 @@ const POSSIBLE: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// A step whose advantages are all but a line of its rewards has no group that is turned.
 const IN_LINE: f64 = 0.99;
+const NEARLY_ALL: f64 = 0.95;
 
 /// Groups that are named.
 const NAMED: usize = 3;
@@ -68,6 +70,12 @@ fn kind(group: &[ResponseFact]) -> Kind {
         ra if ra < -1e-6 * (rr * aa).sqrt() => Kind::Contradicts(ra / (rr * aa).sqrt()),
         _ => Kind::Agrees(ra / (rr * aa).sqrt()),
     }
+}
+
+/// Whether the advantages of a group are all but a line of its rewards, up or down, which two responses always are.
+fn is_exact(kind: &Kind, group: &[ResponseFact]) -> bool {
+    let (Kind::Agrees(correlation) | Kind::Contradicts(correlation)) = kind else { return false };
+    group.len() > 2 && correlation.abs() > IN_LINE
 }
 
 /// A group that shows it.
@@ -202,7 +210,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !patient.has(Column::Reward) {
         return Finding::NotChecked("reward");
     }
-    let (mut judged, mut by_token, mut in_line) = (0, 0, 0);
+    let (mut judged, mut by_token, mut in_line, mut exact) = (0, 0, 0, 0);
     let (mut against, mut zeroed) = (Counts::default(), Counts::default());
     let mut contradicting: Vec<Example> = Vec::new();
     let mut note = |group: &[ResponseFact]| {
@@ -215,6 +223,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
             Kind::Agrees(_) | Kind::Contradicts(_) => {
                 judged += 1;
                 in_line += u64::from(matches!(kind, Kind::Agrees(correlation) if correlation > IN_LINE));
+                exact += u64::from(is_exact(&kind, group));
                 by_token += u64::from(group.iter().any(|fact| fact.signs == [true; 2]));
                 let correlation =
                     if let Kind::Contradicts(correlation) = kind { Some(correlation) } else { None };
@@ -227,7 +236,11 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     patient.units().for_each(&mut note);
     let Some(zeroed) = zeroed.share(MOST) else { return Finding::Absent };
     let unit = if patient.has_siblings() { "groups" } else { "steps" };
-    let enough = if 2 * by_token > judged { MOST } else { LIKELY };
+    let enough = match exact as f64 >= NEARLY_ALL * judged as f64 {
+        _ if 2 * by_token > judged => MOST,
+        true => POSSIBLE,
+        false => LIKELY,
+    };
     let on_the_whole = falls(patient, (&against, enough), contradicting, unit);
     let crossed = || crossed(patient);
     // The likely one, of equals the first.
