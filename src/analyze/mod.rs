@@ -21,7 +21,7 @@ mod settings;
 mod shards;
 pub(crate) mod texts;
 mod tokenizer_json;
-mod training;
+pub(crate) mod training;
 mod write;
 
 pub use condition::Condition;

@@ -23,6 +23,7 @@ use super::stage::Stage;
 use super::state::State;
 use super::surrogate::Fitting;
 use super::{summary, surrogate, verdict, warnings};
+use crate::analyze::training::of_training;
 use crate::error::Result;
 use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run, Silent};
@@ -47,6 +48,8 @@ pub fn replay(
 ) -> Result<Replayed> {
     let limit = settings.max_minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    // What is of evaluation is not trained on.
+    let run = &*of_training(run)?;
     check(run, settings)?;
     let output = workspace.map(|w| w.folder.as_path());
     let tokenizer = tokenizer(run, settings)?;

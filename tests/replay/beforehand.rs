@@ -1,5 +1,9 @@
 //! What is decided, refused and said before the first update.
 
+use std::sync::Arc;
+
+use arrow_array::StringArray;
+
 use super::changed_logs::{changed, replaced};
 use super::support::small_log;
 use super::{done, refused, result, with_model};
@@ -79,6 +83,24 @@ fn corrections_need_the_samplers_log_probabilities() {
     assert_ne!(updates("tis", "grad_norm"), updates("dapo", "grad_norm"));
     // Near the logged policy no ratio is large enough to be cut.
     assert_eq!(updates("dual_clip", "grad_norm"), updates("dapo", "grad_norm"));
+}
+
+/// Responses of evaluation are not trained on: with them the replay is that of the log without.
+#[test]
+fn evaluation_is_not_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let arms = |name: &str, responses: usize| {
+        let own = folder.path().join(name);
+        std::fs::create_dir(&own).unwrap();
+        let log = small_log(&own, 2, responses, |batch| {
+            let split = (0..batch.num_rows()).map(|row| if row < 16 { "train" } else { "eval" });
+            replaced(&batch, "split", Arc::new(StringArray::from(split.collect::<Vec<_>>())))
+        });
+        let out = own.join("out");
+        done(with_model(&log, &out, "--objective dapo --minibatch 8 --lr 1e-4 --holdout 0 -q"));
+        result(&out)["arms"].clone()
+    };
+    assert_eq!(arms("with", 32), arms("without", 16));
 }
 
 #[test]

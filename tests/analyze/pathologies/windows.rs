@@ -95,7 +95,7 @@ fn a_budget_that_was_lowered_is_named_and_no_hacking() {
     let mut log = Maker::run(Fault::Nothing, LONG, 5);
     let budget = LONG.length / 2;
     for row in lower_budget(&mut log, 12..24, budget) {
-        log.rewards[row] = 0.0;
+        (log.rewards[row], log.advantages[row]) = (0.0, 0.0);
     }
     let found = analysis_of(&log, LONG);
     let cause = the(&found, CauseCode::Truncation);

@@ -23,6 +23,7 @@ use super::lasting::Counts;
 use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
+use crate::ingest::Column;
 use crate::stats::sustained::{Change, Direction, FEWEST_STEPS};
 
 const FAR_BEYOND: f64 = 3.0;
@@ -36,6 +37,7 @@ const HINT: &str = "lower the learning rate, use fewer epochs or larger batches,
                     and its weight";
 
 const NEEDS_RATIOS: &str = "logprob_new (log-probabilities at the loss, after updates of the step)";
+const NEEDS_MOVED: &str = "logprob_new after updates of the step: the logged one is logprob throughout";
 const HINT_ADVANTAGES: &str = "see what changed there: how advantages are normalised, the scale of the reward, or what a \
                                restart set anew";
 
@@ -206,6 +208,7 @@ fn by_reference(patient: &Patient<'_>) -> Finding {
     let jump = distance.windows(2).map(|w| (w[1].0, w[1].1 - w[0].1)).max_by(|a, b| a.1.total_cmp(&b.1));
     match jump.filter(|(_, jump)| *jump > JUMP) {
         // Updates that are far too large may stay below a nat a token and logged step.
+        None if patient.has(Column::LogprobNew) => Finding::NotChecked(NEEDS_MOVED),
         None => Finding::NotChecked(NEEDS_RATIOS),
         Some((step, jump)) => found(
             CauseCode::LargeUpdates,

@@ -27,6 +27,7 @@ const MANY: f64 = 0.25;
 const ERRORS: f64 = 3.0;
 const NEEDS: &str =
     "group_id and what is right: a part of the reward that says so (reward/answer), or --pass";
+const NEEDS_RIGHT: &str = "what is right: a part of the reward that says so (reward/answer), or --pass";
 const NEEDS_SIBLINGS: &str =
     "groups of two responses or more: one response has no siblings to be held against";
 
@@ -36,8 +37,9 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 }
 
 fn without_right_answer(patient: &Patient<'_>) -> Finding {
+    let needs = if patient.knows_groups() { NEEDS_RIGHT } else { NEEDS };
     let Some(right) = patient.right().filter(|_| patient.knows_groups()) else {
-        return Finding::NotChecked(NEEDS);
+        return Finding::NotChecked(needs);
     };
     let (mut teach, mut phantom) = (0, 0);
     let (mut teach_before, mut phantom_before) = (0, 0);
@@ -46,7 +48,7 @@ fn without_right_answer(patient: &Patient<'_>) -> Finding {
     let is_known = |group: &&[ResponseFact]| group.iter().all(|f| right.of(f).is_some());
     let teaches = |group: &&[ResponseFact]| group.iter().any(|f| f.signs != [false; 2]);
     if !patient.groups().any(|group| is_known(&group)) {
-        return Finding::NotChecked(NEEDS);
+        return Finding::NotChecked(needs);
     }
     if !patient.groups().any(|group| group.len() > 1) {
         return Finding::NotChecked(NEEDS_SIBLINGS);
