@@ -119,8 +119,13 @@ fn by_ratios(patient: &Patient<'_>) -> Finding {
     if let Some((step, share)) = clipped.max_by(|a, b| a.1.total_cmp(&b.1)) {
         evidence.push(at(step, "clipped share", share));
     }
-    let end = last_of_them(&moved, edge).or_else(|| first_alone(patient, &moved, edge));
-    let up_to = end.map(|end| format!(", all before step {end}")).unwrap_or_default();
+    let first_alone = first_alone(patient, &moved, edge);
+    let end = first_alone.or_else(|| last_of_them(&moved, edge));
+    let up_to = match (first_alone, end) {
+        (Some(_), _) => ", the first one".into(),
+        (None, Some(end)) => format!(", all before step {end}"),
+        (None, None) => String::new(),
+    };
     // A reader of the table counts others where a few huge ratios make the mean of a step.
     let in_table = moved.iter().filter(|(step, _)| logged(*step) > edge).count();
     let counted =

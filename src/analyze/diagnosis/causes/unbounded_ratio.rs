@@ -61,6 +61,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         evidence.push(at(driver.step, &format!("ratio of {what}"), driver.ratio.unwrap_or(0.0)));
         evidence.push(at(driver.step, &format!("energy share of {what}"), driver.energy_share));
     }
+    evidence.extend(past.map(|past| at(past.step, "share of it at the first step", past.share)));
     for rule in ["dual_clip_3", "dual_clip_10"] {
         evidence.extend(kept(rule).map(|row| number(&format!("energy that {rule} keeps"), row.energy_kept)));
     }
@@ -71,7 +72,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         measured(largest, 0),
         if tokens == 1 { "ies" } else { "y" },
         percent(share),
-        past.map(|(step, _)| format!(", nearly all of it at step {step}")).unwrap_or_default(),
+        past.map(|past| format!(" ({} of it at step {})", percent(past.share), past.step))
+            .unwrap_or_default(),
         amount(effective),
         kept("dual_clip_3").map_or("–".into(), |row| percent(row.energy_kept)),
     );
@@ -86,17 +88,28 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         evidence,
     )
     // A token that outweighs all others is told before what else is possible, over or not.
-    .before(past.filter(|_| first.energy_share <= MAJORITY).map(|(_, next)| next))
+    .before(past.filter(|_| first.energy_share <= MAJORITY).map(|past| past.next))
 }
 
-/// The first step and the next, where nearly all of their energy is of the first and the run went on unharmed.
-fn past(patient: &Patient<'_>) -> Option<(i64, i64)> {
+/// What is over.
+#[derive(Clone, Copy)]
+struct Past {
+    /// The first logged step, and the next.
+    step: i64,
+    next: i64,
+    /// How much of their energy is of the first.
+    share: f64,
+}
+
+/// Where nearly all of their energy is of the first step, and the run went on unharmed.
+fn past(patient: &Patient<'_>) -> Option<Past> {
     let energies = || patient.signs.steps.iter().map(|(step, s)| (*step, s.far.energy.value()));
     let all: f64 = energies().map(|(_, energy)| energy).sum();
-    let (first, of_first) = energies().next()?;
+    let (step, of_first) = energies().next()?;
     let (next, _) = energies().nth(1)?;
+    let share = of_first / all;
     let is_over = energies().count() > FEWEST_STEPS && patient.damaged_from().is_none();
-    (is_over && of_first >= NEARLY_ALL * all).then_some((first, next))
+    (is_over && share >= NEARLY_ALL).then_some(Past { step, next, share })
 }
 
 /// The text of a token, its id where texts are not logged.
