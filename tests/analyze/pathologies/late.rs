@@ -331,6 +331,16 @@ fn a_sampler_that_gets_no_new_weights_is_named_whatever_its_version_says() {
     }
 }
 
+/// From the middle on, the update pays for length: what it paid for before does not hide it.
+#[test]
+fn what_is_paid_for_from_a_step_on_is_dated() {
+    let shape = Shape { steps: 24, ..SHAPE };
+    let found = from_step(Fault::Paid, shape, 15);
+    let cause = likely(&found, CauseCode::RewardHacking);
+    assert!(cause.from_step.is_some_and(|step| (13..=17).contains(&step)), "{cause:?}");
+    assert!(cause.message.starts_with("from step 1"), "{}", cause.message);
+}
+
 /// A mask that became wrong in the middle is dated there; one that is wrong throughout from the start.
 #[test]
 fn a_mask_that_becomes_wrong_is_dated() {

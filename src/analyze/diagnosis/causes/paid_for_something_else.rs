@@ -5,17 +5,21 @@
 //! standard errors away), and a right answer raises the advantage by less than half of what that other does
 //! over its usual range in a group (beyond three standard errors): the update pays for something
 //! else. The last, since right answers that are rare explain little, however well they are paid. A reward
-//! that is chance is another cause. Only possible by a part whose name has words that are not understood: it may not
+//! that is chance is another cause. Looked for over the run and, since a reward may change in its middle, in the steps in
+//! which right answers have the lower advantage in more groups (`lasting`). Only possible by a part whose name has words that are not understood: it may not
 //! be what is right.
 
-use super::super::patient::{Finding, Patient, found, number, percent};
+use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
+use super::lasting::{Counts, Side};
 use super::paid_length::HINT;
-use super::siblings::is_mixed;
+use super::siblings::{is_mixed, more_where};
 use super::uninformative_reward;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
+/// Groups in which right answers are not the better paid that healthy steps may have.
+const SOME: f64 = 0.05;
 /// What is right explains less than this of the advantage, …
 const LITTLE: f64 = 0.25;
 /// … and something else more than this.
@@ -27,34 +31,47 @@ const ERRORS: f64 = 3.0;
 /// What the advantage follows in groups in which answers differ.
 pub fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
     let Some(right) = patient.right().filter(|right| right.part.is_some()) else { return Finding::Absent };
-    let mixed = |group: &&[ResponseFact]| is_mixed(group, |fact| right.of(fact));
+    let of_side = |side: Side| paid_in(patient, &right, side);
+    let found = of_side(Side::Whole).or_else(|| of_side(worse_paid(patient, &right)?));
+    // A reward that is chance pays for nothing.
+    let is_chance = || matches!(uninformative_reward::examine(patient), Finding::Found(_));
+    found.filter(|_| !is_chance()).unwrap_or(Finding::Absent)
+}
+
+/// The steps in which right answers have no higher advantage than wrong ones in more groups, where these are not all.
+fn worse_paid(patient: &Patient<'_>, right: &Right<'_>) -> Option<Side> {
+    let mut worse = Counts::default();
+    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
+        let more = more_where(group, |fact| right.of(fact), |fact| fact.advantage);
+        if more.is_finite() {
+            worse.add(group[0].step, more <= 0.0);
+        }
+    }
+    Some(worse.share(SOME)?.side).filter(|side| *side != Side::Whole)
+}
+
+fn paid_in(patient: &Patient<'_>, right: &Right<'_>, side: Side) -> Option<Finding> {
+    let mixed = |group: &&[ResponseFact]| side.holds(group[0].step) && is_mixed(group, |fact| right.of(fact));
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
     let share = |of: Feature<'_>| explained(patient.groups().filter(mixed), &advantage, &[of]);
     let is_right = |f: &ResponseFact| right.of(f).map_or(f64::NAN, |right| f64::from(u8::from(right)));
-    let Some(by_right) = share(&is_right).filter(|e| e.upper < LITTLE) else { return Finding::Absent };
+    let by_right = share(&is_right).filter(|e| e.upper < LITTLE)?;
     let names = &patient.plan.reward_parts;
     let others = (0..names.len().min(MAX_PARTS)).filter(|index| Some(*index) != right.part);
     let mut rivals: Vec<(String, OwnedFeature)> = vec![("length".into(), Box::new(|f| f64::from(f.length)))];
     rivals.extend(others.map(|index| (format!("reward/{}", names[index]), part(index))));
     let shares = rivals.iter().filter_map(|(name, of)| Some((name, of, share(of.as_ref())?)));
-    let Some((name, rival_of, rival)) =
-        shares.filter(|(_, _, e)| e.lower > MOST).max_by(|a, b| a.2.share.total_cmp(&b.2.share))
-    else {
-        return Finding::Absent;
-    };
-    let Some([paid, paid_rival]) = paid(patient.groups().filter(mixed), &is_right, rival_of.as_ref()) else {
-        return Finding::Absent;
-    };
-    if matches!(uninformative_reward::examine(patient), Finding::Found(_)) {
-        return Finding::Absent;
-    }
-    found(
+    let (name, rival_of, rival) =
+        shares.filter(|(_, _, e)| e.lower > MOST).max_by(|a, b| a.2.share.total_cmp(&b.2.share))?;
+    let [paid, paid_rival] = paid(patient.groups().filter(mixed), &is_right, rival_of.as_ref())?;
+    let told = found(
         CauseCode::RewardHacking,
         if right.is_plain() { Confidence::Likely } else { Confidence::Possible },
-        patient.analysis.steps.first().map(|row| row.step),
+        side.first_step(patient),
         format!(
-            "where answers differ, {name} explains {} of the advantage and what is right ({}) {}: the update \
+            "{}where answers differ, {name} explains {} of the advantage and what is right ({}) {}: the update \
              pays for something else",
+            side.opens(),
             percent(rival.share),
             right.name,
             percent(by_right.share)
@@ -67,7 +84,8 @@ pub fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
             number(&format!("what {name} adds over its range in a group"), paid_rival),
             number("responses", by_right.responses),
         ],
-    )
+    );
+    Some(told.before(side.end()))
 }
 
 /// What a right answer adds to the advantage, and what `rival` does over its usual range in a group;

@@ -53,7 +53,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step) && !is_cut_off(damage);
     let fallen: Vec<&Damage> = parts.iter().copied().filter(is_alone).collect();
     match (fallen.first(), parts.is_empty()) {
-        (Some(first), _) => given_up(patient, &fallen, first.from_step),
+        (Some(first), _) => match given_up(patient, &fallen, first.from_step) {
+            likely if likely.is_likely() => likely,
+            other => paid(patient).find(Finding::is_likely).unwrap_or(other),
+        },
         (None, false) => paid(patient).find(Finding::is_likely).unwrap_or(Finding::Absent),
         (None, true) => {
             let found = paid(patient).find(|finding| !matches!(finding, Finding::Absent));
@@ -94,9 +97,6 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
         _ => String::new(),
     };
     let Some(rise) = rise else {
-        if let Some(likely) = paid(patient).find(Finding::is_likely) {
-            return likely;
-        }
         let (course, levels) = course_of_reward(patient);
         evidence.extend(levels);
         return found(
