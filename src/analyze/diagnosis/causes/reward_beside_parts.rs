@@ -2,8 +2,8 @@
 //! for which.
 //!
 //! Statistic: responses of a step with the same parts, and the reward that most of them have; those with another one.
-//! Threshold: a quarter or more have the common reward (a term of many values leaves none), a tenth or more another one (lower end,
-//! 99.9 %), which makes at least a quarter of what rewards differ by within groups (in squares), and what is logged of a
+//! Threshold: a quarter or more have the common reward (a term of many values leaves none: of such responses nothing is said),
+//! a tenth or more another one (lower end, 99.9 %), which makes at least a quarter of what rewards differ by within groups (in squares), and what is logged of a
 //! response explains less than 15 % of who has it (upper end). Possible: a term that is not logged may be meant.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     let known = || patient.signs.facts.responses.iter().filter(|fact| other(fact).is_finite());
     let (hits, tries) = (known().filter(|fact| other(fact) != 0.0).count(), known().count());
     let share = hits as f64 / tries.max(1) as f64;
-    if share_bounds(hits as u64, tries as u64)[0] <= SOME || share > 1.0 - QUARTER {
+    if share_bounds(hits as u64, tries as u64)[0] <= SOME {
         return None;
     }
     let of_it = squares_within(patient, &other) / squares_within(patient, &|fact| f64::from(fact.reward));
@@ -81,7 +81,7 @@ fn alike(fact: &ResponseFact, parts: usize) -> Option<Alike> {
     is_known.then(|| (fact.step, values.iter().map(|value| (value + 0.0).to_bits()).collect()))
 }
 
-/// The reward that most responses with the same parts have; of equally many the lowest bits.
+/// The reward that most responses with the same parts have, where that is a quarter of them; of equally many the lowest bits.
 fn common_rewards(patient: &Patient<'_>, parts: usize) -> BTreeMap<Alike, f32> {
     let mut counts: BTreeMap<Alike, BTreeMap<u32, usize>> = BTreeMap::new();
     for fact in &patient.signs.facts.responses {
@@ -89,9 +89,12 @@ fn common_rewards(patient: &Patient<'_>, parts: usize) -> BTreeMap<Alike, f32> {
             *counts.entry(alike).or_default().entry((fact.reward + 0.0).to_bits()).or_default() += 1;
         }
     }
-    let enough = counts.into_iter().filter(|(_, rewards)| rewards.values().sum::<usize>() >= FEWEST);
-    let most = |rewards: BTreeMap<u32, usize>| rewards.into_iter().rev().max_by_key(|(_, count)| *count);
-    enough.filter_map(|(alike, rewards)| Some((alike, f32::from_bits(most(rewards)?.0)))).collect()
+    let most = |rewards: BTreeMap<u32, usize>| {
+        let all: usize = rewards.values().sum();
+        let (bits, count) = rewards.into_iter().rev().max_by_key(|(_, count)| *count)?;
+        (all >= FEWEST && count as f64 >= QUARTER * all as f64).then(|| f32::from_bits(bits))
+    };
+    counts.into_iter().filter_map(|(alike, rewards)| Some((alike, most(rewards)?))).collect()
 }
 
 /// The sum of squares of a quantity about its mean in each group.
