@@ -170,11 +170,12 @@ fn one_huge_ratio_is_no_large_update() {
 }
 
 /// A fresh optimizer's first update moves one rare token by a thousand times, and the run goes on as if nothing were. The same
-/// token is likely a cause in a later step, and where the run was damaged.
+/// token is likely a cause in a later step, of a log that begins later, too, and where the run was damaged.
 #[test]
 fn one_huge_ratio_of_the_first_update_is_possible_at_most() {
-    let with_token = |fault: Fault, step: i64| {
+    let with_token = |fault: Fault, step: i64, later: i64| {
         let mut log = Maker::run(fault, SHAPE, 5);
+        log.steps.iter_mut().chain(&mut log.versions).for_each(|step| *step += later);
         let row =
             (0..log.steps.len()).find(|row| log.steps[*row] == step && log.advantages[*row] < 0.0).unwrap();
         let [old, rollout, new, ..] = &mut log.values;
@@ -184,11 +185,12 @@ fn one_huge_ratio_of_the_first_update_is_possible_at_most() {
         let cause = causes.find(|cause| cause.code == CauseCode::UnboundedRatio).cloned();
         cause.unwrap_or_else(|| panic!("{}", told(&found)))
     };
-    let first = with_token(Fault::Nothing, 0);
+    let first = with_token(Fault::Nothing, 0, 0);
     assert_eq!(first.confidence, Confidence::Possible, "{first:?}");
     assert!(first.message.contains("of it at step 0"), "{}", first.message);
-    assert_eq!(with_token(Fault::Nothing, 5).confidence, Confidence::Likely);
-    assert_eq!(with_token(Fault::Hacked, 0).confidence, Confidence::Likely);
+    for (fault, step, later) in [(Fault::Nothing, 5, 0), (Fault::Nothing, 100, 100), (Fault::Hacked, 0, 0)] {
+        assert_eq!(with_token(fault, step, later).confidence, Confidence::Likely, "{fault:?} {step}");
+    }
 }
 
 #[test]

@@ -5,18 +5,18 @@
 //! Threshold: likely where one such token outweighs all others of the run together, or where they
 //! outweigh the rest in two steps or more: a majority needs no tuning. The first update of a fresh
 //! optimizer moves rare tokens far in healthy runs, too, one of them by a thousand times: one such step is only possible,
-//! and so is one such token in the first step of a log that went on from it unharmed, for as many steps as damage needs
-//! to be seen.
+//! and so is one such token in the first step of a training that went on from it, as far as can be seen unharmed.
 
 use super::super::patient::{Finding, Patient, at, counted, found, measured, number, percent};
 use crate::analyze::collect::signs::FAR_RATIO;
 use crate::analyze::result::{CauseCode, ClipCorner, Confidence, DriverToken};
 use crate::format::amount;
 use crate::ingest::Column;
-use crate::stats::sustained::FEWEST_STEPS;
 
 const MAJORITY: f64 = 0.5;
 const NEARLY_ALL: f64 = 0.9;
+/// Trainings count from 0 or from 1; a log that begins later has no fresh optimizer in it.
+const FIRST_STEP: i64 = 1;
 /// Below this share of the run's energy they are not worth a line.
 const MENTIONED: f64 = 0.1;
 /// Tokens that are named.
@@ -108,7 +108,7 @@ fn past(patient: &Patient<'_>) -> Option<Past> {
     let (step, of_first) = energies().next()?;
     let (next, _) = energies().nth(1)?;
     let share = of_first / all;
-    let is_over = energies().count() > FEWEST_STEPS && patient.damaged_from().is_none();
+    let is_over = step <= FIRST_STEP && patient.damaged_from().is_none();
     (is_over && share >= NEARLY_ALL).then_some(Past { step, next, share })
 }
 
