@@ -113,6 +113,17 @@ fn advantages_of_nothing_are_named() {
     }
     let critic = drawn(0, true);
     assert!(!has(&critic, CauseCode::PhantomAdvantage), "{}", told(&critic));
+    // A penalty of the longest response that is not logged: it may be meant.
+    let penalty = changed(Fault::Nothing, shape, |log| {
+        for rows in groups_of(log) {
+            let is_equal = rows.iter().all(|row| log.rewards[*row] == log.rewards[rows[0]]);
+            let mean = rows.iter().map(|row| log.ids[*row].len()).sum::<usize>() as f32 / rows.len() as f32;
+            for row in rows.into_iter().filter(|_| is_equal) {
+                log.advantages[row] = 0.2 * (mean - log.ids[row].len() as f32);
+            }
+        }
+    });
+    is_innocent(&penalty);
 }
 
 /// A filter or a normaliser that sets every advantage to 0 from the middle on.

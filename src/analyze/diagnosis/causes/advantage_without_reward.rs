@@ -5,9 +5,12 @@
 //! one advantage; a critic, a penalty of single tokens or a discount give equal rewards different advantages in all groups: pairs
 //! of equal rewards in groups whose rewards differ must have equal advantages (nineteen of twenty).
 //! Threshold: 5 % of the groups that have advantages (lower end, 99.9 %), over the run or on one side of a step: likely
-//! where mean |A| there is above half of that elsewhere, else possible.
+//! where mean |A| there is above half of that elsewhere, and length, cuts, entropy and surprisal explain less than half of the
+//! advantages there (upper end); else possible: a penalty that is not logged may be meant.
 
 use super::super::patient::{Finding, Patient, found, measured, number};
+use super::super::told_reward::OF_RESPONSES;
+use super::super::within_groups::{Feature, explained};
 use super::lasting::Counts;
 use super::siblings::rewards_differ;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -46,7 +49,11 @@ pub fn look(patient: &Patient<'_>) -> Option<Finding> {
     let mut made_up = Counts::default();
     groups().filter(teaches).for_each(|group| made_up.add(group[0].step, differs(group)));
     let share = made_up.share(SOME).filter(|share| share.lower() > SOME)?;
-    let size = mean_size(groups().filter(|group| share.side.holds(group[0].step) && differs(group)))?;
+    let there = || groups().filter(|group| share.side.holds(group[0].step) && differs(group));
+    let size = mean_size(there())?;
+    let features: Vec<Feature<'_>> = OF_RESPONSES.iter().map(|of| of as Feature<'_>).collect();
+    let told = explained(there(), &|fact| f64::from(fact.advantage), &features);
+    let is_told = told.is_some_and(|told| told.upper > HALF);
     let mut evidence = share.evidence(
         "share of groups with equal rewards and different advantages",
         "groups that have advantages",
@@ -55,7 +62,7 @@ pub fn look(patient: &Patient<'_>) -> Option<Finding> {
     Some(
         found(
             CauseCode::PhantomAdvantage,
-            if size > HALF * usual { Confidence::Likely } else { Confidence::Possible },
+            if size > HALF * usual && !is_told { Confidence::Likely } else { Confidence::Possible },
             Some(share.from_step),
             format!(
                 "in {} of {} groups that have advantages{} all rewards are equal, yet siblings are told apart: mean |A| \
