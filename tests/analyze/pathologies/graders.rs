@@ -86,6 +86,13 @@ fn a_reward_that_is_not_that_of_the_parts_is_named() {
     assert_eq!((cause.code, cause.confidence), (CauseCode::UninformativeReward, Confidence::Possible));
     let by_length = found(&|log, row, _| log.ids[row].len() > LONG.length);
     assert!(named(&by_length).is_none(), "{}", told(&by_length));
+    // So few lengths that most responses of some parts have one reward.
+    let short = Shape { length: 6, ..LONG };
+    let paid = regraded(short, |log, _| {
+        let lengths: Vec<f32> = log.ids.iter().map(|ids| ids.len() as f32).collect();
+        log.rewards.iter_mut().zip(lengths).for_each(|(reward, length)| *reward += length);
+    });
+    assert!(named(&paid).is_none(), "{}", told(&paid));
     let of_parts = found(&|_, _, _| false);
     assert!(named(&of_parts).is_none(), "{}", told(&of_parts));
 }

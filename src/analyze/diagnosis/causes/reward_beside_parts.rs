@@ -3,8 +3,9 @@
 //!
 //! Statistic: responses of a step with the same parts, and the reward that most of them have; those with another one.
 //! Threshold: a quarter or more have the common reward (a term of many values leaves none: of such responses nothing is said),
-//! a tenth or more another one (lower end, 99.9 %), which makes at least a quarter of what rewards differ by within groups (in squares), and what is logged of a
-//! response explains less than 15 % of who has it (upper end). Possible: a term that is not logged may be meant.
+//! a tenth or more another one (lower end, 99.9 %), which makes at least a quarter of what rewards differ by within groups (in
+//! squares); what is logged of a response explains less than 15 % of who has it, and apart from the parts less than half of by
+//! how much it is another one (upper ends). Possible: a term that is not logged may be meant.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use crate::analyze::result::{CauseCode, Confidence};
 const SOME: f64 = 0.1;
 const QUARTER: f64 = 0.25;
 const SMALL: f64 = 0.15;
+const HALF: f64 = 0.5;
 /// Responses with the same parts that have a common reward.
 const FEWEST: usize = 5;
 
@@ -49,7 +51,9 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend(OF_RESPONSES.iter().map(|of| of as Feature<'_>));
     let told = explained(patient.units(), &is_other, &features)?;
-    if of_it.is_nan() || of_it < QUARTER || told.upper > SMALL {
+    // A term of few values that reads the response says by how much the reward is another one, not whether it is.
+    let by_how_much = explained(patient.units(), &other, &features[parts..])?;
+    if of_it.is_nan() || of_it < QUARTER || told.upper > SMALL || by_how_much.upper > HALF {
         return None;
     }
     let first = patient.analysis.steps.first().map(|row| row.step);
