@@ -6,9 +6,9 @@
 //! advantages are 0.
 //! Threshold: any baseline and any scale leave the sign positive, so healthy runs have none. Likely
 //! where the lower end of the share (Wilson, 99.9 %) is above 5 %, possible above 1 %, over the run or
-//! on one side of the step at which the share changed (`lasting`); likely above 1 %, too, where advantages are all but a line of
-//! the rewards, up or down, in nineteen groups of twenty: nothing but a wrong sign turns such a group; for advantages of 0, which filters give on
-//! purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
+//! on one side of the step at which the share changed (`lasting`); likely above 1 %, too, where advantages are all but a line
+//! of the rewards, up or down, in nineteen groups of twenty: nothing but a wrong sign turns such a group; for advantages of
+//! 0, which filters give on purpose, likely above one half. So it is where tokens of one response have advantages of both signs: a
 //! learned value is taken off, or a penalty of tokens, and its errors turn the order in healthy groups.
 //! Where advantages belong to some other responses, most groups still agree on the whole. So, where each
 //! response has one advantage: groups in which an answer is pushed up (A > 0) while one whose reward is higher

@@ -5,8 +5,8 @@
 //! Threshold: b is above a by what chance gives in 1 of 1,000,000 runs, steps and values paid for, and the share that
 //! fails above a tenth (lower end, three standard errors). A policy that became worse writes other responses: length,
 //! cuts, entropy and likelihood must be what they were: over the three steps on either side or, since a policy that
-//! learns moves on, from one step to the next, where half of the rise is from that one to the next as well. A scale that changed has other values altogether. Where
-//! failures end, at least half of the level comes back: a count that becomes smaller and smaller only passes through a
+//! learns moves on, from one step to the next, where half of the rise is from that one to the next as well. A scale that
+//! changed has other values altogether. Where failures end, at least half of the level comes back: a count that becomes smaller and smaller only passes through a
 //! value. A rule that was made stricter, and a penalty, are told by the response: these and the parts that do not fail
 //! with it must explain less than 15 % of who gets the value (upper end). A part fails with it that is one value
 //! wherever it is, and that value is half as much more frequent from there on as failures make it, at the least, or
@@ -18,7 +18,6 @@
 //! a task from one step to the next, whatever else it does (a part may not be scored in the steps of another task:
 //! there, responses must be the same). Else possible.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -29,6 +28,7 @@ use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, p
 use super::around_step::{
     ENOUGH, FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
 };
+use super::fails_with::{fail_too, next_to};
 use super::graded::{Quantity, are_other_values, frequent};
 use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -44,7 +44,6 @@ const NEARLY_ALL: f64 = 0.9;
 const SMALL: f64 = 0.15;
 /// Parts that fall together with the value.
 const TOGETHER: usize = 2;
-const ONE_VALUE: f64 = 0.99;
 const HALF: f64 = 0.5;
 
 const HINT: &str = "look at the grader there: what it gives where it fails (a time-out, a sandbox or a judge that does not \
@@ -221,50 +220,6 @@ fn is_explained(
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend(OF_RESPONSES.iter().map(|of| of as Feature<'_>));
     explained(groups_of(there), &|fact| has(fact), &features).is_none_or(|explained| explained.upper > SMALL)
-}
-
-/// The steps on either side of a place.
-fn next_to<'s, 'a>(steps: &'s [StepGroups<'a>], at: usize) -> [&'s [StepGroups<'a>]; 2] {
-    [&steps[at - 1..at], &steps[at..=at]]
-}
-
-/// The parts that fail with the value, each with its own one there. Where one does, another that is one value wherever
-/// the value is fails too if that became more frequent from one step to the next: the policy may have learned it before.
-fn fail_too(
-    sides: [&[StepGroups<'_>]; 2],
-    next: [&[StepGroups<'_>]; 2],
-    has: &dyn Fn(&ResponseFact) -> f64,
-    parts: Range<usize>,
-    share: f64,
-) -> Vec<(usize, f32)> {
-    let one_valued = |part: usize| Some((part, one_value(sides[1], has, Quantity(Some(part)))?));
-    let known: Vec<(usize, f32)> = parts.filter_map(one_valued).collect();
-    let shares = |sides: [&[StepGroups<'_>]; 2], (part, value): (usize, f32)| {
-        let has_it = |fact: &ResponseFact| f64::from(u8::from(Quantity(Some(part)).of(fact) == value));
-        sides.map(|steps| level(&sums(steps, &has_it)).0)
-    };
-    let is_sure = |part: &(usize, f32)| {
-        let [usual, now] = shares(sides, *part);
-        now - usual > HALF * share * (1.0 - usual)
-    };
-    let is_sure_of_one = known.iter().any(is_sure);
-    let rises = |part: &(usize, f32)| {
-        let [last, now] = shares(next, *part);
-        now > last
-    };
-    known.iter().copied().filter(|part| is_sure(part) || is_sure_of_one && rises(part)).collect()
-}
-
-/// The value of a part that nearly all responses with the value have.
-fn one_value(there: &[StepGroups<'_>], has: &dyn Fn(&ResponseFact) -> f64, part: Quantity) -> Option<f32> {
-    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    let values = groups_of(there).flatten().filter(|fact| has(fact) == 1.0).map(|fact| part.of(fact) + 0.0);
-    values
-        .filter(|value| value.is_finite())
-        .for_each(|value| *counts.entry(value.to_bits()).or_default() += 1);
-    let all: usize = counts.values().sum();
-    let (bits, most) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    (most as f64 >= ONE_VALUE * all as f64).then_some(f32::from_bits(bits))
 }
 
 /// Whether any response may get the value: fewer groups have none of it than whole groups that were lost would leave, and

@@ -6,20 +6,19 @@
 //! over its usual range in a group (beyond three standard errors): the update pays for something
 //! else. The last, since right answers that are rare explain little, however well they are paid. A reward
 //! that is chance is another cause. Looked for over the run and, since a reward may change in its middle, in the steps in
-//! which right answers have the lower advantage in more groups (`lasting`). Only possible by a part whose name has words that are not understood: it may not
-//! be what is right.
+//! which right answers have no higher advantage in more groups (`right_no_better`). Only possible by a part whose name has
+//! words that are not understood: it may not be what is right.
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
-use super::lasting::{Counts, Side};
+use super::lasting::Side;
 use super::paid_length::HINT;
-use super::siblings::{is_mixed, more_where};
+use super::right_no_better::right_no_better;
+use super::siblings::is_mixed;
 use super::uninformative_reward;
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
-/// Groups in which right answers are not the better paid that healthy steps may have.
-const SOME: f64 = 0.05;
 /// What is right explains less than this of the advantage, …
 const LITTLE: f64 = 0.25;
 /// … and something else more than this.
@@ -32,22 +31,11 @@ const ERRORS: f64 = 3.0;
 pub fn paid_for_something_else(patient: &Patient<'_>) -> Finding {
     let Some(right) = patient.right().filter(|right| right.part.is_some()) else { return Finding::Absent };
     let of_side = |side: Side| paid_in(patient, &right, side);
-    let found = of_side(Side::Whole).or_else(|| of_side(worse_paid(patient, &right)?));
+    let worse_paid = || right_no_better(patient.groups(), &right, |fact| fact.advantage);
+    let found = of_side(Side::Whole).or_else(|| of_side(worse_paid()?));
     // A reward that is chance pays for nothing.
     let is_chance = || matches!(uninformative_reward::examine(patient), Finding::Found(_));
     found.filter(|_| !is_chance()).unwrap_or(Finding::Absent)
-}
-
-/// The steps in which right answers have no higher advantage than wrong ones in more groups, where these are not all.
-fn worse_paid(patient: &Patient<'_>, right: &Right<'_>) -> Option<Side> {
-    let mut worse = Counts::default();
-    for group in patient.groups().filter(|group| is_mixed(group, |fact| right.of(fact))) {
-        let more = more_where(group, |fact| right.of(fact), |fact| fact.advantage);
-        if more.is_finite() {
-            worse.add(group[0].step, more <= 0.0);
-        }
-    }
-    Some(worse.share(SOME)?.side).filter(|side| *side != Side::Whole)
 }
 
 fn paid_in(patient: &Patient<'_>, right: &Right<'_>, side: Side) -> Option<Finding> {

@@ -139,11 +139,10 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
     )
 }
 
-/// Whether updates that were too large came before a step, and nothing else says that the update pays for something else.
+/// Whether updates that were too large came before a step.
 fn broke(patient: &Patient<'_>, step: i64) -> bool {
     let updates = large_updates::examine(patient);
-    let came_before = updates.first_step().is_some_and(|first| first <= step);
-    updates.is_likely() && came_before && !paid(patient).any(|finding| finding.is_likely())
+    updates.is_likely() && updates.first_step().is_some_and(|first| first <= step)
 }
 
 /// Whether the reward fell at a step, however it went before and long after: what fell with it was not given up for it.

@@ -16,14 +16,15 @@
 //! step on (`erring_grader`), gives all responses of some steps one reward (`outage`), a share of them one value,
 //! whatever they are (`failing_grader`), or a share of them something else than its parts say (`reward_beside_parts`).
 //! A reward that broke in the middle of a run, or was mended there, is looked for on the side of the step at
-//! which the share of groups whose reward does not follow what is right changed (`lasting`).
+//! which the share of groups whose reward does not follow what is right changed (`right_no_better`).
 
 use super::super::patient::{Finding, Patient, Right, found, number, percent};
 use super::super::told_reward::OF_RESPONSES;
 use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::composition::components;
-use super::lasting::{Counts, Side};
-use super::siblings::{Endings, Pairs, is_mixed, more_where};
+use super::lasting::Side;
+use super::right_no_better::right_no_better;
+use super::siblings::{Endings, Pairs, is_mixed};
 use super::{erring_grader, failed_grader, failing_grader, outage, reward_beside_parts};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -67,28 +68,15 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 /// A reward that looks like chance, over the run or on one side of a step.
 fn by_chance(patient: &Patient<'_>) -> Finding {
     let of_the_run = examine_side(patient, Side::Whole);
-    let Some(broken) = broken_side(patient).map(|side| examine_side(patient, side)) else {
-        return of_the_run;
-    };
+    let broken =
+        patient.right().and_then(|right| right_no_better(patient.units(), &right, |fact| fact.reward));
+    let Some(broken) = broken.map(|side| examine_side(patient, side)) else { return of_the_run };
     match (broken.is_likely(), of_the_run.is_likely()) {
         (true, _) => broken,
         // What is paid before and what is paid after cancel: it is not chance.
         (false, true) => Finding::Absent,
         (false, false) => of_the_run,
     }
-}
-
-/// The steps from one on, or before one, in which the reward follows what is right in fewer groups.
-fn broken_side(patient: &Patient<'_>) -> Option<Side> {
-    let right = patient.right()?;
-    let mut unrelated = Counts::default();
-    for group in patient.units().filter(|group| is_mixed(group, |fact| right.of(fact))) {
-        let more = more_where(group, |fact| right.of(fact), |fact| fact.reward);
-        if more.is_finite() {
-            unrelated.add(group[0].step, more <= 0.0);
-        }
-    }
-    Some(unrelated.share(NEGLIGIBLE)?.side).filter(|side| *side != Side::Whole)
 }
 
 /// Looks for it in some steps.
