@@ -41,4 +41,10 @@ class Batch:
         place = np.arange(self.tokens.shape[-1])
         written = (place >= self.prompt[..., None]) & (place < self.lengths[..., None])
         all_of_it = np.array([run["train_observation"] for run in runs])[:, None, None]
-        return np.where(all_of_it, written, self.mask)
+        left_out = np.array([run["drop_cut"] for run in runs])[:, None] & self.cut
+        return np.where(all_of_it, written, self.mask) & ~left_out[..., None]
+
+    def kept(self, runs, rewards):
+        """Responses that are trained on and logged: without those of dead groups, where a run drops them."""
+        differ = [np.repeat(r.reshape(-1, run["group"]).std(1) > 1e-9, run["group"]) for run, r in zip(runs, rewards)]
+        return np.stack([each | (not run["drop_dead"]) for run, each in zip(runs, differ)])

@@ -45,10 +45,18 @@ class Task:
 
 
 def advantages(run, step, rewards, random):
-    """Rewards relative to their group, with what is wrong with them."""
-    groups = rewards.reshape(-1, run["group"])
-    spread = groups.std(1, ddof=1, keepdims=True)
-    relative = (groups - groups.mean(1, keepdims=True)) / (spread + 1e-4)
+    """Rewards relative to their group or their batch, with what is wrong with them."""
+    groups, size = rewards.reshape(-1, run["group"]), run["group"]
+    spread, above = groups.std(1, ddof=min(1, size - 1), keepdims=True), groups - groups.mean(1, keepdims=True)
+    estimators = {
+        "grpo": lambda: above / (spread + 1e-4),
+        "dr_grpo": lambda: above,
+        "rloo": lambda: above * size / (size - 1),
+        "reinforce": lambda: groups - groups.mean(),
+        "batch_norm": lambda: (groups - groups.mean()) / (groups.std() + 1e-6),
+        "group_then_batch": lambda: above / (above.std() + 1e-6),
+    }
+    relative = estimators[run["estimator"]]()
     if step < run["from"]:
         return relative.reshape(-1)
     draw = lambda: random.permuted(np.tile(np.arange(run["group"]), (len(groups), 1)), axis=1)

@@ -26,19 +26,21 @@ def is_logged(run, step):
     return run["log_from"] <= step < run["steps"] and regular
 
 
-def rows_of(i, run, step, batch, trained, rewards, advantage, values, update, lag):
+def rows_of(i, run, step, batch, trained, kept, rewards, advantage, values, update, lag):
     """What is logged of a run's step."""
-    for j in range(ROWS):
+    for j in np.flatnonzero(kept[i]):
         start, end = batch.prompt[i, j], batch.lengths[i, j]
         response, scored = slice(start, end), slice(start - 1, end - 1)
         lists = {name: value[i, j, scored].astype(np.float32) for name, value in values.items()}
         lists |= dict(prompt_ids=batch.tokens[i, j, :start], token_ids=batch.tokens[i, j, response])
         lists |= dict(mask=trained[i, j, response], turn=batch.turn[i, j, response])
         lists |= dict(logprob_rollout=batch.rollout[i, j, response])
+        given = {} if run["critic"] else dict(advantage=advantage[i, j, 0])
+        lists |= dict(advantage=advantage[i, j, scored].astype(np.float32)) if run["critic"] else {}
         parts = {f"reward/{name}": value[i, j] for name, value in batch.parts.items() if name in run["weights"]}
-        yield lists, parts | dict(
+        yield lists, parts | given | dict(
             step=step, group_id=step * (ROWS // run["group"]) + j // run["group"], sample_id=j % run["group"],
-            update=update[i, j], policy_version=step - lag, reward=rewards[i, j], advantage=advantage[i, j],
+            update=update[i, j], policy_version=step - lag, reward=rewards[i, j],
             truncated=batch.cut[i, j],
         )  # fmt: skip
 
@@ -64,12 +66,15 @@ def trained_together(runs, folder):
         prompts = [task.prompts(run, random, ROWS) for run, random in zip(runs, randoms)]
         batch = Batch(runs, task, prompts, Sampler(runs, task).sample(weights, prompts))
         rewards = batch.rewards(runs, step, randoms)
-        advantage = np.stack([advantages(run, step, rewards[i], randoms[i]) for i, run in enumerate(runs)])
-        values, update = trainer.train(step, batch, advantage, randoms)
-        mask = batch.trained(runs)
+        trainer.score(batch)
+        paid, kept, mask = rewards - trainer.penalties(), batch.kept(runs, rewards), batch.trained(runs)
+        advantage = np.stack([advantages(run, step, paid[i], randoms[i]) for i, run in enumerate(runs)])
+        advantage = trainer.of_tokens(batch, rewards, advantage)
+        values, update = trainer.train(step, batch, advantage, kept, randoms)
+        advantage = advantage.cpu().numpy()
         for i, run in enumerate(runs):
             if is_logged(run, step):
-                logged[i] += rows_of(i, run, step, batch, mask, rewards, advantage, values, update, lags[i])
+                logged[i] += rows_of(i, run, step, batch, mask, kept, rewards, advantage, values, update, lags[i])
         right = " ".join(f"{value:.2f}" for value in batch.parts["answer"].mean(1))
         print(f"step {step}: right answers {right}", flush=True)
     for run, rows in zip(runs, logged):
