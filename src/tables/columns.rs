@@ -29,52 +29,47 @@ impl<'a, R> Columns<'a, R> {
     /// Adds whole numbers.
     #[must_use]
     pub fn int<T: Into<Option<i64>>>(self, name: &str, of: impl Fn(&'a R) -> T) -> Self {
-        let values: Vec<Option<i64>> = self.rows.iter().map(|row| of(row).into()).collect();
-        self.column(name, |name| Series::new(name.into(), values))
+        let values = self.rows.iter().map(|row| of(row).into()).collect();
+        self.with(name, Values::Int(values))
     }
 
     /// Adds counts.
     #[must_use]
     pub fn count<T: Into<Option<u64>>>(self, name: &str, of: impl Fn(&'a R) -> T) -> Self {
-        let values: Vec<Option<u64>> = self.rows.iter().map(|row| of(row).into()).collect();
-        self.column(name, |name| Series::new(name.into(), values))
+        let values = self.rows.iter().map(|row| of(row).into()).collect();
+        self.with(name, Values::Count(values))
     }
 
     /// Adds numbers.
     #[must_use]
     pub fn float<T: Into<Option<f64>>>(self, name: &str, of: impl Fn(&'a R) -> T) -> Self {
-        let values: Vec<Option<f64>> = self.rows.iter().map(|row| of(row).into()).collect();
-        self.column(name, |name| Series::new(name.into(), values))
+        let values = self.rows.iter().map(|row| of(row).into()).collect();
+        self.with(name, Values::Float(values))
     }
 
     /// Adds numbers that were logged with 32 bits.
     #[must_use]
     pub fn single<T: Into<Option<f32>>>(self, name: &str, of: impl Fn(&'a R) -> T) -> Self {
-        let values: Vec<Option<f32>> = self.rows.iter().map(|row| of(row).into()).collect();
-        self.column(name, |name| Series::new(name.into(), values))
+        let values = self.rows.iter().map(|row| of(row).into()).collect();
+        self.with(name, Values::Single(values))
     }
 
     /// Adds truth values.
     #[must_use]
     pub fn flag<T: Into<Option<bool>>>(self, name: &str, of: impl Fn(&'a R) -> T) -> Self {
-        let values: Vec<Option<bool>> = self.rows.iter().map(|row| of(row).into()).collect();
-        self.column(name, |name| Series::new(name.into(), values))
+        let values = self.rows.iter().map(|row| of(row).into()).collect();
+        self.with(name, Values::Flag(values))
     }
 
     /// Adds texts.
     #[must_use]
     pub fn text<T: IntoText<'a>>(self, name: &str, of: impl Fn(&'a R) -> T) -> Self {
-        let values: Vec<Option<Cow<'a, str>>> = self.rows.iter().map(|row| of(row).into_text()).collect();
-        self.column(name, |name| Series::new(name.into(), values))
+        let values = self.rows.iter().map(|row| of(row).into_text()).collect();
+        self.with(name, Values::Text(values))
     }
 
-    fn column(mut self, name: &str, values: impl FnOnce(&str) -> Series) -> Self {
-        let taken = |name: &str| self.columns.iter().any(|column| column.name() == name);
-        let mut name = name.to_owned();
-        while taken(&name) {
-            name.push('_');
-        }
-        self.columns.push(values(&name).into());
+    fn with(mut self, name: &str, values: Values<'_>) -> Self {
+        push(&mut self.columns, name, values);
         self
     }
 
@@ -84,6 +79,34 @@ impl<'a, R> Columns<'a, R> {
         // Polars refuses unequal lengths and repeated names; here there are neither.
         DataFrame::new(self.rows.len(), self.columns).unwrap_or_default()
     }
+}
+
+/// The values of a column.
+enum Values<'a> {
+    Int(Vec<Option<i64>>),
+    Count(Vec<Option<u64>>),
+    Float(Vec<Option<f64>>),
+    Single(Vec<Option<f32>>),
+    Flag(Vec<Option<bool>>),
+    Text(Vec<Option<Cow<'a, str>>>),
+}
+
+/// Adds a column. In one place: as a part of what calls it, it would be compiled for every column.
+fn push(columns: &mut Vec<Column>, name: &str, values: Values<'_>) {
+    let mut name = name.to_owned();
+    while columns.iter().any(|column| *column.name() == name) {
+        name.push('_');
+    }
+    let name = name.into();
+    let series = match values {
+        Values::Int(values) => Series::new(name, values),
+        Values::Count(values) => Series::new(name, values),
+        Values::Float(values) => Series::new(name, values),
+        Values::Single(values) => Series::new(name, values),
+        Values::Flag(values) => Series::new(name, values),
+        Values::Text(values) => Series::new(name, values),
+    };
+    columns.push(series.into());
 }
 
 /// A text of a row, borrowed or made, or none.
