@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use ndarray::{Array2, Axis};
 
 use self::tally::{ClusterTally, Prompt};
-pub use self::tally::{prompt_of, sum_of};
+pub use self::tally::{prompt_length, prompt_of, sum_of};
 use super::block::{Block, BlockSign};
 use super::columns::Columns;
 use super::energy::Sign;

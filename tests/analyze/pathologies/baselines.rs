@@ -1,6 +1,6 @@
 //! Baselines of other groups than the logged ones, and of the median.
 
-use stapo_analyze::analyze::result::CauseCode;
+use stapo_analyze::analyze::result::{CauseCode, Confidence};
 use stapo_analyze::stats::random::Random;
 
 use super::innocent::{changed, has, is_innocent};
@@ -155,4 +155,43 @@ fn a_median_baseline_lacks_no_sign() {
     });
     is_innocent(&median);
     assert!(has(&median, CauseCode::NoNegativeSignal), "{}", told(&median));
+}
+
+/// A KL term in the reward: advantages are of the reward less a penalty for the distance from the reference. Where it is
+/// so large that it turns groups, that is said with its weight; advantages that are turned without it stay a contradiction.
+#[test]
+fn a_penalty_in_the_reward_is_no_contradiction() {
+    let shape = Shape { kind: Kind::OneTurn, groups: 24, ..SHAPE };
+    let penalised = |weight: f32, logged: bool| {
+        changed(Fault::Nothing, shape, |log| {
+            let mut random = Random::new(8, 2);
+            let mut distances = Vec::new();
+            log.references.clear();
+            for own in &log.values[0] {
+                let away = random.unit() as f32;
+                log.references.push(own.iter().map(|own| own - away).collect());
+                distances.push(away * own.len() as f32);
+            }
+            let groups = groups_of(log);
+            log.rewards.clone_from(&log.parts[0].1);
+            for rows in &groups {
+                let of = |row: &usize| log.rewards[*row] - weight * distances[*row];
+                let mean = rows.iter().map(of).sum::<f32>() / rows.len() as f32;
+                let made: Vec<f32> = rows.iter().map(|row| of(row) - mean).collect();
+                rows.iter().zip(made).for_each(|(row, advantage)| log.advantages[*row] = advantage);
+            }
+            if !logged {
+                log.references.clear();
+            }
+        })
+    };
+    let small = penalised(0.002, true);
+    assert!(!has(&small, CauseCode::AdvantageContradictsReward), "{}", told(&small));
+    let large = penalised(0.4, true);
+    let cause =
+        large.diagnosis.causes.iter().find(|c| c.code == CauseCode::AdvantageContradictsReward).unwrap();
+    assert_eq!(cause.confidence, Confidence::Possible, "{}", told(&large));
+    assert!(cause.message.contains("the reward less 0.4000 for each nat"), "{}", cause.message);
+    let unknown = penalised(0.4, false);
+    assert!(alarms(&unknown).contains(&"advantage_contradicts_reward"), "{}", told(&unknown));
 }

@@ -135,3 +135,42 @@ fn a_part_that_cut_responses_lose_was_not_given_up() {
         assert_eq!(has(&found, CauseCode::RewardHacking), is_hacking, "{only_cut}: {}", told(&found));
     }
 }
+
+/// From a step on, nearly all responses are cut: where prompts are longer from there on, they are what needs more.
+#[test]
+fn longer_prompts_whose_responses_are_cut_are_named() {
+    let cut = |longer: usize| {
+        let mut log = Maker::run(Fault::Nothing, LONG, 5);
+        log.prompts = log.groups.iter().map(|group| vec![7; 12 + (group % 5) as usize]).collect();
+        for row in rows_of(&log, 12..24) {
+            log.prompts[row].extend(vec![7; longer]);
+            log.truncated[row] = row % 20 > 0;
+        }
+        analysis_of(&log, LONG)
+    };
+    let found = cut(6);
+    let cause = the(&found, CauseCode::Truncation);
+    assert_eq!((cause.from_step, cause.confidence), (Some(12), Confidence::Likely), "{}", told(&found));
+    assert!(
+        cause.message.contains("prompts are longer (20 tokens in the median, 14 before)"),
+        "{}",
+        cause.message
+    );
+    assert!(!has(&cut(0), CauseCode::Truncation));
+}
+
+/// Cut responses that are left out of the loss, as some trainers do: what to do is not what is done.
+#[test]
+fn cut_responses_without_a_gradient_are_told_so() {
+    let mut log = Maker::run(Fault::Nothing, LONG, 5);
+    for row in 0..log.truncated.len() {
+        log.truncated[row] = row % 4 > 0;
+        if log.truncated[row] {
+            log.advantages[row] = 0.0;
+        }
+    }
+    let found = analysis_of(&log, LONG);
+    let cause = the(&found, CauseCode::Truncation);
+    assert!(cause.message.ends_with("none of them has a gradient"), "{}", cause.message);
+    assert!(!cause.hint.contains("leave cut responses out"), "{}", cause.hint);
+}

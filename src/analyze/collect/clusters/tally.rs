@@ -79,6 +79,14 @@ pub fn prompt_of(source: &TokenBatch, index: usize) -> Option<u64> {
     Some(Mixer::new(1).with_id(Some(&Id::Text(text))).word())
 }
 
+/// Tokens of a response's prompt, or characters where it is logged as a text; 0 where it is not logged.
+pub fn prompt_length(source: &TokenBatch, index: usize) -> u32 {
+    let responses = &source.responses;
+    let ids = responses.prompt_ids.as_ref().and_then(|prompts| prompts[index].as_ref()).map(|ids| ids.len());
+    let text = || responses.texts.get(Column::PromptText)?[index].as_ref().map(|text| text.chars().count());
+    ids.or_else(text).map_or(0, |length| u32::try_from(length).unwrap_or(u32::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

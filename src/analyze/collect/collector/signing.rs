@@ -4,7 +4,7 @@ use super::Collector;
 use super::response::Response;
 use super::rises::Rises;
 use crate::analyze::collect::block::BlockSign;
-use crate::analyze::collect::clusters::prompt_of;
+use crate::analyze::collect::clusters::{prompt_length, prompt_of};
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::groups::group_hash;
@@ -156,6 +156,7 @@ impl Collector<'_> {
             truncated: asked.is_cut(responses, response.index),
             entropy: mean(Quantity::Entropy),
             surprisal: -mean(Quantity::Logprob),
+            distance: distance(trained),
             text: ids_hash(whole.token_id).unwrap_or(order),
             opening: trained
                 .token_id
@@ -166,6 +167,7 @@ impl Collector<'_> {
                 .unwrap_or(order),
             left_out_end: response.left_out_end(whole),
             prompt: prompt_of(response.source, response.index).unwrap_or(0),
+            prompt_length: prompt_length(response.source, response.index),
             right: asked.pass.as_ref().and_then(|rule| rule.judge(responses, response.index)),
             energy: sums.energy(),
             lag: response.steps_since_version(),
@@ -240,6 +242,15 @@ impl Response<'_> {
     fn lag(&self) -> Option<i64> {
         self.steps_since_version().filter(|lag| *lag >= 0)
     }
+}
+
+/// Σ (ln p − ln p_ref), as a KL term in the reward has it; NaN where one of them is not logged.
+fn distance(trained: &Columns<'_>) -> f32 {
+    if trained.logprob_ref.is_empty() {
+        return f32::NAN;
+    }
+    let pairs = trained.logprob.iter().zip(trained.logprob_ref);
+    pairs.map(|(own, reference)| f64::from(*own) - f64::from(*reference)).sum::<f64>() as f32
 }
 
 /// A hash of all ids: equal for equal texts. `None` where one is missing, since the text

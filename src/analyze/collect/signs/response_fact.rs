@@ -37,6 +37,8 @@ pub struct ResponseFact {
     pub entropy: f32,
     /// Mean of −ln p.
     pub surprisal: f32,
+    /// Σ (ln p − ln p_ref) of the trained tokens; NaN where not logged.
+    pub distance: f32,
     /// Hash of all its tokens, observations too: equal for equal texts.
     pub text: u64,
     /// How it opens, where ids are logged and it goes on.
@@ -47,6 +49,8 @@ pub struct ResponseFact {
     pub left_out_end: Option<i32>,
     /// Hash of the prompt; 0 where it is not logged with this response.
     pub prompt: u64,
+    /// Tokens of the prompt, characters where it is logged as a text; 0 where it is not logged with this response.
+    pub prompt_length: u32,
     /// Whether it is right, where the user said what right is.
     pub right: Option<bool>,
     /// Gradient energy.
@@ -72,8 +76,17 @@ impl Sampled for ResponseFact {
             (r.step, r.group, r.order, values)
         };
         let rest = |r: &Self| {
-            let ends = (r.ending, r.left_out_end, r.opening.map(|opening| opening.bits()));
-            (bits(r.entropy), r.energy.to_bits(), r.signs, r.truncated, r.lag, ends, r.prompt, r.right)
+            let ends = (bits(r.distance), r.ending, r.left_out_end, r.opening.map(|opening| opening.bits()));
+            (
+                bits(r.entropy),
+                r.energy.to_bits(),
+                r.signs,
+                r.truncated,
+                r.lag,
+                ends,
+                (r.prompt, r.prompt_length),
+                r.right,
+            )
         };
         let parts = |r: &Self| r.parts.iter().map(|part| bits(*part)).collect::<Vec<_>>();
         let gap = |r: &Self| r.gap.as_ref().map(|gap| gap.bits());

@@ -14,11 +14,13 @@
 //! response has one advantage: groups in which an answer is pushed up (A > 0) while one whose reward is higher
 //! by half of the group's range or more is pushed down (A < 0). Any baseline of the group, of the batch or
 //! of the past and any positive scale leave none. The same thresholds.
-//! Rewards of the wrong sign are in `punished_answers`, advantages of other groups in `other_groups`.
+//! Rewards of the wrong sign are in `punished_answers`, advantages of other groups in `other_groups`, and what a KL term in
+//! the reward turns in `penalised_reward`.
 
 use super::super::patient::{Finding, Patient, at, found, number, percent, shell_word, short};
 use super::crossed_signs::{self, Crossed, have_one_advantage};
 use super::lasting::{Counts, Side};
+use super::penalised_reward::Penalty;
 use super::{other_groups, punished_answers};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
@@ -169,9 +171,27 @@ fn falls(
     )
 }
 
+/// Whether siblings have one advantage each.
+fn has_one_advantage(patient: &Patient<'_>) -> bool {
+    patient.has_siblings() && have_one_advantage(patient.signs.facts.responses.iter())
+}
+
+/// Groups whose order is turned on the whole, or by some of their responses: the likely one, of equals the first.
+fn turned(
+    patient: &Patient<'_>,
+    counts: (&Counts, f64),
+    contradicting: Vec<Example>,
+    unit: &str,
+) -> Option<Finding> {
+    match falls(patient, counts, contradicting, unit) {
+        Some(found) if found.is_likely() => Some(found),
+        whole => crossed(patient).filter(|found| found.is_likely() || whole.is_none()).or(whole),
+    }
+}
+
 /// Groups in which an answer is pushed up while a clearly better one is pushed down.
 fn crossed(patient: &Patient<'_>) -> Option<Finding> {
-    if !patient.has_siblings() || !have_one_advantage(patient.signs.facts.responses.iter()) {
+    if !has_one_advantage(patient) {
         return None;
     }
     let (counts, found_groups) = crossed_signs::crossed(patient.groups());
@@ -241,16 +261,15 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         true => POSSIBLE,
         false => LIKELY,
     };
-    let on_the_whole = falls(patient, (&against, enough), contradicting, unit);
-    let crossed = || crossed(patient);
-    // The likely one, of equals the first.
-    let first = match on_the_whole {
-        Some(found) if found.is_likely() => Some(found),
-        whole => crossed().filter(|found| found.is_likely() || whole.is_none()).or(whole),
+    let penalty = Some(patient.groups()).filter(|_| has_one_advantage(patient)).and_then(Penalty::of);
+    let first = match &penalty {
+        Some(penalty) => penalty.finding(),
+        None => turned(patient, (&against, enough), contradicting, unit),
     };
     let first = first.or_else(|| punished_answers::examine(patient));
     let first = match first {
         Some(found) if found.is_likely() => Some(found),
+        other if penalty.is_some() => other,
         // What advantages were made of comes before what became of them.
         other => other_groups::look(patient).or(other),
     };

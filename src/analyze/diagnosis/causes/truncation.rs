@@ -1,4 +1,5 @@
-//! Responses are cut from the start, or from the step on at which the budget was lowered (`lowered_budget`).
+//! Responses are cut from the start, or from the step on at which the budget was lowered (`lowered_budget`) or prompts
+//! became longer (`longer_prompts`).
 //!
 //! Statistic: the share of responses that are cut in the first quarter of the steps, before anything was
 //! damaged, and the share of the run's energy in cut responses.
@@ -10,8 +11,8 @@
 //! damage.
 
 use super::super::patient::{Finding, Patient, counted, found, number, percent, share_bounds};
-use super::lowered_budget;
 use super::needs::ENTROPY;
+use super::{longer_prompts, lowered_budget};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::sustained::FEWEST_STEPS;
 
@@ -26,8 +27,8 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if !facts.iter().any(|f| f.truncated.is_some()) {
         return Finding::NotChecked("truncated, or finish_reason");
     }
-    if let Some(lowered) = lowered_budget::examine(patient) {
-        return lowered;
+    if let Some(found) = lowered_budget::examine(patient).or_else(|| longer_prompts::examine(patient)) {
+        return found;
     }
     let steps = &patient.analysis.steps;
     let quarter = steps.get(steps.len().div_ceil(4)).or(steps.last()).map_or(i64::MAX, |row| row.step);
@@ -88,7 +89,10 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let mut evidence = vec![number("share of early responses cut", start)];
     evidence.extend(carried.map(|carried| number("energy share of cut responses", carried)));
     let energy = carried
-        .map(|carried| format!("; cut responses carry {} of the gradient energy", percent(carried)))
+        .map(|carried| match carried == 0.0 {
+            true => "; none of them has a gradient".into(),
+            false => format!("; cut responses carry {} of the gradient energy", percent(carried)),
+        })
         .unwrap_or_default();
     evidence.extend(end.map(|(end, _)| number("share of late responses cut", end)));
     found(
@@ -96,8 +100,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
         if likely { Confidence::Likely } else { Confidence::Possible },
         steps.first().map(|row| row.step),
         format!("{} of the responses are {when}{energy}", percent(start)),
-        "raise the length budget, or leave cut responses out of the loss: their reward is that of a \
-         response that never ended",
+        match carried == Some(0.0) {
+            true => "raise the length budget: cut responses have no part in the loss, so they teach nothing",
+            false => {
+                "raise the length budget, or leave cut responses out of the loss: their reward is that of a response \
+                 that never ended"
+            }
+        },
         evidence,
     )
     .before(end.map(|(_, from)| from))
