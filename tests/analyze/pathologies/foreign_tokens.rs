@@ -101,6 +101,23 @@ fn tokens_that_were_tokenised_anew_are_no_truncation() {
     }
 }
 
+/// A sampler with other weights finds some tokens far more likely, and a few clearly less: that is no tail that was left out.
+#[test]
+fn other_weights_are_no_truncation() {
+    let raised = |less: f32| {
+        changed(Fault::TopP(0.9), SHAPE, |log| {
+            for (row, values) in log.values[SAMPLER].iter_mut().enumerate() {
+                values.iter_mut().skip(row % 9).step_by(40).for_each(|value| *value += 2.0);
+                values.iter_mut().skip(row % 7 + 9).step_by(40).for_each(|value| *value -= less);
+            }
+        })
+    };
+    assert!(has(&raised(0.0), CauseCode::SamplerTruncation), "{}", told(&raised(0.0)));
+    let found = raised(0.4);
+    assert!(!has(&found, CauseCode::SamplerTruncation), "{}", told(&found));
+    assert!(has(&found, CauseCode::PrecisionGap), "{}", told(&found));
+}
+
 /// The sampler's values of other tokens: two further on, or in any order within the response.
 #[test]
 fn values_of_other_tokens_are_no_gap_of_engines() {

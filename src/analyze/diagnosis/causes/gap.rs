@@ -27,6 +27,8 @@ pub const LARGE: f64 = 1e-2;
 const ERRORS: f64 = 2.0;
 /// A sampler that leaves out the tail raises what it keeps: less of the squares than this lies below 0.
 const BELOW: f64 = 0.05;
+/// Rounding takes hundredths of a nat off what is raised.
+const ROUNDING: f64 = 0.2;
 /// A sampler whose mean lies below this keeps all but 0.2 % of the mass.
 const MEAN: f64 = 0.002;
 
@@ -177,7 +179,10 @@ impl Gap {
     }
 
     fn is_never_below(&self) -> bool {
-        self.mean() >= MEAN && self.share_below() <= BELOW && !self.is_of_few()
+        let all = &self.all;
+        // What is below, larger differences counting more.
+        let depth = all.below / (0.5 * (all.absolute - all.y)).max(f64::MIN_POSITIVE);
+        self.mean() >= MEAN && self.share_below() <= BELOW && depth <= ROUNDING && !self.is_of_few()
     }
 
     /// Whether it is that of a few tokens, which the trainer finds far less likely than the sampler did.
