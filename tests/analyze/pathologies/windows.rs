@@ -142,6 +142,9 @@ fn longer_prompts_whose_responses_are_cut_are_named() {
     let cut = |longer: usize| {
         let mut log = Maker::run(Fault::Nothing, LONG, 5);
         log.prompts = log.groups.iter().map(|group| vec![7; 12 + (group % 5) as usize]).collect();
+        for row in rows_of(&log, 6..24) {
+            log.rewards[row] += 2.0;
+        }
         for row in rows_of(&log, 12..24) {
             log.prompts[row].extend(vec![7; longer]);
             log.truncated[row] = row % 20 > 0;
@@ -156,7 +159,9 @@ fn longer_prompts_whose_responses_are_cut_are_named() {
         "{}",
         cause.message
     );
-    assert!(!has(&cut(0), CauseCode::Truncation));
+    assert!(!has(&found, CauseCode::RewardHacking), "{}", told(&found));
+    let found = cut(0);
+    assert!(!has(&found, CauseCode::Truncation) && has(&found, CauseCode::RewardHacking), "{}", told(&found));
 }
 
 /// Cut responses that are left out of the loss, as some trainers do: what to do is not what is done.

@@ -5,6 +5,7 @@ use super::super::patient::{Finding, Patient, found, number, percent, share_boun
 use super::super::series::at_the_end;
 use super::super::within_groups::{Slopes, explained};
 use super::siblings::more_where;
+use super::{longer_prompts, lowered_budget};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::stats::sustained::{Change, Direction};
@@ -49,6 +50,9 @@ pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
             (share_bounds(better, both)[0] > MOST).then(|| (told, number(what, share)))
         }
     };
+    if because.is_none() && cuts_have_another_cause(patient) {
+        return None;
+    }
     let (because, measured): (Option<String>, Option<Evidence>) = because.unzip();
     let (confidence, because, hint) = match &because {
         Some(because) => (Confidence::Likely, because.as_str(), HINT),
@@ -73,6 +77,11 @@ pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
         hint,
         evidence,
     ))
+}
+
+/// Whether responses are cut since the budget was lowered, or prompts became longer.
+fn cuts_have_another_cause(patient: &Patient<'_>) -> bool {
+    lowered_budget::examine(patient).is_some() || longer_prompts::examine(patient).is_some()
 }
 
 /// How the reward rose for good, where it did not fall as well: nobody games it down.

@@ -3,13 +3,13 @@
 //!
 //! Statistic: the weight w for which the advantages of a group are a line of r − w Σ (ln p − ln p_ref), by least squares
 //! in every group, its median in every step (controllers move it).
-//! Threshold: with it, advantages are all but a rising line in nineteen groups of twenty (lower end, 99.9 %, of groups of
+//! Threshold: with it, advantages are all but a rising line in nineteen groups of twenty (of five or more, each of
 //! more than four responses: two weights fit any three), and what it leaves unexplained is a hundredth of what the reward alone
 //! leaves. A fault of signs or joins leaves no such weight.
 
 use std::collections::BTreeMap;
 
-use super::super::patient::{Finding, found, number, percent, share_bounds};
+use super::super::patient::{Finding, found, number, percent};
 use super::super::words::measured;
 use super::lasting::Counts;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -23,6 +23,8 @@ const IN_LINE: f64 = 0.99;
 /// The part of what the reward alone leaves unexplained.
 const REMAINS: f64 = 0.01;
 const NEARLY_ALL: f64 = 0.95;
+/// Fewer groups than this may be lines by chance.
+const FEWEST: u32 = 5;
 /// Groups in which better answers have the lower advantage.
 const POSSIBLE: f64 = 0.01;
 /// Reward and distance that go together to this part of their variance tell no weight.
@@ -96,18 +98,19 @@ impl Penalty {
             steps.entry(group[0].step).or_default().extend(Moments::of(group));
         }
         let mut found = Self { weight: f64::NAN, turned: Counts::default() };
-        let (mut explained, mut all) = (0, 0);
+        let (mut explained, mut all) = (0_u32, 0_u32);
         for (step, groups) in &steps {
             let mut weights: Vec<f64> = groups.iter().filter_map(Moments::weight).collect();
             let Some(weight) = select_quantile(&mut weights, 0.5) else { continue };
             for moments in groups {
                 all += 1;
-                explained += u64::from(moments.is_explained_by(weight));
+                explained += u32::from(moments.is_explained_by(weight));
                 found.turned.add(*step, moments.ra < 0.0);
             }
             found.weight = weight;
         }
-        (share_bounds(explained, all)[0] > NEARLY_ALL && found.weight > 0.0).then_some(found)
+        let is_line = all >= FEWEST && f64::from(explained) >= NEARLY_ALL * f64::from(all);
+        (is_line && found.weight > 0.0).then_some(found)
     }
 
     /// What it does to the order of the answers.
@@ -161,12 +164,12 @@ mod tests {
 
     #[test]
     fn a_penalty_in_the_reward_is_found_with_its_weight() {
-        let all = groups(0.05, 0.0);
+        let all = groups(0.2, 0.0);
         let penalty = Penalty::of(all.iter().map(Vec::as_slice)).unwrap();
-        assert!((penalty.weight - 0.05).abs() < 1e-4, "{}", penalty.weight);
+        assert!((penalty.weight - 0.2).abs() < 1e-4, "{}", penalty.weight);
         let Some(Finding::Found(cause)) = penalty.finding() else { panic!("groups are turned") };
         assert_eq!(cause.confidence, Confidence::Possible);
-        assert!(cause.message.contains("the reward less 0.0500 for each nat"), "{}", cause.message);
+        assert!(cause.message.contains("the reward less 0.2000 for each nat"), "{}", cause.message);
     }
 
     #[test]

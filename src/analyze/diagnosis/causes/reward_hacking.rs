@@ -12,7 +12,7 @@
 //! Without parts: the reward rose for good while responses were cut or looped, and before that length
 //! explained more than half of the advantage: it was paid for. So it was where cut responses have the higher
 //! mean advantage in most groups that have cut and finished ones (lower end, 99.9 %). Else it is possible: the
-//! reward does not see what happens. So it is where parts are logged and none of them fell. Possible is, too, that
+//! reward does not see what happens; not where cuts came with a lower budget or longer prompts. So it is where parts are logged and none of them fell. Possible is, too, that
 //! responses became less than half as long, or more than twice, while the reward rose, where being short (long) explains
 //! more than a quarter of the advantage (lower end); and a part that fell while what is right rose with the reward: it was given up.
 
