@@ -31,6 +31,9 @@ const BELOW: f64 = 0.05;
 const ROUNDING: f64 = 0.2;
 /// A sampler whose mean lies below this keeps all but 0.2 % of the mass.
 const MEAN: f64 = 0.002;
+/// The mean of ln μ − ln π is a divergence, about half the mean of its squares, wherever μ has all tokens that π has: weights,
+/// rounding and temperatures. One that is this many times as large is of a sampler that lacks some.
+const RAISED: f64 = 5.0;
 
 /// Squares of tokens that the trainer finds ten times less likely than the sampler did: where they are more than
 /// this part of all, the gap is that of a few tokens. No truncation that keeps a tenth of the mass has any, …
@@ -182,7 +185,9 @@ impl Gap {
         let all = &self.all;
         // What is below, larger differences counting more.
         let depth = all.below / (0.5 * (all.absolute - all.y)).max(f64::MIN_POSITIVE);
-        self.mean() >= MEAN && self.share_below() <= BELOW && depth <= ROUNDING && !self.is_of_few()
+        let is_above = self.share_below() <= BELOW && depth <= ROUNDING;
+        let is_raised = all.y > RAISED * 0.5 * all.yy;
+        self.mean() >= MEAN && (is_above || is_raised) && !self.is_of_few()
     }
 
     /// Whether it is that of a few tokens, which the trainer finds far less likely than the sampler did.

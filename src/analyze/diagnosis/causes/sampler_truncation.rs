@@ -3,7 +3,8 @@
 //! Statistic: y = ln μ − ln π at lag 0. Renormalising what is kept raises every kept token by
 //! −ln(mass), so y is never below 0 beyond rounding, and above ln 10 only where less than a tenth is kept.
 //! Threshold: at least 95 % of Σy² above 0, a tenth of it below ln 10, with a mean above 0.002 nats (a mass of 0.998); and what
-//! is below 0 is so by rounding (Σy²/Σ|y| up to 0.2 nats there): other weights have few tokens far below, too. A sharper
+//! is below 0 is so by rounding (Σy²/Σ|y| up to 0.2 nats there): other weights have few tokens far below, too. Or the mean is
+//! five times half the mean of y²: where all of π's tokens are in reach it is a divergence, which is about that half. A sharper
 //! sampler has half of Σy² and more below 0; a flatter one is told by the temperature that explains it, and only
 //! possible where no entropies are logged.
 
