@@ -79,6 +79,25 @@ fn observations_at_the_end_of_a_turn_are_named() {
     assert!(cause.message.contains("the last trained tokens of turns"), "{}", cause.message);
 }
 
+/// Old weights open later turns in another way than the present ones: what surprises the trainer alone was drawn; what
+/// surprises both was not.
+#[test]
+fn turns_that_old_weights_opened_are_no_observations() {
+    for (sampler, expected) in [(-0.3, false), (-5.0, true)] {
+        let found = changed(Fault::Stale, SHAPE, |log| {
+            for row in 0..log.ids.len() {
+                let later = log.turns[row].iter().position(|turn| *turn > 0).unwrap_or(0);
+                for t in later..log.ids[row].len().min(later + 3) {
+                    for (column, value) in [(OLD, -5.0), (NEW, -5.0), (SAMPLER, sampler), (ENTROPY, 0.5)] {
+                        log.values[column][row][t] = value;
+                    }
+                }
+            }
+        });
+        assert_eq!(has(&found, CauseCode::ObservationTrained), expected, "{sampler}: {}", told(&found));
+    }
+}
+
 /// Two tokens of some responses that the trainer scores under other ids.
 #[test]
 fn tokens_that_were_tokenised_anew_are_no_truncation() {
@@ -98,6 +117,20 @@ fn tokens_that_were_tokenised_anew_are_no_truncation() {
         let cause = found.diagnosis.causes.iter().find(|c| c.code == CauseCode::PrecisionGap).unwrap();
         assert!(cause.message.contains("ten times less likely"), "{}", cause.message);
         assert!(cause.hint.contains("tokenised anew"), "{}", cause.hint);
+    }
+}
+
+/// A tail of which little is left out raises the others by less than rounding moves them: the mean tells.
+#[test]
+fn a_small_tail_that_was_left_out_shows_through_rounding() {
+    for (fault, expected) in [(Fault::TopP(0.97), true), (Fault::Nothing, false)] {
+        let found = changed(fault, SHAPE, |log| {
+            let mut random = Random::new(3, 4);
+            let values = log.values[SAMPLER].iter_mut().flatten();
+            values.for_each(|value| *value += 0.03 * random.normal() as f32);
+        });
+        assert_eq!(has(&found, CauseCode::SamplerTruncation), expected, "{fault:?}: {}", told(&found));
+        assert!(!has(&found, CauseCode::SamplerTemperature), "{fault:?}: {}", told(&found));
     }
 }
 

@@ -108,6 +108,32 @@ fn a_budget_that_was_lowered_is_named_and_no_hacking() {
     assert!(!has(&found, CauseCode::RewardHacking), "{}", told(&found));
 }
 
+/// The budget of a turn: what is cut there goes on with the next one, which is short.
+#[test]
+fn a_budget_of_a_turn_that_was_lowered_is_named() {
+    let mut log = Maker::run(Fault::Nothing, LONG, 5);
+    let budget = LONG.length / 2;
+    for row in 0..log.ids.len() {
+        let (n, late) = (log.ids[row].len(), log.steps[row] >= 12);
+        let first = 2 * n / 3;
+        log.turns[row] = (0..n).map(|t| i32::from(t >= first)).collect();
+        log.truncated[row] = late && first > budget;
+        if log.truncated[row] {
+            log.ids[row].drain(budget..first);
+            log.turns[row].drain(budget..first);
+            let others = [&mut log.masks].into_iter().filter_map(|rows| rows.get_mut(row));
+            others.for_each(|list| drop(list.drain(budget..first)));
+            let values = log.values.iter_mut().chain([&mut log.references]);
+            values.filter_map(|rows| rows.get_mut(row)).for_each(|list| drop(list.drain(budget..first)));
+        }
+    }
+    let found = analysis_of(&log, LONG);
+    let cause = the(&found, CauseCode::Truncation);
+    assert_eq!(cause.from_step, Some(12), "{}", told(&found));
+    assert!(cause.message.contains(&format!("no turn is longer than {budget} tokens")), "{}", cause.message);
+    assert!(!has(&found, CauseCode::RewardHacking), "{}", told(&found));
+}
+
 /// The same, and cut responses lose a part of the reward while the reward rises for another reason.
 #[test]
 fn a_part_that_cut_responses_lose_was_not_given_up() {

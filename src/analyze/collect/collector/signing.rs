@@ -102,7 +102,7 @@ impl Collector<'_> {
         step.concentration.add_response(trained.len(), energy, sums.get(Quantity::SquaredEnergy));
         step.largest_ratio = step.largest_ratio.max(f64::from(response.rise).exp());
         let order = self.order(response, trained);
-        let known = without_fills(trained.logprob, trained.logprob_rollout);
+        let known = without_fills(trained.logprob, trained.logprob_rollout, trained.turn);
         let rollout = known.as_deref().unwrap_or(trained.logprob_rollout);
         let trained = &Columns { logprob_rollout: rollout, ..*trained };
         if response.hash <= self.signs.probes.cut() {
@@ -153,6 +153,7 @@ impl Collector<'_> {
             largest,
             signs,
             length: u32::try_from(trained.len()).unwrap_or(u32::MAX),
+            longest_turn: longest_turn(trained),
             truncated: asked.is_cut(responses, response.index),
             entropy: mean(Quantity::Entropy),
             surprisal: -mean(Quantity::Logprob),
@@ -251,6 +252,12 @@ fn distance(trained: &Columns<'_>) -> f32 {
     }
     let pairs = trained.logprob.iter().zip(trained.logprob_ref);
     pairs.map(|(own, reference)| f64::from(*own) - f64::from(*reference)).sum::<f64>() as f32
+}
+
+/// Trained tokens of the longest turn: all of them where no turns are logged.
+fn longest_turn(trained: &Columns<'_>) -> u32 {
+    let longest = trained.turn.chunk_by(|a, b| a == b).map(<[i32]>::len).max();
+    u32::try_from(longest.unwrap_or(trained.len())).unwrap_or(u32::MAX)
 }
 
 /// A hash of all ids: equal for equal texts. `None` where one is missing, since the text

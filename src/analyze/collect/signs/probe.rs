@@ -80,7 +80,8 @@ pub struct Probe {
     pub unsampled_are: [f64; 2],
     /// The same by how rare tokens are.
     pub rare: Box<Unsampled>,
-    /// Number and Σ(−ln p − H) of trained tokens that begin a later turn: an observation stands there.
+    /// Number and Σ(−ln p − H) of trained tokens that begin a later turn: an observation stands there. Where the sampler
+    /// gave a higher p, by that: what old weights drew surprises the trainer, an observation surprises both.
     pub turn_start: [f64; 2],
     /// The same of those that end a turn which another follows: there it stands where it belongs to the turn
     /// that asked for it.
@@ -162,6 +163,10 @@ impl Probe {
         }
         let changes_turn = |t: usize| t > 0 && columns.turn.get(t) != columns.turn.get(t - 1);
         let ends_turn = |t: usize| (t + 1..n.min(t + 1 + TURN_EDGE)).any(changes_turn);
+        let excess_for_sampler = |t: usize| match columns.logprob_rollout.get(t).filter(|v| v.is_finite()) {
+            Some(rollout) => -f64::from(*rollout) - f64::from(columns.entropy[t]),
+            None => f64::INFINITY,
+        };
         let padding = n - last_of_one_id(columns.token_id);
         let mut turn_began = 0;
         for t in 0..n {
@@ -195,7 +200,7 @@ impl Probe {
                 false => &mut probe.elsewhere,
             };
             into[0] += 1.0;
-            into[1] += excess;
+            into[1] += excess.min(excess_for_sampler(t));
             let bin = EDGES.partition_point(|edge| *edge <= columns.entropy[t]);
             let add_to = |[entropies, surprisals]: &mut [f64; 2]| {
                 *entropies += f64::from(columns.entropy[t]);

@@ -31,6 +31,8 @@ pub struct ResponseFact {
     pub signs: [bool; 2],
     /// Trained tokens.
     pub length: u32,
+    /// Trained tokens of its longest turn.
+    pub longest_turn: u32,
     /// Whether it was cut, where logged.
     pub truncated: Option<bool>,
     /// Mean entropy.
@@ -84,7 +86,7 @@ impl Sampled for ResponseFact {
                 r.truncated,
                 r.lag,
                 ends,
-                (r.prompt, r.prompt_length),
+                (r.prompt, r.prompt_length, r.longest_turn),
                 r.right,
             )
         };

@@ -2,7 +2,8 @@
 //!
 //! Statistic: the mean of −ln p − H over trained tokens that begin a later turn, and over those that end a turn which
 //! another follows: loggers count an observation to either. For tokens drawn
-//! from the policy it is 0, whatever the state; an observation was drawn by nobody. Beside it: trained
+//! from the policy it is 0, whatever the state; an observation was drawn by nobody. p is the sampler's where that is
+//! higher: what old weights drew may surprise the trainer. Beside it: trained
 //! tokens that the sampler gave no probability for, two or more in a row, in responses that have some.
 //! Threshold: likely where the mean's lower end (five standard errors over responses) is half a
 //! nat above that of other tokens, or where more than 1 in 1,000 trained tokens have no probability of the
