@@ -61,6 +61,25 @@ fn what_a_failing_grader_takes_is_not_hacked() {
     assert!(causes.iter().all(|cause| cause.code != CauseCode::RewardHacking), "{}", told(&found));
 }
 
+/// Answers become better at the very step at which two of five responses begin to time out: as many are right as before, and
+/// the format alone falls.
+#[test]
+fn failures_that_learning_hides_are_possible_and_no_hacking() {
+    let found = regraded(Shape { groups: 24, ..LONG }, |log, random| {
+        let (lost, unlearned) = (drawn(log, random, 0.4), drawn(log, random, 0.5));
+        for row in (0..log.rewards.len()).filter(|row| log.steps[*row] < 12 && unlearned[*row]) {
+            let answer = log.parts.iter_mut().find(|(name, _)| *name == "reward/answer").unwrap();
+            log.rewards[row] -= std::mem::take(&mut answer.1[row]);
+        }
+        lose(log, |log, row| lost[row] && log.steps[row] >= 12);
+    });
+    let cause = failure(&found).unwrap_or_else(|| panic!("{}", told(&found)));
+    assert_eq!((cause.from_step, cause.confidence), (Some(12), Confidence::Possible), "{}", told(&found));
+    assert!(found.diagnosis.damage.iter().any(|d| d.signal == "reward/format"), "{}", told(&found));
+    let causes = &found.diagnosis.causes;
+    assert!(causes.iter().all(|cause| cause.code != CauseCode::RewardHacking), "{}", told(&found));
+}
+
 /// Two responses of five get a coin's reward, whatever their parts say; a bonus that is not logged and that length earns is
 /// no such thing.
 #[test]

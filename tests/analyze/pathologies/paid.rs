@@ -2,7 +2,7 @@
 //! are unlearned or earn something, and advantages that belong to other responses.
 
 use stapo_analyze::analyze::RunAnalysis;
-use stapo_analyze::analyze::result::{CauseCode, Confidence};
+use stapo_analyze::analyze::result::{Cause, CauseCode, Confidence};
 use stapo_analyze::stats::random::Random;
 
 use super::log::Log;
@@ -277,5 +277,33 @@ fn a_part_that_is_not_paid_is_no_damage() {
         if weight == 0.0 {
             assert_eq!(alarms(&found), Vec::<&str>::new(), "{}", told(&found));
         }
+    }
+}
+
+/// From a step on the reward pays for length, too, and no part says so; less than for a right answer, which is no hacking that
+/// shows otherwise. A penalty for length is no pay, and a reward that paid for it from the first step on was meant to.
+#[test]
+fn a_term_for_length_that_came_in_unlogged_is_named() {
+    let graded = |from: i64, weight: f32| {
+        let shape = Shape { steps: 24, ..SHAPE };
+        regraded(shape, |log, _| {
+            for row in 0..log.rewards.len() {
+                let length = log.ids[row].len() as f32 / shape.length as f32;
+                log.rewards[row] += if log.steps[row] >= from { weight * length } else { 0.0 };
+            }
+        })
+    };
+    let named = |found: &RunAnalysis| {
+        let causes = found.diagnosis.causes.iter().filter(|cause| cause.code == CauseCode::RewardHacking);
+        causes.map(|cause| (cause.from_step, cause.confidence)).collect::<Vec<_>>()
+    };
+    let found = graded(12, 0.8);
+    let message = &found.diagnosis.causes[0].message;
+    assert_eq!(named(&found), [(Some(12), Confidence::Possible)], "{message}: {}", told(&found));
+    assert!(message.contains("by a term that is not logged"), "{message}: {}", told(&found));
+    for (from, weight) in [(12, -0.8), (0, 0.8), (12, 0.0)] {
+        let found = graded(from, weight);
+        let is_term = |cause: &Cause| cause.message.contains("by a term that is not logged");
+        assert!(!found.diagnosis.causes.iter().any(is_term), "{from} {weight}: {}", told(&found));
     }
 }

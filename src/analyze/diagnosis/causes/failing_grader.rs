@@ -7,8 +7,8 @@
 //! cuts, entropy and likelihood must be what they were: over the three steps on either side or, since a policy that
 //! learns moves on, from one step to the next, where half of the rise is from that one to the next as well. A scale that
 //! changed has other values altogether. Where failures end, at least half of the level comes back: a count that becomes smaller and smaller only passes through a
-//! value. A rule that was made stricter, and a penalty, are told by the response: these and the parts that do not fail
-//! with it must explain less than 15 % of who gets the value (upper end). A part fails with it that is one value
+//! value. A rule that was made stricter, and a penalty, are told by the response: these and the parts that are not one value
+//! wherever it is must explain less than 15 % of who gets the value (upper end), among those that may have failed. A part fails with it that is one value
 //! wherever it is, and that value is half as much more frequent from there on as failures make it, at the least, or
 //! where another part does, more frequent from one step to the next.
 //! Harder prompts lose whole groups, failures strike any response: groups without that value must be as few as
@@ -28,7 +28,7 @@ use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, p
 use super::around_step::{
     ENOUGH, FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
 };
-use super::fails_with::{fail_too, next_to};
+use super::fails_with::{fail_too, next_to, one_valued};
 use super::graded::{Quantity, are_other_values, frequent};
 use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -147,10 +147,13 @@ fn failure(
         return None;
     }
     let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
-    let together = fail_too([before, there], next_to(steps, start.at), &has, parts, share);
+    let known = one_valued(there, &has, parts);
+    let together = fail_too([before, there], next_to(steps, start.at), &known, share);
     let places = start.at..end.as_ref().map_or(steps.len(), |end| end.at);
     let all = &steps[places.clone()];
-    if share < NEARLY_ALL && is_explained(all, &has, quantity, &together, patient.plan.reward_parts.len()) {
+    if share < NEARLY_ALL
+        && is_explained(all, &has, quantity, (&known, &together), patient.plan.reward_parts.len())
+    {
         return None;
     }
     let strikes_any = strikes_any(before, there, &has, share);
@@ -206,20 +209,26 @@ fn is_abrupt(steps: &[StepGroups<'_>], sums: &[Sums], edge: &Edge) -> bool {
     are_enough && (next - last).abs() >= HALF * (edge.shares[1] - edge.shares[0])
 }
 
-/// Whether what is logged of a response, apart from what fails with it, tells who gets the value.
+/// Whether what is logged of a response tells who gets the value, apart from parts that are one value wherever it is. Those
+/// in which such a part is another one, though it does not fail with it, were graded, and say nothing of who is not.
 fn is_explained(
     there: &[StepGroups<'_>],
     has: &dyn Fn(&ResponseFact) -> f64,
     quantity: Quantity,
-    lost: &[(usize, f32)],
+    (known, lost): (&[(usize, f32)], &[(usize, f32)]),
     parts: usize,
 ) -> bool {
     let others = (0..parts.min(MAX_PARTS))
-        .filter(|part| lost.iter().all(|(known, _)| known != part) && quantity.0 != Some(*part));
+        .filter(|part| known.iter().all(|(known, _)| known != part) && quantity.0 != Some(*part));
+    let may_fail = |fact: &ResponseFact| {
+        let mut parts = known.iter().filter(|part| quantity.0 != Some(part.0) && !lost.contains(part));
+        parts.all(|(part, value)| Quantity(Some(*part)).of(fact) == *value)
+    };
+    let has = |fact: &ResponseFact| if may_fail(fact) { has(fact) } else { f64::NAN };
     let owned: Vec<OwnedFeature> = others.map(part).collect();
     let mut features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     features.extend(OF_RESPONSES.iter().map(|of| of as Feature<'_>));
-    explained(groups_of(there), &|fact| has(fact), &features).is_none_or(|explained| explained.upper > SMALL)
+    explained(groups_of(there), &has, &features).is_none_or(|explained| explained.upper > SMALL)
 }
 
 /// Whether any response may get the value: fewer groups have none of it than whole groups that were lost would leave, and

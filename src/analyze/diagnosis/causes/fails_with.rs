@@ -15,17 +15,23 @@ pub fn next_to<'s, 'a>(steps: &'s [StepGroups<'a>], at: usize) -> [&'s [StepGrou
     [&steps[at - 1..at], &steps[at..=at]]
 }
 
-/// The parts that fail with the value, each with its own one there. Where one does, another that is one value wherever
-/// the value is fails too if that became more frequent from one step to the next: the policy may have learned it before.
+/// The parts that are one value wherever the value is, each with its own one.
+pub fn one_valued(
+    there: &[StepGroups<'_>],
+    has: &dyn Fn(&ResponseFact) -> f64,
+    parts: Range<usize>,
+) -> Vec<(usize, f32)> {
+    parts.filter_map(|part| Some((part, one_value(there, has, Quantity(Some(part)))?))).collect()
+}
+
+/// Those of the parts that are one value wherever the value is that fail with it. Where one does, another fails too if its
+/// value became more frequent from one step to the next: the policy may have learned it before.
 pub fn fail_too(
     sides: [&[StepGroups<'_>]; 2],
     next: [&[StepGroups<'_>]; 2],
-    has: &dyn Fn(&ResponseFact) -> f64,
-    parts: Range<usize>,
+    known: &[(usize, f32)],
     share: f64,
 ) -> Vec<(usize, f32)> {
-    let one_valued = |part: usize| Some((part, one_value(sides[1], has, Quantity(Some(part)))?));
-    let known: Vec<(usize, f32)> = parts.filter_map(one_valued).collect();
     let shares = |sides: [&[StepGroups<'_>]; 2], (part, value): (usize, f32)| {
         let has_it = |fact: &ResponseFact| f64::from(u8::from(Quantity(Some(part)).of(fact) == value));
         sides.map(|steps| level(&sums(steps, &has_it)).0)

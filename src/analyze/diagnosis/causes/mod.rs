@@ -51,6 +51,7 @@ mod stale_sampler;
 mod truncation;
 mod unbounded_ratio;
 mod uninformative_reward;
+mod unlogged_term;
 
 use self::gap::Gap;
 use self::needs::{ADVANTAGE, ENTROPY};

@@ -23,7 +23,7 @@ const HALF: f64 = 0.5;
 const FEWEST: usize = 5;
 
 /// A step, and the parts of a response there.
-type Alike = (i64, Vec<u32>);
+pub type Alike = (i64, Vec<u32>);
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
@@ -78,7 +78,8 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
     ))
 }
 
-fn alike(fact: &ResponseFact, parts: usize) -> Option<Alike> {
+/// Step and parts of a response whose reward and parts are known.
+pub fn alike(fact: &ResponseFact, parts: usize) -> Option<Alike> {
     let values = fact.parts.get(..parts)?;
     let is_known = fact.reward.is_finite() && values.iter().all(|value| value.is_finite());
     // No sign before nothing.
