@@ -138,6 +138,17 @@ fn advantages_that_end_are_named() {
     assert!(message.contains("from step 6 on: nothing is learned"), "{message}");
 }
 
+/// Advantages that are never positive, in as few groups as a run has that ended in its first steps.
+#[test]
+fn few_groups_that_lack_a_sign_are_possible() {
+    let shape = Shape { steps: 4, groups: 2, group: 32, ..SHAPE };
+    for (fault, expected) in [(Fault::NegativeOnly, Some(Confidence::Possible)), (Fault::Nothing, None)] {
+        let found = changed(fault, shape, |_| {});
+        let cause = found.diagnosis.causes.iter().find(|cause| cause.code == CauseCode::NoPositiveSignal);
+        assert_eq!(cause.map(|cause| cause.confidence), expected, "{}", told(&found));
+    }
+}
+
 /// Where most answers are alike these are the median: right ones are pushed up where they are few, wrong ones down
 /// where these are few.
 #[test]

@@ -73,12 +73,13 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let are_foreign = is_padding || beyond(|p| [p.unsampled[1], p.unsampled_are[0]], 0.0).is_large;
     let is_likely = !said.is_empty() || unsampled < MOSTLY_SAMPLED || are_foreign;
     if without {
-        let place = match is_padding {
-            true => "at the end of responses, one id over and over: padding is trained",
-            false => "several in a row",
+        let (place, so) = match (is_padding, is_likely) {
+            (true, _) => ("at the end of responses and one id over and over", "padding is trained"),
+            (false, true) => ("several in a row", "the policy did not write them"),
+            (false, false) => ("several in a row", "the policy may not have written them"),
         };
         said.push(format!(
-            "{} of the trained tokens have no log-probability of the sampler's, {place}",
+            "{} of the trained tokens, {place}, have no log-probability of the sampler's (none is logged, or 0): {so}",
             percent(unsampled)
         ));
     }

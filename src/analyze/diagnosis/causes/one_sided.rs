@@ -4,7 +4,8 @@
 //! advantage, where rewards are not logged), those without A < 0, and those without A > 0.
 //! Threshold: a baseline inside of a group gives both signs to every such group; likely where the lower
 //! end of the share without one (Wilson, 99.9 %) is above one half, which takes a dozen groups, over the
-//! run or on one side of the step at which the share changed (`lasting`). Only possible where the baseline is the
+//! run or on one side of the step at which the share changed (`lasting`). Only possible where there are fewer groups, six at
+//! the least, and all of them lack it, or where the baseline is the
 //! median: most responses of such a group have A = 0 in nine of ten, and groups that lack the other sign are a
 //! twentieth of all (lower end); there one sign is missing wherever most answers are alike.
 
@@ -20,6 +21,8 @@ const MOST: f64 = 0.5;
 const NEARLY_ALL: f64 = 0.9;
 /// Groups that lack the other sign.
 const SOME: f64 = 0.05;
+/// Groups all of which lack a sign.
+const FEW: u64 = 6;
 
 /// Groups (steps, where there are no siblings) with a signal that lack a sign, where most do.
 struct OneSided {
@@ -56,7 +59,8 @@ impl OneSided {
                 at_median[1] += 1;
             }
         }
-        let share = without.share(MOST).filter(|share| share.lower() > MOST)?;
+        let all_of_few = |share: &Share| share.hits == share.tries && share.tries >= FEW;
+        let share = without.share(MOST).filter(|share| share.lower() > MOST || all_of_few(share))?;
         let by_median = rewarded
             && at_median[0] as f64 > NEARLY_ALL * at_median[1] as f64
             && share_bounds(others, tries)[0] > SOME;
@@ -78,6 +82,7 @@ impl OneSided {
                 Confidence::Possible,
                 "; most of their responses are at the baseline, which may be the median of the group",
             ),
+            false if self.share.lower() <= MOST => (Confidence::Possible, "; so few say little"),
             false => (Confidence::Likely, ""),
         };
         found(
