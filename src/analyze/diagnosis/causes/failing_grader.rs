@@ -28,7 +28,7 @@ use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, p
 use super::around_step::{
     ENOUGH, FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
 };
-use super::fails_with::{fail_too, next_to, one_valued};
+use super::fails_with::{FailedPart, fail_too, next_to, one_valued};
 use super::graded::{Quantity, are_other_values, frequent};
 use super::lasting::Side;
 use crate::analyze::collect::signs::facts::ResponseFact;
@@ -57,7 +57,7 @@ struct Failure {
     /// The share with that value before and there, near the step at which it began.
     shares: [f64; 2],
     /// Parts that fail in the same responses, each with its value there.
-    together: Vec<(usize, f32)>,
+    together: Vec<FailedPart>,
     /// Whether responses are what they were.
     are_same: bool,
     confidence: Confidence,
@@ -215,7 +215,7 @@ fn is_explained(
     there: &[StepGroups<'_>],
     has: &dyn Fn(&ResponseFact) -> f64,
     quantity: Quantity,
-    (known, lost): (&[(usize, f32)], &[(usize, f32)]),
+    (known, lost): (&[FailedPart], &[FailedPart]),
     parts: usize,
 ) -> bool {
     let others = (0..parts.min(MAX_PARTS))

@@ -7,6 +7,9 @@ use super::around_step::{StepGroups, groups_of, level, sums};
 use super::graded::Quantity;
 use crate::analyze::collect::signs::facts::ResponseFact;
 
+/// A part of the reward, and the value it has where the grader fails.
+pub type FailedPart = (usize, f32);
+
 const ONE_VALUE: f64 = 0.99;
 const HALF: f64 = 0.5;
 
@@ -20,7 +23,7 @@ pub fn one_valued(
     there: &[StepGroups<'_>],
     has: &dyn Fn(&ResponseFact) -> f64,
     parts: Range<usize>,
-) -> Vec<(usize, f32)> {
+) -> Vec<FailedPart> {
     parts.filter_map(|part| Some((part, one_value(there, has, Quantity(Some(part)))?))).collect()
 }
 
@@ -29,9 +32,9 @@ pub fn one_valued(
 pub fn fail_too(
     sides: [&[StepGroups<'_>]; 2],
     next: [&[StepGroups<'_>]; 2],
-    known: &[(usize, f32)],
+    known: &[FailedPart],
     share: f64,
-) -> Vec<(usize, f32)> {
+) -> Vec<FailedPart> {
     let shares = |sides: [&[StepGroups<'_>]; 2], (part, value): (usize, f32)| {
         let has_it = |fact: &ResponseFact| f64::from(u8::from(Quantity(Some(part)).of(fact) == value));
         sides.map(|steps| level(&sums(steps, &has_it)).0)
