@@ -38,10 +38,11 @@ pub fn without_fills(logprob: &[f32], rollout: &[f32], turn: &[i32]) -> Option<V
         let bound = if is_row(run) { UNLIKELY } else { NEVER_ALONE };
         least(run) < bound.ln() || only_at_edges && is_at_edge(run)
     };
-    let fills: Vec<&Range<usize>> = runs.iter().filter(is_fill).collect();
+    let mut fills = runs.iter().filter(is_fill).peekable();
+    fills.peek()?;
     let mut known = rollout.to_vec();
-    fills.iter().for_each(|run| known[(*run).clone()].fill(f32::NAN));
-    (!fills.is_empty()).then_some(known)
+    fills.for_each(|run| known[run.clone()].fill(f32::NAN));
+    Some(known)
 }
 
 fn runs_of_zeros(rollout: &[f32]) -> Vec<Range<usize>> {

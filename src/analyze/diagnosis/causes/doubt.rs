@@ -4,9 +4,10 @@ use super::super::patient::Patient;
 use super::super::signals::PART;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, StepRow};
 
-/// Parts of the reward that fell as a grader failed were not given up.
+/// Parts of the reward that fell as a grader failed, likely or possibly, were not given up: what is no more than possible
+/// without it goes.
 pub fn drop_what_a_grader_took(causes: &mut Vec<Cause>, patient: &Patient<'_>) {
-    let failed: Vec<i64> = grader_failed(causes).collect();
+    let failed: Vec<i64> = told_nothing(causes).filter_map(|cause| cause.from_step).collect();
     let is_lost = |damage: &Damage| is_near(&patient.analysis.steps, &failed, damage.from_step);
     let mut parts = patient.changes.damage.iter().filter(|damage| damage.signal.starts_with(PART)).peekable();
     if parts.peek().is_some() && parts.all(is_lost) {
@@ -17,12 +18,14 @@ pub fn drop_what_a_grader_took(causes: &mut Vec<Cause>, patient: &Patient<'_>) {
     }
 }
 
-/// The steps at which a reward began to tell nothing: what falls there was not given up for something else.
+/// The steps at which a reward likely began to tell nothing: what falls there was not given up for something else.
 pub fn grader_failed(causes: &[Cause]) -> impl Iterator<Item = i64> {
-    let is_likely = |cause: &&Cause| {
-        cause.code == CauseCode::UninformativeReward && cause.confidence == Confidence::Likely
-    };
-    causes.iter().filter(is_likely).filter_map(|cause| cause.from_step)
+    let likely = told_nothing(causes).filter(|cause| cause.confidence == Confidence::Likely);
+    likely.filter_map(|cause| cause.from_step)
+}
+
+fn told_nothing(causes: &[Cause]) -> impl Iterator<Item = &Cause> {
+    causes.iter().filter(|cause| cause.code == CauseCode::UninformativeReward)
 }
 
 /// Whether a step is one of some steps of a run, after its first, or next to one: a jump is dated by noise, too.

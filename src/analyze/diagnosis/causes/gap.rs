@@ -162,7 +162,7 @@ impl Gap {
     /// some responses have and others do not is no setting of the sampler.
     pub fn is_temperature(&self) -> bool {
         let (b, explained) = self.fit;
-        let is_told_otherwise = b > 0.0 && self.is_never_below() || b < FLATTEST && self.is_of_few();
+        let is_told_otherwise = b > 0.0 && self.lacks_a_tail() || b < FLATTEST && self.is_of_few();
         let is_explained = explained >= 0.5 && b.abs() > 0.02 && !is_told_otherwise;
         let is_growth = self.growth.is_some() && explained < NEARLY_ALL;
         self.is_greedy() || is_explained && self.kinds.is_none() && !is_growth
@@ -178,16 +178,21 @@ impl Gap {
     /// Whether the gap is that of a sampler that leaves out the tail: what it keeps is raised. A sharper
     /// sampler has most of the squares of the gap below 0, where it draws rare tokens.
     pub fn is_truncation(&self) -> bool {
-        self.is_never_below() && !self.is_temperature() && self.kinds.is_none()
+        self.lacks_a_tail() && !self.is_temperature() && self.kinds.is_none()
     }
 
-    fn is_never_below(&self) -> bool {
+    fn lacks_a_tail(&self) -> bool {
+        let all = &self.all;
+        let is_raised = all.y > RAISED * 0.5 * all.yy;
+        self.mean() >= MEAN && (self.is_never_below() || is_raised) && !self.is_of_few()
+    }
+
+    /// Whether ln μ is below ln π by rounding alone.
+    pub fn is_never_below(&self) -> bool {
         let all = &self.all;
         // What is below, larger differences counting more.
         let depth = all.below / (0.5 * (all.absolute - all.y)).max(f64::MIN_POSITIVE);
-        let is_above = self.share_below() <= BELOW && depth <= ROUNDING;
-        let is_raised = all.y > RAISED * 0.5 * all.yy;
-        self.mean() >= MEAN && (is_above || is_raised) && !self.is_of_few()
+        self.share_below() <= BELOW && depth <= ROUNDING
     }
 
     /// Whether it is that of a few tokens, which the trainer finds far less likely than the sampler did.

@@ -5,8 +5,8 @@
 //! Threshold: a part that was damaged while the total rose for good is likely; while the total did
 //! neither it is only possible: then something else may have taken the part away. A part with which the total fell, in as
 //! many steps from there on as before, five at the most (three standard errors), was not given up for it, nor was one
-//! that responses lost by being cut since the budget for length was lowered (`lowered_budget`), or by a grader that fails from
-//! there on (`failing_grader`). Where updates were likely too
+//! that responses lost by being cut since the budget for length was lowered (`lowered_budget`); what a grader took is dropped in
+//! `doubt`. Where updates were likely too
 //! large before the part fell, and nothing but the course of the two says that it was given up, that is only possible:
 //! a policy that breaks loses the harder part, and may go on to learn the easier one.
 //! Without a rise, before any damage or after it, see `paid_for_something_else` and `paid_among_equals`, then `unlogged_term`.
@@ -25,7 +25,7 @@ use super::super::within_groups::explained;
 use super::paid_among_equals::paid_among_equals;
 use super::paid_for_something_else::paid_for_something_else;
 use super::paid_length::{self, HINT, LENGTH_EXPLAINS};
-use super::{failing_grader, large_updates, lowered_budget, unlogged_term};
+use super::{large_updates, lowered_budget, unlogged_term};
 use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::ingest::Column;
@@ -51,11 +51,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
     let budget = parts.first().and_then(|_| lowered_budget::examine(patient)?.first_step());
     let is_cut_off = |damage: &Damage| budget.is_some_and(|from| is_lost_by_cuts(patient, damage, from));
-    let failed = parts.first().and_then(|_| failing_grader::examine(patient)?.first_step());
-    let is_failure = |damage: &Damage| failed.is_some_and(|from| from <= damage.from_step);
-    let is_alone = |damage: &&Damage| {
-        !fell_with(patient, damage.from_step) && !is_cut_off(damage) && !is_failure(damage)
-    };
+    let is_alone = |damage: &&Damage| !fell_with(patient, damage.from_step) && !is_cut_off(damage);
     let fallen: Vec<&Damage> = parts.iter().copied().filter(is_alone).collect();
     match (fallen.first(), parts.is_empty()) {
         (Some(first), _) => match given_up(patient, &fallen, first.from_step) {

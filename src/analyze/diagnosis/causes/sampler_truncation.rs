@@ -37,7 +37,10 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
     let side = gap.side.told();
     let above = match age {
         Some(_) => format!("lie farther above the trainer's than below{side}"),
-        None => format!("lie above the trainer's{side}, never below"),
+        None if gap.is_never_below() => format!("lie above the trainer's{side}, never below"),
+        None => {
+            format!("lie above the trainer's{side} by more than rounding and other weights would raise them")
+        }
     };
     found(
         CauseCode::SamplerTruncation,
