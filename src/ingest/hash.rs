@@ -8,11 +8,13 @@ pub struct Mixer(u64);
 
 impl Mixer {
     /// Starts with a word.
+    #[inline]
     pub fn new(word: u64) -> Self {
         Self(0x9e37_79b9_7f4a_7c15).with(word)
     }
 
     /// Mixes in a word.
+    #[inline]
     #[must_use]
     pub fn with(self, word: u64) -> Self {
         let mut x = self.0.wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -22,6 +24,7 @@ impl Mixer {
     }
 
     /// Mixes in an id.
+    #[inline]
     #[must_use]
     pub fn with_id(self, id: Option<&Id>) -> Self {
         match id {

@@ -4,13 +4,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::Schema;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use crate::error::{Error, Result};
 use crate::ingest::guard::decoding;
 use crate::ingest::parquet::list_column::ListColumn;
+use crate::ingest::parquet::number_column::NumberColumn;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::values::boundaries;
 
@@ -20,6 +21,8 @@ pub struct Batches<F> {
     pub reader: ParquetRecordBatchReader,
     /// Columns that repeat a value over many rows.
     pub runs: Vec<RunColumn>,
+    /// Columns of numbers that differ from row to row.
+    pub numbers: Vec<NumberColumn>,
     /// Lists of numbers.
     pub lists: Vec<ListColumn>,
     /// Lists that are null but on the first of several rows …
@@ -52,39 +55,43 @@ impl<F: Fn(String) -> Error> Iterator for Batches<F> {
             }
             Some(Ok(batch)) => {
                 self.expected -= batch.num_rows();
-                let whole = with_own(&batch, &mut self.runs, (&mut self.lists, &mut self.sparse), &self.keys);
-                Some(whole.map_err(|e| (self.fail)(e.to_string())))
+                Some(self.with_own(&batch).map_err(|e| (self.fail)(e.to_string())))
             }
         }
     }
 }
 
-/// Adds the columns that the Arrow reader did not read.
-fn with_own(
-    batch: &RecordBatch,
-    runs: &mut [RunColumn],
-    (lists, sparse): (&mut [ListColumn], &mut [ListColumn]),
-    keys: &[String],
-) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
-    let mut fields = batch.schema().fields().to_vec();
-    let mut columns = batch.columns().to_vec();
-    let rows = batch.num_rows();
-    for column in runs {
-        fields.push(column.field.clone());
-        columns.push(column.next_rows(rows)?);
-    }
-    for column in lists {
-        fields.push(column.field.clone());
-        columns.push(column.next_rows(rows, std::slice::from_ref(&(0..rows)))?);
-    }
-    if !sparse.is_empty() {
-        let keys: Vec<&ArrayRef> = keys.iter().filter_map(|key| batch.column_by_name(key)).collect();
-        let changes = boundaries::changes(rows, &keys).into_iter();
-        let wanted: Vec<Range<usize>> = changes.map(|row| row..row + 1).collect();
-        for column in sparse {
+impl<F> Batches<F> {
+    /// Adds the columns that the Arrow reader did not read.
+    fn with_own(
+        &mut self,
+        batch: &RecordBatch,
+    ) -> std::result::Result<RecordBatch, parquet::errors::ParquetError> {
+        let mut fields = batch.schema().fields().to_vec();
+        let mut columns = batch.columns().to_vec();
+        let rows = batch.num_rows();
+        for column in &mut self.runs {
             fields.push(column.field.clone());
-            columns.push(column.next_rows(rows, &wanted)?);
+            columns.push(column.next_rows(rows)?);
         }
+        for column in &mut self.numbers {
+            fields.push(column.field.clone());
+            columns.push(column.next_rows(rows)?);
+        }
+        for column in &mut self.lists {
+            fields.push(column.field.clone());
+            columns.push(column.next_rows(rows, std::slice::from_ref(&(0..rows)))?);
+        }
+        if !self.sparse.is_empty() {
+            let keys: Vec<&ArrayRef> = self.keys.iter().filter_map(|key| batch.column_by_name(key)).collect();
+            let changes = boundaries::changes(rows, &keys).into_iter();
+            let wanted: Vec<Range<usize>> = changes.map(|row| row..row + 1).collect();
+            for column in &mut self.sparse {
+                fields.push(column.field.clone());
+                columns.push(column.next_rows(rows, &wanted)?);
+            }
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?)
     }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }

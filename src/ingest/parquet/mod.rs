@@ -1,4 +1,4 @@
-//! Parquet files: their columns as Arrow arrays, as runs of equal values, as lists.
+//! Parquet files: their columns as Arrow arrays, as numbers, as runs of equal values, as lists.
 
 mod batches;
 pub mod budget;
@@ -8,6 +8,7 @@ mod delta_lengths;
 mod footer;
 mod inflate;
 pub mod list_column;
+pub mod number_column;
 mod page_header;
 pub mod reader;
 mod row_groups;

@@ -21,6 +21,7 @@ use crate::ingest::parquet::batches::Batches;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::footer::End;
 use crate::ingest::parquet::list_column::ListColumn;
+use crate::ingest::parquet::number_column::NumberColumn;
 use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::parquet::shapes::raw_field;
@@ -180,10 +181,19 @@ impl ParquetHead {
                 self.fields_of(&columns.all).filter(|field| !is_sparse(field)).filter_map(list_of).collect()
             }
         };
+        let numbers: Vec<NumberColumn> = match columns.layout {
+            Layout::Nested => Vec::new(),
+            Layout::Long => {
+                let is_run = |field: &&Arc<Field>| runs.iter().any(|run| run.field.name() == field.name());
+                let others = self.fields_of(&columns.all).filter(|field| !is_run(field));
+                others.filter_map(|field| NumberColumn::open(&groups, field)).collect()
+            }
+        };
         let keys: Vec<String> = columns.sparse_keys.iter().map(|key| (*key).to_owned()).collect();
         let is_own = |name: &str| {
             let lists = lists.iter().chain(&sparse).map(|column| &column.field);
-            runs.iter().map(|column| &column.field).chain(lists).any(|field| field.name() == name)
+            let numbers = numbers.iter().map(|column| &column.field);
+            runs.iter().map(|column| &column.field).chain(numbers).chain(lists).any(|f| f.name() == name)
         };
         let schema = footer.file_metadata().schema_descr_ptr();
         let fields = schema.root_schema().get_fields();
@@ -206,7 +216,7 @@ impl ParquetHead {
                     .map_err(|e| fail(e.to_string()))
             },
         )?;
-        Ok(Batches { reader, runs, lists, sparse, keys, expected, fail })
+        Ok(Batches { reader, runs, numbers, lists, sparse, keys, expected, fail })
     }
 
     /// Whether batches over several row groups may hold their texts written out: each row group has a

@@ -38,7 +38,8 @@ impl Window {
                 return Ok(rest);
             }
         }
-        let length = left.min(least.max(WINDOW));
+        // With the header behind a page that is read as a whole.
+        let length = left.min((least + HEADER).max(WINDOW));
         let bytes = self.file.get(start, usize::try_from(length).map_err(|_| beyond())?)?;
         *seen = (start, bytes.clone());
         Ok(bytes)

@@ -14,7 +14,7 @@ use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::hybrid::{Repeated, bad};
-use super::page::{Bits, PageRuns, dictionary};
+use super::page::{Bits, OpenPage, dictionary};
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::checked_pages::CheckedPages;
@@ -32,7 +32,7 @@ pub struct RunColumn {
     budget: Budget,
     pages: Option<CheckedPages>,
     dictionary: Vec<u64>,
-    page: Option<PageRuns>,
+    page: Option<OpenPage>,
 }
 
 impl RunColumn {
@@ -51,7 +51,8 @@ impl RunColumn {
         };
         let flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
         let chunks = groups.chunks(leaf)?;
-        let readable = chunks.iter().all(|(chunk, _)| is_readable(chunk));
+        let is_packed = |chunk: &ColumnChunkMetaData| chunk.dictionary_page_offset().is_some();
+        let readable = chunks.iter().all(|(chunk, _)| is_packed(chunk) && is_readable(chunk));
         let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
         let values = Arc::new(Field::new("values", field.data_type().clone(), true));
         let runs = field.clone().with_data_type(DataType::RunEndEncoded(ends, values)).with_nullable(true);
@@ -101,20 +102,20 @@ impl RunColumn {
             Some(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
                 self.dictionary = dictionary(&buf, num_values, self.width)?;
             }
-            Some(page) => self.page = Some(PageRuns::open(page, self.width, self.nullable)?),
+            Some(page) => self.page = Some(OpenPage::open(page, self.width, self.nullable)?),
         }
         Ok(())
     }
 }
 
-/// Dictionary indices, or plain values where the dictionary grew too large.
-fn is_readable(chunk: &ColumnChunkMetaData) -> bool {
+/// Whether a chunk has dictionary indices and plain values alone.
+pub fn is_readable(chunk: &ColumnChunkMetaData) -> bool {
     #[allow(deprecated)]
     let known = |encoding: Encoding| {
         use Encoding::{PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY};
         matches!(encoding, PLAIN | PLAIN_DICTIONARY | RLE | RLE_DICTIONARY)
     };
-    chunk.dictionary_page_offset().is_some() && chunk.encodings().all(known)
+    chunk.encodings().all(known)
 }
 
 /// Runs of different neighbours.

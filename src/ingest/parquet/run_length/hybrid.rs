@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 
+use super::unpack::{GROUP, unpack};
+
 /// The widest value: indices and levels are never wider.
 const WIDEST: u32 = 32;
 /// Bits of a word of eight bytes wherever in the first byte the next one is.
@@ -16,6 +18,17 @@ pub struct Repeated<T> {
     /// How often.
     pub len: usize,
 }
+
+/// The next values: some equal ones, or a few that differ.
+pub enum Stretch<'a> {
+    /// Equal ones.
+    Repeated(Repeated<u32>),
+    /// Others.
+    Packed(&'a [u32]),
+}
+
+/// Room for values that differ, in groups as they are packed.
+pub type Room = [[u32; GROUP]; 64];
 
 /// The runs of an encoded stretch.
 #[derive(Debug)]
@@ -44,8 +57,35 @@ impl HybridRuns {
 
     /// The next run; neighbours may have the same value.
     pub fn next_run(&mut self) -> Result<Repeated<u32>> {
+        match self.open_run()? {
+            Some(run) => Ok(run),
+            None => Ok(self.packed_run()),
+        }
+    }
+
+    /// The next values: a run, or as many packed ones as are left, fit and are wanted.
+    pub fn next_stretch<'a>(&mut self, most: usize, room: &'a mut Room) -> Result<Stretch<'a>> {
+        if let Some(run) = self.open_run()? {
+            return Ok(Stretch::Repeated(run));
+        }
+        let values = room.as_flattened().len().min(most).min(self.packed.left);
+        let groups = match self.packed.first_bit % 8 {
+            0 => unpack(&self.bytes[self.packed.first_bit / 8..], self.width, &mut room[..values / GROUP]),
+            _ => 0,
+        };
+        self.pass(groups * GROUP);
+        let values = &mut room.as_flattened_mut()[..values];
+        for value in &mut values[groups * GROUP..] {
+            *value = self.packed_value();
+            self.pass(1);
+        }
+        Ok(Stretch::Packed(values))
+    }
+
+    /// The next run of equal values; `None` where packed ones are next.
+    fn open_run(&mut self) -> Result<Option<Repeated<u32>>> {
         if self.width == 0 {
-            return Ok(Repeated { value: 0, len: usize::MAX });
+            return Ok(Some(Repeated { value: 0, len: usize::MAX }));
         }
         while self.packed.left == 0 {
             let header = self.varint()?;
@@ -53,13 +93,13 @@ impl HybridRuns {
             if header & 1 == 0 {
                 let value = self.repeated()?;
                 if count > 0 {
-                    return Ok(Repeated { value, len: count });
+                    return Ok(Some(Repeated { value, len: count }));
                 }
             } else {
                 self.open_packed(count)?;
             }
         }
-        Ok(self.packed_run())
+        Ok(None)
     }
 
     fn varint(&mut self) -> Result<u64> {
@@ -173,6 +213,7 @@ pub fn bad(what: &str) -> ParquetError {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn runs(bytes: &[u8], width: u32, values: usize) -> Vec<(u32, usize)> {
         let mut hybrid = HybridRuns::new(Bytes::copy_from_slice(bytes), width).unwrap();
@@ -199,6 +240,36 @@ mod tests {
         // Only ones, up to the last byte and not beyond it.
         bits[1..].fill(0xff);
         assert_eq!(runs(&bits, 1, 192), [(1, 192)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        /// In stretches of any length, up to the last byte.
+        #[test]
+        fn packed_values_are_what_their_bits_are(
+            width in 1..=WIDEST,
+            packed in prop::collection::vec(any::<u8>(), 1..40),
+            stretches in prop::collection::vec(1_usize..90, 1..20),
+        ) {
+            let groups = packed.len();
+            let packed: Vec<u8> = packed.iter().cycle().take(groups * width as usize).copied().collect();
+            let header = u8::try_from(2 * groups + 1).unwrap();
+            let bit = |b: usize| u32::from(packed[b / 8] >> (b % 8) & 1);
+            let value = |i: usize| (0..width).map(|b| bit(i * width as usize + b as usize) << b).sum::<u32>();
+            let expected: Vec<u32> = (0..8 * groups).map(value).collect();
+            let mut hybrid = HybridRuns::new(Bytes::from([&[header][..], &packed].concat()), width).unwrap();
+            let (mut found, mut room) = (Vec::new(), [[0; GROUP]; 64]);
+            for most in stretches.iter().cycle() {
+                match hybrid.next_stretch(*most, &mut room).unwrap() {
+                    Stretch::Packed(values) => found.extend_from_slice(values),
+                    Stretch::Repeated(run) => prop_assert!(false, "{run:?}"),
+                }
+                if found.len() == expected.len() {
+                    break;
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

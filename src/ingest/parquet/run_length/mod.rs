@@ -6,7 +6,8 @@
 
 mod column;
 mod hybrid;
-mod page;
+pub mod page;
+mod unpack;
 
-pub use column::RunColumn;
-pub use hybrid::{HybridRuns, bad};
+pub use column::{RunColumn, is_readable};
+pub use hybrid::{HybridRuns, Room, bad};

@@ -1,24 +1,29 @@
-//! The runs of one data page.
+//! What is left of one data page, as runs or number by number.
+
+mod numbers;
 
 use bytes::{Buf, Bytes};
 use parquet::basic::Encoding;
 use parquet::column::page::Page;
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 
 use super::hybrid::{HybridRuns, Repeated, bad};
+
+pub use self::numbers::{Number, Numbers};
 
 /// The bits of a value; `None` for null.
 pub type Bits = Option<u64>;
 
 /// What is left of a data page.
 #[derive(Debug)]
-pub struct PageRuns {
+pub struct OpenPage {
     /// Rows not yet read.
     pub rows: usize,
     levels: Option<HybridRuns>,
     values: PageValues,
     open_level: Repeated<u32>,
     open_value: Repeated<u64>,
+    open_index: Repeated<u32>,
 }
 
 #[derive(Debug)]
@@ -27,7 +32,7 @@ enum PageValues {
     Plain { bytes: Bytes, width: usize },
 }
 
-impl PageRuns {
+impl OpenPage {
     /// Opens a data page of a column whose values have `width` bytes.
     pub fn open(page: Page, width: usize, nullable: bool) -> Result<Self> {
         match page {
@@ -70,19 +75,14 @@ impl PageRuns {
             Encoding::PLAIN => PageValues::Plain { bytes: buf, width },
             _ => return Err(bad("an encoding that its column does not announce")),
         };
-        let (open_level, open_value) = Default::default();
-        Ok(Self { rows: rows as usize, levels, values, open_level, open_value })
+        let (open_level, open_value, open_index) = Default::default();
+        Ok(Self { rows: rows as usize, levels, values, open_level, open_value, open_index })
     }
 
     /// The next run, of at most `most` rows.
     pub fn next_run(&mut self, most: usize, dictionary: &[u64]) -> Result<Repeated<Bits>> {
         let most = most.min(self.rows);
-        if self.open_level.len == 0 {
-            self.open_level = match &mut self.levels {
-                Some(levels) => levels.next_run()?,
-                None => Repeated { value: 1, len: self.rows },
-            };
-        }
+        self.open_level()?;
         let mut len = most.min(self.open_level.len);
         let value = if self.open_level.value == 0 {
             None
@@ -100,6 +100,22 @@ impl PageRuns {
     }
 }
 
+impl OpenPage {
+    fn open_level(&mut self) -> Result<()> {
+        if self.open_level.len == 0 {
+            self.open_level = match &mut self.levels {
+                Some(levels) => levels.next_run()?,
+                None => Repeated { value: 1, len: self.rows },
+            };
+        }
+        Ok(())
+    }
+}
+
+fn too_few() -> ParquetError {
+    bad("fewer values than announced")
+}
+
 impl PageValues {
     fn next_run(&mut self, dictionary: &[u64]) -> Result<Repeated<u64>> {
         match self {
@@ -110,7 +126,7 @@ impl PageValues {
                 Ok(Repeated { value, len })
             }
             Self::Plain { bytes, width } => {
-                let first = bytes.get(..*width).ok_or_else(|| bad("fewer values than announced"))?;
+                let first = bytes.get(..*width).ok_or_else(too_few)?;
                 let len = bytes.chunks_exact(*width).take_while(|value| *value == first).count();
                 let value = fixed_width(first);
                 bytes.advance(len * *width);

@@ -1,0 +1,132 @@
+//! A column of numbers, one a row, as single tokens have them in the long layout. The Arrow reader clears the room for
+//! every batch before it fills it and copies every dictionary twice.
+
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type};
+use arrow_array::{ArrayRef, PrimitiveArray};
+use arrow_buffer::NullBufferBuilder;
+use arrow_schema::{DataType, Field, FieldRef};
+use parquet::basic::Type;
+use parquet::column::page::{Page, PageReader};
+use parquet::errors::Result;
+
+use crate::ingest::files::ranges::Ranges;
+use crate::ingest::parquet::budget::Budget;
+use crate::ingest::parquet::checked_pages::CheckedPages;
+use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
+use crate::ingest::parquet::run_length::page::{Number, Numbers, OpenPage};
+use crate::ingest::parquet::run_length::{Room, bad, is_readable};
+
+/// A column of numbers.
+pub struct NumberColumn {
+    /// Its field.
+    pub field: FieldRef,
+    rows: Box<dyn NextRows>,
+}
+
+impl NumberColumn {
+    /// The column at the root of the schema with this name; `None` where it does not hold numbers stored as they are,
+    /// or in an encoding that the Arrow reader is for.
+    pub fn open(groups: &CheckedRowGroups, field: &Field) -> Option<Self> {
+        let leaves = groups.metadata.file_metadata().schema_descr().columns();
+        let leaf = leaves.iter().position(|c| c.path().parts() == [field.name().as_str()])?;
+        let descriptor = &leaves[leaf];
+        let flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
+        let chunks = groups.chunks(leaf)?;
+        (flat && chunks.iter().all(|(chunk, _)| is_readable(chunk))).then_some(())?;
+        let pages = Pages {
+            file: groups.file.clone(),
+            chunks,
+            budget: groups.budget.clone(),
+            nullable: descriptor.max_def_level() == 1,
+            open: None,
+        };
+        let rows: Box<dyn NextRows> = match (descriptor.physical_type(), field.data_type()) {
+            (Type::INT32, DataType::Int32) => Typed::<Int32Type>::of(pages),
+            (Type::INT64, DataType::Int64) => Typed::<Int64Type>::of(pages),
+            (Type::FLOAT, DataType::Float32) => Typed::<Float32Type>::of(pages),
+            (Type::DOUBLE, DataType::Float64) => Typed::<Float64Type>::of(pages),
+            _ => return None,
+        };
+        Some(Self { field: Arc::new(field.clone().with_nullable(true)), rows })
+    }
+
+    /// The next `rows` rows.
+    pub fn next_rows(&mut self, rows: usize) -> Result<ArrayRef> {
+        self.rows.next_rows(rows)
+    }
+}
+
+trait NextRows {
+    fn next_rows(&mut self, rows: usize) -> Result<ArrayRef>;
+}
+
+/// The pages of some chunks, one after another.
+struct Pages {
+    file: Arc<dyn Ranges>,
+    chunks: Chunks,
+    budget: Budget,
+    nullable: bool,
+    open: Option<CheckedPages>,
+}
+
+/// A column of one type.
+struct Typed<A: ArrowPrimitiveType> {
+    pages: Pages,
+    dictionary: Vec<A::Native>,
+    page: Option<OpenPage>,
+    room: Box<Room>,
+}
+
+impl<A: ArrowPrimitiveType> Typed<A>
+where
+    A::Native: Number,
+{
+    fn of(pages: Pages) -> Box<dyn NextRows> {
+        Box::new(Self { pages, dictionary: Vec::new(), page: None, room: Box::new([[0; 8]; 64]) })
+    }
+
+    fn next_page(&mut self) -> Result<()> {
+        let pages = &mut self.pages;
+        let Some(open) = &mut pages.open else {
+            let next = pages.chunks.pop_front();
+            let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
+            self.dictionary.clear();
+            pages.open = Some(CheckedPages::open(&pages.file, &chunk, rows, &pages.budget)?);
+            return Ok(());
+        };
+        let width = size_of::<A::Native>();
+        match open.get_next_page()? {
+            None => pages.open = None,
+            Some(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
+                let all = (num_values as usize).checked_mul(width).and_then(|size| buf.get(..size));
+                Number::extend(&mut self.dictionary, all.ok_or_else(|| bad("a dictionary that is cut off"))?);
+            }
+            Some(page) => self.page = Some(OpenPage::open(page, width, pages.nullable)?),
+        }
+        Ok(())
+    }
+}
+
+impl<A: ArrowPrimitiveType> NextRows for Typed<A>
+where
+    A::Native: Number,
+{
+    fn next_rows(&mut self, rows: usize) -> Result<ArrayRef> {
+        let mut numbers = Numbers { values: Vec::with_capacity(rows), valid: NullBufferBuilder::new(rows) };
+        while numbers.values.len() < rows {
+            match self.page.as_mut().filter(|page| page.rows > 0) {
+                Some(page) => {
+                    page.read(rows - numbers.values.len(), &self.dictionary, &mut numbers, &mut self.room)?;
+                }
+                None => self.next_page()?,
+            }
+        }
+        let Numbers { values, mut valid } = numbers;
+        Ok(Arc::new(PrimitiveArray::<A>::try_new(values.into(), valid.finish())?))
+    }
+}
+
+#[cfg(test)]
+mod tests;
