@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use stapo_analyze::convert::{BatchWriter, OutputSchema, ROW_GROUP_TOKENS};
 use stapo_analyze::ingest::{Column, Id, IngestSettings, Layout, TokenBatch, read_all};
 
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What every bench takes of a response, …
 const OF_RESPONSES: [Column; 5] =
     [Column::Step, Column::GroupId, Column::SampleId, Column::Reward, Column::AdvantageSeq];
