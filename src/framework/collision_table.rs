@@ -10,6 +10,8 @@
 //!
 //! It widens C' by less than [`TABLE_SLACK`] at either end, far below the interval's own width.
 
+use rayon::prelude::*;
+
 use super::collision::{CollisionBounds, least_concentrated, most_concentrated, steepest_most_concentrated};
 
 /// Most that the table adds to either end of the interval of C'; typically it is 1e-5, and only
@@ -45,7 +47,8 @@ pub struct CollisionTable {
 }
 
 impl CollisionTable {
-    /// Builds the table of a vocabulary of `vocab_size` tokens (at least 2); takes a millisecond.
+    /// Builds the table of a vocabulary of `vocab_size` tokens (at least 2); takes a few milliseconds of
+    /// all processors.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn new(vocab_size: u32) -> Self {
@@ -53,6 +56,7 @@ impl CollisionTable {
         let max_entropy = f64::from(outcomes).ln();
         let steepest = steepest_most_concentrated(outcomes);
         let cells = (0..=index_of((max_entropy + ENTROPY_ERROR) as f32))
+            .into_par_iter()
             .map(|index| {
                 let start = cell_start(index).min(max_entropy);
                 let end = cell_start(index + 1).min(max_entropy);

@@ -36,8 +36,12 @@ impl Bin {
         self.packed & ((1 << COUNT_BITS) - 1)
     }
 
-    fn units(&self) -> u128 {
-        (u128::from(self.packed >> COUNT_BITS) << 64) | u128::from(self.low)
+    fn units(&self) -> f64 {
+        match self.packed >> COUNT_BITS {
+            // As nearly all are, and a conversion of one instruction.
+            0 => self.low as f64,
+            high => ((u128::from(high) << 64) | u128::from(self.low)) as f64,
+        }
     }
 }
 
@@ -189,9 +193,8 @@ impl BandedBins {
 
     /// Tokens and energy of a place.
     pub fn at(&self, place: usize) -> Counted {
-        let energy = |(band, bins): &(Band, Vec<Bin>)| {
-            bins.get(place).map_or(0.0, |bin| bin.units() as f64 * band.unit())
-        };
+        let energy =
+            |(band, bins): &(Band, Vec<Bin>)| bins.get(place).map_or(0.0, |bin| bin.units() * band.unit());
         // An empty sum would be a negative zero.
         Counted { count: self.count(place), energy: self.tables.iter().map(energy).sum::<f64>() + 0.0 }
     }

@@ -134,11 +134,14 @@ impl EntropyHistogram {
 
     /// The bins that hold tokens of one sign, and what they hold.
     pub fn occupied(&self, sign: Sign) -> impl Iterator<Item = (usize, Counted)> {
-        let occupied = self.counts(&[sign]).into_iter().enumerate().filter(|(_, count)| *count > 0);
-        occupied.map(move |(bin, count)| match sign {
-            Sign::Positive => (bin, self.bins[0].at(bin)),
-            Sign::Negative => (bin, self.bins[1].at(bin)),
-            Sign::Zero => (bin, Counted { count, energy: 0.0 }),
+        let of_sign = |bins: &BandedBins, bin: usize| (bins.count(bin) > 0).then(|| (bin, bins.at(bin)));
+        (0..FINEST_BINS >> self.level).filter_map(move |bin| match sign {
+            Sign::Positive => of_sign(&self.bins[0], bin),
+            Sign::Negative => of_sign(&self.bins[1], bin),
+            Sign::Zero => {
+                let count = self.zero.get(bin).copied().filter(|count| *count > 0)?;
+                Some((bin, Counted { count, energy: 0.0 }))
+            }
         })
     }
 

@@ -59,11 +59,10 @@ pub struct KeptSample<T> {
 impl<T: Sampled> KeptSample<T> {
     /// What all workers kept.
     pub fn gather(buffers: impl IntoIterator<Item = SampleBuffer<T>>, gate: &SampleGate) -> Self {
-        let mut tokens = Vec::new();
-        for mut buffer in buffers {
-            buffer.drop_below(gate.level());
-            tokens.append(&mut buffer.tokens);
-        }
+        let mut buffers: Vec<SampleBuffer<T>> = buffers.into_iter().collect();
+        buffers.iter_mut().for_each(|buffer| buffer.drop_below(gate.level()));
+        let mut tokens = Vec::with_capacity(buffers.iter().map(SampleBuffer::len).sum());
+        buffers.into_iter().for_each(|buffer| buffer.pour(&mut tokens));
         Self { tokens, census: Census::of(gate) }
     }
 
@@ -84,11 +83,25 @@ impl<T: Sampled> KeptSample<T> {
     /// Puts them into the order of their content. The places are sorted, not the tokens: these are
     /// large.
     pub fn settle(&mut self) {
-        let mut order: Vec<u32> = (0..self.tokens.len() as u32).collect();
         let tokens = &self.tokens;
-        order.sort_unstable_by(|a, b| tokens[*a as usize].order(&tokens[*b as usize]));
-        let mut places: Vec<Option<T>> = std::mem::take(&mut self.tokens).into_iter().map(Some).collect();
-        self.tokens = order.into_iter().filter_map(|i| places[i as usize].take()).collect();
+        let mut order: Vec<(T::Leading, u32)> = (0..).zip(tokens).map(|(i, t)| (t.leading(), i)).collect();
+        order.sort_unstable_by(|(a, i), (b, j)| {
+            a.cmp(b).then_with(|| tokens[*i as usize].order(&tokens[*j as usize]))
+        });
+        let mut from: Vec<u32> = order.into_iter().map(|(_, i)| i).collect();
+        // Each takes the place of the one before it in a circle, until the circle is closed.
+        for start in 0..from.len() {
+            let mut at = start;
+            while from[at] as usize != at {
+                let next = from[at] as usize;
+                from[at] = at as u32;
+                if next == start {
+                    break;
+                }
+                self.tokens.swap(at, next);
+                at = next;
+            }
+        }
     }
 }
 

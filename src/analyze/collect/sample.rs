@@ -83,23 +83,34 @@ impl SampledToken {
 
 /// Something that is kept or not by a hash.
 pub trait Sampled {
+    /// What most are told apart by.
+    type Leading: Ord + Copy;
+
     /// The hash.
     fn hash(&self) -> u32;
+
+    /// What their order looks at first.
+    fn leading(&self) -> Self::Leading;
 
     /// An order that depends on nothing but the content: only equal ones tie.
     fn order(&self, other: &Self) -> Ordering;
 }
 
 impl Sampled for SampledToken {
+    type Leading = u64;
+
     fn hash(&self) -> u32 {
         self.hash
+    }
+
+    fn leading(&self) -> u64 {
+        (u64::from(self.batch) << 32) | u64::from(self.hash)
     }
 
     /// The same token may be logged at several passes over a batch, which differ in ratio and norm
     /// alone.
     fn order(&self, other: &Self) -> Ordering {
-        let first = |t: &Self| (u64::from(t.batch) << 32) | u64::from(t.hash);
-        first(self).cmp(&first(other)).then_with(|| self.content().cmp(&other.content()))
+        self.leading().cmp(&other.leading()).then_with(|| self.content().cmp(&other.content()))
     }
 }
 
@@ -182,10 +193,13 @@ pub fn largest_hash(level: u32) -> u32 {
 /// Tokens that a worker keeps before it asks how many are wanted: one response can have millions.
 const UNSETTLED: usize = 1 << 15;
 
-/// What one worker kept.
+/// Tokens of a piece of a buffer.
+const PIECE: usize = 1 << 10;
+
+/// What one worker kept. In pieces, since a list that grows is copied to new memory again and again.
 #[derive(Debug)]
 pub struct SampleBuffer<T> {
-    pub(super) tokens: Vec<T>,
+    pieces: Vec<Vec<T>>,
     fresh: [u64; 33],
     unsettled: usize,
     level: u32,
@@ -193,7 +207,7 @@ pub struct SampleBuffer<T> {
 
 impl<T> Default for SampleBuffer<T> {
     fn default() -> Self {
-        Self { tokens: Vec::new(), fresh: [0; 33], unsettled: 0, level: 0 }
+        Self { pieces: Vec::new(), fresh: [0; 33], unsettled: 0, level: 0 }
     }
 }
 
@@ -209,7 +223,18 @@ impl<T: Sampled> SampleBuffer<T> {
     pub fn push(&mut self, token: T) {
         self.fresh[token.hash().leading_zeros() as usize] += 1;
         self.unsettled += 1;
-        self.tokens.push(token);
+        self.store(token);
+    }
+
+    fn store(&mut self, token: T) {
+        match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
+            Some(piece) => piece.push(token),
+            None => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(token);
+                self.pieces.push(piece);
+            }
+        }
     }
 
     /// Whether it is time to settle, in the middle of a batch.
@@ -230,13 +255,24 @@ impl<T: Sampled> SampleBuffer<T> {
         if level > self.level {
             self.level = level;
             let cut = self.cut();
-            self.tokens.retain(|token| token.hash() <= cut);
-            self.tokens.shrink_to(2 * self.tokens.len());
+            for piece in std::mem::take(&mut self.pieces) {
+                piece.into_iter().filter(|token| token.hash() <= cut).for_each(|token| self.store(token));
+            }
         }
+    }
+
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.pieces.iter().map(Vec::len).sum()
+    }
+
+    /// Moves all into one list, behind what is there.
+    pub(super) fn pour(self, into: &mut Vec<T>) {
+        self.pieces.into_iter().for_each(|mut piece| into.append(&mut piece));
     }
 
     /// Changes what was kept; not its hashes.
     pub fn for_each(&mut self, change: impl FnMut(&mut T)) {
-        self.tokens.iter_mut().for_each(change);
+        self.pieces.iter_mut().flatten().for_each(change);
     }
 }

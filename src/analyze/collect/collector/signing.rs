@@ -268,15 +268,17 @@ fn ids_hash(ids: &[i32]) -> Option<u64> {
     }
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     // Four side by side, since each waits for its own last product.
-    let mut hashes = [1, 2, 3, ids.len() as u64];
+    let pair = |a: i32, b: i32| (u64::from(a.cast_unsigned()) << 32) | u64::from(b.cast_unsigned());
+    let (mut first, mut second, mut third, mut fourth) = (1, 2, 3, ids.len() as u64);
     let (chunks, last) = ids.as_chunks::<8>();
-    for chunk in chunks {
-        for (hash, [a, b]) in hashes.iter_mut().zip(chunk.as_chunks::<2>().0) {
-            *hash = mix(*hash, (u64::from(a.cast_unsigned()) << 32) | u64::from(b.cast_unsigned()));
-        }
+    for [a, b, c, d, e, f, g, h] in chunks {
+        first = mix(first, pair(*a, *b));
+        second = mix(second, pair(*c, *d));
+        third = mix(third, pair(*e, *f));
+        fourth = mix(fourth, pair(*g, *h));
     }
-    let hash = last.iter().map(|id| u64::from(id.cast_unsigned())).fold(hashes[3], mix);
-    Some(hashes[..3].iter().copied().fold(hash, mix))
+    let hash = last.iter().map(|id| u64::from(id.cast_unsigned())).fold(fourth, mix);
+    Some([first, second, third].into_iter().fold(hash, mix))
 }
 
 #[cfg(test)]

@@ -135,17 +135,11 @@ impl Work for Finding<'_> {
 }
 
 /// What one worker collects for a [`Breakdown`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BreakdownCollector {
     bins: BinTable,
     places: Breakdown,
     terms: Terms,
-}
-
-impl Default for BreakdownCollector {
-    fn default() -> Self {
-        Self { bins: BinTable::new(IDS_FROM), places: Breakdown::default(), terms: Terms::default() }
-    }
 }
 
 impl BreakdownCollector {
@@ -188,6 +182,9 @@ impl BreakdownCollector {
     /// What was collected.
     pub fn finish(self) -> Breakdown {
         let (bins, mut all) = (self.bins.finish(), self.places);
+        if bins.is_empty() {
+            return all;
+        }
         for (at, cell) in bins[..FIRST_FROM].iter().enumerate() {
             let both = at / TAKING_TURNS;
             all.probability[both % PROBABILITY_BINS].merge(cell);

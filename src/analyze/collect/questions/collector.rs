@@ -17,7 +17,7 @@ use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
 use super::slices::{self, LoggedK3, SliceTable, SlicedResponse};
 use super::step_facts::{MeanTally, StepFacts};
-use super::token_facts::TokenFacts;
+use super::token_facts::{AskedFacts, TokenFacts};
 use super::{Asked, QuestionGates};
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
@@ -96,7 +96,8 @@ impl<'a> QuestionCollector<'a> {
 
     /// Begins a response: its candidates need to know how far its sampler is.
     pub fn begin(&mut self, asked: &Asked<'_>) {
-        self.facts.clear();
+        let weights = self.plan.groups && self.plan.ids && self.siblings.takes(asked);
+        self.facts.begin(AskedFacts { any: weights || self.plan.reports, weights });
         self.candidates.clear();
         self.replicate = replicate_of(asked.cluster);
         let Columns { logprob, logprob_rollout, .. } = *asked.trained;

@@ -20,8 +20,8 @@ pub struct Deciles {
     states: [States; DECILES],
     /// Tokens and ‖g‖² by random group, then by decile: those of a response lie side by side.
     replicates: Vec<[(u64, ExactSum); DECILES]>,
-    /// Of the tokens of a response up to each, that one included; reused.
-    up_to: Vec<[i64; 2]>,
+    /// H and p of each token of a response in units; reused.
+    in_units: Vec<[i64; 2]>,
 }
 
 /// Σ H and Σ p in units.
@@ -36,7 +36,7 @@ impl Default for Deciles {
             tallies: std::array::from_fn(|_| SliceTally::default()),
             states: [[0; 2]; DECILES],
             replicates: vec![[(0, ExactSum::new()); DECILES]; REPLICATES],
-            up_to: Vec::new(),
+            in_units: Vec::new(),
         }
     }
 }
@@ -69,24 +69,12 @@ impl Deciles {
 
     fn add_states(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
         let (entropy, probability) = (response.asked.trained.entropy, &response.facts.probability);
-        self.up_to.resize(entropy.len(), [0; 2]);
-        widest(InUnits { entropy, probability, units: &mut self.up_to });
-        let mut sums = [0_i64; 2];
-        for units in &mut self.up_to {
-            // Differences of these are right even where they wrap around.
-            sums = [sums[0].wrapping_add(units[0]), sums[1].wrapping_add(units[1])];
-            *units = sums;
-        }
-        let before = |token: usize| token.checked_sub(1).map_or([0; 2], |last| self.up_to[last]);
+        self.in_units.resize(entropy.len(), [0; 2]);
+        widest(InUnits { entropy, probability, units: &mut self.in_units });
         for (decile, states) in self.states.iter_mut().enumerate() {
-            let (mut first, end) = (ends.0[decile], ends.0[decile + 1]);
-            while first < end {
-                let next = end.min(first + ROOM);
-                let (from, to) = (before(first), before(next));
-                for (sum, (from, to)) in states.iter_mut().zip(from.into_iter().zip(to)) {
-                    *sum += i128::from(to.wrapping_sub(from));
-                }
-                first = next;
+            for some in self.in_units[ends.0[decile]..ends.0[decile + 1]].chunks(ROOM) {
+                let sums = some.iter().fold([0_i64; 2], |[h, p], units| [h + units[0], p + units[1]]);
+                states.iter_mut().zip(sums).for_each(|(all, sum)| *all += i128::from(sum));
             }
         }
     }

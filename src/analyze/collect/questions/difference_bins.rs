@@ -9,7 +9,7 @@ use crate::simd::{Work, widest};
 /// Where a token is not counted.
 pub const NO_BIN: u32 = u32::MAX;
 /// Many bins. The last tokens of all are summed in 64 bits: a quarter of the work.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BinTable {
     recent: Vec<Sums>,
     /// Tokens in `recent` that were added one by one, and in stretches; to different bins.
@@ -18,15 +18,6 @@ pub struct BinTable {
 }
 
 impl BinTable {
-    /// `bins` empty ones.
-    pub fn new(bins: usize) -> Self {
-        Self {
-            recent: vec![Sums::default(); bins],
-            tokens: [0; 2],
-            bins: vec![DifferenceBin::default(); bins],
-        }
-    }
-
     /// Makes them at least `bins`.
     pub fn reserve(&mut self, bins: usize) {
         if bins > self.bins.len() {
@@ -116,7 +107,8 @@ mod tests {
     #[test]
     fn many_small_and_a_few_huge_terms_add_up() {
         const TIMES: usize = 30;
-        let mut table = BinTable::new(1);
+        let mut table = BinTable::default();
+        table.reserve(1);
         table.reserve(3);
         let value: Vec<f64> = (0..20_000)
             .map(|i| match i % 5_000 {

@@ -87,27 +87,25 @@ impl Loops {
         any
     }
 
-    /// Looks for periods from `shortest` on, `PERIODS` of them, that `N` tokens come back after.
+    /// Looks for the `PERIODS` periods up to the longest that `N` tokens come back after; `LEN` is `N` more than that one:
+    /// the tokens from its first to the last of the `N`.
     #[inline(always)]
-    fn look<const PERIODS: usize, const N: usize>(&mut self, ids: &[i32], shortest: usize) {
+    fn look<const PERIODS: usize, const N: usize, const LEN: usize>(&mut self, ids: &[i32]) {
+        let longest = LEN - N;
+        let shortest = longest + 1 - PERIODS;
         let stride = (COPIES - 1) * shortest - N + 1;
-        let longest = shortest + PERIODS - 1;
         // The first token with one a period before it.
         for at in (shortest..(ids.len() + 1).saturating_sub(N)).step_by(stride) {
-            let before = LONGEST_PERIOD + at - longest;
-            let (Some(tokens), Some(before)) =
-                (ids[at..].first_chunk::<N>(), self.padded.get(before..before + PERIODS + N - 1))
-            else {
-                break;
-            };
+            let from = LONGEST_PERIOD + at - longest;
+            let window = self.padded.get(from..).and_then(|rest| rest.first_chunk::<LEN>());
+            let Some(window) = window else { break };
             let mut other = [0; PERIODS];
             for n in 0..N {
-                let before = &before[n..n + PERIODS];
                 for i in 0..PERIODS {
-                    other[i] |= before[i] ^ tokens[n];
+                    other[i] |= window[n + i] ^ window[longest + n];
                 }
             }
-            if other.iter().fold(false, |any, other| any | (*other == 0)) && tokens[0] != MISSING_ID {
+            if other.iter().fold(false, |any, other| any | (*other == 0)) && window[longest] != MISSING_ID {
                 let periods = other.iter().enumerate().filter(|(_, other)| **other == 0);
                 periods.for_each(|(i, _)| self.follow(ids, at, longest - i));
             }
@@ -175,17 +173,17 @@ impl Work for Finding<'_> {
         let Self { loops, ids } = self;
         // Whether there is any run of the shortest periods is seen in one go each.
         if loops.has_run::<1, 2>(ids.len()) {
-            loops.look::<1, 2>(ids, 1);
+            loops.look::<1, 2, 3>(ids);
         }
         if loops.has_run::<2, 4>(ids.len()) {
-            loops.look::<1, 3>(ids, 2);
+            loops.look::<1, 3, 5>(ids);
         }
         // As many periods at once as one register holds: more would be written out and read again.
-        loops.look::<8, 3>(ids, 3);
-        loops.look::<8, 4>(ids, 9);
-        loops.look::<16, 6>(ids, 17);
-        loops.look::<16, 6>(ids, 33);
-        loops.look::<16, 6>(ids, LONGEST_PERIOD - 15);
+        loops.look::<8, 3, 13>(ids);
+        loops.look::<8, 4, 20>(ids);
+        loops.look::<16, 6, 38>(ids);
+        loops.look::<16, 6, 54>(ids);
+        loops.look::<16, 6, { LONGEST_PERIOD + 6 }>(ids);
     }
 }
 

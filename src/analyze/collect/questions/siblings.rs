@@ -176,6 +176,13 @@ impl<'a> SiblingStore<'a> {
         Self { gate, groups: BTreeMap::new(), fresh: [0; 33], level: 0 }
     }
 
+    /// Whether a response is of a group that is to be kept.
+    pub fn takes(&self, asked: &Asked<'_>) -> bool {
+        let hash = (asked.cluster >> 32) as u32;
+        // Without ids, as in a file that lacks them, a response is like no other.
+        hash <= largest_hash(self.level) && !asked.whole.token_id.is_empty()
+    }
+
     /// Keeps a response, if its group is to be kept. `candidates` are places among its tokens.
     #[allow(clippy::cast_possible_truncation)]
     pub fn add(&mut self, plan: &Questions, asked: &Asked<'_>, facts: &TokenFacts, candidates: &[u32]) {
@@ -184,11 +191,10 @@ impl<'a> SiblingStore<'a> {
         else {
             return;
         };
-        let hash = (asked.cluster >> 32) as u32;
-        // Without ids, as in a file that lacks them, a response is like no other.
-        if hash > largest_hash(self.level) || asked.whole.token_id.is_empty() {
+        if !self.takes(asked) {
             return;
         }
+        let hash = (asked.cluster >> 32) as u32;
         let ids = asked.whole.token_id.to_vec();
         let mut push = vec![0.0; ids.len()];
         for (t, (weight, p)) in facts.weight.iter().zip(&facts.probability).enumerate() {

@@ -269,11 +269,7 @@ impl SlicedResponse<'_> {
 
     /// How many tokens of `range` are clipped.
     pub fn clipped(&self, range: std::ops::Range<usize>) -> u64 {
-        if self.facts.clips {
-            self.facts.clipped[range].iter().map(|clipped| u64::from(*clipped)).sum()
-        } else {
-            0
-        }
+        self.facts.clipped(range)
     }
 }
 

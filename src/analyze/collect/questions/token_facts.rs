@@ -1,5 +1,7 @@
 //! What the framework found for the trained tokens of one response, side by side.
 
+use std::ops::Range;
+
 use crate::analyze::collect::block::{Block, BlockSign};
 use crate::analyze::collect::energy::Sign;
 use crate::framework::batch::flags;
@@ -7,44 +9,65 @@ use crate::framework::batch::flags;
 /// Columns of a response's trained tokens; reused.
 #[derive(Clone, Debug, Default)]
 pub struct TokenFacts {
+    asked: AskedFacts,
     /// p.
     pub probability: Vec<f64>,
-    /// w.
+    /// w, where asked for.
     pub weight: Vec<f64>,
     /// ‖g‖².
     pub energy: Vec<f64>,
-    /// Whether clipping cuts the token.
-    pub clipped: Vec<bool>,
-    /// Whether it cuts any.
-    pub clips: bool,
+    /// Whether clipping cuts the token; up to the last that it does.
+    clipped: Vec<bool>,
+}
+
+/// What is asked of the tokens of a response.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AskedFacts {
+    /// Anything at all.
+    pub any: bool,
+    /// The weights, too.
+    pub weights: bool,
 }
 
 impl TokenFacts {
-    /// Forgets the last response.
-    pub fn clear(&mut self) {
+    /// Begins another response.
+    pub fn begin(&mut self, asked: AskedFacts) {
+        self.asked = asked;
         self.probability.clear();
         self.weight.clear();
         self.energy.clear();
         self.clipped.clear();
-        self.clips = false;
     }
 
     /// Adds the first `n` tokens of a block.
     pub fn extend(&mut self, block: &Block, n: usize, sign: BlockSign) {
+        if !self.asked.any {
+            return;
+        }
         let framework = &block.framework;
+        let before = self.probability.len();
         self.probability.extend_from_slice(&framework.probability[..n]);
-        if sign == BlockSign::Uniform(Sign::Zero) {
-            // Gradients are not computed there: the block holds old ones.
-            let all = self.probability.len();
-            self.weight.resize(all, 0.0);
-            self.energy.resize(all, 0.0);
-            self.clipped.resize(all, false);
-        } else {
-            self.weight.extend_from_slice(&framework.weight[..n]);
-            self.energy.extend_from_slice(&framework.norm_sq[..n]);
-            let found = &framework.flags[..n];
-            self.clips |= found.iter().fold(0, |all, facts| all | facts) & flags::CLIPPED != 0;
+        // Gradients are not computed there: the block holds old ones.
+        let has_gradients = sign != BlockSign::Uniform(Sign::Zero);
+        match has_gradients {
+            true => self.energy.extend_from_slice(&framework.norm_sq[..n]),
+            false => self.energy.resize(before + n, 0.0),
+        }
+        match has_gradients {
+            true if self.asked.weights => self.weight.extend_from_slice(&framework.weight[..n]),
+            false if self.asked.weights => self.weight.resize(before + n, 0.0),
+            _ => {}
+        }
+        let found = &framework.flags[..n];
+        if has_gradients && found.iter().fold(0, |all, facts| all | facts) & flags::CLIPPED != 0 {
+            self.clipped.resize(before, false);
             self.clipped.extend(found.iter().map(|facts| facts & flags::CLIPPED != 0));
         }
+    }
+
+    /// How many tokens of `range` clipping cuts.
+    pub fn clipped(&self, range: Range<usize>) -> u64 {
+        let found = self.clipped.get(range.start..range.end.min(self.clipped.len()));
+        found.map_or(0, |found| found.iter().map(|clipped| u64::from(*clipped)).sum())
     }
 }

@@ -97,8 +97,14 @@ pub struct Probe {
 }
 
 impl Sampled for Probe {
+    type Leading = ((i64, u64), u32);
+
     fn hash(&self) -> u32 {
         self.hash
+    }
+
+    fn leading(&self) -> ((i64, u64), u32) {
+        (self.order, self.hash)
     }
 
     fn order(&self, other: &Self) -> Ordering {
@@ -120,9 +126,7 @@ impl Sampled for Probe {
                 .chain(p.edges.numbers())
                 .collect::<Vec<_>>()
         };
-        (self.order, self.hash)
-            .cmp(&(other.order, other.hash))
-            .then_with(|| numbers(self).cmp(&numbers(other)))
+        self.leading().cmp(&other.leading()).then_with(|| numbers(self).cmp(&numbers(other)))
     }
 }
 

@@ -66,16 +66,20 @@ pub struct ResponseFact {
 }
 
 impl Sampled for ResponseFact {
+    type Leading = (i64, u64, u64);
+
     fn hash(&self) -> u32 {
         self.hash
+    }
+
+    fn leading(&self) -> (i64, u64, u64) {
+        (self.step, self.group, self.order)
     }
 
     fn order(&self, other: &Self) -> Ordering {
         let bits = |v: f32| v.to_bits();
         let first = |r: &Self| {
-            let values =
-                (bits(r.reward), bits(r.advantage), bits(r.largest), r.length, r.text, bits(r.surprisal));
-            (r.step, r.group, r.order, values)
+            (bits(r.reward), bits(r.advantage), bits(r.largest), r.length, r.text, bits(r.surprisal))
         };
         let rest = |r: &Self| {
             let ends = (bits(r.distance), r.ending, r.left_out_end, r.opening.map(|opening| opening.bits()));
@@ -92,8 +96,9 @@ impl Sampled for ResponseFact {
         };
         let parts = |r: &Self| r.parts.iter().map(|part| bits(*part)).collect::<Vec<_>>();
         let gap = |r: &Self| r.gap.as_ref().map(|gap| gap.bits());
-        first(self)
-            .cmp(&first(other))
+        self.leading()
+            .cmp(&other.leading())
+            .then_with(|| first(self).cmp(&first(other)))
             .then_with(|| rest(self).cmp(&rest(other)))
             .then_with(|| parts(self).cmp(&parts(other)))
             .then_with(|| gap(self).cmp(&gap(other)))

@@ -1,7 +1,9 @@
 //! What the workers of one process collected becomes one state.
 
+use std::collections::BTreeSet;
+
 use super::{State, add_clusters, forget_too_many_entropies, numbers};
-use crate::analyze::collect::batches::BatchTable;
+use crate::analyze::collect::batches::{BatchTable, Batches};
 use crate::analyze::collect::by_sign::BySign;
 use crate::analyze::collect::candidates::CandidateStore;
 use crate::analyze::collect::clusters::Clusters;
@@ -13,6 +15,7 @@ use crate::analyze::collect::kept_entropies::KeptCount;
 use crate::analyze::collect::kept_sample::KeptSample;
 use crate::analyze::collect::plane;
 use crate::analyze::collect::questions::QuestionCollector;
+use crate::analyze::collect::sample::{SampleBuffer, SampledToken};
 use crate::analyze::collect::signs::SignState;
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::collect::views::KeptResponses;
@@ -23,59 +26,125 @@ use crate::analyze::right::SeenRewards;
 impl State {
     /// Gathers what the workers of one process collected.
     pub fn gather(collectors: Vec<Collector<'_>>, gates: &Gates, plan: &Plan) -> Self {
-        let mut groups = GroupTable::default();
-        let mut rewards = SeenRewards::default();
-        let mut plane = BySign::new(plane::CELLS);
-        let mut vocabulary = VocabularyCounts::default();
-        let mut views = KeptResponses::default();
-        let mut clusters: Option<Clusters> = None;
-        let mut placed = false;
-        let (mut tables, mut buffers, mut questions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut samples: [Vec<_>; 3] = Default::default();
-        let mut signs = Vec::new();
+        let mut tables = Tables::default();
+        let (mut counted, mut buffers, mut questions, mut signs) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for collector in collectors {
-            groups.merge(collector.groups);
-            rewards.merge(&collector.rewards);
-            plane.merge(&collector.plane);
-            vocabulary.merge(collector.vocabulary);
-            views.merge(collector.views);
-            add_clusters(&mut clusters, collector.clusters);
-            placed |= collector.placed;
-            tables.push(collector.batches);
-            questions.push(collector.questions);
+            tables.groups.push(collector.groups);
+            tables.rewards.push(collector.rewards);
+            tables.planes.push(collector.plane);
+            tables.vocabularies.push(collector.vocabulary);
+            tables.views.push(collector.views);
+            tables.clusters.push(collector.clusters);
+            tables.placed |= collector.placed;
+            counted.push((collector.batches, [collector.rare, collector.common, collector.idle]));
             buffers.push(collector.candidates);
-            let mine = [collector.rare, collector.common, collector.idle];
-            samples.iter_mut().zip(mine).for_each(|(all, mine)| all.push(mine));
+            questions.push(collector.questions);
             signs.push(collector.signs);
         }
-        clusters.iter_mut().for_each(Clusters::close);
-        let keys: Vec<Vec<BatchKey>> = tables.iter().map(BatchTable::keys).collect();
-        let mut batches = BatchTable::merge(tables);
-        for (worker, keys) in keys.iter().enumerate() {
-            let numbers = numbers(&batches, keys);
-            for sample in &mut samples {
-                sample[worker].for_each(|token| token.batch = numbers[token.batch as usize]);
-            }
-        }
+        let keys: BTreeSet<BatchKey> = counted.iter().flat_map(|(batches, _)| batches.keys()).collect();
+        let level = level_for(keys.len());
         let kept = KeptCount::of(&gates.kept);
-        forget_too_many_entropies(&kept, &mut batches);
-        let [rare, common, idle] = samples;
+        let (((batches, [rare, common, idle]), questions), (tables, (candidates, signs))) = rayon::join(
+            || {
+                let questions = QuestionCollector::gather(questions, &gates.questions, level);
+                (gather_batches(counted, gates, &kept), questions)
+            },
+            || {
+                let candidates = CandidateStore::gather(buffers, plan.limits.candidate_bytes);
+                (tables.merge(), (candidates, SignState::gather(signs, &gates.signs)))
+            },
+        );
+        let Merged { groups, rewards, plane, vocabulary, views, clusters, placed } = tables;
         Self {
             kept,
             groups,
             rewards,
             plane,
             vocabulary,
-            candidates: CandidateStore::gather(buffers, plan.limits.candidate_bytes),
-            rare: KeptSample::gather(rare, &gates.rare),
-            common: KeptSample::gather(common, &gates.common),
-            idle: KeptSample::gather(idle, &gates.idle),
+            candidates,
+            rare,
+            common,
+            idle,
             views,
-            signs: SignState::gather(signs, &gates.signs),
+            signs,
             clusters,
-            questions: QuestionCollector::gather(questions, &gates.questions, level_for(batches.len())),
+            questions,
             batches,
             placed,
         }
+    }
+}
+
+/// The samples of one worker: rare, common and idle tokens.
+type Samples = [SampleBuffer<SampledToken>; 3];
+
+/// Batches and the tokens that were kept of them, which know the numbers of their batches.
+fn gather_batches(
+    workers: Vec<(BatchTable, Samples)>,
+    gates: &Gates,
+    kept: &KeptCount,
+) -> (Batches, [KeptSample<SampledToken>; 3]) {
+    let (tables, mut samples): (Vec<BatchTable>, Vec<Samples>) = workers.into_iter().unzip();
+    let keys: Vec<Vec<BatchKey>> = tables.iter().map(BatchTable::keys).collect();
+    let mut batches = BatchTable::merge(tables);
+    for (samples, keys) in samples.iter_mut().zip(&keys) {
+        let numbers = numbers(&batches, keys);
+        for sample in samples {
+            sample.for_each(|token| token.batch = numbers[token.batch as usize]);
+        }
+    }
+    forget_too_many_entropies(kept, &mut batches);
+    let mut of_kinds: [Vec<_>; 3] = Default::default();
+    for samples in samples {
+        of_kinds.iter_mut().zip(samples).for_each(|(all, mine)| all.push(mine));
+    }
+    let [rare, common, idle] = of_kinds;
+    let rare = KeptSample::gather(rare, &gates.rare);
+    (batches, [rare, KeptSample::gather(common, &gates.common), KeptSample::gather(idle, &gates.idle)])
+}
+
+/// Tables of all workers that are added up.
+#[derive(Default)]
+struct Tables {
+    groups: Vec<GroupTable>,
+    rewards: Vec<SeenRewards>,
+    planes: Vec<BySign>,
+    vocabularies: Vec<VocabularyCounts>,
+    views: Vec<KeptResponses>,
+    clusters: Vec<Option<Clusters>>,
+    placed: bool,
+}
+
+/// What they add up to.
+struct Merged {
+    groups: GroupTable,
+    rewards: SeenRewards,
+    plane: BySign,
+    vocabulary: VocabularyCounts,
+    views: KeptResponses,
+    clusters: Option<Clusters>,
+    placed: bool,
+}
+
+impl Tables {
+    fn merge(self) -> Merged {
+        let mut merged = Merged {
+            groups: GroupTable::default(),
+            rewards: SeenRewards::default(),
+            plane: BySign::new(plane::CELLS),
+            vocabulary: VocabularyCounts::default(),
+            views: KeptResponses::default(),
+            clusters: None,
+            placed: self.placed,
+        };
+        self.groups.into_iter().for_each(|groups| merged.groups.merge(groups));
+        self.rewards.iter().for_each(|rewards| merged.rewards.merge(rewards));
+        self.planes.iter().for_each(|plane| merged.plane.merge(plane));
+        self.vocabularies.into_iter().for_each(|vocabulary| merged.vocabulary.merge(vocabulary));
+        self.views.into_iter().for_each(|views| merged.views.merge(views));
+        self.clusters.into_iter().for_each(|clusters| add_clusters(&mut merged.clusters, clusters));
+        merged.clusters.iter_mut().for_each(Clusters::close);
+        merged
     }
 }
