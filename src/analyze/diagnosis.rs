@@ -89,10 +89,15 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         series: &series,
         changes: &changes,
     };
-    let examined = causes::examine_all(&patient);
-    let far_rewards = far_rewards::warning(&patient);
+    let may_have_epochs = may_have_epochs(run, plan, collected);
+    let (examined, (copies, far_rewards, drawn_gap)) = rayon::join(
+        || causes::examine_all(&patient),
+        || {
+            let copies = Copies::of(&signs.facts, may_have_epochs);
+            (copies, far_rewards::warning(&patient), DrawnGap::of(&signs.facts))
+        },
+    );
     let untrained = idle.are_all(&analysis.steps) && !plan.stand_in.advantage;
-    let copies = Copies::of(&signs.facts, may_have_epochs(run, plan, collected));
     let state = state::state(&patient, &examined, untrained, &copies);
     let mut diagnosis = Diagnosis {
         state,
@@ -124,7 +129,6 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     found.extend(untrained::responses(&signs.facts));
     found.extend(untrained::ends(collected, &|id| known.texts.shown(id)));
     found.extend(far_rewards);
-    let drawn_gap = DrawnGap::of(&signs.facts);
     if !plan.stand_in.advantage {
         found.extend(losses::dead_batches(collected, &idle, told_right.as_ref()));
     }

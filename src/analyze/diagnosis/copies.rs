@@ -23,6 +23,24 @@ pub fn is_unique(fact: &ResponseFact) -> bool {
     trainer.max(sampler) < f64::from(NEVER_TWICE)
 }
 
+fn text(fact: &ResponseFact) -> (u64, u64) {
+    (fact.text, fact.prompt)
+}
+
+/// How many are those of an earlier step again, and the first step with one.
+fn of_earlier_steps(unique: &[&ResponseFact]) -> (u64, Option<i64>) {
+    let values = |fact: &ResponseFact| (fact.length, fact.surprisal.to_bits(), fact.entropy.to_bits());
+    let mut all: Vec<_> = unique.iter().map(|fact| (text(fact), values(fact), fact.step)).collect();
+    all.sort_unstable();
+    let (mut repeated, mut first) = (0, None::<i64>);
+    for copies in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let later = &copies[copies.partition_point(|(.., step)| *step == copies[0].2)..];
+        repeated += later.len() as u64;
+        first = later.first().map(|(.., step)| *step).into_iter().chain(first).min();
+    }
+    (repeated, first)
+}
+
 /// How many responses stand there more than once, at least: of large runs a sample of the groups is known, and most
 /// copies of a response that was kept were not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,27 +60,21 @@ impl Copies {
     /// against each other.
     pub fn of(facts: &ResponseFacts, may_have_epochs: bool) -> Self {
         let mut unique: Vec<&ResponseFact> = facts.responses.iter().filter(|fact| is_unique(fact)).collect();
-        let text = |fact: &ResponseFact| (fact.text, fact.prompt);
-        let same =
-            |fact: &ResponseFact| (text(fact), fact.length, fact.surprisal.to_bits(), fact.entropy.to_bits());
-        unique.sort_by_key(|fact| (same(fact), fact.step));
-        let (mut repeated, mut first) = (0, None::<i64>);
-        for copies in unique.chunk_by(|a, b| same(a) == same(b)) {
-            let later = &copies[copies.partition_point(|fact| fact.step == copies[0].step)..];
-            repeated += later.len() as u64;
-            first = later.first().map(|fact| fact.step).into_iter().chain(first).min();
-        }
-        let place = |fact: &ResponseFact| (fact.step, fact.group, text(fact));
-        unique.sort_by_key(|fact| place(fact));
+        let (repeated, first) = of_earlier_steps(&unique);
         let siblings = |same: &[&ResponseFact]| match may_have_epochs {
             true => {
                 same.iter().map(|fact| fact.sample).filter(|id| *id != 0).collect::<BTreeSet<u64>>().len()
             }
             false => same.len(),
         };
-        let groups = unique.chunk_by(|a, b| place(a) == place(b));
-        let siblings = groups.map(|same| siblings(same).saturating_sub(1) as u64).sum();
-        Self { all: facts.responses.len() as u64, repeated, first, siblings }
+        let mut copied = 0;
+        // They are in the order of steps and groups.
+        for group in unique.chunk_by_mut(|a, b| (a.step, a.group) == (b.step, b.group)) {
+            group.sort_unstable_by_key(|fact| text(fact));
+            let same = group.chunk_by(|a, b| text(a) == text(b));
+            copied += same.map(|same| siblings(same).saturating_sub(1) as u64).sum::<u64>();
+        }
+        Self { all: facts.responses.len() as u64, repeated, first, siblings: copied }
     }
 
     fn share(&self, of: u64) -> f64 {

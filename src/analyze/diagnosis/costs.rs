@@ -30,6 +30,9 @@ pub fn costs(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
     let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Vec::new() };
     let middle = first.midpoint(*last);
     let parts = names.len().min(MAX_PARTS);
+    if parts == 0 {
+        return Vec::new();
+    }
     let owned: Vec<OwnedFeature> = (0..parts).map(part).collect();
     let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     let of = |late: bool, features: &[Feature<'_>]| {
@@ -54,6 +57,9 @@ pub fn costs(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
 /// means is not known.
 pub fn unpaid(facts: &ResponseFacts, plan: &Plan) -> Vec<usize> {
     let parts = plan.reward_parts.len().min(MAX_PARTS);
+    if parts == 0 {
+        return Vec::new();
+    }
     let owned: Vec<OwnedFeature> = (0..parts).map(part).collect();
     let features: Vec<Feature<'_>> = owned.iter().map(AsRef::as_ref).collect();
     let reward = |fact: &ResponseFact| f64::from(fact.reward);

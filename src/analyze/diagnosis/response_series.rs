@@ -30,7 +30,8 @@ type GroupSum = (f64, f64);
 
 /// What the kept responses tell of one quantity.
 struct Kept {
-    steps: BTreeMap<i64, BTreeMap<u64, GroupSum>>,
+    /// The groups of each step, both ascending.
+    steps: BTreeMap<i64, Vec<GroupSum>>,
     groups: usize,
     values: Vec<f64>,
     /// Each kept group stands for so many.
@@ -39,23 +40,31 @@ struct Kept {
 
 impl Kept {
     fn of(facts: &ResponseFacts, of: Quantity<'_>) -> Self {
-        let mut steps: BTreeMap<i64, BTreeMap<u64, GroupSum>> = BTreeMap::new();
-        let mut values = Vec::new();
-        for fact in &facts.responses {
-            let Some(value) = of(fact) else { continue };
-            let group = steps.entry(fact.step).or_default().entry(fact.group).or_default();
-            group.0 += 1.0;
-            group.1 += value;
-            values.push(value);
+        let mut steps = BTreeMap::new();
+        let mut values = Vec::with_capacity(facts.responses.len());
+        // They are in the order of steps and groups.
+        for step in facts.responses.chunk_by(|a, b| a.step == b.step) {
+            let mut groups: Vec<GroupSum> = Vec::new();
+            for group in step.chunk_by(|a, b| a.group == b.group) {
+                let before = values.len();
+                values.extend(group.iter().filter_map(of));
+                let own = &values[before..];
+                if !own.is_empty() {
+                    groups.push((own.len() as f64, own.iter().fold(0.0, |sum, value| sum + value)));
+                }
+            }
+            if !groups.is_empty() {
+                steps.insert(step[0].step, groups);
+            }
         }
-        let groups = steps.values().map(BTreeMap::len).sum();
+        let groups = steps.values().map(Vec::len).sum();
         Self { steps, groups, values, weight: 2_f64.powi(i32::try_from(facts.level).unwrap_or(i32::MAX)) }
     }
 
     /// Means of the kept responses, for a quantity whose exact means are not known.
     fn means(&self) -> Vec<StepMean> {
-        let mean = |(step, groups): (&i64, &BTreeMap<u64, GroupSum>)| {
-            let (n, sum) = groups.values().fold((0.0, 0.0), |all, g| (all.0 + g.0, all.1 + g.1));
+        let mean = |(step, groups): (&i64, &Vec<GroupSum>)| {
+            let (n, sum) = groups.iter().fold((0.0, 0.0), |all, g| (all.0 + g.0, all.1 + g.1));
             StepMean { step: *step, value: sum / n, responses: (self.weight * n) as u64 }
         };
         self.steps.iter().map(mean).collect()
@@ -100,7 +109,7 @@ pub fn response_series(
     let range = kept.range();
     // Steps of one group, or of none that was kept, borrow the scatter of the others: of responses,
     // which is more than that of groups, where none has two.
-    let scattered: Vec<(f64, f64)> = kept.steps.values().filter_map(variance).collect();
+    let scattered: Vec<(f64, f64)> = kept.steps.values().filter_map(|groups| variance(groups)).collect();
     let weights: f64 = scattered.iter().map(|(_, freedom)| freedom).sum();
     let pooled = match weights > 0.0 {
         true => scattered.iter().map(|(v, freedom)| v * freedom).sum::<f64>() / weights,
@@ -109,7 +118,11 @@ pub fn response_series(
     // With one group of several responses a step, nothing tells how much groups scatter.
     let alone = means.iter().all(|mean| kept.groups_at(mean) < 2.0) && kept.groups < kept.values.len();
     let error = |mean: &StepMean| {
-        let own = kept.steps.get(&mean.step).and_then(variance).map_or(pooled, |(own, _)| own.max(pooled));
+        let own = kept
+            .steps
+            .get(&mean.step)
+            .and_then(|groups| variance(groups))
+            .map_or(pooled, |(own, _)| own.max(pooled));
         (own / kept.groups_at(mean)).sqrt()
     };
     let point =
@@ -118,11 +131,11 @@ pub fn response_series(
 }
 
 /// The variance of the means of groups, with its degrees of freedom.
-fn variance(groups: &BTreeMap<u64, GroupSum>) -> Option<(f64, f64)> {
+fn variance(groups: &[GroupSum]) -> Option<(f64, f64)> {
     if groups.len() < 2 {
         return None;
     }
-    let means: Vec<f64> = groups.values().map(|(n, sum)| sum / n).collect();
+    let means: Vec<f64> = groups.iter().map(|(n, sum)| sum / n).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
     let freedom = (means.len() - 1) as f64;
     Some((means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>() / freedom, freedom))

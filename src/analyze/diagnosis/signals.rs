@@ -1,5 +1,7 @@
 //! The signals over the steps, with the sampling error of each step where it is known.
 
+use rayon::prelude::*;
+
 use super::annealed::by_weight_alone;
 use super::costs::{costs, measures_distance, unpaid, wears_off};
 use super::idle::IdleSteps;
@@ -26,6 +28,24 @@ pub const ADVANTAGE_SIZE: &str = "advantage_size";
 /// Two policies whose k3 is below this differ by rounding alone: by 1e-4 in ln p.
 const SAME_POLICY: f64 = 1e-8;
 
+/// A quantity of a response that owns what it needs.
+type OwnedQuantity = Box<dyn Fn(&ResponseFact) -> Option<f64> + Send + Sync>;
+
+/// A signal that is a mean over responses, before it is made.
+struct OfResponses {
+    name: String,
+    role: Role,
+    quantity: OwnedQuantity,
+    /// The means of all responses, where they are known.
+    exact: Vec<StepMean>,
+}
+
+impl OfResponses {
+    fn series(self, facts: &ResponseFacts) -> Option<Series> {
+        response_series(facts, self.name, self.role, &*self.quantity, self.exact)
+    }
+}
+
 /// All signals that the log has.
 pub fn signals(
     collected: &Collected,
@@ -35,10 +55,7 @@ pub fn signals(
 ) -> Vec<Series> {
     let (entropy_is_logged, energy_is_known) = (!plan.stand_in.entropy, !plan.stand_in.any());
     let facts = &collected.signs.facts;
-    let mut all = Vec::new();
-    let mut of = |name: String, role: Role, of: Quantity<'_>, exact: Vec<StepMean>| {
-        all.extend(response_series(facts, name, role, of, exact));
-    };
+    let mut of_responses: Vec<OfResponses> = Vec::new();
     let rows = |value: fn(&StepRow) -> Option<f64>| -> Vec<StepMean> {
         let mean =
             |row: &StepRow| Some(StepMean { step: row.step, value: value(row)?, responses: row.responses });
@@ -51,11 +68,15 @@ pub fn signals(
         };
         collected.questions.steps.iter().filter_map(mean).collect()
     };
+    let mut of = |name: String, role: Role, quantity: OwnedQuantity, exact: Vec<StepMean>| {
+        of_responses.push(OfResponses { name, role, quantity, exact });
+    };
     let reward = |f: &ResponseFact| finite(f.reward);
-    of(REWARD.into(), Role::Goal, &reward, bounded(facts, None, &reward, rows(|row| row.mean_reward)));
+    let exact = bounded(facts, None, &reward, rows(|row| row.mean_reward));
+    of(REWARD.into(), Role::Goal, Box::new(reward), exact);
     let (costs, unpaid) = (costs(facts, plan), unpaid(facts, plan));
     for (index, part) in plan.reward_parts.iter().enumerate() {
-        let value = |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
+        let value = move |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
         let exact = asked(&|facts| facts.parts.get(part.as_str()).map(|p| (p.sum.value(), p.responses)));
         let exact = bounded(facts, Some(index), &value, exact);
         let role = match costs.contains(&index) {
@@ -68,21 +89,26 @@ pub fn signals(
             false if by_mix_alone(facts, index, Direction::Down) => Role::Sign,
             false => Role::Goal,
         };
-        of(format!("{PART}{part}"), role, &value, exact);
+        of(format!("{PART}{part}"), role, Box::new(value), exact);
     }
     let right = asked(&|facts| Some((facts.judged[1] as f64, facts.judged[0])));
-    of(PASS_RATE.into(), Role::Goal, &|f| f.right.map(|right| f64::from(u8::from(right))), right);
+    let is_right = |f: &ResponseFact| f.right.map(|right| f64::from(u8::from(right)));
+    of(PASS_RATE.into(), Role::Goal, Box::new(is_right), right);
     if entropy_is_logged {
-        of("entropy".into(), Role::Entropy, &|f| finite(f.entropy), rows(|row| row.mean_entropy));
+        let entropy = |f: &ResponseFact| finite(f.entropy);
+        of("entropy".into(), Role::Entropy, Box::new(entropy), rows(|row| row.mean_entropy));
     }
-    of("length".into(), Role::Sign, &|f| Some(f64::from(f.length)), rows(|row| row.mean_length));
+    let length = |f: &ResponseFact| Some(f64::from(f.length));
+    of("length".into(), Role::Sign, Box::new(length), rows(|row| row.mean_length));
     let cut =
         asked(&|facts| Some((facts.cut.responses as f64, facts.cut.responses + facts.finished.responses)));
-    of("truncated".into(), Role::Harm, &|f| f.truncated.map(|t| f64::from(u8::from(t))), cut);
+    let is_cut = |f: &ResponseFact| f.truncated.map(|t| f64::from(u8::from(t)));
+    of("truncated".into(), Role::Harm, Box::new(is_cut), cut);
     if !plan.stand_in.advantage {
         let size = |f: &ResponseFact| finite(f.largest).filter(|_| f.signs != [false; 2]);
-        of(ADVANTAGE_SIZE.into(), Role::Sign, &size, Vec::new());
+        of(ADVANTAGE_SIZE.into(), Role::Sign, Box::new(size), Vec::new());
     }
+    let mut all: Vec<Series> = of_responses.into_par_iter().filter_map(|one| one.series(facts)).collect();
     // The energy of a step without an advantage is what rounding leaves.
     let teaches = |row: &StepRow| !idle.contains(row.step);
     let mut sign = |name: &str, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {

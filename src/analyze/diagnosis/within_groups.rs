@@ -60,23 +60,31 @@ impl Moments {
             responses: 0.0,
             used: 0.0,
         };
+        // One after another, and reused: there may be a hundred thousand responses.
+        let (mut values, mut means) = (Vec::new(), Vec::new());
         for group in groups {
-            let of = |fact: &ResponseFact| -> Vec<f64> {
-                std::iter::once(target).chain(features.iter().copied()).map(|of| of(fact)).collect()
-            };
-            let rows: Vec<Vec<f64>> =
-                group.iter().map(of).filter(|row| row.iter().all(|v| v.is_finite())).collect();
+            values.clear();
+            for fact in group {
+                let before = values.len();
+                values.push(target(fact));
+                values.extend(features.iter().map(|of| of(fact)));
+                if !values[before..].iter().all(|v| v.is_finite()) {
+                    values.truncate(before);
+                }
+            }
+            let rows = values.chunks_exact(k + 1);
             let size = rows.len() as f64;
-            let mean = |c: usize| rows.iter().map(|row| row[c]).sum::<f64>() / size;
-            let means: Vec<f64> = (0..=k).map(mean).collect();
-            let spread: f64 = rows.iter().map(|row| (row[0] - means[0]).powi(2)).sum();
-            let size_sq: f64 = rows.iter().map(|row| row[0] * row[0]).sum();
+            let mean = |c: usize| rows.clone().map(|row| row[c]).sum::<f64>() / size;
+            means.clear();
+            means.extend((0..=k).map(mean));
+            let spread: f64 = rows.clone().map(|row| (row[0] - means[0]).powi(2)).sum();
+            let size_sq: f64 = rows.clone().map(|row| row[0] * row[0]).sum();
             if rows.len() < 2 || spread <= ROUNDING * size_sq {
                 continue;
             }
             all.responses += size;
             all.used += size - 1.0;
-            for row in &rows {
+            for row in rows {
                 let y = row[0] - means[0];
                 all.total += y * y;
                 for i in 0..k {

@@ -76,7 +76,10 @@ impl Split {
         for (bin, tally) in histogram.occupied(sign) {
             all += tally.energy;
             let share = share_below(bin, histogram.level(), cut);
-            low.tokens += (tally.count as f64 * share).round() as u64;
+            low.tokens += match share < 1.0 {
+                true => (tally.count as f64 * share).round() as u64,
+                false => tally.count,
+            };
             low.energy += tally.energy * share;
             if share > 0.0 && share < 1.0 {
                 uncertain += tally.count;

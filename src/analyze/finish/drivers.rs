@@ -1,8 +1,10 @@
 //! How few tokens carry the energy, which, and what would bound them.
 
+use rayon::prelude::*;
+
 use super::flagged::{BatchVerdict, FlaggedSource, shown_id};
 use super::ratios::share;
-use crate::analyze::collect::signs::concentration::Concentration;
+use crate::analyze::collect::signs::concentration::{Concentration, LARGEST};
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::{CollectedSigns, FarTokens};
 use crate::analyze::plan::Plan;
@@ -22,11 +24,14 @@ pub fn effective_number(energy: f64, squares: f64) -> Option<f64> {
     (energy > 0.0 && root > 0.0).then(|| (energy / root) * (energy / root))
 }
 
-/// How the energy of a step, or of the run, is spread.
+/// How the energy of a step is spread.
 pub fn spread(concentration: &Concentration, exact: bool) -> EnergyConcentration {
+    spread_of(concentration, &Largest::of(concentration, exact), exact)
+}
+
+fn spread_of(concentration: &Concentration, largest: &Largest, exact: bool) -> EnergyConcentration {
     let energy = concentration.energy.value();
     let shares = (energy > 0.0).then(|| {
-        let largest = Largest::of(concentration, exact);
         let percent = |share: f64| largest.share(portion(share, concentration.trained));
         TopShares {
             top_1: largest.share(1),
@@ -59,7 +64,7 @@ struct Largest {
 
 impl Largest {
     fn of(concentration: &Concentration, exact: bool) -> Self {
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(if exact { concentration.kept.len() } else { LARGEST });
         let (mut tokens, mut energy) = (0, 0.0);
         let mut step = |count: u64, each: f64| {
             tokens += count;
@@ -67,9 +72,10 @@ impl Largest {
             steps.push((tokens, energy));
         };
         if exact {
-            let mut kept = concentration.kept.clone();
-            kept.sort_unstable_by(|a, b| b.total_cmp(a));
-            kept.into_iter().for_each(|each| step(1, each));
+            // They are above 0, so that their bits are in their order, and compared in one instruction.
+            let mut kept: Vec<u64> = concentration.kept.iter().map(|energy| energy.to_bits()).collect();
+            kept.par_sort_unstable();
+            kept.into_iter().rev().for_each(|bits| step(1, f64::from_bits(bits)));
         } else {
             let known = &concentration.largest;
             known.iter().for_each(|each| step(1, *each));
@@ -111,6 +117,7 @@ pub fn drivers(
 ) -> Drivers {
     let mut run = Concentration::default();
     signs.steps.iter().for_each(|(_, step)| run.merge(&step.concentration));
+    let largest = Largest::of(&run, signs.kept_all);
     let (energy, squares) = (run.energy.value(), run.squares.value());
     let mut what_if: Vec<WhatIfRow> = Vec::new();
     let mut row = |rule: String, left: f64, squares: f64| {
@@ -132,17 +139,16 @@ pub fn drivers(
     signs.steps.iter().for_each(|(_, step)| far.merge(&step.far));
     let unbounded = UnboundedTokens { tokens: far.tokens, energy_share: share(far.energy.value(), energy) };
     Drivers {
-        concentration: spread(&run, signs.kept_all),
+        concentration: spread_of(&run, &largest, signs.kept_all),
         unbounded: plan.questions.update.then_some(unbounded),
         what_if,
         top: signs.drivers.tokens().iter().map(|d| token(d, energy, plan.clip.as_ref(), source)).collect(),
-        curve: curve(&run, signs.kept_all),
+        curve: curve(&run, &largest),
     }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn curve(run: &Concentration, exact: bool) -> Vec<(f64, f64)> {
-    let largest = Largest::of(run, exact);
+fn curve(run: &Concentration, largest: &Largest) -> Vec<(f64, f64)> {
     let (tokens, all) = (largest.tokens(), run.trained.max(1) as f64);
     if tokens == 0 {
         return Vec::new();

@@ -67,7 +67,9 @@ pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(Run
     let judged = Judged::new(scan, plan, collected)?;
     let (core, parts) = rayon::join(|| judged.diagnosed(), || judged.report_parts());
     let ReportParts { rules, relations, swept, candidates, responses } = parts?;
-    let Judged { source, verdicts, verdict, .. } = judged;
+    let Judged { source, verdicts, verdict, collected, .. } = judged;
+    // Giving back what was collected takes its time, and nobody has to wait for it.
+    rayon::spawn(|| drop(collected));
     let analysis = RunAnalysis {
         core,
         entropy_change: relations.entropy_change,
@@ -214,14 +216,21 @@ impl<'a> Judged<'a> {
         let samples = (&collected.rare, &collected.common);
         let statements = provenance::statements(collected, plan, totals, thresholds, &all_classes);
         let token_text = self.source.texts.source();
+        let (steps, (drivers, taxonomy)) = rayon::join(
+            || steps::step_rows(&step_sources),
+            || {
+                let drivers = drivers::drivers(&collected.signs, plan, &self.source, &self.verdict);
+                (drivers, taxonomy::taxonomy(&all_classes, samples, &thresholds.split, plan, totals))
+            },
+        );
         RunCore {
             schema_version: SUMMARY_VERSION,
             verdict: Default::default(),
             diagnosis: Default::default(),
-            drivers: drivers::drivers(&collected.signs, plan, &self.source, &self.verdict),
+            drivers,
             warnings: Vec::new(),
-            steps: steps::step_rows(&step_sources),
-            taxonomy: taxonomy::taxonomy(&all_classes, samples, &thresholds.split, plan, totals),
+            steps,
+            taxonomy,
             entropy_profiles: profiles::entropy_profiles(collected),
             vocabulary: vocabulary::vocabulary(&collected.vocabulary, &self.verdicts, &self.source.texts),
             answers: self.answers.clone(),

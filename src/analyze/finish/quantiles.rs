@@ -67,18 +67,15 @@ pub fn share_below(bin: usize, level: u32, cut: f64) -> f64 {
     ((cut - from) / (to - from)).clamp(0.0, 1.0)
 }
 
-/// The quantiles `orders` of sorted entropies or, where they are too many, of the histogram.
-pub fn entropy_quantiles(tally: &BatchTally, sortable: bool, orders: &[f64]) -> Option<Vec<f64>> {
-    if !sortable {
-        return BinnedEntropies::of([&tally.histogram], &Sign::ALL).quantiles(orders);
-    }
-    let mut entropies: Vec<f32> = tally.kept.all().copied().collect();
-    entropies.sort_unstable_by(f32::total_cmp);
-    orders.iter().map(|order| linear_quantile(&entropies, *order)).collect()
-}
-
-/// The quantiles of a step's table.
-pub fn step_quantiles(tally: &BatchTally, sortable: bool) -> Option<EntropyQuantiles> {
-    let values = entropy_quantiles(tally, sortable, &EntropyQuantiles::ORDERS)?;
-    Some(EntropyQuantiles::from_values(values.try_into().ok()?))
+/// The quantiles of sorted entropies or, where they are too many, of the histogram.
+pub fn entropy_quantiles(tally: &BatchTally, sortable: bool) -> Option<EntropyQuantiles> {
+    let orders = EntropyQuantiles::ORDERS;
+    let values: Option<Vec<f64>> = if sortable {
+        let mut entropies: Vec<f32> = tally.kept.all().copied().collect();
+        entropies.sort_unstable_by(f32::total_cmp);
+        orders.iter().map(|order| linear_quantile(&entropies, *order)).collect()
+    } else {
+        BinnedEntropies::of([&tally.histogram], &Sign::ALL).quantiles(&orders)
+    };
+    Some(EntropyQuantiles::from_values(values?.try_into().ok()?))
 }

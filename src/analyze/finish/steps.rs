@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::classes::ClassTable;
 use super::drivers::spread;
 use super::flagged::BatchVerdict;
-use super::quantiles::step_quantiles;
+use super::quantiles::entropy_quantiles;
 use super::ratios::{mean, share};
 use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
@@ -99,7 +101,7 @@ pub struct StepSources<'a> {
 
 /// The rows of all steps, ascending.
 pub fn step_rows(sources: &StepSources<'_>) -> Vec<StepRow> {
-    step_ranges(&sources.collected.batches).into_iter().map(|range| row(sources, range)).collect()
+    step_ranges(&sources.collected.batches).into_par_iter().map(|range| row(sources, range)).collect()
 }
 
 fn row(sources: &StepSources<'_>, range: Range<usize>) -> StepRow {
@@ -130,7 +132,10 @@ fn row(sources: &StepSources<'_>, range: Range<usize>) -> StepRow {
         reward_std: reward_variance.map(f64::sqrt),
         mean_length: mean(counts.tokens as f64, counts.responses),
         mean_entropy: mean(tally.sum(Quantity::Entropy), complete),
-        entropy_quantiles: step_quantiles(&tally, sources.collected.sortable),
+        entropy_quantiles: match batches {
+            [_] => sources.thresholds.quantiles[range.start],
+            _ => entropy_quantiles(&tally, sources.collected.sortable),
+        },
         mean_prob: mean(tally.sum(Quantity::Probability), complete),
         positive: counts.positive,
         negative: counts.negative,

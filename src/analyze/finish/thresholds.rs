@@ -7,6 +7,7 @@ use super::second_look::{self, LookAgain, quantile_of_kept};
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::BatchTally;
 use crate::analyze::plan::Plan;
+use crate::analyze::result::EntropyQuantiles;
 use crate::error::Result;
 use crate::framework::s2t::{EntropyCut, Population};
 use crate::stats::quantile::select_quantile;
@@ -26,6 +27,8 @@ pub struct Thresholds {
     pub early: Vec<Option<f64>>,
     /// Whether `early` is exact.
     pub early_exact: bool,
+    /// Entropies of each batch.
+    pub quantiles: Vec<Option<EntropyQuantiles>>,
 }
 
 impl Thresholds {
@@ -38,7 +41,7 @@ impl Thresholds {
             EntropyCut::Absolute(nats) => vec![Some(nats); batches.len()],
             EntropyCut::Quantile(q) => match plan.s2t.population {
                 Population::Candidates => batches
-                    .iter()
+                    .par_iter()
                     .map(|(_, t)| select_quantile(&mut t.candidate_entropies.clone(), q))
                     .collect(),
                 population if kept_all => {
@@ -54,15 +57,22 @@ impl Thresholds {
         };
         let is_early = plan.s2t.population == Population::All
             && plan.s2t.entropy == EntropyCut::Quantile(FALLBACK_QUANTILE);
-        let early: Vec<Option<f64>> = if is_early {
-            tau_h.clone()
-        } else {
-            let of = |t: &BatchTally| entropy_quantiles(t, sortable, &[FALLBACK_QUANTILE])?.first().copied();
-            batches.iter().map(|(_, tally)| of(tally)).collect()
+        let quantiles: Vec<Option<EntropyQuantiles>> =
+            batches.par_iter().map(|(_, tally)| entropy_quantiles(tally, sortable)).collect();
+        let early: Vec<Option<f64>> = match is_early {
+            true => tau_h.clone(),
+            false => quantiles.iter().map(|quantiles| Some(quantiles.as_ref()?.q80)).collect(),
         };
         let mut known: Vec<f64> = tau_h.iter().flatten().copied().collect();
         let median = select_quantile(&mut known, 0.5);
         let split = tau_h.iter().zip(&early).map(|(tau, early)| tau.or(median).or(*early).unwrap_or(0.0));
-        Ok(Self { split: split.collect(), tau_h, median, early, early_exact: is_early || sortable })
+        Ok(Self {
+            split: split.collect(),
+            tau_h,
+            median,
+            early,
+            early_exact: is_early || sortable,
+            quantiles,
+        })
     }
 }

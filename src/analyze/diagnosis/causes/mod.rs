@@ -53,6 +53,8 @@ mod unbounded_ratio;
 mod uninformative_reward;
 mod unlogged_term;
 
+use rayon::prelude::*;
+
 use self::gap::Gap;
 use self::needs::{ADVANTAGE, ENTROPY};
 use super::patient::{Finding, Patient, number};
@@ -155,9 +157,10 @@ pub struct Examined {
 pub fn examine_all(patient: &Patient<'_>) -> Examined {
     let mut examined = Examined::default();
     let gap = Gap::fresh(patient);
-    for code in CauseCode::ALL {
+    let look = |code: &CauseCode| examine(*code, patient, gap.as_ref());
+    let found: Vec<Finding> = CauseCode::ALL.par_iter().map(look).collect();
+    for (code, found) in CauseCode::ALL.iter().zip(found) {
         let not_checked = |needs: &str| NotChecked { code: *code, needs: needs.into() };
-        let found = examine(*code, patient, gap.as_ref());
         let missing = stood_in(*code, patient);
         match found {
             // What was found has numbers in it that were not logged; what else it needs still holds.

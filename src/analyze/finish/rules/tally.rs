@@ -77,9 +77,9 @@ impl RuleTally {
         }
         for a in 0..RULES {
             if touched[a] > 0.0 {
-                for b in 0..RULES {
+                for (b, all) in self.both.row_mut(a).iter_mut().enumerate() {
                     let both = if a == b { touched[a] } else { touched[a] * touched[b] };
-                    self.both[[a, b]] += weight * both;
+                    *all += weight * both;
                 }
             }
         }
