@@ -16,7 +16,7 @@ use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::checked_pages::CheckedPages;
 use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
 use crate::ingest::parquet::run_length::page::{Number, Numbers, OpenPage};
-use crate::ingest::parquet::run_length::{Room, bad, is_readable};
+use crate::ingest::parquet::run_length::{EMPTY_ROOM, Room, bad, is_readable};
 
 /// A column of numbers.
 pub struct NumberColumn {
@@ -84,7 +84,7 @@ where
     A::Native: Number,
 {
     fn of(pages: Pages) -> Box<dyn NextRows> {
-        Box::new(Self { pages, dictionary: Vec::new(), page: None, room: Box::new([[0; 8]; 64]) })
+        Box::new(Self { pages, dictionary: Vec::new(), page: None, room: Box::new(EMPTY_ROOM) })
     }
 
     fn next_page(&mut self) -> Result<()> {

@@ -30,6 +30,9 @@ pub enum Stretch<'a> {
 /// Room for values that differ, in groups as they are packed.
 pub type Room = [[u32; GROUP]; 64];
 
+/// Room that holds nothing yet.
+pub const EMPTY_ROOM: Room = [[0; GROUP]; 64];
+
 /// The runs of an encoded stretch.
 #[derive(Debug)]
 pub struct HybridRuns {
@@ -258,7 +261,7 @@ mod tests {
             let value = |i: usize| (0..width).map(|b| bit(i * width as usize + b as usize) << b).sum::<u32>();
             let expected: Vec<u32> = (0..8 * groups).map(value).collect();
             let mut hybrid = HybridRuns::new(Bytes::from([&[header][..], &packed].concat()), width).unwrap();
-            let (mut found, mut room) = (Vec::new(), [[0; GROUP]; 64]);
+            let (mut found, mut room) = (Vec::new(), EMPTY_ROOM);
             for most in stretches.iter().cycle() {
                 match hybrid.next_stretch(*most, &mut room).unwrap() {
                     Stretch::Packed(values) => found.extend_from_slice(values),

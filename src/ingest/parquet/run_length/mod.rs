@@ -10,4 +10,4 @@ pub mod page;
 mod unpack;
 
 pub use column::{RunColumn, is_readable};
-pub use hybrid::{HybridRuns, Room, bad};
+pub use hybrid::{EMPTY_ROOM, HybridRuns, Room, bad};
