@@ -8,13 +8,11 @@ use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBufferBuilder;
 use arrow_schema::{DataType, Field, FieldRef};
 use parquet::basic::Type;
-use parquet::column::page::{Page, PageReader};
+use parquet::column::page::Page;
 use parquet::errors::Result;
 
-use crate::ingest::files::ranges::Ranges;
-use crate::ingest::parquet::budget::Budget;
-use crate::ingest::parquet::checked_pages::CheckedPages;
-use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
+use crate::ingest::parquet::row_groups::CheckedRowGroups;
+use crate::ingest::parquet::run_length::chunk_pages::{ChunkPages, Next};
 use crate::ingest::parquet::run_length::page::{Number, Numbers, OpenPage};
 use crate::ingest::parquet::run_length::{EMPTY_ROOM, Room, bad, is_readable};
 
@@ -35,13 +33,7 @@ impl NumberColumn {
         let flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
         let chunks = groups.chunks(leaf)?;
         (flat && chunks.iter().all(|(chunk, _)| is_readable(chunk))).then_some(())?;
-        let pages = Pages {
-            file: groups.file.clone(),
-            chunks,
-            budget: groups.budget.clone(),
-            nullable: descriptor.max_def_level() == 1,
-            open: None,
-        };
+        let pages = (ChunkPages::new(groups, chunks), descriptor.max_def_level() == 1);
         let rows: Box<dyn NextRows> = match (descriptor.physical_type(), field.data_type()) {
             (Type::INT32, DataType::Int32) => Typed::<Int32Type>::of(pages),
             (Type::INT64, DataType::Int64) => Typed::<Int64Type>::of(pages),
@@ -62,18 +54,10 @@ trait NextRows {
     fn next_rows(&mut self, rows: usize) -> Result<ArrayRef>;
 }
 
-/// The pages of some chunks, one after another.
-struct Pages {
-    file: Arc<dyn Ranges>,
-    chunks: Chunks,
-    budget: Budget,
-    nullable: bool,
-    open: Option<CheckedPages>,
-}
-
 /// A column of one type.
 struct Typed<A: ArrowPrimitiveType> {
-    pages: Pages,
+    pages: ChunkPages,
+    nullable: bool,
     dictionary: Vec<A::Native>,
     page: Option<OpenPage>,
     room: Box<Room>,
@@ -83,27 +67,19 @@ impl<A: ArrowPrimitiveType> Typed<A>
 where
     A::Native: Number,
 {
-    fn of(pages: Pages) -> Box<dyn NextRows> {
-        Box::new(Self { pages, dictionary: Vec::new(), page: None, room: Box::new(EMPTY_ROOM) })
+    fn of((pages, nullable): (ChunkPages, bool)) -> Box<dyn NextRows> {
+        Box::new(Self { pages, nullable, dictionary: Vec::new(), page: None, room: Box::new(EMPTY_ROOM) })
     }
 
     fn next_page(&mut self) -> Result<()> {
-        let pages = &mut self.pages;
-        let Some(open) = &mut pages.open else {
-            let next = pages.chunks.pop_front();
-            let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
-            self.dictionary.clear();
-            pages.open = Some(CheckedPages::open(&pages.file, &chunk, rows, &pages.budget)?);
-            return Ok(());
-        };
         let width = size_of::<A::Native>();
-        match open.get_next_page()? {
-            None => pages.open = None,
-            Some(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
+        match self.pages.next()? {
+            Next::Chunk => self.dictionary.clear(),
+            Next::Page(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
                 let all = (num_values as usize).checked_mul(width).and_then(|size| buf.get(..size));
                 Number::extend(&mut self.dictionary, all.ok_or_else(|| bad("a dictionary that is cut off"))?);
             }
-            Some(page) => self.page = Some(OpenPage::open(page, width, pages.nullable)?),
+            Next::Page(page) => self.page = Some(OpenPage::open(page, width, self.nullable)?),
         }
         Ok(())
     }

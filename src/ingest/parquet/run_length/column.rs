@@ -9,16 +9,14 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, Int32Array, PrimitiveArray, RunArray};
 use arrow_schema::{DataType, Field, FieldRef};
 use parquet::basic::{Encoding, Type};
-use parquet::column::page::{Page, PageReader};
+use parquet::column::page::Page;
 use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
 
+use super::chunk_pages::{ChunkPages, Next};
 use super::hybrid::{Repeated, bad};
 use super::page::{Bits, OpenPage, dictionary};
-use crate::ingest::files::ranges::Ranges;
-use crate::ingest::parquet::budget::Budget;
-use crate::ingest::parquet::checked_pages::CheckedPages;
-use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
+use crate::ingest::parquet::row_groups::CheckedRowGroups;
 
 /// A column that is read as runs.
 pub struct RunColumn {
@@ -27,10 +25,7 @@ pub struct RunColumn {
     values: DataType,
     width: usize,
     nullable: bool,
-    file: Arc<dyn Ranges>,
-    chunks: Chunks,
-    budget: Budget,
-    pages: Option<CheckedPages>,
+    pages: ChunkPages,
     dictionary: Vec<u64>,
     page: Option<OpenPage>,
 }
@@ -62,10 +57,7 @@ impl RunColumn {
             values: field.data_type().clone(),
             width,
             nullable: descriptor.max_def_level() == 1,
-            file: groups.file.clone(),
-            chunks,
-            budget: groups.budget.clone(),
-            pages: None,
+            pages: ChunkPages::new(groups, chunks),
             dictionary: Vec::new(),
             page: None,
         })
@@ -90,19 +82,12 @@ impl RunColumn {
     }
 
     fn next_page(&mut self) -> Result<()> {
-        let Some(pages) = &mut self.pages else {
-            let next = self.chunks.pop_front();
-            let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
-            self.dictionary.clear();
-            self.pages = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget)?);
-            return Ok(());
-        };
-        match pages.get_next_page()? {
-            None => self.pages = None,
-            Some(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
+        match self.pages.next()? {
+            Next::Chunk => self.dictionary.clear(),
+            Next::Page(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
                 self.dictionary = dictionary(&buf, num_values, self.width)?;
             }
-            Some(page) => self.page = Some(OpenPage::open(page, self.width, self.nullable)?),
+            Next::Page(page) => self.page = Some(OpenPage::open(page, self.width, self.nullable)?),
         }
         Ok(())
     }
@@ -171,6 +156,7 @@ impl Runs {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::ingest::parquet::budget::Budget;
     use std::fs::File;
 
     use arrow_array::cast::AsArray;

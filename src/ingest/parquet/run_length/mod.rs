@@ -4,6 +4,7 @@
 //! Writers store them as runs of dictionary indices; here they stay runs, so that what grows with
 //! the tokens is only what differs between them.
 
+pub mod chunk_pages;
 mod column;
 mod hybrid;
 pub mod page;

@@ -1,0 +1,47 @@
+//! The pages of some chunks of a column, one after another.
+
+use std::sync::Arc;
+
+use parquet::column::page::{Page, PageReader};
+use parquet::errors::Result;
+
+use super::hybrid::bad;
+use crate::ingest::files::ranges::Ranges;
+use crate::ingest::parquet::budget::Budget;
+use crate::ingest::parquet::checked_pages::CheckedPages;
+use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
+
+/// The pages of some chunks.
+pub struct ChunkPages {
+    file: Arc<dyn Ranges>,
+    chunks: Chunks,
+    budget: Budget,
+    open: Option<CheckedPages>,
+}
+
+/// What comes next.
+pub enum Next {
+    /// Another chunk: the dictionary of the last one is not its own.
+    Chunk,
+    /// A page.
+    Page(Page),
+}
+
+impl ChunkPages {
+    /// Those of `chunks`, which are of `groups`.
+    pub fn new(groups: &CheckedRowGroups, chunks: Chunks) -> Self {
+        Self { file: groups.file.clone(), chunks, budget: groups.budget.clone(), open: None }
+    }
+
+    /// The next chunk or page; an error behind the last.
+    pub fn next(&mut self) -> Result<Next> {
+        if let Some(page) = self.open.as_mut().map(CheckedPages::get_next_page).transpose()?.flatten() {
+            return Ok(Next::Page(page));
+        }
+        self.open = None;
+        let next = self.chunks.pop_front();
+        let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
+        self.open = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget)?);
+        Ok(Next::Chunk)
+    }
+}
