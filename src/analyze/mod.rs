@@ -36,7 +36,7 @@ pub use shards::{
 };
 
 use crate::error::Result;
-use crate::ingest::{ALL_UNITS, Column, Progress, Quality, Run, UnitTable};
+use crate::ingest::{Column, Progress, Quality, RowIndex, Run, UnitTable};
 use collect::Collected;
 use finish::Scan;
 use finish::second_look::{LookAgain, Reread};
@@ -69,9 +69,8 @@ pub fn analyze_with_flagged(
 ) -> Result<(RunAnalysis, FlaggedTokens)> {
     let run = &*of_training(run)?;
     let plan = Plan::new(run, settings, Purpose::Report)?;
-    let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
     let look = Reread { run, progress };
-    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
+    let (scan, collected) = read(run, settings, &plan, &look, progress)?;
     finish::analysis(scan, plan, collected)
 }
 
@@ -121,9 +120,8 @@ pub fn analyze_for_comparison(
 ) -> Result<ComparedRun> {
     let run = &*of_training(run)?;
     let plan = Plan::new(run, settings, Purpose::Comparison)?;
-    let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
     let look = Reread { run, progress };
-    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
+    let (scan, collected) = read(run, settings, &plan, &look, progress)?;
     finish::compared(scan, plan, collected)
 }
 
@@ -142,7 +140,18 @@ pub fn analyze_for_comparison_cached(
     Ok((finish::compared(scan, plan, collected)?, used))
 }
 
-/// Ends the pass over a whole run.
+/// Reads a whole run.
+fn read<'a>(
+    run: &'a Run,
+    settings: &'a AnalyzeSettings,
+    plan: &Plan,
+    look: &'a dyn LookAgain,
+    progress: &dyn Progress,
+) -> Result<(Scan<'a>, Collected)> {
+    judged(run, settings, look, Gathered::scan_whole(run, plan, progress)?)
+}
+
+/// Ends the pass over a whole run of which all was gathered.
 fn close<'a>(
     run: &'a Run,
     settings: &'a AnalyzeSettings,
@@ -151,7 +160,16 @@ fn close<'a>(
     gathered: Gathered,
 ) -> Result<(Scan<'a>, Collected)> {
     let (units, _) = UnitTable::new(run, &[]);
-    let (collected, quality, rows) = gathered.finish(run, &units, plan)?;
+    judged(run, settings, look, gathered.finish(run, &units, plan)?)
+}
+
+/// A pass over a whole run, unless too much is missing.
+fn judged<'a>(
+    run: &'a Run,
+    settings: &'a AnalyzeSettings,
+    look: &'a dyn LookAgain,
+    (collected, quality, rows): (Collected, Quality, RowIndex),
+) -> Result<(Scan<'a>, Collected)> {
     check_missing(run, &quality)?;
     Ok((Scan { run, settings, quality, rows, look }, collected))
 }

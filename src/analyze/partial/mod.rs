@@ -6,16 +6,16 @@
 
 mod answers;
 
-use super::close;
 use super::finish::{self, second_look::Reread};
 use super::plan::{Plan, StandIn};
 use super::result::partial::{Partial, PartialAnalysis};
 use super::result::{RunCore, VerdictState};
 use super::settings::AnalyzeSettings;
-use super::shards::{Cache, Gathered};
+use super::shards::Cache;
 use super::training::of_training;
+use super::{close, read};
 use crate::error::Result;
-use crate::ingest::{ALL_UNITS, Column, Progress, Run};
+use crate::ingest::{Column, Progress, Run};
 
 /// Whether a run lacks what a whole analysis needs, while a part of it can be told.
 #[must_use]
@@ -45,20 +45,20 @@ pub fn analyze_partial(
     progress: &dyn Progress,
 ) -> Result<PartialAnalysis> {
     let run = &*of_training(run)?;
-    let (plan, gathered) = match cache {
+    let look = Reread { run, progress };
+    let (plan, (scan, collected)) = match cache {
         None => {
             let plan = Plan::partial(run, settings, super::plan::largest_id)?;
-            let gathered = Gathered::scan(run, &plan, ALL_UNITS, progress)?;
-            (plan, gathered)
+            let pass = read(run, settings, &plan, &look, progress)?;
+            (plan, pass)
         }
         Some(cache) => {
             let plan = Plan::partial(run, settings, |run| cache.largest_id(run))?;
             let (gathered, _) = cache.gather(run, &plan, progress)?;
-            (plan, gathered)
+            let pass = close(run, settings, &plan, &look, gathered)?;
+            (plan, pass)
         }
     };
-    let look = Reread { run, progress };
-    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
     let core = finish::core(scan, plan, collected)?;
     Ok(reduced(run, core))
 }

@@ -8,7 +8,7 @@ use crate::analyze::plan::Plan;
 use crate::error::Result;
 use crate::ingest::{
     Progress, Quality, Renumber, RowIndex, Run, ScanPart, TokenBatch, UnitTable, Wanted, accept_whole,
-    internal, scan_units,
+    internal, scan, scan_units,
 };
 use crate::parts::{Part, PartReader, PartWriter};
 
@@ -36,6 +36,21 @@ impl Gathered {
         Self::scan_through(&known.state.gates_beside(plan), run, plan, units, progress)
     }
 
+    /// Reads a whole run. What joining completes goes to one of the workers: alone it would be a state of its own that
+    /// has to be merged.
+    pub fn scan_whole(
+        run: &Run,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<(Collected, Quality, RowIndex)> {
+        let gates = Gates::new(plan);
+        let workers = run.settings.worker_count();
+        let scanned = scan(run, wanted(plan), progress, || Collector::new(plan, &gates, workers));
+        let scanned = scanned.map_err(|error| error.in_file(&run.file_name(0)))?;
+        let collected = State::gather(scanned.sinks, &gates, plan).finish(plan);
+        Ok((collected, scanned.quality, scanned.rows))
+    }
+
     fn scan_through(
         gates: &Gates,
         run: &Run,
@@ -44,9 +59,7 @@ impl Gathered {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let workers = run.settings.worker_count();
-        // Sums by group need each group's prompt once.
-        let wanted = Wanted { columns: &plan.columns, prompts_by_group: true };
-        let scanned = scan_units(run, wanted, progress, units, || Collector::new(plan, gates, workers));
+        let scanned = scan_units(run, wanted(plan), progress, units, || Collector::new(plan, gates, workers));
         let scanned = scanned.map_err(|error| error.in_file(&run.file_name(0)))?;
         Ok(Self { state: State::gather(scanned.sinks, gates, plan), scan: scanned.part })
     }
@@ -100,6 +113,11 @@ impl Gathered {
         joined.map_or(Ok(()), |joined| state.merge(joined))?;
         Ok((state.finish(plan), quality, rows))
     }
+}
+
+/// Sums by group need each group's prompt once.
+fn wanted(plan: &Plan) -> Wanted<'_> {
+    Wanted { columns: &plan.columns, prompts_by_group: true }
 }
 
 /// Collects the responses that joining completes.
