@@ -140,6 +140,9 @@ pub struct GroupTable {
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
     open: Option<((i64, Id), GroupTally)>,
+    /// The step that groups were last added to, and how many it had when they began to be.
+    #[serde(skip)]
+    filling: Option<(i64, usize)>,
 }
 
 impl GroupTable {
@@ -188,14 +191,28 @@ impl GroupTable {
 
     fn close(&mut self) {
         if let Some(((step, id), tally)) = self.open.take() {
+            if self.filling.is_none_or(|(last, _)| last != step) {
+                self.pack();
+                self.filling = Some((step, self.steps.get(&step).map_or(0, |groups| groups.0.len())));
+            }
             self.steps.entry(step).or_default().0.entry(id).or_default().merge(&tally);
+        }
+    }
+
+    /// Makes the tree of the last step anew where most of it was put in one by one: as [`GroupsOfStep::from`] has it.
+    fn pack(&mut self) {
+        let Some((step, before)) = self.filling.take() else { return };
+        if let Some(groups) = self.steps.get_mut(&step).filter(|groups| groups.0.len() > 2 * before) {
+            groups.0 = std::mem::take(&mut groups.0).into_iter().collect();
         }
     }
 
     /// Adds the groups of another worker.
     pub fn merge(&mut self, mut other: Self) {
-        self.close();
-        other.close();
+        for table in [&mut *self, &mut other] {
+            table.close();
+            table.pack();
+        }
         self.rows.merge(std::mem::take(&mut other.rows));
         for (step, groups) in other.steps {
             match self.steps.entry(step) {

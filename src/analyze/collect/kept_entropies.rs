@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::pieces::Pieces;
+
 /// Counts entropies over all workers and closes when there are too many to keep.
 #[derive(Debug)]
 pub struct KeptGate {
@@ -75,8 +77,8 @@ impl KeptCount {
 /// The entropies of one batch by whether A > 0.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct KeptEntropies {
-    positive: Vec<f32>,
-    others: Vec<f32>,
+    positive: Pieces<f32>,
+    others: Pieces<f32>,
 }
 
 impl KeptEntropies {
@@ -102,14 +104,14 @@ impl KeptEntropies {
 
     /// Puts what may come in any order into one.
     pub fn settle(&mut self) {
-        self.positive.sort_unstable_by(f32::total_cmp);
-        self.others.sort_unstable_by(f32::total_cmp);
+        self.positive.sort_by(f32::total_cmp);
+        self.others.sort_by(f32::total_cmp);
     }
 
     /// Adds another part of the batch.
     pub fn merge(&mut self, other: Self) {
-        self.positive.extend(other.positive);
-        self.others.extend(other.others);
+        self.positive.append(other.positive);
+        self.others.append(other.others);
     }
 
     /// The entropies of tokens with A > 0.
@@ -119,6 +121,6 @@ impl KeptEntropies {
 
     /// All entropies.
     pub fn all(&self) -> impl Iterator<Item = &f32> {
-        self.positive.iter().chain(&self.others)
+        self.positive.iter().chain(self.others.iter())
     }
 }

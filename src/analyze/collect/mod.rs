@@ -17,6 +17,7 @@ mod kept_entropies;
 mod kept_sample;
 mod mismatch;
 pub mod peaks;
+mod pieces;
 mod plane;
 pub mod questions;
 pub mod rows;

@@ -7,6 +7,8 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use super::pieces::Pieces;
+
 /// A token with what sweeps, rules and correlations need of it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SampledToken {
@@ -193,13 +195,10 @@ pub fn largest_hash(level: u32) -> u32 {
 /// Tokens that a worker keeps before it asks how many are wanted: one response can have millions.
 const UNSETTLED: usize = 1 << 15;
 
-/// Tokens of a piece of a buffer.
-const PIECE: usize = 1 << 10;
-
-/// What one worker kept. In pieces, since a list that grows is copied to new memory again and again.
+/// What one worker kept.
 #[derive(Debug)]
 pub struct SampleBuffer<T> {
-    pieces: Vec<Vec<T>>,
+    kept: Pieces<T>,
     fresh: [u64; 33],
     unsettled: usize,
     level: u32,
@@ -207,7 +206,7 @@ pub struct SampleBuffer<T> {
 
 impl<T> Default for SampleBuffer<T> {
     fn default() -> Self {
-        Self { pieces: Vec::new(), fresh: [0; 33], unsettled: 0, level: 0 }
+        Self { kept: Pieces::default(), fresh: [0; 33], unsettled: 0, level: 0 }
     }
 }
 
@@ -223,18 +222,7 @@ impl<T: Sampled> SampleBuffer<T> {
     pub fn push(&mut self, token: T) {
         self.fresh[token.hash().leading_zeros() as usize] += 1;
         self.unsettled += 1;
-        self.store(token);
-    }
-
-    fn store(&mut self, token: T) {
-        match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
-            Some(piece) => piece.push(token),
-            None => {
-                let mut piece = Vec::with_capacity(PIECE);
-                piece.push(token);
-                self.pieces.push(piece);
-            }
-        }
+        self.kept.push(token);
     }
 
     /// Whether it is time to settle, in the middle of a batch.
@@ -255,24 +243,22 @@ impl<T: Sampled> SampleBuffer<T> {
         if level > self.level {
             self.level = level;
             let cut = self.cut();
-            for piece in std::mem::take(&mut self.pieces) {
-                piece.into_iter().filter(|token| token.hash() <= cut).for_each(|token| self.store(token));
-            }
+            self.kept.retain(|token| token.hash() <= cut);
         }
     }
 
     /// How many.
     pub(super) fn len(&self) -> usize {
-        self.pieces.iter().map(Vec::len).sum()
+        self.kept.len()
     }
 
     /// Moves all into one list, behind what is there.
     pub(super) fn pour(self, into: &mut Vec<T>) {
-        self.pieces.into_iter().for_each(|mut piece| into.append(&mut piece));
+        self.kept.pour(into);
     }
 
     /// Changes what was kept; not its hashes.
     pub fn for_each(&mut self, change: impl FnMut(&mut T)) {
-        self.pieces.iter_mut().flatten().for_each(change);
+        self.kept.iter_mut().for_each(change);
     }
 }

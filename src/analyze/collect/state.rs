@@ -107,36 +107,48 @@ impl State {
     }
 
     /// What was collected of the whole run.
-    pub fn finish(mut self, plan: &Plan) -> Collected {
-        self.arrange();
-        if let Some(clusters) = &self.clusters {
-            self.plane.set_zero(&clusters.tokens_by_cell());
-            self.vocabulary.dense().set_zero(&clusters.tokens_by_id());
+    pub fn finish(self, plan: &Plan) -> Collected {
+        let Self { batches, kept, mut groups, rewards, mut plane, mut vocabulary, candidates, .. } = self;
+        let Self { mut rare, mut common, mut idle, views, mut signs, clusters, mut questions, .. } = self;
+        if let Some(clusters) = &clusters {
+            plane.set_zero(&clusters.tokens_by_cell());
+            vocabulary.dense().set_zero(&clusters.tokens_by_id());
         }
-        let kept_all = self.kept.is_open();
-        let several_rows = self.groups.count_responses_once();
-        self.questions.siblings.leave_out_copies();
-        let mut signs = CollectedSigns::new(self.signs);
-        if plan.groups_are_prompts {
-            signs.facts.part_larger_groups();
-        }
+        let level = level_for(batches.len());
+        let (signs, several_rows) = rayon::join(
+            || {
+                signs.arrange();
+                let mut signs = CollectedSigns::new(signs);
+                if plan.groups_are_prompts {
+                    signs.facts.part_larger_groups();
+                }
+                signs
+            },
+            || {
+                [&mut rare, &mut common, &mut idle].into_par_iter().for_each(KeptSample::settle);
+                questions.arrange(level);
+                questions.siblings.leave_out_copies();
+                groups.count_responses_once()
+            },
+        );
+        let kept_all = kept.is_open();
         Collected {
             several_rows,
             kept_all,
-            sortable: kept_all && self.kept.seen() <= plan.limits.kept_entropies,
-            batches: self.batches,
-            groups: self.groups,
-            rewards: self.rewards,
-            plane: plane::finish(&self.plane),
-            vocabulary: self.vocabulary,
-            candidates: self.candidates,
-            rare: Sample::new(self.rare),
-            common: Sample::new(self.common),
-            idle: Sample::new(self.idle),
-            views: self.views,
+            sortable: kept_all && kept.seen() <= plan.limits.kept_entropies,
+            batches,
+            groups,
+            rewards,
+            plane: plane::finish(&plane),
+            vocabulary,
+            candidates,
+            rare: Sample::new(rare),
+            common: Sample::new(common),
+            idle: Sample::new(idle),
+            views,
             signs,
-            clusters: self.clusters,
-            questions: self.questions,
+            clusters,
+            questions,
         }
     }
 }

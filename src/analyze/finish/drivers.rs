@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::flagged::{BatchVerdict, FlaggedSource, shown_id};
 use super::ratios::share;
-use crate::analyze::collect::signs::concentration::{Concentration, LARGEST};
+use crate::analyze::collect::signs::concentration::Concentration;
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::{CollectedSigns, FarTokens};
 use crate::analyze::plan::Plan;
@@ -26,7 +26,8 @@ pub fn effective_number(energy: f64, squares: f64) -> Option<f64> {
 
 /// How the energy of a step is spread.
 pub fn spread(concentration: &Concentration, exact: bool) -> EnergyConcentration {
-    spread_of(concentration, &Largest::of(concentration, exact), exact)
+    let largest = Largest::of(concentration, std::iter::once(concentration), exact);
+    spread_of(concentration, &largest, exact)
 }
 
 fn spread_of(concentration: &Concentration, largest: &Largest, exact: bool) -> EnergyConcentration {
@@ -57,54 +58,74 @@ fn portion(share: f64, tokens: u64) -> u64 {
 
 /// Energies of the largest tokens, added up.
 struct Largest {
-    /// Number of tokens and their energy, both up to here, ascending.
-    steps: Vec<(u64, f64)>,
+    /// The energy up to here, ascending.
+    energies: Vec<f64>,
+    /// Tokens up to here; none where each is one.
+    tokens: Vec<u64>,
     total: f64,
 }
 
 impl Largest {
-    fn of(concentration: &Concentration, exact: bool) -> Self {
-        let mut steps = Vec::with_capacity(if exact { concentration.kept.len() } else { LARGEST });
+    /// Of the tokens of these steps where their energies are kept one by one, else of the sums of all.
+    fn of<'a>(
+        all: &Concentration,
+        steps: impl Iterator<Item = &'a Concentration> + Clone,
+        exact: bool,
+    ) -> Self {
+        if exact {
+            // They are above 0, so that their bits are in their order, and compared in one instruction.
+            let mut kept: Vec<u64> = Vec::with_capacity(steps.clone().map(|step| step.kept.len()).sum());
+            steps.for_each(|step| kept.extend(step.kept.iter().map(|energy| energy.to_bits())));
+            kept.par_sort_unstable();
+            let mut energy = 0.0;
+            let mut up_to = |bits: u64| {
+                energy += f64::from_bits(bits);
+                energy
+            };
+            let energies = kept.into_iter().rev().map(&mut up_to).collect();
+            return Self { energies, tokens: Vec::new(), total: all.energy.value() };
+        }
+        let (mut energies, mut counts) = (Vec::new(), Vec::new());
         let (mut tokens, mut energy) = (0, 0.0);
         let mut step = |count: u64, each: f64| {
             tokens += count;
             energy += count as f64 * each;
-            steps.push((tokens, energy));
+            counts.push(tokens);
+            energies.push(energy);
         };
-        if exact {
-            // They are above 0, so that their bits are in their order, and compared in one instruction.
-            let mut kept: Vec<u64> = concentration.kept.iter().map(|energy| energy.to_bits()).collect();
-            kept.par_sort_unstable();
-            kept.into_iter().rev().for_each(|bits| step(1, f64::from_bits(bits)));
-        } else {
-            let known = &concentration.largest;
-            known.iter().for_each(|each| step(1, *each));
-            let mut left = known.len() as u64;
-            for (count, low, high) in concentration.ladder.descending() {
-                // The largest are known one by one.
-                let counted = count.saturating_sub(left);
-                left = left.saturating_sub(count);
-                if counted > 0 {
-                    step(counted, f64::midpoint(low, high));
-                }
+        all.largest.iter().for_each(|each| step(1, *each));
+        let mut left = all.largest.len() as u64;
+        for (count, low, high) in all.ladder.descending() {
+            // The largest are known one by one.
+            let counted = count.saturating_sub(left);
+            left = left.saturating_sub(count);
+            if counted > 0 {
+                step(counted, f64::midpoint(low, high));
             }
         }
-        // The sums of middles miss the total a little: where they are not exact they are scaled.
-        let found = steps.last().map_or(0.0, |last| last.1);
-        Self { total: if exact { concentration.energy.value() } else { found }, steps }
+        // The sums of middles miss the total a little: they are scaled.
+        Self { energies, tokens: counts, total: energy }
+    }
+
+    /// Tokens up to a place.
+    fn count(&self, at: usize) -> u64 {
+        self.tokens.get(at).copied().unwrap_or(at as u64 + 1)
     }
 
     /// The share of the `tokens` largest.
     fn share(&self, tokens: u64) -> f64 {
-        let at = self.steps.partition_point(|(known, _)| *known < tokens);
-        let before = if at == 0 { (0, 0.0) } else { self.steps[at - 1] };
-        let Some(after) = self.steps.get(at) else { return 1.0 };
-        let way = (tokens - before.0) as f64 / (after.0 - before.0) as f64;
-        ((before.1 + way * (after.1 - before.1)) / self.total).min(1.0)
+        let at = match self.tokens.is_empty() {
+            true => tokens.saturating_sub(1) as usize,
+            false => self.tokens.partition_point(|known| *known < tokens),
+        };
+        let Some(energy) = self.energies.get(at) else { return 1.0 };
+        let before = at.checked_sub(1).map_or((0, 0.0), |at| (self.count(at), self.energies[at]));
+        let way = (tokens - before.0) as f64 / (self.count(at) - before.0) as f64;
+        ((before.1 + way * (energy - before.1)) / self.total).min(1.0)
     }
 
     fn tokens(&self) -> u64 {
-        self.steps.last().map_or(0, |last| last.0)
+        self.energies.len().checked_sub(1).map_or(0, |last| self.count(last))
     }
 }
 
@@ -116,8 +137,9 @@ pub fn drivers(
     verdict: &BatchVerdict,
 ) -> Drivers {
     let mut run = Concentration::default();
-    signs.steps.iter().for_each(|(_, step)| run.merge(&step.concentration));
-    let largest = Largest::of(&run, signs.kept_all);
+    let steps = signs.steps.iter().map(|(_, step)| &step.concentration);
+    steps.clone().for_each(|step| run.merge_sums(step));
+    let largest = Largest::of(&run, steps, signs.kept_all);
     let (energy, squares) = (run.energy.value(), run.squares.value());
     let mut what_if: Vec<WhatIfRow> = Vec::new();
     let mut row = |rule: String, left: f64, squares: f64| {

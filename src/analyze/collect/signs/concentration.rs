@@ -1,6 +1,7 @@
 //! How few tokens carry the energy of a step: sums, the largest tokens, and a ladder of sizes.
 
 use super::ladder::Ladder;
+use crate::analyze::collect::pieces::Pieces;
 use crate::stats::wide_sum::WideSum;
 
 /// Largest energies that are kept one by one.
@@ -22,7 +23,7 @@ pub struct Concentration {
     /// Tokens by the size of ‖g‖².
     pub ladder: Ladder,
     /// All ‖g‖², while there is room for them.
-    pub kept: Vec<f64>,
+    pub kept: Pieces<f64>,
 }
 
 impl Concentration {
@@ -33,7 +34,7 @@ impl Concentration {
             self.tokens += 1;
         }
         if keeps {
-            self.kept.extend(energies.iter().filter(|e| **e > 0.0));
+            energies.iter().filter(|e| **e > 0.0).for_each(|energy| self.kept.push(*energy));
         }
         if largest > self.entry() {
             energies.iter().for_each(|energy| self.enter(*energy));
@@ -62,20 +63,25 @@ impl Concentration {
     /// Puts what may come in any order into one; what not all of was kept goes.
     pub fn settle(&mut self, kept_all: bool) {
         if kept_all {
-            self.kept.sort_unstable_by(f64::total_cmp);
+            self.kept.sort_by(f64::total_cmp);
         } else {
-            self.kept = Vec::new();
+            self.kept = Pieces::default();
         }
     }
 
     /// Adds another part of the step.
-    pub fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: Self) {
+        self.merge_sums(&other);
+        self.kept.append(other.kept);
+    }
+
+    /// The same without what was kept one by one.
+    pub fn merge_sums(&mut self, other: &Self) {
         self.trained += other.trained;
         self.tokens += other.tokens;
         self.energy.merge(&other.energy);
         self.squares.merge(&other.squares);
         other.largest.iter().for_each(|energy| self.enter(*energy));
         self.ladder.merge(&other.ladder);
-        self.kept.extend(&other.kept);
     }
 }

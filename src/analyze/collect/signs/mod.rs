@@ -27,6 +27,7 @@ use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
 use super::kept_entropies::{KeptCount, KeptGate};
 use super::kept_sample::KeptSample;
+use super::pieces::Pieces;
 use super::sample::{SampleBuffer, SampleGate, SampleLimits};
 use crate::stats::wide_sum::WideSum;
 
@@ -86,8 +87,8 @@ pub struct StepSigns {
 }
 
 impl StepSigns {
-    fn merge(&mut self, other: &Self) {
-        self.concentration.merge(&other.concentration);
+    fn merge(&mut self, other: Self) {
+        self.concentration.merge(other.concentration);
         self.largest_ratio = self.largest_ratio.max(other.largest_ratio);
         self.far.merge(&other.far);
     }
@@ -143,7 +144,7 @@ impl Signs {
         self.probes.settle(&gates.probes);
         if !self.forgot && !gates.kept.is_open() {
             self.forgot = true;
-            self.steps.iter_mut().for_each(|(_, signs)| signs.concentration.kept = Vec::new());
+            self.steps.iter_mut().for_each(|(_, signs)| signs.concentration.kept = Pieces::default());
         }
     }
 }
@@ -166,7 +167,7 @@ impl SignState {
         let (mut facts, mut probes) = (Vec::new(), Vec::new());
         for worker in workers {
             for (step, signs) in worker.steps {
-                steps.entry(step).or_insert_with(StepSigns::default).merge(&signs);
+                steps.entry(step).or_insert_with(StepSigns::default).merge(signs);
             }
             drivers.merge(worker.drivers);
             what_if.merge(&worker.what_if);
@@ -187,7 +188,7 @@ impl SignState {
     pub fn merge(&mut self, other: Self) {
         let Self { steps, kept, drivers, what_if, facts, probes } = other;
         for (step, signs) in steps {
-            self.steps.entry(step).or_default().merge(&signs);
+            self.steps.entry(step).or_default().merge(signs);
         }
         self.kept.merge(kept);
         if !self.kept.is_open() {
