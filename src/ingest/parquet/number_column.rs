@@ -1,12 +1,14 @@
 //! A column of numbers, one a row, as single tokens have them in the long layout. The Arrow reader clears the room for
-//! every batch before it fills it and copies every dictionary twice.
+//! every batch before it fills it and copies every dictionary twice; here it is read where it lies.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBufferBuilder;
 use arrow_schema::{DataType, Field, FieldRef};
+use bytes::Bytes;
 use parquet::basic::Type;
 use parquet::column::page::Page;
 use parquet::errors::Result;
@@ -58,9 +60,10 @@ trait NextRows {
 struct Typed<A: ArrowPrimitiveType> {
     pages: ChunkPages,
     nullable: bool,
-    dictionary: Vec<A::Native>,
+    dictionary: Bytes,
     page: Option<OpenPage>,
     room: Box<Room>,
+    of: PhantomData<A>,
 }
 
 impl<A: ArrowPrimitiveType> Typed<A>
@@ -68,16 +71,23 @@ where
     A::Native: Number,
 {
     fn of((pages, nullable): (ChunkPages, bool)) -> Box<dyn NextRows> {
-        Box::new(Self { pages, nullable, dictionary: Vec::new(), page: None, room: Box::new(EMPTY_ROOM) })
+        Box::new(Self {
+            pages,
+            nullable,
+            dictionary: Bytes::new(),
+            page: None,
+            room: Box::new(EMPTY_ROOM),
+            of: PhantomData,
+        })
     }
 
     fn next_page(&mut self) -> Result<()> {
         let width = size_of::<A::Native>();
         match self.pages.next()? {
-            Next::Chunk => self.dictionary.clear(),
+            Next::Chunk => self.dictionary = Bytes::new(),
             Next::Page(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {
-                let all = (num_values as usize).checked_mul(width).and_then(|size| buf.get(..size));
-                Number::extend(&mut self.dictionary, all.ok_or_else(|| bad("a dictionary that is cut off"))?);
+                let size = (num_values as usize).checked_mul(width).filter(|size| *size <= buf.len());
+                self.dictionary = buf.slice(..size.ok_or_else(|| bad("a dictionary that is cut off"))?);
             }
             Next::Page(page) => self.page = Some(OpenPage::open(page, width, self.nullable)?),
         }
@@ -94,7 +104,8 @@ where
         while numbers.values.len() < rows {
             match self.page.as_mut().filter(|page| page.rows > 0) {
                 Some(page) => {
-                    page.read(rows - numbers.values.len(), &self.dictionary, &mut numbers, &mut self.room)?;
+                    let dictionary = A::Native::stored(&self.dictionary);
+                    page.read(rows - numbers.values.len(), dictionary, &mut numbers, &mut self.room)?;
                 }
                 None => self.next_page()?,
             }

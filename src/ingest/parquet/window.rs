@@ -64,6 +64,12 @@ impl ChunkReader for Window {
         if bytes.len() < length {
             return Err(beyond());
         }
+        if length as u64 > WINDOW {
+            // A large page is its reader's alone, who unpacks it and lets it go: of it and the header behind it, the
+            // header is kept. A worker has as many windows as there are columns.
+            let behind = (start + length as u64, Bytes::copy_from_slice(&bytes[length..]));
+            *self.seen.lock().unwrap_or_else(|e| e.into_inner()) = behind;
+        }
         Ok(bytes.slice(..length))
     }
 }

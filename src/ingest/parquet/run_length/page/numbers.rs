@@ -16,15 +16,29 @@ pub struct Numbers<T> {
 
 /// A number of fixed width.
 pub trait Number: Copy + Default {
-    /// Adds the numbers that `bytes` are.
-    fn extend(into: &mut Vec<Self>, bytes: &[u8]);
+    /// Its bytes, as a page has them.
+    type Stored: Copy;
+
+    /// The numbers that `bytes` are, as they are: a dictionary is as large as what is read with it, mostly, and one
+    /// that is copied takes twice the memory.
+    fn stored(bytes: &[u8]) -> &[Self::Stored];
+
+    /// The number.
+    fn of(stored: Self::Stored) -> Self;
 }
 
 macro_rules! numbers {
     ($($type:ty)*) => {$(
         impl Number for $type {
-            fn extend(into: &mut Vec<Self>, bytes: &[u8]) {
-                into.extend(bytes.as_chunks::<{ size_of::<$type>() }>().0.iter().map(|b| Self::from_le_bytes(*b)));
+            type Stored = [u8; size_of::<$type>()];
+
+            fn stored(bytes: &[u8]) -> &[Self::Stored] {
+                bytes.as_chunks().0
+            }
+
+            #[inline(always)]
+            fn of(stored: Self::Stored) -> Self {
+                Self::from_le_bytes(stored)
             }
         }
     )*};
@@ -36,7 +50,7 @@ impl OpenPage {
     pub fn read<T: Number>(
         &mut self,
         most: usize,
-        dictionary: &[T],
+        dictionary: &[T::Stored],
         into: &mut Numbers<T>,
         room: &mut Room,
     ) -> Result<()> {
@@ -57,14 +71,15 @@ impl OpenPage {
     fn read_values<T: Number>(
         &mut self,
         rows: usize,
-        dictionary: &[T],
+        dictionary: &[T::Stored],
         into: &mut Vec<T>,
         room: &mut Room,
     ) -> Result<()> {
         let indices = match &mut self.values {
             PageValues::Plain { bytes, width } => {
                 let size = rows.checked_mul(*width).filter(|size| *size <= bytes.len());
-                T::extend(into, &bytes.split_to(size.ok_or_else(too_few)?));
+                let bytes = bytes.split_to(size.ok_or_else(too_few)?);
+                into.extend(T::stored(&bytes).iter().map(|stored| T::of(*stored)));
                 return Ok(());
             }
             PageValues::Indices(indices) => indices,
@@ -74,7 +89,7 @@ impl OpenPage {
         while into.len() < end {
             let left = end - into.len();
             if self.open_index.len > 0 {
-                let value = *dictionary.get(self.open_index.value as usize).ok_or_else(beyond)?;
+                let value = T::of(*dictionary.get(self.open_index.value as usize).ok_or_else(beyond)?);
                 let len = left.min(self.open_index.len);
                 self.open_index.len -= len;
                 into.extend(std::iter::repeat_n(value, len));
@@ -85,7 +100,7 @@ impl OpenPage {
                 Stretch::Packed(found) => {
                     let mut is_beyond = false;
                     into.extend(found.iter().map(|index| match dictionary.get(*index as usize) {
-                        Some(value) => *value,
+                        Some(stored) => T::of(*stored),
                         None => {
                             is_beyond = true;
                             T::default()
