@@ -185,6 +185,19 @@ impl BandedBins {
         }
     }
 
+    /// Tokens and energy of every place: table by table, which is how they lie.
+    pub fn all(&self) -> Vec<Counted> {
+        let mut all = vec![Counted::default(); self.places];
+        for (band, bins) in &self.tables {
+            for (counted, bin) in all.iter_mut().zip(bins) {
+                counted.count += bin.count();
+                counted.energy += bin.units() * band.unit();
+            }
+        }
+        all.iter_mut().zip(&self.rest).for_each(|(counted, bin)| counted.count += bin.count());
+        all
+    }
+
     /// Tokens of a place.
     pub fn count(&self, place: usize) -> u64 {
         let bin = |bins: &Vec<Bin>| bins.get(place).map_or(0, Bin::count);

@@ -134,15 +134,12 @@ impl EntropyHistogram {
 
     /// The bins that hold tokens of one sign, and what they hold.
     pub fn occupied(&self, sign: Sign) -> impl Iterator<Item = (usize, Counted)> {
-        let of_sign = |bins: &BandedBins, bin: usize| (bins.count(bin) > 0).then(|| (bin, bins.at(bin)));
-        (0..FINEST_BINS >> self.level).filter_map(move |bin| match sign {
-            Sign::Positive => of_sign(&self.bins[0], bin),
-            Sign::Negative => of_sign(&self.bins[1], bin),
-            Sign::Zero => {
-                let count = self.zero.get(bin).copied().filter(|count| *count > 0)?;
-                Some((bin, Counted { count, energy: 0.0 }))
-            }
-        })
+        let all = match sign {
+            Sign::Positive => self.bins[0].all(),
+            Sign::Negative => self.bins[1].all(),
+            Sign::Zero => self.zero.iter().map(|count| Counted { count: *count, energy: 0.0 }).collect(),
+        };
+        all.into_iter().enumerate().filter(|(_, counted)| counted.count > 0)
     }
 
     /// Tokens of some signs in every bin.

@@ -1,7 +1,9 @@
 //! Tokens and energy of every class of the taxonomy.
 
+use std::cmp::Ordering;
+
 use super::flagged::BatchVerdict;
-use super::quantiles::share_below;
+use super::quantiles::split_at;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::entropy_histogram::EntropyHistogram;
 use crate::analyze::collect::run_sample::Sample;
@@ -73,16 +75,20 @@ impl Split {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn of(histogram: &EntropyHistogram, sign: Sign, cut: f64, energy: f64) -> Self {
         let (mut low, mut all, mut uncertain) = (ClassTally::default(), 0.0, 0);
+        let (cut_bin, share) = split_at(histogram.level(), cut);
         for (bin, tally) in histogram.occupied(sign) {
             all += tally.energy;
-            let share = share_below(bin, histogram.level(), cut);
-            low.tokens += match share < 1.0 {
-                true => (tally.count as f64 * share).round() as u64,
-                false => tally.count,
-            };
-            low.energy += tally.energy * share;
-            if share > 0.0 && share < 1.0 {
-                uncertain += tally.count;
+            match bin.cmp(&cut_bin) {
+                Ordering::Less => {
+                    low.tokens += tally.count;
+                    low.energy += tally.energy;
+                }
+                Ordering::Equal => {
+                    low.tokens += (tally.count as f64 * share).round() as u64;
+                    low.energy += tally.energy * share;
+                    uncertain += if share > 0.0 && share < 1.0 { tally.count } else { 0 };
+                }
+                Ordering::Greater => {}
             }
         }
         // The histogram's energies are rounded: only their proportion is taken.

@@ -61,10 +61,13 @@ impl BinnedEntropies {
     }
 }
 
-/// Share of a bin below `cut`, values spread evenly.
-pub fn share_below(bin: usize, level: u32, cut: f64) -> f64 {
+/// The bin that `cut` is in, and the share of it that lies below, values spread evenly; all bins before it lie below,
+/// none behind it does.
+pub fn split_at(level: u32, cut: f64) -> (usize, f64) {
+    let bins = 0..FINEST_BINS >> level;
+    let bin = bins.rev().find(|bin| limits(*bin, level).0 <= cut).unwrap_or(0);
     let (from, to) = limits(bin, level);
-    ((cut - from) / (to - from)).clamp(0.0, 1.0)
+    (bin, ((cut - from) / (to - from)).clamp(0.0, 1.0))
 }
 
 /// The quantiles of sorted entropies or, where they are too many, of the histogram.

@@ -60,6 +60,10 @@ impl<V: Merge> FairSample<V> {
         if !self.takes(key) {
             return;
         }
+        if self.known.is_empty() {
+            // A table that grows is copied to new memory again and again.
+            self.known.reserve(MOST + 1);
+        }
         match self.known.entry(key) {
             Entry::Occupied(mut known) => known.get_mut().merge(value),
             Entry::Vacant(free) => {
