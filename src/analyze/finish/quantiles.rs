@@ -27,9 +27,8 @@ impl BinnedEntropies {
         let (mut counts, mut level) = (Vec::new(), 0);
         for histogram in histograms {
             level = histogram.level();
-            let more = histogram.counts(signs);
             counts.resize(FINEST_BINS >> level, 0);
-            counts.iter_mut().zip(more).for_each(|(a, b)| *a += b);
+            histogram.add_counts(signs, &mut counts);
         }
         let total = counts.iter().sum();
         Self { counts, level, total }

@@ -22,8 +22,9 @@ pub struct Deciles {
     states: [States; DECILES],
     /// Tokens and ‖g‖² by random group, then by decile: those of a response lie side by side.
     replicates: Vec<[(u64, ExactSum); DECILES]>,
-    /// H and p of each token of a response in units; reused.
-    in_units: Vec<[i64; 2]>,
+    /// Σ H and Σ p of the first tokens of a response in units, from none on; reused. One addition a token: the few of
+    /// a decile, each added up for itself, would be another number nearly every time.
+    up_to: Vec<[i64; 2]>,
 }
 
 /// Σ H and Σ p in units.
@@ -38,7 +39,7 @@ impl Default for Deciles {
             tallies: std::array::from_fn(|_| SliceTally::default()),
             states: [[0; 2]; DECILES],
             replicates: vec![[(0, ExactSum::new()); DECILES]; REPLICATES],
-            in_units: Vec::new(),
+            up_to: Vec::new(),
         }
     }
 }
@@ -71,12 +72,28 @@ impl Deciles {
 
     fn add_states(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
         let (entropy, probability) = (response.asked.trained.entropy, &response.facts.probability);
-        self.in_units.resize(entropy.len(), [0; 2]);
-        widest(InUnits { entropy, probability, units: &mut self.in_units });
-        for (decile, states) in self.states.iter_mut().enumerate() {
-            for some in self.in_units[ends.0[decile]..ends.0[decile + 1]].chunks(ROOM) {
-                let sums = some.iter().fold([0_i64; 2], |[h, p], units| [h + units[0], p + units[1]]);
-                states.iter_mut().zip(sums).for_each(|(all, sum)| *all += i128::from(sum));
+        for first in (0..entropy.len()).step_by(ROOM) {
+            let some = first..entropy.len().min(first + ROOM);
+            self.up_to.resize(some.len() + 1, [0; 2]);
+            let units = &mut self.up_to[1..];
+            widest(InUnits {
+                entropy: &entropy[some.clone()],
+                probability: &probability[some.clone()],
+                units: &mut *units,
+            });
+            let mut up_to = [0; 2];
+            for units in units {
+                up_to = [up_to[0] + units[0], up_to[1] + units[1]];
+                *units = up_to;
+            }
+            for (decile, states) in self.states.iter_mut().enumerate() {
+                let end = |of: usize| self.up_to[of.clamp(some.start, some.end) - some.start];
+                let (from, to) = (end(ends.0[decile]), end(ends.0[decile + 1]));
+                states
+                    .iter_mut()
+                    .zip(to)
+                    .zip(from)
+                    .for_each(|((all, to), from)| *all += i128::from(to - from));
             }
         }
     }

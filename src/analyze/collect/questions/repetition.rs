@@ -175,7 +175,8 @@ impl Work for Finding<'_> {
         if loops.has_run::<1, 2>(ids.len()) {
             loops.look::<1, 2, 3>(ids);
         }
-        if loops.has_run::<2, 4>(ids.len()) {
+        // Of pairs, two tokens are looked for, which take a comparison each: windows of four would be put together anew.
+        if loops.has_run::<2, 2>(ids.len()) {
             loops.look::<1, 3, 5>(ids);
         }
         // As many periods at once as one register holds: more would be written out and read again.
