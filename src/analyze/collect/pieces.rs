@@ -25,15 +25,6 @@ impl<T> From<Vec<T>> for Pieces<T> {
     }
 }
 
-impl<T> IntoIterator for Pieces<T> {
-    type Item = T;
-    type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<T>>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter().flatten()
-    }
-}
-
 impl<T> Pieces<T> {
     const LENGTH: usize = if PIECE > size_of::<T>() { PIECE / size_of::<T>() } else { 1 };
 
@@ -166,7 +157,7 @@ mod tests {
             prop_assert!(pieces.iter().eq(&list));
             pieces.sort_by(u64::cmp);
             list.sort_unstable();
-            prop_assert!(pieces.into_iter().eq(list));
+            prop_assert!(pieces.iter().eq(&list));
         }
     }
 }
