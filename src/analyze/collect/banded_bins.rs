@@ -278,6 +278,7 @@ mod tests {
             merged.merge(&all(&blocks[cut..]));
             for place in 0..PLACES {
                 prop_assert_eq!(merged.at(place), whole.at(place));
+                prop_assert_eq!(whole.all()[place], whole.at(place));
                 let expected: f64 = blocks.iter().flatten().filter(|t| t.0 == place).map(|t| t.1).sum();
                 prop_assert!((whole.at(place).energy - expected).abs() <= 1e-8 * expected);
             }
