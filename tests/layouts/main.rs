@@ -267,13 +267,20 @@ fn responses_across_row_groups_are_joined() {
 fn rows_are_numbered_over_files_and_cut_responses_are_counted_once() {
     use stapo_analyze::error::Result;
     use stapo_analyze::ingest::{Sink, TokenBatch, scan};
-    struct Rows(Vec<(u32, u64, i64, Id, usize)>);
+    #[derive(Default)]
+    struct Rows {
+        rows: Vec<(u32, u64, i64, Id, usize)>,
+        /// Whether batches may go to other workers.
+        parts: bool,
+        /// Batches that came from others.
+        taken: usize,
+    }
     impl Sink for Rows {
         fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
             for i in 0..batch.len() {
                 let sample = batch.ids(Column::SampleId).map_or(Id::Missing, |ids| ids[i].clone());
                 let origin = batch.origin;
-                self.0.push((
+                self.rows.push((
                     origin.unit,
                     origin.first_response + i as u64,
                     batch.responses.step[i],
@@ -281,26 +288,49 @@ fn rows_are_numbered_over_files_and_cut_responses_are_counted_once() {
                     batch.range(i).len(),
                 ));
             }
+            if self.parts {
+                // So long that who has nothing to do waits for a batch.
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
             Ok(())
+        }
+
+        fn accept_joined(&mut self, batch: &TokenBatch) -> Result<()> {
+            self.taken += usize::from(batch.len() > 1);
+            self.accept(batch)
+        }
+
+        fn may_part_with(&self, _: &TokenBatch) -> bool {
+            self.parts
         }
     }
     let folder = tempfile::tempdir().unwrap();
     let cut = long_sample(folder.path(), 131_073);
-    let numbered = |path: std::path::PathBuf, threads: usize| {
+    let numbered = |path: std::path::PathBuf, threads: usize, parts: bool| {
         let run = Run::open(&[path], &IngestSettings { threads, ..Default::default() }).unwrap();
-        let scanned = scan(&run, Column::ALL, &Silent, || Rows(Vec::new())).unwrap();
-        let rows = scanned.rows;
-        let all = scanned.sinks.into_iter().flat_map(|s| s.0);
+        let made = || Rows { parts, ..Rows::default() };
+        let scanned = scan(&run, Column::ALL, &Silent, made).unwrap();
+        let (rows, taken) = (scanned.rows, scanned.sinks.iter().map(|sink| sink.taken).sum::<usize>());
+        let all = scanned.sinks.into_iter().flat_map(|sink| sink.rows);
         let mut all: Vec<_> = all.map(|(unit, at, step, id, n)| (rows.row(unit, at), step, id, n)).collect();
         all.sort();
-        (rows.responses, all)
+        ((rows.responses, all), taken)
     };
-    let expected = numbered(sample("grpo.parquet"), 2);
+    let (expected, _) = numbered(sample("grpo.parquet"), 2, false);
     assert_eq!(expected.0, 5632);
     assert_eq!(expected.1.iter().map(|r| r.0).collect::<Vec<_>>(), (0..5632).collect::<Vec<u64>>());
     for threads in [1, 2, 4] {
-        assert_eq!(numbered(cut.clone(), threads), expected, "{threads} threads");
+        let (found, taken) = numbered(cut.clone(), threads, false);
+        assert_eq!((found, taken), (expected.clone(), 0), "{threads} threads");
     }
+    let mut shared = 0;
+    for threads in 1..=5 {
+        let (found, taken) = numbered(cut.clone(), threads, true);
+        assert_eq!(found, expected, "{threads} threads that help each other");
+        assert!(threads > 1 || taken == 0);
+        shared += taken;
+    }
+    assert!(shared > 0, "nobody helped");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::Plan;
 use crate::analyze::right::SeenRewards;
 use crate::error::Result;
-use crate::ingest::{Id, Limits, Sink, TokenBatch};
+use crate::ingest::{Column, Id, Limits, Sink, TokenBatch};
 
 /// What one worker collects.
 pub struct Collector<'a> {
@@ -93,6 +93,14 @@ impl Sink for Collector<'_> {
         self.accept(batch)?;
         self.unit = None;
         Ok(())
+    }
+
+    /// Responses that follow may need the prompt of one before them.
+    fn may_part_with(&self, batch: &TokenBatch) -> bool {
+        let responses = &batch.responses;
+        responses.prompt_ids.is_none()
+            && responses.texts.get(Column::PromptText).is_none()
+            && batch.token_count() as u64 <= Limits::SHARED_TOKENS
     }
 
     fn accept(&mut self, batch: &TokenBatch) -> Result<()> {

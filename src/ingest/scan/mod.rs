@@ -3,6 +3,7 @@
 pub mod copies;
 pub mod decode;
 pub mod fair_sample;
+pub mod handover;
 pub mod in_order;
 pub mod parallel;
 pub mod renumber;

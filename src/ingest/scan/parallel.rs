@@ -8,6 +8,7 @@ use crate::ingest::files::run::Run;
 use crate::ingest::guard::{internal, internal_error};
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::decode::{Piece, complete};
+use crate::ingest::scan::handover::Handover;
 use crate::ingest::scan::scan_part::ScanPart;
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::{Ends, Whole};
@@ -25,6 +26,12 @@ pub trait Sink: Send {
     /// Takes a response that lay across the border of units: it may come at any time.
     fn accept_joined(&mut self, batch: &TokenBatch) -> Result<()> {
         self.accept(batch)
+    }
+
+    /// Whether a batch may go to another worker that has nothing left to read, and is accepted there as a joined
+    /// response is: at any time, without the rest of its unit.
+    fn may_part_with(&self, _batch: &TokenBatch) -> bool {
+        false
     }
 }
 
@@ -61,14 +68,23 @@ pub fn scan_units<'w, S: Sink>(
 ) -> Result<PartlyScanned<S>> {
     let shared = Shared::new(run, wanted.into(), progress, units);
     let workers = shared.workers();
+    let handover = Handover::new(workers);
     let joined: Vec<_> = std::thread::scope(|scope| {
         let worker = || {
+            let decodes = handover.decodes();
             let mut sink = make();
             let mut quality = Quality::default();
             while let Some((number, unit)) = shared.take() {
-                let done = internal(|| one_unit(&shared, number, unit, &mut sink, &mut quality));
+                let done = internal(|| one_unit(&shared, &handover, number, unit, &mut sink, &mut quality));
                 if let Err(error) = done {
                     shared.fail(number, error);
+                }
+            }
+            drop(decodes);
+            while let Some(batch) = handover.take() {
+                let done = internal(|| shared.steps.pass(&batch, &mut |batch| sink.accept_joined(batch)));
+                if let Err(error) = done {
+                    shared.fail(batch.origin.unit as usize, error);
                 }
             }
             (sink, quality)
@@ -97,6 +113,7 @@ pub fn accept_whole<S: Sink>(sink: &mut S, mut batch: TokenBatch) -> Result<()> 
 
 fn one_unit<S: Sink>(
     shared: &Shared<'_>,
+    handover: &Handover<TokenBatch>,
     number: usize,
     unit: &Unit,
     sink: &mut S,
@@ -106,7 +123,13 @@ fn one_unit<S: Sink>(
     let mut ends = Ends::Nothing;
     shared.decode(number, unit, quality, &mut |piece| {
         match piece {
-            Piece::Whole(batch) => return shared.steps.pass(&batch, &mut |batch| sink.accept(batch)),
+            Piece::Whole(batch) => {
+                // Large ones are held one at a time.
+                let may_part = !unit.large && sink.may_part_with(&batch);
+                let mine = if may_part { handover.offer(batch) } else { Some(batch) };
+                return mine
+                    .map_or(Ok(()), |batch| shared.steps.pass(&batch, &mut |batch| sink.accept(batch)));
+            }
             Piece::First(batch) => first = Some(batch),
             Piece::Only(batch) => ends = Ends::One(Box::new(batch)),
             Piece::Last(last) => {
