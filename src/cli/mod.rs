@@ -59,7 +59,20 @@ pub fn main() -> ExitCode {
     if let Err(error) = &outcome {
         report(error, &mut io::stderr().lock());
     }
-    ExitCode::from(exit_code(&outcome))
+    end(exit_code(&outcome))
+}
+
+/// Ends the program. Its files are closed by now, and its memory goes with it at once: the allocator would give it back
+/// piece by piece before.
+#[cfg(unix)]
+fn end(code: u8) -> ExitCode {
+    let _ = io::stdout().flush();
+    signal_hook::low_level::exit(i32::from(code))
+}
+
+#[cfg(not(unix))]
+fn end(code: u8) -> ExitCode {
+    ExitCode::from(code)
 }
 
 fn exit_code(outcome: &Result<Outcome>) -> u8 {
