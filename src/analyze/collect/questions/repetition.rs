@@ -4,7 +4,8 @@
 //! them. So of places that are at most 2P − N + 1 apart, one and the N − 1 tokens after it are among
 //! them. At such places the tokens of many periods before are looked at in wide comparisons; where N
 //! tokens come back, the run is followed. N is as large as it can be without many places, since pairs
-//! come back everywhere in text.
+//! come back everywhere in text. The shortest periods would need every second place: they are looked for
+//! at many places side by side.
 
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
@@ -21,6 +22,8 @@ pub const COPIES: usize = 3;
 const LONG: usize = 16;
 const SHORT: usize = 4;
 
+/// Periods that are looked for at every place.
+const LONGEST_SHORT: usize = 4;
 /// Places that are looked at side by side, and the tokens that are needed for it.
 const PLACES: usize = 16;
 const WINDOW: usize = 24;
@@ -34,6 +37,16 @@ const NO_TOKENS: [i32; WINDOW] = {
     }
     none
 };
+
+/// 0 where `N` tokens from a place on come back after `PERIOD`.
+#[inline(always)]
+fn differ<const PERIOD: usize, const N: usize>(window: &[i32; WINDOW], place: usize) -> u32 {
+    let mut other = 0;
+    for n in 0..N {
+        other |= window[place + n] ^ window[place + n + PERIOD];
+    }
+    other.cast_unsigned()
+}
 
 /// The loops of one response; reused.
 #[derive(Clone, Debug)]
@@ -68,23 +81,35 @@ impl Loops {
         self.join();
     }
 
-    /// Whether `N` tokens in a row come back after `PERIOD`. Places are looked at in windows of one length, past
-    /// the end, too: the last few, one by one, would take longer than all others.
+    /// Looks for the shortest periods. Whether any of them begins at one of some places is seen in one go; windows have
+    /// one length, past the end, too: the last few places, one by one, would take longer than all others.
     #[inline(always)]
-    fn has_run<const PERIOD: usize, const N: usize>(&self, tokens: usize) -> bool {
-        let mut any = false;
-        for at in (0..(tokens + 1).saturating_sub(PERIOD + N)).step_by(PLACES) {
+    fn look_for_short(&mut self, ids: &[i32]) {
+        for at in (0..(ids.len() + 1).saturating_sub(COPIES)).step_by(PLACES) {
             let window = self.padded.get(LONGEST_PERIOD + at..).and_then(|rest| rest.first_chunk::<WINDOW>());
             let Some(window) = window else { break };
             let mut other = [0; PLACES];
-            for n in 0..N {
-                for place in 0..PLACES {
-                    other[place] |= window[n + place] ^ window[n + place + PERIOD];
+            for place in 0..PLACES {
+                other[place] = differ::<1, 2>(window, place)
+                    .min(differ::<2, 3>(window, place))
+                    .min(differ::<3, 4>(window, place))
+                    .min(differ::<LONGEST_SHORT, 4>(window, place));
+            }
+            if other.iter().fold(false, |any, other| any | (*other == 0)) {
+                self.follow_short(ids, at);
+            }
+        }
+    }
+
+    /// Follows the runs of the shortest periods at some places.
+    fn follow_short(&mut self, ids: &[i32], first: usize) {
+        for at in first + 1..ids.len().min(first + PLACES + LONGEST_SHORT) {
+            for period in 1..=LONGEST_SHORT.min(at) {
+                if ids[at] == ids[at - period] && ids[at] != MISSING_ID {
+                    self.follow(ids, at, period);
                 }
             }
-            any |= other.iter().fold(false, |any, other| any | (*other == 0));
         }
-        any
     }
 
     /// Looks for the `PERIODS` periods up to the longest that `N` tokens come back after; `LEN` is `N` more than that one:
@@ -171,20 +196,13 @@ impl Work for Finding<'_> {
     #[inline(always)]
     fn call(self) {
         let Self { loops, ids } = self;
-        // Whether there is any run of the shortest periods is seen in one go each.
-        if loops.has_run::<1, 2>(ids.len()) {
-            loops.look::<1, 2, 3>(ids);
-        }
-        // Of pairs, two tokens are looked for, which take a comparison each: windows of four would be put together anew.
-        if loops.has_run::<2, 2>(ids.len()) {
-            loops.look::<1, 3, 5>(ids);
-        }
+        loops.look_for_short(ids);
         // As many periods at once as one register holds: more would be written out and read again.
-        loops.look::<8, 3, 13>(ids);
-        loops.look::<8, 4, 20>(ids);
-        loops.look::<16, 6, 38>(ids);
-        loops.look::<16, 6, 54>(ids);
-        loops.look::<16, 6, { LONGEST_PERIOD + 6 }>(ids);
+        loops.look::<8, 4, 16>(ids);
+        loops.look::<16, 6, 34>(ids);
+        loops.look::<16, 6, 50>(ids);
+        loops.look::<16, 6, 66>(ids);
+        loops.look::<8, 6, { LONGEST_PERIOD + 6 }>(ids);
     }
 }
 
