@@ -17,6 +17,9 @@ use crate::ingest::MISSING_ID;
 
 /// Points of the curve, evenly spaced on a log axis.
 const CURVE_POINTS: usize = 80;
+/// The largest share of the tokens whose energy is told, and the largest number of them.
+const TOP: f64 = 1e-2;
+const TOP_TOKENS: u64 = 10;
 
 /// (Σ‖g‖²)²/Σ‖g‖⁴ without leaving the range of a double.
 pub fn effective_number(energy: f64, squares: f64) -> Option<f64> {
@@ -26,7 +29,9 @@ pub fn effective_number(energy: f64, squares: f64) -> Option<f64> {
 
 /// How the energy of a step is spread.
 pub fn spread(concentration: &Concentration, exact: bool) -> EnergyConcentration {
-    let largest = Largest::of(concentration, std::iter::once(concentration), exact);
+    // The largest share that is asked for.
+    let ranks = portion(TOP, concentration.trained).max(TOP_TOKENS) as usize;
+    let largest = Largest::of(concentration, std::iter::once(concentration), exact, ranks);
     spread_of(concentration, &largest, exact)
 }
 
@@ -36,10 +41,10 @@ fn spread_of(concentration: &Concentration, largest: &Largest, exact: bool) -> E
         let percent = |share: f64| largest.share(portion(share, concentration.trained));
         TopShares {
             top_1: largest.share(1),
-            top_10: largest.share(10),
+            top_10: largest.share(TOP_TOKENS),
             top_0_01_percent: percent(1e-4),
             top_0_1_percent: percent(1e-3),
-            top_1_percent: percent(1e-2),
+            top_1_percent: percent(TOP),
             exact,
         }
     });
@@ -66,16 +71,22 @@ struct Largest {
 }
 
 impl Largest {
-    /// Of the tokens of these steps where their energies are kept one by one, else of the sums of all.
+    /// Of the tokens of these steps where their energies are kept one by one, as many as there are ranks, else of the
+    /// sums of all.
     fn of<'a>(
         all: &Concentration,
         steps: impl Iterator<Item = &'a Concentration> + Clone,
         exact: bool,
+        ranks: usize,
     ) -> Self {
         if exact {
             // They are above 0, so that their bits are in their order, and compared in one instruction.
             let mut kept: Vec<u64> = Vec::with_capacity(steps.clone().map(|step| step.kept.len()).sum());
             steps.for_each(|step| kept.extend(step.kept.iter().map(|energy| energy.to_bits())));
+            if ranks < kept.len() {
+                kept.select_nth_unstable_by(ranks, |a, b| b.cmp(a));
+                kept.truncate(ranks);
+            }
             kept.par_sort_unstable();
             let mut energy = 0.0;
             let mut up_to = |bits: u64| {
@@ -139,7 +150,7 @@ pub fn drivers(
     let mut run = Concentration::default();
     let steps = signs.steps.iter().map(|(_, step)| &step.concentration);
     steps.clone().for_each(|step| run.merge_sums(step));
-    let largest = Largest::of(&run, steps, signs.kept_all);
+    let largest = Largest::of(&run, steps, signs.kept_all, usize::MAX);
     let (energy, squares) = (run.energy.value(), run.squares.value());
     let mut what_if: Vec<WhatIfRow> = Vec::new();
     let mut row = |rule: String, left: f64, squares: f64| {
