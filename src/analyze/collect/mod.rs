@@ -4,6 +4,7 @@ pub mod banded_bins;
 mod batches;
 mod block;
 mod by_sign;
+mod by_step;
 pub mod candidates;
 pub mod clusters;
 mod collected;

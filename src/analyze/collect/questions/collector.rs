@@ -4,7 +4,6 @@ mod differences;
 mod gather;
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 use super::breakdown::{BreakdownCollector, TokenBins};
 use super::clipped_tokens::{ClippedTokens, TokensById};
@@ -19,20 +18,21 @@ use super::slices::{self, LoggedK3, SliceTable, SlicedResponse};
 use super::step_facts::{MeanTally, StepFacts};
 use super::token_facts::{AskedFacts, TokenFacts};
 use super::{Asked, QuestionGates};
+use crate::analyze::collect::by_step::ByStep;
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::analyze::plan::{DimensionSource, Questions};
 use crate::framework::corrections::ResponseRatios;
 use crate::ingest::MISSING_ID;
-use crate::simd::count;
+use crate::simd::{count, widest};
 use crate::stats::exact_sum::ExactSum;
 
 /// What one worker collects.
 pub struct QuestionCollector<'a> {
     plan: &'a Questions,
     gates: &'a QuestionGates,
-    steps: BTreeMap<i64, StepFacts>,
+    steps: ByStep<StepFacts>,
     slices: Vec<SliceTable>,
     deciles: Deciles,
     engine_breakdown: BreakdownCollector,
@@ -66,7 +66,7 @@ impl<'a> QuestionCollector<'a> {
         Self {
             plan,
             gates,
-            steps: BTreeMap::new(),
+            steps: ByStep::default(),
             slices: vec![SliceTable::default(); plan.dimensions.len()],
             deciles: Deciles::default(),
             engine_breakdown: BreakdownCollector::default(),
@@ -157,7 +157,7 @@ impl<'a> QuestionCollector<'a> {
     pub fn end(&mut self, asked: &Asked<'_>, sums: &ResponseSums) {
         let plan = self.plan;
         let (energy, entropy) = (sums.energy(), sums.get(Quantity::Entropy));
-        let facts = self.steps.entry(asked.step).or_default();
+        let facts = self.steps.at(asked.step);
         facts.responses += 1;
         facts.tokens += asked.trained.len() as u64;
         facts.energy.add(energy);
@@ -175,7 +175,7 @@ impl<'a> QuestionCollector<'a> {
             facts.loops.looping += u64::from(self.loops.at_end(asked.whole.token_id.len()));
             facts.loops.stuck += u64::from(self.loops.is_stuck(asked.whole.token_id.len()));
             let ids = asked.trained.token_id;
-            let known = count(ids.len(), |t| ids[t] != MISSING_ID);
+            let known = widest(|| count(ids.len(), |t| ids[t] != MISSING_ID));
             facts.loops.tokens += known;
             facts.loops.responses += u64::from(known > 0);
         }
@@ -191,7 +191,7 @@ impl<'a> QuestionCollector<'a> {
         }
         if plan.reference && !asked.trained.logprob_ref.is_empty() {
             self.other.fill(asked.trained.logprob_ref, asked.trained.logprob);
-            let facts = self.steps.entry(asked.step).or_default();
+            let facts = self.steps.at(asked.step);
             facts.reference.add(&ResponseDifference::of(&self.other));
             if plan.reports {
                 self.reference_breakdown.add(asked, &self.other, &self.bins, &self.places);

@@ -20,15 +20,17 @@ pub struct Deciles {
     tallies: [SliceTally; DECILES],
     /// H and p in units: of twenty sums for every response most would cost more than what is summed.
     states: [States; DECILES],
+    /// The same of the last responses, in lanes that each of them is added to.
+    open: Box<OpenStates>,
+    /// What was added to a lane of these, at most.
+    added: usize,
     /// Tokens and ‖g‖² by random group, then by decile: those of a response lie side by side.
     replicates: Vec<[(u64, ExactSum); DECILES]>,
-    /// Σ H and Σ p of the first tokens of a response in units, from none on; reused. One addition a token: the few of
-    /// a decile, each added up for itself, would be another number nearly every time.
-    up_to: Vec<[i64; 2]>,
 }
 
 /// Σ H and Σ p in units.
 type States = [i128; 2];
+type OpenStates = [[[i64; LANES]; 2]; DECILES];
 
 /// Tokens whose states in units cannot add up to more than 64 bits hold: H is below 2^5.
 const ROOM: usize = 1 << 17;
@@ -38,8 +40,9 @@ impl Default for Deciles {
         Self {
             tallies: std::array::from_fn(|_| SliceTally::default()),
             states: [[0; 2]; DECILES],
+            open: Box::new([[[0; LANES]; 2]; DECILES]),
+            added: 0,
             replicates: vec![[(0, ExactSum::new()); DECILES]; REPLICATES],
-            up_to: Vec::new(),
         }
     }
 }
@@ -50,7 +53,9 @@ impl Deciles {
         self.add_states(response, ends);
         let k3 = &response.k3;
         let logged = if k3.complete { k3.values } else { &[] };
-        let (energy, logged) = widest(Sums { ends, energy: &response.facts.energy, k3: logged });
+        // Where nothing is pushed there is nothing to add up.
+        let energies = if response.sums.energy() != 0.0 { &response.facts.energy[..] } else { &[] };
+        let (energy, logged) = widest(Sums { ends, energy: energies, k3: logged });
         let replicate = &mut self.replicates[response.replicate];
         for (decile, tally) in self.tallies.iter_mut().enumerate() {
             let range = ends.0[decile]..ends.0[decile + 1];
@@ -66,40 +71,47 @@ impl Deciles {
                 tally.k3.add(k3);
             }
             replicate[decile].0 += tokens;
-            replicate[decile].1.add(energy[decile]);
+        }
+        if !energies.is_empty() {
+            replicate.iter_mut().zip(energy).for_each(|((_, sum), energy)| sum.add(energy));
         }
     }
 
     fn add_states(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
         let (entropy, probability) = (response.asked.trained.entropy, &response.facts.probability);
-        for first in (0..entropy.len()).step_by(ROOM) {
-            let some = first..entropy.len().min(first + ROOM);
-            self.up_to.resize(some.len() + 1, [0; 2]);
-            let units = &mut self.up_to[1..];
-            widest(InUnits {
-                entropy: &entropy[some.clone()],
-                probability: &probability[some.clone()],
-                units: &mut *units,
-            });
-            let mut up_to = [0; 2];
-            for units in units {
-                up_to = [up_to[0] + units[0], up_to[1] + units[1]];
-                *units = up_to;
-            }
-            for (decile, states) in self.states.iter_mut().enumerate() {
-                let end = |of: usize| self.up_to[of.clamp(some.start, some.end) - some.start];
-                let (from, to) = (end(ends.0[decile]), end(ends.0[decile + 1]));
-                states
-                    .iter_mut()
-                    .zip(to)
-                    .zip(from)
-                    .for_each(|((all, to), from)| *all += i128::from(to - from));
+        let longest = ends.0.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+        let more = longest.div_ceil(LANES);
+        if self.added + more > ROOM {
+            self.close();
+        }
+        if more <= ROOM {
+            self.added += more;
+            widest(AddStates { ends, entropy, probability, open: &mut self.open });
+            return;
+        }
+        for (decile, states) in self.states.iter_mut().enumerate() {
+            let range = ends.0[decile]..ends.0[decile + 1];
+            for (entropy, probability) in entropy[range.clone()].iter().zip(&probability[range]) {
+                states[0] += i128::from(small_to_fixed(f64::from(*entropy)));
+                states[1] += i128::from(small_to_fixed(*probability));
             }
         }
     }
 
+    /// Adds up the lanes.
+    fn close(&mut self) {
+        for (states, open) in self.states.iter_mut().zip(self.open.iter_mut()) {
+            for (all, lanes) in states.iter_mut().zip(open) {
+                *all += lanes.iter().map(|units| i128::from(*units)).sum::<i128>();
+                *lanes = [0; LANES];
+            }
+        }
+        self.added = 0;
+    }
+
     /// Adds them to the table of the dimension.
     pub fn pour(mut self, table: &mut SliceTable) {
+        self.close();
         for (decile, tally) in self.tallies.iter_mut().enumerate().filter(|(_, tally)| tally.tokens > 0) {
             tally.replicates = self.replicates.iter().map(|deciles| deciles[decile]).collect();
             let [entropy, probability] = self.states[decile];
@@ -110,10 +122,13 @@ impl Deciles {
     }
 }
 
-/// The sum over each decile.
+/// The sum over each decile; 0 without values.
 #[inline(always)]
 fn sums(ends: &Ends, values: &[f64]) -> [f64; DECILES] {
     let mut sums = [0.0; DECILES];
+    if values.is_empty() {
+        return sums;
+    }
     for decile in 0..DECILES {
         sums[decile] = sum_of(values, ends.0[decile]..ends.0[decile + 1]);
     }
@@ -135,8 +150,17 @@ const HELD: [[u64; LANES]; LANES + 1] = {
     held
 };
 
-/// The sum of some of the values, in lanes. What is left of them is taken with what follows and counted where it
-/// is theirs: a loop over the few tokens of a decile ends at another length nearly every time.
+/// What is left of values that end at a place, taken with what follows: a loop over the few tokens of a decile ends at
+/// another length nearly every time.
+#[inline(always)]
+fn last_chunk<T: Copy + Default>(values: &[T], end: usize, rest: &[T]) -> [T; LANES] {
+    match values[end - rest.len()..].first_chunk::<LANES>() {
+        Some(chunk) => *chunk,
+        None => filled_up(rest, T::default()),
+    }
+}
+
+/// The sum of some of the values, in lanes. What is left of them is counted where it is theirs.
 #[inline(always)]
 fn sum_of(values: &[f64], range: Range<usize>) -> f64 {
     let (whole, rest) = values[range.clone()].as_chunks::<LANES>();
@@ -146,10 +170,7 @@ fn sum_of(values: &[f64], range: Range<usize>) -> f64 {
             lanes[lane] += chunk[lane];
         }
     }
-    let last = match values[range.end - rest.len()..].first_chunk::<LANES>() {
-        Some(chunk) => *chunk,
-        None => filled_up(rest, 0.0),
-    };
+    let last = last_chunk(values, range.end, rest);
     let held = &HELD[rest.len().min(LANES)];
     for lane in 0..LANES {
         lanes[lane] += f64::from_bits(last[lane].to_bits() & held[lane]);
@@ -157,7 +178,7 @@ fn sum_of(values: &[f64], range: Range<usize>) -> f64 {
     sum_of_lanes(lanes)
 }
 
-/// Energy and k3, where all are logged, of each decile.
+/// Energy, where there is any, and k3, where all are logged, of each decile.
 struct Sums<'a> {
     ends: &'a Ends,
     energy: &'a [f64],
@@ -169,27 +190,44 @@ impl Work for Sums<'_> {
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let k3 = if self.k3.is_empty() { [0.0; DECILES] } else { sums(self.ends, self.k3) };
-        (sums(self.ends, self.energy), k3)
+        (sums(self.ends, self.energy), sums(self.ends, self.k3))
     }
 }
 
-/// H and p of every token, in units.
-struct InUnits<'a> {
+/// Adds H and p of the tokens of each decile to its lanes, in units.
+struct AddStates<'a> {
+    ends: &'a Ends,
     entropy: &'a [f32],
     probability: &'a [f64],
-    units: &'a mut [[i64; 2]],
+    open: &'a mut OpenStates,
 }
 
-impl Work for InUnits<'_> {
+impl Work for AddStates<'_> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        for (units, (entropy, probability)) in
-            self.units.iter_mut().zip(self.entropy.iter().zip(self.probability))
-        {
-            *units = [small_to_fixed(f64::from(*entropy)), small_to_fixed(*probability)];
+        let Self { ends, entropy, probability, open } = self;
+        for decile in 0..DECILES {
+            let range = ends.0[decile]..ends.0[decile + 1];
+            let [mut sum, mut likely] = open[decile];
+            let (whole, rest) = entropy[range.clone()].as_chunks::<LANES>();
+            let (whole_likely, rest_likely) = probability[range.clone()].as_chunks::<LANES>();
+            for (entropy, probability) in whole.iter().zip(whole_likely) {
+                for lane in 0..LANES {
+                    sum[lane] += small_to_fixed(f64::from(entropy[lane]));
+                    likely[lane] += small_to_fixed(probability[lane]);
+                }
+            }
+            let entropy = last_chunk(entropy, range.end, rest);
+            let probability = last_chunk(probability, range.end, rest_likely);
+            let held = &HELD[rest.len().min(LANES)];
+            for lane in 0..LANES {
+                let held = held[lane].cast_signed();
+                sum[lane] += small_to_fixed(f64::from(entropy[lane])) & held;
+                likely[lane] += small_to_fixed(probability[lane]) & held;
+            }
+            open[decile] = [sum, likely];
         }
     }
 }
@@ -209,12 +247,23 @@ mod tests {
             let picks: Vec<u32> = (0..trained.len() as u32).filter(|t| all || trained[*t as usize]).collect();
             let values: Vec<f64> = (0..picks.len()).map(|i| 1.0 + (i * i) as f64).collect();
             let some = (!all).then_some(picks.as_slice());
-            let sums = sums(&Ends::of(values.len(), trained.len(), some), &values);
+            let ends = Ends::of(values.len(), trained.len(), some);
+            let sums = sums(&ends, &values);
             let mut expected = [0.0; DECILES];
             for (token, value) in picks.iter().zip(&values) {
                 expected[*token as usize * DECILES / trained.len()] += value;
             }
             prop_assert_eq!(sums, expected);
+            let entropy: Vec<f32> = values.iter().map(|value| (value % 20.0) as f32).collect();
+            let probability: Vec<f64> = values.iter().map(|value| 1.0 / value).collect();
+            let mut open = [[[0; LANES]; 2]; DECILES];
+            widest(AddStates { ends: &ends, entropy: &entropy, probability: &probability, open: &mut open });
+            let mut expected = [[0; 2]; DECILES];
+            for (token, (h, p)) in picks.iter().zip(entropy.iter().zip(&probability)) {
+                let states = &mut expected[*token as usize * DECILES / trained.len()];
+                *states = [states[0] + small_to_fixed(f64::from(*h)), states[1] + small_to_fixed(*p)];
+            }
+            prop_assert_eq!(open.map(|lanes| lanes.map(|lanes| lanes.iter().sum::<i64>())), expected);
         }
     }
 }

@@ -16,7 +16,7 @@ mod rounding;
 pub mod turn_edges;
 pub mod what_if;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,7 @@ use self::drivers::Drivers;
 use self::facts::{ResponseFact, ResponseFacts};
 use self::probe::Probe;
 use self::what_if::{Bounded, WhatIf};
+use super::by_step::ByStep;
 use super::kept_entropies::{KeptCount, KeptGate};
 use super::kept_sample::KeptSample;
 use super::pieces::Pieces;
@@ -97,9 +98,7 @@ impl StepSigns {
 /// What one worker collects.
 #[derive(Default)]
 pub struct Signs {
-    index: HashMap<i64, usize>,
-    steps: Vec<(i64, StepSigns)>,
-    last: Option<(i64, usize)>,
+    steps: ByStep<StepSigns>,
     /// The largest tokens.
     pub drivers: Drivers,
     /// Energy under bounds on the ratio.
@@ -118,19 +117,7 @@ pub struct Signs {
 impl Signs {
     /// The tally of a step.
     pub fn step(&mut self, step: i64) -> &mut StepSigns {
-        let number = match self.last {
-            Some((last, number)) if last == step => number,
-            _ => {
-                let fresh = self.steps.len();
-                let number = *self.index.entry(step).or_insert(fresh);
-                if number == fresh {
-                    self.steps.push((step, StepSigns::default()));
-                }
-                self.last = Some((step, number));
-                number
-            }
-        };
-        &mut self.steps[number].1
+        self.steps.at(step)
     }
 
     /// Whether `more` energies may be kept one by one.
@@ -144,7 +131,7 @@ impl Signs {
         self.probes.settle(&gates.probes);
         if !self.forgot && !gates.kept.is_open() {
             self.forgot = true;
-            self.steps.iter_mut().for_each(|(_, signs)| signs.concentration.kept = Pieces::default());
+            self.steps.values_mut().for_each(|signs| signs.concentration.kept = Pieces::default());
         }
     }
 }
@@ -167,7 +154,7 @@ impl SignState {
         let (mut facts, mut probes) = (Vec::new(), Vec::new());
         for worker in workers {
             for (step, signs) in worker.steps {
-                steps.entry(step).or_insert_with(StepSigns::default).merge(signs);
+                steps.entry(step).or_insert_with(StepSigns::default).merge(*signs);
             }
             drivers.merge(worker.drivers);
             what_if.merge(&worker.what_if);

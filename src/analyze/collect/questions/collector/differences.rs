@@ -17,7 +17,7 @@ impl QuestionCollector<'_> {
     pub(super) fn add_differences(&mut self, asked: &Asked<'_>, energy: f64) {
         let Columns { logprob, logprob_rollout, logprob_new, .. } = *asked.trained;
         let keeps = self.keeps && self.gates.differences.admit(logprob.len());
-        let facts = self.steps.entry(asked.step).or_default();
+        let facts = self.steps.at(asked.step);
         if !logprob_rollout.is_empty() {
             let versions = asked.source.responses.ints.get(Column::PolicyVersion);
             let version = versions.and_then(|versions| versions[asked.index]);
@@ -27,7 +27,7 @@ impl QuestionCollector<'_> {
             facts.perplexity.add(logprob, logprob_rollout, &self.engine);
             self.add_corrections(asked, energy);
         }
-        let facts = self.steps.entry(asked.step).or_default();
+        let facts = self.steps.at(asked.step);
         if !logprob_new.is_empty() {
             self.update.fill(logprob_new, logprob);
             facts.update.kept.coarsen(self.level);
@@ -51,7 +51,7 @@ impl QuestionCollector<'_> {
         if !self.plan.reports {
             return;
         }
-        let facts = self.steps.entry(asked.step).or_default();
+        let facts = self.steps.at(asked.step);
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
         let energies = &self.facts.energy;
         let (compared_energy, total_energy) = match &self.engine.tokens {

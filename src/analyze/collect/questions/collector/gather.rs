@@ -32,7 +32,7 @@ impl QuestionCollector<'_> {
                 match steps.get_mut(&step) {
                     Some(into) => into.merge(&facts),
                     None => {
-                        steps.insert(step, facts);
+                        steps.insert(step, *facts);
                     }
                 }
             }
