@@ -1,8 +1,7 @@
 //! How few tokens carry the energy, which, and what would bound them.
 
-use rayon::prelude::*;
-
 use super::flagged::{BatchVerdict, FlaggedSource, shown_id};
+use super::largest::Largest;
 use super::ratios::share;
 use crate::analyze::collect::signs::concentration::Concentration;
 use crate::analyze::collect::signs::drivers::Driver;
@@ -59,85 +58,6 @@ fn spread_of(concentration: &Concentration, largest: &Largest, exact: bool) -> E
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn portion(share: f64, tokens: u64) -> u64 {
     ((share * tokens as f64).ceil() as u64).max(1)
-}
-
-/// Energies of the largest tokens, added up.
-struct Largest {
-    /// The energy up to here, ascending.
-    energies: Vec<f64>,
-    /// Tokens up to here; none where each is one.
-    tokens: Vec<u64>,
-    total: f64,
-}
-
-impl Largest {
-    /// Of the tokens of these steps where their energies are kept one by one, as many as there are ranks, else of the
-    /// sums of all.
-    fn of<'a>(
-        all: &Concentration,
-        steps: impl Iterator<Item = &'a Concentration> + Clone,
-        exact: bool,
-        ranks: usize,
-    ) -> Self {
-        if exact {
-            // They are above 0, so that their bits are in their order, and compared in one instruction.
-            let mut kept: Vec<u64> = Vec::with_capacity(steps.clone().map(|step| step.kept.len()).sum());
-            steps.for_each(|step| kept.extend(step.kept.iter().map(|energy| energy.to_bits())));
-            if ranks < kept.len() {
-                kept.select_nth_unstable_by(ranks, |a, b| b.cmp(a));
-                kept.truncate(ranks);
-            }
-            kept.par_sort_unstable();
-            let mut energy = 0.0;
-            let mut up_to = |bits: u64| {
-                energy += f64::from_bits(bits);
-                energy
-            };
-            let energies = kept.into_iter().rev().map(&mut up_to).collect();
-            return Self { energies, tokens: Vec::new(), total: all.energy.value() };
-        }
-        let (mut energies, mut counts) = (Vec::new(), Vec::new());
-        let (mut tokens, mut energy) = (0, 0.0);
-        let mut step = |count: u64, each: f64| {
-            tokens += count;
-            energy += count as f64 * each;
-            counts.push(tokens);
-            energies.push(energy);
-        };
-        all.largest.iter().for_each(|each| step(1, *each));
-        let mut left = all.largest.len() as u64;
-        for (count, low, high) in all.ladder.descending() {
-            // The largest are known one by one.
-            let counted = count.saturating_sub(left);
-            left = left.saturating_sub(count);
-            if counted > 0 {
-                step(counted, f64::midpoint(low, high));
-            }
-        }
-        // The sums of middles miss the total a little: they are scaled.
-        Self { energies, tokens: counts, total: energy }
-    }
-
-    /// Tokens up to a place.
-    fn count(&self, at: usize) -> u64 {
-        self.tokens.get(at).copied().unwrap_or(at as u64 + 1)
-    }
-
-    /// The share of the `tokens` largest.
-    fn share(&self, tokens: u64) -> f64 {
-        let at = match self.tokens.is_empty() {
-            true => tokens.saturating_sub(1) as usize,
-            false => self.tokens.partition_point(|known| *known < tokens),
-        };
-        let Some(energy) = self.energies.get(at) else { return 1.0 };
-        let before = at.checked_sub(1).map_or((0, 0.0), |at| (self.count(at), self.energies[at]));
-        let way = (tokens - before.0) as f64 / (self.count(at) - before.0) as f64;
-        ((before.1 + way * (energy - before.1)) / self.total).min(1.0)
-    }
-
-    fn tokens(&self) -> u64 {
-        self.energies.len().checked_sub(1).map_or(0, |last| self.count(last))
-    }
 }
 
 /// The drivers of the run.

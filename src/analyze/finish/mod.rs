@@ -6,6 +6,7 @@ mod correlations;
 mod drivers;
 mod entropies;
 pub mod flagged;
+mod largest;
 mod profiles;
 mod provenance;
 mod quantiles;
