@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::rows::{Place, Row, Rows, SeveralRows, places};
-use super::signs::facts::Rounding;
+use super::signs::response_facts::Rounding;
 use crate::analyze::right::RightRule;
 use crate::ingest::Id;
 use crate::ingest::Mixer;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::response_series::{StepMean, response_series};
 use super::signal::Role;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::stats::sustained::Direction;
 
 /// Responses that have a step's weight, to be one.

@@ -13,7 +13,7 @@ use super::signal::{Role, Series};
 use super::signals::{PART, REWARD};
 use super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, part};
 use super::words::measured;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::plan::Plan;
 use crate::stats::sustained::Change;
 

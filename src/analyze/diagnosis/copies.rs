@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::patient::percent;
 use super::series::evidence;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::result::{Warning, WarningCode};
 use crate::format::grouped;
 use crate::ingest::{NEVER_TWICE, WARN_SHARE};

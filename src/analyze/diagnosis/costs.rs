@@ -9,7 +9,7 @@
 //! penalty or counts errors is one, too, unless the reward rises with it: it may be logged beside the reward.
 
 use super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::plan::Plan;
 
 const ERRORS: f64 = 3.0;

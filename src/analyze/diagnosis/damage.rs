@@ -7,7 +7,7 @@ use super::signal::{Role, Series};
 use super::signals::{PART, REWARD};
 use super::trifles::{Weights, trifles};
 use super::words::measured;
-use crate::analyze::collect::signs::facts::ResponseFacts;
+use crate::analyze::collect::signs::response_facts::ResponseFacts;
 use crate::analyze::result::{Damage, Onset};
 use crate::stats::sustained::{Change, Direction};
 

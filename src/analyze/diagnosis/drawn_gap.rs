@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::collect::signs::facts::ResponseFacts;
+use crate::analyze::collect::signs::response_facts::ResponseFacts;
 
 /// Tokens and Σ k3 (ratios cut at 10) by step.
 pub struct DrawnGap(BTreeMap<i64, [f64; 2]>);

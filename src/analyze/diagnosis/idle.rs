@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::analyze::collect::signs::facts::ResponseFacts;
+use crate::analyze::collect::signs::response_facts::ResponseFacts;
 use crate::analyze::result::StepRow;
 
 /// The steps without an advantage.

@@ -4,7 +4,7 @@ use super::idle::IdleSteps;
 use super::patient::{Right, measured};
 use super::series::{at_the_end, evidence};
 use crate::analyze::collect::Collected;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::collect::tally::{BatchKey, BatchTally};
 use crate::analyze::result::{Damage, RunCore, Warning, WarningCode};
 use crate::format::grouped;

@@ -3,7 +3,7 @@
 use super::same_prompts::quantity;
 use super::told_reward::lost_from;
 use super::within_groups::Slopes;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 
 /// Standard errors of the slope.
 const ERRORS: f64 = 3.0;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::signal::{Role, Series};
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::stats::quantile::select_quantile;
 use crate::stats::sustained::Point;
 

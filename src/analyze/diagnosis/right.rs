@@ -3,7 +3,7 @@
 
 use super::signals::PASS_RATE;
 use super::words::percent;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::plan::Plan;
 use crate::analyze::right::{RightRule, Rivals, is_plain, middle};
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::response_series::Quantity;
 use super::signals::{PART, PASS_RATE, REWARD};
 use super::words::measured;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::result::Damage;
 use crate::stats::ratio_of_sums::ratio_of_sums;
 

@@ -10,7 +10,7 @@ use super::signal::{Role, Series};
 use super::task_mix::by_mix_alone;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::questions::step_facts::StepFacts;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Answers, StepRow};
 use crate::stats::sustained::{Direction, Point};

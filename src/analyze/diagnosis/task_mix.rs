@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::response_series::response_series;
 use super::signal::Role;
 use super::within_groups::MAX_PARTS;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::stats::sustained::Direction;
 
 /// Responses of a group that tell a task from what one response does.

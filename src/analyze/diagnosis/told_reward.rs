@@ -7,7 +7,7 @@
 //! itself is no small change either.
 
 use super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, part};
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 
 const NEARLY_ALL: f64 = 0.9;
 const HALF: f64 = 0.5;

@@ -10,7 +10,7 @@
 use super::signal::{Role, Series};
 use super::signals::{PART, REWARD};
 use super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, part};
-use crate::analyze::collect::signs::facts::ResponseFacts;
+use crate::analyze::collect::signs::response_facts::ResponseFacts;
 use crate::analyze::result::Damage;
 use crate::stats::sustained::Change;
 

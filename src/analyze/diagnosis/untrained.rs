@@ -3,7 +3,7 @@
 
 use super::series::evidence;
 use crate::analyze::collect::Collected;
-use crate::analyze::collect::signs::facts::{ResponseFact, ResponseFacts};
+use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::result::{Warning, WarningCode};
 use crate::format::grouped;
 

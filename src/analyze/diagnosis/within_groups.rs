@@ -1,7 +1,7 @@
 //! How much of one quantity others explain within groups: least squares on deviations from the
 //! group's mean.
 
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 /// Squares below this part of the values' own are what rounding leaves.
 const ROUNDING: f64 = 1e-10;

@@ -14,7 +14,7 @@ use super::ratios::{mean, share};
 use super::thresholds::Thresholds;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::groups::{GroupTable, GroupsOfStep};
-use crate::analyze::collect::signs::facts::Rounding;
+use crate::analyze::collect::signs::response_facts::Rounding;
 use crate::analyze::collect::tally::{BatchKey, BatchTally, Quantity};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{Answers, BatchThreshold, Mismatch, StepChange, StepRow};

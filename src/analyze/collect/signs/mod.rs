@@ -3,7 +3,6 @@
 
 pub mod concentration;
 pub mod drivers;
-pub mod facts;
 pub mod fills;
 pub mod gaps;
 pub mod ladder;
@@ -12,6 +11,7 @@ pub mod outliers;
 pub mod probe;
 mod rareness;
 mod response_fact;
+pub mod response_facts;
 mod rounding;
 pub mod turn_edges;
 pub mod what_if;
@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use self::concentration::Concentration;
 use self::drivers::Drivers;
-use self::facts::{ResponseFact, ResponseFacts};
 use self::probe::Probe;
+use self::response_facts::{ResponseFact, ResponseFacts};
 use self::what_if::{Bounded, WhatIf};
 use super::by_step::ByStep;
 use super::kept_entropies::{KeptCount, KeptGate};

@@ -22,7 +22,7 @@ use super::crossed_signs::{self, Crossed, have_one_advantage};
 use super::lasting::{Counts, Side};
 use super::penalised_reward::Penalty;
 use super::{other_groups, punished_answers};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 

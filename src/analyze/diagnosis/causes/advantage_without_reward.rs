@@ -13,7 +13,7 @@ use super::super::told_reward::OF_RESPONSES;
 use super::super::within_groups::{Feature, explained};
 use super::lasting::Counts;
 use super::siblings::rewards_differ;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const TINY: f64 = 0.01;

@@ -11,7 +11,7 @@
 use super::super::patient::{Finding, Patient, Right, found};
 use super::lasting::Counts;
 use super::siblings::is_mixed;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::quantile::select_quantile;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::patient::Patient;
 use super::super::told_reward::OF_RESPONSES;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 const ERRORS: f64 = 3.0;
 /// Changes below this part of a single response's deviation are no other responses: weights move on between any two steps.

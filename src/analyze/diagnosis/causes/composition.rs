@@ -2,7 +2,7 @@
 
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, part};
 use super::lasting::Side;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::diagnosis::patient::Patient;
 
 /// Parts that explain this share of the reward make it up: single precision leaves less than the rest.

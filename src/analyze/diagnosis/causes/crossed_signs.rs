@@ -1,7 +1,7 @@
 //! Groups in which an answer is pushed up while a clearly better one is pushed down.
 
 use super::lasting::Counts;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 /// An answer is clearly better by this part of the range of its group's rewards.
 const CLEARLY: f64 = 0.5;

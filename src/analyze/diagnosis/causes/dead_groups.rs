@@ -7,7 +7,7 @@
 use super::super::copies::is_unique;
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::siblings::rewards_differ;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, StepRow};
 
 const MOST: f64 = 0.5;

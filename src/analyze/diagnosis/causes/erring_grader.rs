@@ -9,7 +9,7 @@ use super::super::patient::{Finding, Patient, found, number, percent};
 use super::super::told_reward::lost_from;
 use super::lasting::{Counts, Side};
 use super::siblings::is_mixed;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const SOME: f64 = 0.05;

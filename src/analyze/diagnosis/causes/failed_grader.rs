@@ -11,7 +11,7 @@
 use super::super::patient::{Finding, Patient, found, measured, number};
 use super::lasting::{Counts, Share, Side};
 use super::siblings::{is_mixed, rewards_differ};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const MOST: f64 = 0.5;

@@ -31,7 +31,7 @@ use super::around_step::{
 use super::fails_with::{FailedPart, fail_too, next_to, one_valued};
 use super::graded::{Quantity, are_other_values, frequent};
 use super::lasting::Side;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 /// Runs in which chance does it.

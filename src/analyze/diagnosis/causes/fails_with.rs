@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::around_step::{StepGroups, groups_of, level, sums};
 use super::graded::Quantity;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 /// A part of the reward, and the value it has where the grader fails.
 pub type FailedPart = (usize, f32);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::patient::Patient;
 use super::super::signals::{PART, REWARD};
 use super::around_step::{FEWEST, StepGroups, groups_of, level, sums};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 /// Values of a quantity that are looked at, the most frequent.
 const VALUES: usize = 8;

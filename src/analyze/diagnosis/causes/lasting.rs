@@ -13,7 +13,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::super::patient::{Patient, number, share_bounds};
 use super::change_points::ChangePoints;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::Evidence;
 
 const FALSE_ALARMS: f64 = 1e-3;

@@ -7,7 +7,7 @@
 //! chance in 1 of 1,000,000 runs (rank sum).
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::effect::cliffs_delta;

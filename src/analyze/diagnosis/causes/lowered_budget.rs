@@ -8,7 +8,7 @@
 //! end), else possible. The same of the longest turn of each response: a budget may be that of a turn, and what is cut goes on.
 
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::sustained::FEWEST_STEPS;
 

@@ -12,7 +12,7 @@
 use super::super::patient::{Finding, Patient, found, number, share_bounds};
 use super::lasting::{Counts, Share, Side};
 use super::siblings::rewards_differ;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 

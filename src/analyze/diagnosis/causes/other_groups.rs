@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use super::super::patient::{Finding, Patient, found, number};
 use super::crossed_signs::have_one_advantage;
 use super::lasting::Counts;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::quantile::select_quantile;
 

@@ -13,7 +13,7 @@ use super::super::patient::{Finding, Patient, found, share_bounds};
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, part};
 use super::lasting::{Counts, Share};
 use super::siblings::{is_mixed, more_where};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::sustained::Direction;
 

@@ -16,7 +16,7 @@ use super::paid_length::HINT;
 use super::right_no_better::right_no_better;
 use super::siblings::is_mixed;
 use super::uninformative_reward;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 /// What is right explains less than this of the advantage, …

@@ -6,7 +6,7 @@ use super::super::series::at_the_end;
 use super::super::within_groups::{Slopes, explained};
 use super::siblings::more_where;
 use super::{longer_prompts, lowered_budget};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::stats::sustained::{Change, Direction};
 

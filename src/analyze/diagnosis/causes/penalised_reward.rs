@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::super::patient::{Finding, found, number, percent};
 use super::super::words::measured;
 use super::lasting::Counts;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::quantile::select_quantile;
 

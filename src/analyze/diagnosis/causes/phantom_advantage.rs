@@ -16,7 +16,7 @@ use super::super::patient::{Finding, Patient, Right, found, number, percent, sha
 use super::super::within_groups::{MAX_PARTS, Slopes, part};
 use super::siblings::{is_mixed, rewards_differ};
 use super::{advantage_without_reward, amplified_noise, uninformative_reward};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::sustained::{Direction, FEWEST_STEPS};

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::super::patient::{Finding, Patient, found, number, percent, share_bounds};
 use super::super::told_reward::OF_RESPONSES;
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, explained, part};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const SOME: f64 = 0.1;

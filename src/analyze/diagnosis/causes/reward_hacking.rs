@@ -26,7 +26,7 @@ use super::paid_among_equals::paid_among_equals;
 use super::paid_for_something_else::paid_for_something_else;
 use super::paid_length::{self, HINT, LENGTH_EXPLAINS};
 use super::{large_updates, lowered_budget, unlogged_term};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::ingest::Column;
 use crate::stats::sustained::{Change, Direction};

@@ -3,7 +3,7 @@
 use super::super::patient::Right;
 use super::lasting::{Counts, Side};
 use super::siblings::{is_mixed, more_where};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 /// Groups of other steps that may be so, too.
 const SOME: f64 = 0.05;

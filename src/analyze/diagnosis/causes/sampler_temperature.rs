@@ -19,7 +19,7 @@ use super::agreement::{self, Surprise};
 use super::gap::{COPIED, Gap, NOTICEABLE};
 use super::needs::SAMPLER;
 use super::{entropy_of_another_policy, observation_trained};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::ratio_of_sums::ratio_of_sums;

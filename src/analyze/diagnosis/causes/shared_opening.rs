@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::excess::Excess;
 use super::lasting::Counts;
-use crate::analyze::collect::signs::facts::ResponseFact;
 use crate::analyze::collect::signs::opening::{OPENING, Opening};
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 /// Groups in which chance does it.

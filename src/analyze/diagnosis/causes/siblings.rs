@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 
 /// Siblings of a group that are looked at: all pairs of a group of thousands would take for ever.
 const MOST_SIBLINGS: usize = 64;

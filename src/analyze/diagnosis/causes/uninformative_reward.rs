@@ -26,7 +26,7 @@ use super::lasting::Side;
 use super::right_no_better::right_no_better;
 use super::siblings::{Endings, Pairs, is_mixed};
 use super::{erring_grader, failed_grader, failing_grader, outage, reward_beside_parts};
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::super::patient::{Finding, Patient, found, number, percent};
 use super::super::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part};
 use super::reward_beside_parts::alike;
-use crate::analyze::collect::signs::facts::ResponseFact;
+use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const NOTICED: f64 = 0.01;

@@ -9,7 +9,7 @@ use super::pass_at::{self, Sizes};
 use crate::analyze::collect::groups::{GroupTable, GroupTally, GroupsOfStep, group_hash};
 use crate::analyze::collect::questions::siblings::Siblings;
 use crate::analyze::collect::rows::Place;
-use crate::analyze::collect::signs::facts::Rounding;
+use crate::analyze::collect::signs::response_facts::Rounding;
 use crate::analyze::finish::ratios::{mean, share};
 use crate::analyze::result::groups::{
     ByAnswer, ByOutcome, Groups, OutcomeLength, PassRateRow, StepGroupOutcomes,
