@@ -23,7 +23,8 @@ pub trait Sink: Send {
     /// Takes the next batch. Batches of a unit follow each other; units come in no particular order.
     fn accept(&mut self, batch: &TokenBatch) -> Result<()>;
 
-    /// Takes a response that lay across the border of units: it may come at any time.
+    /// Takes a response that lay across the border of units, or a batch that another worker parted with: they may come at
+    /// any time.
     fn accept_joined(&mut self, batch: &TokenBatch) -> Result<()> {
         self.accept(batch)
     }
