@@ -47,7 +47,7 @@ proptest! {
     #[test]
     fn numbers_are_the_rows(
         runs in prop::collection::vec((prop::option::weighted(0.9, -3_i32..4000), 1_usize..9), 1..300),
-        (nullable, second, packed) in any::<(bool, bool, bool)>(),
+        (nullable, second, packed, split) in any::<(bool, bool, bool, bool)>(),
         (page, group, dictionary) in (1_usize..600, 50_usize..2000, 8_usize..4000),
         at_once in 1_usize..1500,
     ) {
@@ -58,11 +58,11 @@ proptest! {
         let properties = || WriterProperties::builder()
             .set_writer_version(version)
             .set_dictionary_enabled(packed)
-            .set_encoding(Encoding::PLAIN)
+            .set_encoding(if split { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN })
             .set_data_page_row_count_limit(page)
             .set_write_batch_size(7)
             .set_max_row_group_row_count(Some(group))
-            // Small enough that some columns fall back to plain values on the way.
+            // Small enough that some columns fall back to the values themselves on the way.
             .set_dictionary_page_size_limit(dictionary)
             .build();
         let read = (nullable, at_once);

@@ -93,12 +93,12 @@ impl RunColumn {
     }
 }
 
-/// Whether a chunk has dictionary indices and plain values alone.
+/// Whether a chunk has dictionary indices, plain values and values of split bytes alone.
 pub fn is_readable(chunk: &ColumnChunkMetaData) -> bool {
     #[allow(deprecated)]
     let known = |encoding: Encoding| {
-        use Encoding::{PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY};
-        matches!(encoding, PLAIN | PLAIN_DICTIONARY | RLE | RLE_DICTIONARY)
+        use Encoding::{BYTE_STREAM_SPLIT, PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY};
+        matches!(encoding, PLAIN | PLAIN_DICTIONARY | RLE | RLE_DICTIONARY | BYTE_STREAM_SPLIT)
     };
     chunk.encodings().all(known)
 }
@@ -206,7 +206,7 @@ mod tests {
         #[test]
         fn runs_are_the_rows(
             runs in prop::collection::vec((prop::option::weighted(0.9, -3_i64..400), 1_usize..60), 1..60),
-            (nullable, second) in any::<(bool, bool)>(),
+            (nullable, second, split) in any::<(bool, bool, bool)>(),
             (page, group, dictionary) in (1_usize..200, 50_usize..500, 8_usize..400),
             at_once in 1_usize..300,
         ) {
@@ -219,8 +219,9 @@ mod tests {
                 .set_data_page_row_count_limit(page)
                 .set_write_batch_size(7)
                 .set_max_row_group_row_count(Some(group))
-                // Small enough that some columns fall back to other encodings on the way.
-                .set_dictionary_page_size_limit(if second { 1 << 20 } else { dictionary })
+                .set_encoding(if split { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN })
+                // Small enough that some columns fall back to the values themselves on the way.
+                .set_dictionary_page_size_limit(dictionary)
                 .build();
             let column: ArrayRef = Arc::new(PrimitiveArray::<Int64Type>::from(rows.clone()));
             let (file, field) = written(&column, nullable, properties);

@@ -1,6 +1,7 @@
 //! What is left of one data page, as runs or number by number.
 
 mod numbers;
+mod split_bytes;
 
 use bytes::{Buf, Bytes};
 use parquet::basic::Encoding;
@@ -10,6 +11,7 @@ use parquet::errors::{ParquetError, Result};
 use super::hybrid::{HybridRuns, Repeated, bad};
 
 pub use self::numbers::{Number, Numbers};
+use self::split_bytes::SplitBytes;
 
 /// The bits of a value; `None` for null.
 pub type Bits = Option<u64>;
@@ -30,6 +32,7 @@ pub struct OpenPage {
 enum PageValues {
     Indices(HybridRuns),
     Plain { bytes: Bytes, width: usize },
+    Split(SplitBytes),
 }
 
 impl OpenPage {
@@ -73,6 +76,7 @@ impl OpenPage {
                 PageValues::Indices(HybridRuns::new(buf, bits)?)
             }
             Encoding::PLAIN => PageValues::Plain { bytes: buf, width },
+            Encoding::BYTE_STREAM_SPLIT => PageValues::Split(SplitBytes::new(buf, width)),
             _ => return Err(bad("an encoding that its column does not announce")),
         };
         let (open_level, open_value, open_index) = Default::default();
@@ -132,6 +136,7 @@ impl PageValues {
                 bytes.advance(len * *width);
                 Ok(Repeated { value, len })
             }
+            Self::Split(split) => split.next_run().ok_or_else(too_few),
         }
     }
 }

@@ -3,8 +3,13 @@
 use arrow_buffer::NullBufferBuilder;
 use parquet::errors::Result;
 
+use super::split_bytes::SplitBytes;
 use super::{OpenPage, PageValues, too_few};
 use crate::ingest::parquet::run_length::hybrid::{Room, Stretch, bad};
+use crate::simd::{Work, widest};
+
+/// Numbers that room is made for at once: what is cleared is at hand when it is filled.
+const AT_ONCE: usize = 1024;
 
 /// Numbers as they are read.
 pub struct Numbers<T> {
@@ -25,10 +30,13 @@ pub trait Number: Copy + Default {
 
     /// The number.
     fn of(stored: Self::Stored) -> Self;
+
+    /// The next numbers, of which the bytes lie apart; `None` where fewer are left.
+    fn join(split: &mut SplitBytes, into: &mut [Self]) -> Option<()>;
 }
 
 macro_rules! numbers {
-    ($($type:ty)*) => {$(
+    ($($type:ty: $($byte:ident)*;)*) => {$(
         impl Number for $type {
             type Stored = [u8; size_of::<$type>()];
 
@@ -40,10 +48,40 @@ macro_rules! numbers {
             fn of(stored: Self::Stored) -> Self {
                 Self::from_le_bytes(stored)
             }
+
+            fn join(split: &mut SplitBytes, into: &mut [Self]) -> Option<()> {
+                let streams = split.next_streams(into.len())?;
+                widest(Joining { streams, into });
+                Some(())
+            }
+        }
+
+        impl Work for Joining<'_, $type, { size_of::<$type>() }> {
+            type Output = ();
+
+            #[inline(always)]
+            fn call(self) {
+                let n = self.into.len();
+                let [$($byte),*] = self.streams.map(|stream| &stream[..n]);
+                for i in 0..n {
+                    self.into[i] = <$type>::from_le_bytes([$($byte[i]),*]);
+                }
+            }
         }
     )*};
 }
-numbers!(i32 i64 f32 f64);
+numbers! {
+    i32: a b c d;
+    i64: a b c d e f g h;
+    f32: a b c d;
+    f64: a b c d e f g h;
+}
+
+/// Numbers and their bytes: all lowest, then all of the next, and so on.
+struct Joining<'a, T, const WIDTH: usize> {
+    streams: [&'a [u8]; WIDTH],
+    into: &'a mut [T],
+}
 
 impl OpenPage {
     /// Reads at most `most` rows, one by one.
@@ -82,6 +120,13 @@ impl OpenPage {
                 into.extend(T::stored(&bytes).iter().map(|stored| T::of(*stored)));
                 return Ok(());
             }
+            PageValues::Split(split) => {
+                for first in (0..rows).step_by(AT_ONCE) {
+                    let room = more(into, AT_ONCE.min(rows - first));
+                    T::join(split, room).ok_or_else(too_few)?;
+                }
+                return Ok(());
+            }
             PageValues::Indices(indices) => indices,
         };
         let beyond = || bad("an index beyond its dictionary");
@@ -114,4 +159,11 @@ impl OpenPage {
         }
         Ok(())
     }
+}
+
+/// Room for so many more numbers.
+fn more<T: Number>(into: &mut Vec<T>, count: usize) -> &mut [T] {
+    let before = into.len();
+    into.resize(before + count, T::default());
+    &mut into[before..]
 }
