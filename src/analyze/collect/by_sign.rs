@@ -2,6 +2,7 @@
 
 use super::banded_bins::{BandedBins, Bin, Counted};
 use super::energy::{Band, Sign};
+use super::place_counts::PlaceCounts;
 
 /// What is counted of one place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +26,7 @@ impl SignTally {
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct BySign {
     signed: [BandedBins; 2],
-    zero: Vec<u64>,
+    zero: PlaceCounts,
 }
 
 impl BySign {
@@ -45,7 +46,7 @@ impl BySign {
     pub fn grow(&mut self, places: usize) {
         if places > self.len() {
             self.signed.iter_mut().for_each(|bins| bins.grow(places));
-            self.zero.resize(places, 0);
+            self.zero.grow(places);
         }
     }
 
@@ -55,18 +56,20 @@ impl BySign {
         self.signed[usize::from(sign == Sign::Negative)].of_band(band)
     }
 
-    /// The counts of A = 0, to add to.
+    /// The counts of A = 0, to add so many tokens to.
     #[inline]
-    pub fn zero(&mut self) -> &mut [u64] {
-        &mut self.zero
+    pub fn zero(&mut self, tokens: usize) -> &mut [u32] {
+        self.zero.adding(tokens)
     }
 
     /// Takes the counts of A = 0 from those of all signs, where these were counted elsewhere.
     pub fn set_zero(&mut self, all: &[u64]) {
         self.grow(all.len());
-        for (place, (zero, all)) in self.zero.iter_mut().zip(all).enumerate() {
-            *zero = all.saturating_sub(self.signed.iter().map(|bins| bins.count(place)).sum());
-        }
+        let zero = (0..self.len()).map(|place| {
+            let signed = self.signed.iter().map(|bins| bins.count(place)).sum();
+            all.get(place).copied().unwrap_or(0).saturating_sub(signed)
+        });
+        self.zero = zero.collect::<Vec<u64>>().into();
     }
 
     /// Puts what may come in any order into one.
@@ -83,12 +86,12 @@ impl BySign {
     pub fn merge(&mut self, other: &Self) {
         self.grow(other.len());
         self.signed.iter_mut().zip(&other.signed).for_each(|(into, from)| into.merge(from));
-        self.zero.iter_mut().zip(&other.zero).for_each(|(a, b)| *a += b);
+        self.zero.merge(&other.zero);
     }
 
     /// What is counted of a place.
     pub fn at(&self, place: usize) -> SignTally {
         let [positive, negative] = &self.signed;
-        SignTally { positive: positive.at(place), negative: negative.at(place), zero: self.zero[place] }
+        SignTally { positive: positive.at(place), negative: negative.at(place), zero: self.zero.at(place) }
     }
 }

@@ -19,6 +19,7 @@ mod kept_sample;
 mod mismatch;
 pub mod peaks;
 mod pieces;
+mod place_counts;
 mod plane;
 pub mod questions;
 pub mod rows;

@@ -70,7 +70,7 @@ impl VocabularyCounts {
         if self.reserve(id_bits) {
             let place = id_bits as usize;
             match sign {
-                Sign::Zero => self.dense.zero()[place] += 1,
+                Sign::Zero => self.dense.zero(1)[place] += 1,
                 _ => self.dense.signed(sign, band)[place].add(units),
             }
             return;

@@ -317,8 +317,8 @@ impl Collector<'_> {
                 bin.iter().for_each(|bin| histogram[*bin as usize] += 1);
             }
             BlockSign::Uniform(Sign::Zero) if dense => {
-                let (histogram, plane) = (histogram.zero(), plane.zero());
-                let vocabulary = vocabulary.dense().zero();
+                let (histogram, plane) = (histogram.zero(), plane.zero(n));
+                let vocabulary = vocabulary.dense().zero(n);
                 for ((bin, cell), id) in bin.iter().zip(cell).zip(ids) {
                     histogram[*bin as usize] += 1;
                     plane[*cell as usize] += 1;
@@ -341,7 +341,7 @@ impl Collector<'_> {
                     match Sign::of(*advantage) {
                         Sign::Zero => {
                             histogram.zero()[bin] += 1;
-                            plane.zero()[cell] += 1;
+                            plane.zero(1)[cell] += 1;
                             vocabulary.add(id, Sign::Zero, 0, None);
                         }
                         sign => {
