@@ -93,13 +93,25 @@ pub fn sum<T: Copy + Default + Into<f64>>(values: &[T]) -> f64 {
 /// Whether all values satisfy a condition, counted without branches so that it vectorises.
 #[inline]
 pub fn all<T: Copy>(values: &[T], good: impl Fn(T) -> bool) -> bool {
+    /// Values that are counted side by side.
+    const AT_ONCE: usize = 16;
     struct Bad<'a, T, F>(&'a [T], F);
+    impl<T: Copy, F: Fn(T) -> bool> Bad<'_, T, F> {
+        #[inline(always)]
+        fn count(&self, values: &[T]) -> u32 {
+            values.iter().map(|value| u32::from(!(self.1)(*value))).sum()
+        }
+    }
     impl<T: Copy, F: Fn(T) -> bool> Work for Bad<'_, T, F> {
         type Output = u32;
 
         #[inline(always)]
         fn call(self) -> u32 {
-            self.0.iter().map(|value| u32::from(!(self.1)(*value))).sum()
+            // The last ones are counted again with those before them: one by one they would take longer than all others.
+            match self.0.last_chunk::<AT_ONCE>() {
+                Some(last) => self.count(&self.0[..self.0.len() & !(AT_ONCE - 1)]) + self.count(last),
+                None => self.count(self.0),
+            }
         }
     }
     // In stretches, so that the count of bad values cannot wrap to zero.
@@ -115,8 +127,13 @@ mod tests {
         let mut values = vec![1.0_f32; 1003];
         assert!(all(&values, f32::is_finite));
         assert!(all(&[] as &[f32], f32::is_finite));
-        values[1002] = f32::NAN;
-        assert!(!all(&values, f32::is_finite));
+        for length in [1, 15, 16, 17, 64, 1003] {
+            for at in [0, length / 2, length - 1] {
+                values[at] = f32::NAN;
+                assert!(!all(&values[..length], f32::is_finite), "{at} of {length}");
+                values[at] = 1.0;
+            }
+        }
     }
 
     #[test]

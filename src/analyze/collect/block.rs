@@ -1,5 +1,8 @@
 //! All quantities of a block of trained tokens, in passes that vectorise.
 
+// One index into many arrays of one length is what vectorises.
+#![allow(clippy::needless_range_loop)]
+
 mod lanes;
 mod sums;
 
@@ -22,12 +25,13 @@ pub enum BlockSign {
 }
 
 impl BlockSign {
-    /// The sign of `advantages`, none of which is NaN; adds to the counts.
+    /// The sign of the advantages of a block, none of which is NaN; adds to the counts.
     #[inline(always)]
-    pub fn of(advantages: &[f32], counts: &mut Counts) -> Self {
+    fn of(block: &TokenBlock, counts: &mut Counts) -> Self {
+        let advantages = block.advantage();
         let positive = advantages.iter().map(|a| u32::from(*a > 0.0)).sum::<u32>();
         let negative = advantages.iter().map(|a| u32::from(*a < 0.0)).sum::<u32>();
-        let all = advantages.len() as u32;
+        let all = block.len() as u32;
         counts.positive += u64::from(positive);
         counts.negative += u64::from(negative);
         counts.zero += u64::from(all - positive - negative);
@@ -68,6 +72,8 @@ pub struct Block {
     own: [f64; BLOCK],
     /// Terms of a sum.
     terms: [f64; BLOCK],
+    /// H after the update, filled up with 0.
+    after: [f32; BLOCK],
 }
 
 impl Default for Block {
@@ -86,6 +92,7 @@ impl Default for Block {
             largest_id: 0,
             own: [0.0; BLOCK],
             terms: [0.0; BLOCK],
+            after: [0.0; BLOCK],
         }
     }
 }
@@ -154,19 +161,20 @@ impl Block {
     ) -> BlockSign {
         let columns = input.columns;
         let framework = framework_columns(columns);
-        self.locate(input);
-        self.largest_id = columns.token_id.iter().fold(0, |largest, id| largest.max(id.cast_unsigned()));
-        let sign = BlockSign::of(columns.advantage, counts);
+        self.framework.load(&framework);
+        self.locate(input.level);
+        self.largest_id = largest_id(columns.token_id);
+        let sign = BlockSign::of(&self.framework, counts);
         if sign != BlockSign::Uniform(Sign::Zero) || input.hashes_all {
-            for (i, hash) in self.hash[..columns.len()].iter_mut().enumerate() {
+            for (i, hash) in self.hash[..self.framework.padded_len()].iter_mut().enumerate() {
                 *hash = token_hash(input.response_hash, (input.first + i) as u32);
             }
         }
         if sign == BlockSign::Uniform(Sign::Zero) {
-            kernel.probabilities(&framework, &mut self.framework);
+            kernel.probabilities_of_loaded(&mut self.framework);
             self.add_states(columns, counts, sums);
         } else {
-            kernel.gradients(&framework, &mut self.framework);
+            kernel.gradients_of_loaded(&framework, &mut self.framework);
             kernel.entropy_changes(&framework, &mut self.framework);
             if !columns.clipped.is_empty() {
                 self.cut_clipped(columns.clipped);
@@ -182,11 +190,11 @@ impl Block {
 
     /// Bins and cells.
     #[inline(always)]
-    fn locate(&mut self, input: &BlockInput<'_>) {
-        let n = input.columns.len();
-        let (logprob, entropy) = (&input.columns.logprob[..n], &input.columns.entropy[..n]);
+    fn locate(&mut self, level: u32) {
+        let n = self.framework.padded_len();
+        let (logprob, entropy) = (&self.framework.logprob()[..n], &self.framework.entropy()[..n]);
         for (bin, h) in self.bin[..n].iter_mut().zip(entropy) {
-            *bin = finest_bin(*h) >> input.level;
+            *bin = finest_bin(*h) >> level;
         }
         for (cell, (l, h)) in self.cell[..n].iter_mut().zip(logprob.iter().zip(entropy)) {
             *cell = plane::cell(*l, *h);
@@ -220,6 +228,23 @@ impl Block {
     }
 }
 
+/// The largest as unsigned numbers; 0 without any.
+#[inline(always)]
+fn largest_id(ids: &[i32]) -> u32 {
+    const AT_ONCE: usize = 16;
+    // The last ones are looked at again with those before them: one by one they would take longer than all others.
+    let Some(last) = ids.last_chunk::<AT_ONCE>() else {
+        return ids.iter().fold(0, |largest, id| largest.max(id.cast_unsigned()));
+    };
+    let mut largest = [0; AT_ONCE];
+    for chunk in ids.as_chunks::<AT_ONCE>().0.iter().chain([last]) {
+        for i in 0..AT_ONCE {
+            largest[i] = chunk[i].cast_unsigned().max(largest[i]);
+        }
+    }
+    largest.into_iter().fold(0, u32::max)
+}
+
 fn framework_columns<'a>(columns: &Columns<'a>) -> TokenSlices<'a> {
     fn logged<T>(column: &[T]) -> Option<&[T]> {
         (!column.is_empty()).then_some(column)
@@ -232,5 +257,24 @@ fn framework_columns<'a>(columns: &Columns<'a>) -> TokenSlices<'a> {
         grad_norm: logged(columns.grad_norm),
         sum_pi_sq: logged(columns.sum_pi_sq),
         sum_pi_sq_log_pi: logged(columns.sum_pi_sq_log_pi),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest_id;
+
+    #[test]
+    fn the_largest_id_is_found_anywhere() {
+        assert_eq!(largest_id(&[]), 0);
+        for length in [1, 15, 16, 17, 40] {
+            for at in 0..length {
+                let mut ids = vec![3; length];
+                ids[at] = 7;
+                assert_eq!(largest_id(&ids), 7);
+                ids[at] = -1;
+                assert_eq!(largest_id(&ids), u32::MAX);
+            }
+        }
     }
 }

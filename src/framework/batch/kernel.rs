@@ -43,6 +43,12 @@ impl BatchKernel {
     #[inline(always)]
     pub fn gradients(&self, columns: &TokenSlices<'_>, block: &mut TokenBlock) {
         block.load(columns);
+        self.gradients_of_loaded(columns, block);
+    }
+
+    /// The same of a block that was [loaded](TokenBlock::load) from these columns.
+    #[inline(always)]
+    pub fn gradients_of_loaded(&self, columns: &TokenSlices<'_>, block: &mut TokenBlock) {
         self.split_entropies(block);
         if let Some(logprob_new) = columns.logprob_new {
             apply_ratios(logprob_new, self.clip, block);
@@ -57,10 +63,10 @@ impl BatchKernel {
         }
     }
 
-    /// Fills probabilities and the flags that need no gradient: enough where all advantages are 0.
+    /// Fills probabilities and the flags that need no gradient of a block that was [loaded](TokenBlock::load): enough
+    /// where all advantages are 0.
     #[inline(always)]
-    pub fn probabilities(&self, columns: &TokenSlices<'_>, block: &mut TokenBlock) {
-        block.load(columns);
+    pub fn probabilities_of_loaded(&self, block: &mut TokenBlock) {
         self.split_entropies(block);
     }
 
@@ -259,8 +265,9 @@ impl Default for Scratch {
 }
 
 impl TokenBlock {
+    /// Takes the first [`BLOCK`] tokens of `columns`.
     #[inline(always)]
-    fn load(&mut self, columns: &TokenSlices<'_>) {
+    pub fn load(&mut self, columns: &TokenSlices<'_>) {
         self.len = columns.logprob.len().min(BLOCK);
         let n = self.padded_len();
         let input = &mut self.input;

@@ -172,7 +172,8 @@ impl TokenBlock {
     #[inline(always)]
     #[must_use]
     pub fn padded_len(&self) -> usize {
-        self.len.next_multiple_of(LANES).min(BLOCK)
+        // Bits that are cleared are bits that the compiler knows of: loops need no other end.
+        ((self.len + LANES - 1) & !(LANES - 1)).min(BLOCK)
     }
 
     /// ln p of the tokens, 0 where missing, [`padded_len`](Self::padded_len) of them.

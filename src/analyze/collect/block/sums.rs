@@ -17,9 +17,9 @@ impl Block {
     #[inline(always)]
     pub(super) fn add_states(&mut self, columns: &Columns<'_>, counts: &mut Counts, sums: &mut ResponseSums) {
         let block = &self.framework;
-        let (n, padded) = (columns.len(), block.padded_len());
-        let facts = &block.flags[..n];
-        counts.infeasible += count(n, |i| facts[i] & flags::INFEASIBLE != 0);
+        let padded = block.padded_len();
+        let facts = &block.flags[..padded];
+        counts.infeasible += count(padded, |i| facts[i] & flags::INFEASIBLE != 0);
         let (logprob, entropy) = (&block.logprob()[..padded], &block.entropy()[..padded]);
         let (probability, own) = (&block.probability[..padded], &mut self.own[..padded]);
         for i in 0..padded {
@@ -38,14 +38,13 @@ impl Block {
     #[inline(always)]
     fn add_measured(&mut self, after: &[f32], before: f64, counts: &mut Counts, sums: &mut ResponseSums) {
         let (n, padded) = (after.len(), self.framework.padded_len());
-        let known = count(n, |i| after[i].is_finite());
+        let filled_up = &mut self.after[..padded];
+        filled_up[..n].copy_from_slice(after);
+        filled_up[n..].fill(0.0);
+        let known = count(padded, |i| filled_up[i].is_finite()) - (padded - n) as u64;
         counts.measured_changes += known;
         if known == n as u64 {
-            for i in 0..n {
-                self.terms[i] = f64::from(after[i]);
-            }
-            self.terms[n..padded].fill(0.0);
-            sums.add(Quantity::MeasuredChange, sum(&self.terms[..padded]) - before);
+            sums.add(Quantity::MeasuredChange, sum_f32(filled_up, &mut self.terms) - before);
         } else {
             let pairs = after.iter().zip(self.framework.entropy()).filter(|(after, _)| after.is_finite());
             let change = pairs.map(|(after, before)| f64::from(*after) - f64::from(*before));
@@ -99,7 +98,7 @@ impl Block {
         }
         sums.add(Quantity::OwnAdvantage, sum(terms));
         self.count_sources(columns, sign, counts);
-        self.count_directions(columns, counts);
+        self.count_directions(counts);
     }
 
     /// Energy and norm of the tokens with A > 0.
@@ -117,14 +116,16 @@ impl Block {
 
     #[inline(always)]
     fn count_sources(&self, columns: &Columns<'_>, sign: BlockSign, counts: &mut Counts) {
-        let n = columns.len();
+        // Beyond the last token there is no weight.
+        let n = self.framework.padded_len();
         let (facts, weight) = (&self.framework.flags[..n], &self.framework.weight[..n]);
+        let advantage = self.framework.advantage();
         let weighted = count(n, |i| weight[i] != 0.0);
         counts.weighted += weighted;
         counts.weighted_positive += match sign {
             BlockSign::Uniform(Sign::Positive) => weighted,
             BlockSign::Uniform(_) => 0,
-            BlockSign::Mixed => count(n, |i| (weight[i] != 0.0) & (columns.advantage[i] > 0.0)),
+            BlockSign::Mixed => count(n, |i| (weight[i] != 0.0) & (advantage[i] > 0.0)),
         };
         if !(columns.logprob_new.is_empty() && columns.clipped.is_empty()) {
             counts.clipped += count(n, |i| facts[i] & flags::CLIPPED != 0);
@@ -141,13 +142,14 @@ impl Block {
     }
 
     #[inline(always)]
-    fn count_directions(&self, columns: &Columns<'_>, counts: &mut Counts) {
+    fn count_directions(&self, counts: &mut Counts) {
         const UP: u8 = EntropyDirection::Up as u8;
         const DOWN: u8 = EntropyDirection::Down as u8;
         const AMBIGUOUS: u8 = EntropyDirection::Ambiguous as u8;
-        let n = columns.len();
+        // Beyond the last token nothing changes.
+        let n = self.framework.padded_len();
         let direction = &self.framework.direction[..n];
-        let (logprob, entropy) = (&columns.logprob[..n], &columns.entropy[..n]);
+        let (logprob, entropy) = (&self.framework.logprob()[..n], &self.framework.entropy()[..n]);
         counts.up += count(n, |i| direction[i] == UP);
         counts.down += count(n, |i| direction[i] == DOWN);
         counts.ambiguous += count(n, |i| direction[i] == AMBIGUOUS);

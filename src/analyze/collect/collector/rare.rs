@@ -15,6 +15,7 @@ use crate::framework::batch::{BLOCK, TokenSlices};
 use crate::framework::entropy_change::EntropyDirection;
 use crate::framework::risk::spurious_risk;
 use crate::ingest::{Column, MISSING_ID};
+use crate::simd::{count_few, widest};
 
 /// Keeps ratios within what an f32 holds.
 const LARGEST_LOG_RATIO: f64 = 80.0;
@@ -36,8 +37,9 @@ impl Collector<'_> {
             self.add_idle(response, columns, first);
         }
         if sign == BlockSign::Uniform(Sign::Zero) {
-            let rare = columns.logprob.iter().map(|l| u32::from(self.plan.rule.is_rare(*l))).sum::<u32>();
-            self.batches.tally(response.batch).counts.rare_zero += u64::from(rare);
+            let (rule, logprob) = (&self.plan.rule, self.block.framework.logprob());
+            let rare = widest(|| count_few(logprob.len(), |t| rule.is_rare(logprob[t])));
+            self.batches.tally(response.batch).counts.rare_zero += rare;
             return Ok(risk);
         }
         // Few tokens are of interest: they are listed without a branch.

@@ -18,7 +18,7 @@ use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::collect::signs::what_if::RatioBound;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::ingest::{Column, Id, MISSING_ID, Mixer};
-use crate::simd::widest;
+use crate::simd::{self, widest};
 
 /// Last tokens that an ending is told by: an answer with the words around it.
 const ENDING: usize = 8;
@@ -263,7 +263,7 @@ fn longest_turn(trained: &Columns<'_>) -> u32 {
 /// A hash of all ids: equal for equal texts. `None` where one is missing, since the text
 /// is like no other then.
 fn ids_hash(ids: &[i32]) -> Option<u64> {
-    if ids.is_empty() || ids.iter().fold(false, |any, id| any | (*id == MISSING_ID)) {
+    if ids.is_empty() || !simd::all(ids, |id| id != MISSING_ID) {
         return None;
     }
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);

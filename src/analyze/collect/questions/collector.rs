@@ -25,7 +25,7 @@ use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::analyze::plan::{DimensionSource, Questions};
 use crate::framework::corrections::ResponseRatios;
 use crate::ingest::MISSING_ID;
-use crate::simd::{count, widest};
+use crate::simd;
 use crate::stats::exact_sum::ExactSum;
 
 /// What one worker collects.
@@ -175,8 +175,11 @@ impl<'a> QuestionCollector<'a> {
             facts.loops.looping += u64::from(self.loops.at_end(asked.whole.token_id.len()));
             facts.loops.stuck += u64::from(self.loops.is_stuck(asked.whole.token_id.len()));
             let ids = asked.trained.token_id;
-            let known = widest(|| count(ids.len(), |t| ids[t] != MISSING_ID));
-            facts.loops.tokens += known;
+            let known = match simd::all(ids, |id| id != MISSING_ID) {
+                true => ids.len(),
+                false => ids.iter().filter(|id| **id != MISSING_ID).count(),
+            };
+            facts.loops.tokens += known as u64;
             facts.loops.responses += u64::from(known > 0);
         }
         let compares = [asked.trained.logprob_rollout, asked.trained.logprob_ref];

@@ -53,8 +53,7 @@ impl Deciles {
         self.add_states(response, ends);
         let k3 = &response.k3;
         let logged = if k3.complete { k3.values } else { &[] };
-        // Where nothing is pushed there is nothing to add up.
-        let energies = if response.sums.energy() != 0.0 { &response.facts.energy[..] } else { &[] };
+        let energies = &response.facts.energy[..];
         let (energy, logged) = widest(Sums { ends, energy: energies, k3: logged });
         let replicate = &mut self.replicates[response.replicate];
         for (decile, tally) in self.tallies.iter_mut().enumerate() {

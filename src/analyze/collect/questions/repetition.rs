@@ -57,12 +57,14 @@ pub struct Loops {
     padded: Vec<i32>,
     /// Where the last run of each period ended.
     followed: [usize; LONGEST_PERIOD + 1],
+    /// Whether any was followed: few responses have one.
+    has_followed: bool,
 }
 
 impl Default for Loops {
     fn default() -> Self {
         let padded = vec![MISSING_ID; LONGEST_PERIOD];
-        Self { repeated: Vec::new(), padded, followed: [0; LONGEST_PERIOD + 1] }
+        Self { repeated: Vec::new(), padded, followed: [0; LONGEST_PERIOD + 1], has_followed: false }
     }
 }
 
@@ -76,7 +78,9 @@ impl Loops {
         self.padded.truncate(LONGEST_PERIOD);
         self.padded.extend_from_slice(ids);
         self.padded.extend(NO_TOKENS);
-        self.followed = [0; LONGEST_PERIOD + 1];
+        if std::mem::take(&mut self.has_followed) {
+            self.followed = [0; LONGEST_PERIOD + 1];
+        }
         widest(Finding { loops: self, ids });
         self.join();
     }
@@ -146,6 +150,7 @@ impl Loops {
         let before = (period..at).rev().take_while(same).count();
         let after = (at..ids.len()).take_while(same).count();
         self.followed[period] = at + after;
+        self.has_followed = true;
         if before + after >= (COPIES - 1) * period {
             self.repeated.push((at - before, at + after));
         }

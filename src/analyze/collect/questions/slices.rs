@@ -247,7 +247,7 @@ impl SlicedResponse<'_> {
             compared,
             entropy: simd::sum(&self.asked.trained.entropy[range.clone()]),
             probability: simd::sum(&facts.probability[range.clone()]),
-            energy: simd::sum(&facts.energy[range]),
+            energy: simd::sum(facts.energy.get(range).unwrap_or_default()),
             k3,
         }
     }

@@ -12,9 +12,9 @@ pub struct TokenFacts {
     asked: AskedFacts,
     /// p.
     pub probability: Vec<f64>,
-    /// w, where asked for.
+    /// w, where asked for; empty where no token has any.
     pub weight: Vec<f64>,
-    /// ‖g‖².
+    /// ‖g‖²; empty where no token has any.
     pub energy: Vec<f64>,
     /// Whether clipping cuts the token; up to the last that it does.
     clipped: Vec<bool>,
@@ -49,20 +49,29 @@ impl TokenFacts {
         self.probability.extend_from_slice(&framework.probability[..n]);
         // Gradients are not computed there: the block holds old ones.
         let has_gradients = sign != BlockSign::Uniform(Sign::Zero);
-        match has_gradients {
-            true => self.energy.extend_from_slice(&framework.norm_sq[..n]),
-            false => self.energy.resize(before + n, 0.0),
-        }
-        match has_gradients {
-            true if self.asked.weights => self.weight.extend_from_slice(&framework.weight[..n]),
-            false if self.asked.weights => self.weight.resize(before + n, 0.0),
-            _ => {}
+        let add = |all: &mut Vec<f64>, found: &[f64]| match has_gradients {
+            true => {
+                all.resize(before, 0.0);
+                all.extend_from_slice(&found[..n]);
+            }
+            false if all.is_empty() => {}
+            false => all.resize(before + n, 0.0),
+        };
+        add(&mut self.energy, &framework.norm_sq);
+        if self.asked.weights {
+            add(&mut self.weight, &framework.weight);
         }
         let found = &framework.flags[..n];
         if has_gradients && found.iter().fold(0, |all, facts| all | facts) & flags::CLIPPED != 0 {
             self.clipped.resize(before, false);
             self.clipped.extend(found.iter().map(|facts| facts & flags::CLIPPED != 0));
         }
+    }
+
+    /// ‖g‖² of every token.
+    pub fn all_energies(&mut self) -> &[f64] {
+        self.energy.resize(self.probability.len(), 0.0);
+        &self.energy
     }
 
     /// How many tokens of `range` clipping cuts.

@@ -53,7 +53,7 @@ impl QuestionCollector<'_> {
         }
         let facts = self.steps.at(asked.step);
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
-        let energies = &self.facts.energy;
+        let energies = self.facts.all_energies();
         let (compared_energy, total_energy) = match &self.engine.tokens {
             None => (&energies[..self.engine.value.len()], energy),
             Some(known) => {
