@@ -1,17 +1,23 @@
 //! What one worker collects.
 
+mod keeping;
+mod picked;
 mod rare;
 mod response;
 mod rises;
+mod room;
 mod signing;
+mod tokens;
 mod view;
+mod wave;
 
+use self::room::WaveRoom;
 use super::batches::BatchTable;
 use super::block::Block;
 use super::by_sign::BySign;
 use super::candidates::CandidateBuffer;
 use super::clusters::Clusters;
-use super::columns::{Columns, PickedColumns};
+use super::columns::Columns;
 use super::gates::Gates;
 use super::groups::GroupTable;
 use super::plane;
@@ -45,8 +51,7 @@ pub struct Collector<'a> {
     pub(super) clusters: Option<Clusters>,
     pub(super) questions: QuestionCollector<'a>,
     block: Box<Block>,
-    picks: Vec<u32>,
-    picked: PickedColumns,
+    room: WaveRoom,
     keeps: bool,
     /// Whether every token of the present batch has all values.
     complete: bool,
@@ -77,8 +82,7 @@ impl<'a> Collector<'a> {
             clusters: plan.sums_by_group().then(Clusters::default),
             questions: QuestionCollector::new(&plan.questions, &gates.questions),
             block: Box::default(),
-            picks: Vec::new(),
-            picked: PickedColumns::default(),
+            room: WaveRoom::default(),
             keeps: true,
             complete: false,
             unit: None,
@@ -118,9 +122,7 @@ impl Sink for Collector<'_> {
             columns.advantage = if self.plan.stand_in.advantage { &stand_in } else { columns.advantage };
         }
         self.complete = columns.is_complete(batch.token_count());
-        for i in 0..batch.len() {
-            self.add_response(batch, &columns, i)?;
-        }
+        self.add_responses(batch, &columns)?;
         self.batches.coarsen(self.gates.batches.level());
         self.questions.settle(self.gates.batches.level());
         self.settle_samples();
@@ -147,8 +149,7 @@ impl Collector<'_> {
     /// Gives back what is reused from response to response: after a large one every worker would keep
     /// as much as only one may hold.
     fn let_go(&mut self) {
-        self.picks = Vec::new();
-        self.picked = PickedColumns::default();
+        self.room = WaveRoom::default();
         self.questions.let_go();
     }
 }

@@ -7,6 +7,7 @@ use crate::analyze::collect::candidates::Candidate;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::peaks::PeakToken;
+use crate::analyze::collect::questions::OpenResponse;
 use crate::analyze::collect::questions::slice_keys::TokenPlace;
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::plan::Purpose;
@@ -29,6 +30,7 @@ impl Collector<'_> {
         whole: &Columns<'_>,
         first: usize,
         sign: BlockSign,
+        open: &mut OpenResponse,
     ) -> Result<f64> {
         let mut risk = 0.0;
         if matches!(sign, BlockSign::Uniform(Sign::Zero) | BlockSign::Mixed)
@@ -51,7 +53,7 @@ impl Collector<'_> {
         }
         for t in listed[..length].iter().map(|t| usize::from(*t)) {
             if self.plan.rare.is_rare(columns.logprob[t]) {
-                risk += self.add_rare_token(response, columns, whole, first, t)?;
+                risk += self.add_rare_token(response, columns, whole, (first, t), open)?;
             } else if columns.advantage[t] != 0.0 {
                 let token = self.sampled(response, columns, t);
                 self.common.push(token);
@@ -66,8 +68,8 @@ impl Collector<'_> {
         response: &Response<'_>,
         columns: &Columns<'_>,
         whole: &Columns<'_>,
-        first: usize,
-        t: usize,
+        (first, t): (usize, usize),
+        open: &mut OpenResponse,
     ) -> Result<f64> {
         let (logprob, advantage) = (columns.logprob[t], columns.advantage[t]);
         if advantage == 0.0 {
@@ -82,7 +84,7 @@ impl Collector<'_> {
         if !self.plan.rule.is_candidate(logprob, advantage) {
             return Ok(0.0);
         }
-        let candidate = self.candidate(response, columns, whole, first, t);
+        let candidate = self.candidate(response, columns, whole, (first, t), open);
         self.candidates.push(candidate)?;
         self.batches.tally(response.batch).candidate_entropies.push(columns.entropy[t]);
         Ok(spurious_risk(f64::from(logprob), f64::from(columns.entropy[t]), f64::from(advantage)))
@@ -159,12 +161,12 @@ impl Collector<'_> {
         response: &Response<'_>,
         columns: &Columns<'_>,
         whole: &Columns<'_>,
-        first: usize,
-        t: usize,
+        (first, t): (usize, usize),
+        open: &mut OpenResponse,
     ) -> Candidate {
         let token = response.token(first + t);
         let (source, index, step) = (response.source, response.index, response.key.step);
-        let facts = self.questions.candidate(TokenPlace { source, index, step, token }, first + t);
+        let facts = self.questions.candidate(TokenPlace { source, index, step, token }, first + t, open);
         let block = &self.block.framework;
         let range = response.source.range(response.index);
         let from = token.saturating_sub(self.plan.context);

@@ -3,6 +3,7 @@
 use super::Collector;
 use super::response::Response;
 use super::rises::Rises;
+use super::wave::InHand;
 use crate::analyze::collect::block::BlockSign;
 use crate::analyze::collect::clusters::{prompt_length, prompt_of};
 use crate::analyze::collect::columns::Columns;
@@ -85,21 +86,13 @@ impl Collector<'_> {
     }
 
     /// Adds a response whose blocks were added.
-    pub(super) fn sign_response(
-        &mut self,
-        response: &Response<'_>,
-        trained: &Columns<'_>,
-        whole: &Columns<'_>,
-        (sums, largest): (&ResponseSums, f32),
-    ) {
-        let energy = sums.energy();
-        let bounded = std::mem::take(&mut self.signs.bounded);
-        let signs = std::mem::take(&mut self.signs.seen);
+    pub(super) fn sign_response(&mut self, one: &InHand<'_>) {
+        let InHand { response, trained, whole, sums, .. } = one;
         if self.plan.questions.update {
-            self.signs.what_if.add(&bounded);
+            self.signs.what_if.add(&one.bounded);
         }
         let step = self.signs.step(response.key.step);
-        step.concentration.add_response(trained.len(), energy, sums.get(Quantity::SquaredEnergy));
+        step.concentration.add_response(trained.len(), sums.energy(), sums.get(Quantity::SquaredEnergy));
         step.largest_ratio = step.largest_ratio.max(f64::from(response.rise).exp());
         let order = self.order(response, trained);
         let known = without_fills(trained.logprob, trained.logprob_rollout, trained.turn);
@@ -113,7 +106,7 @@ impl Collector<'_> {
             id => group_hash(response.key.step, id),
         };
         if group.finish() <= self.signs.facts.cut() {
-            let fact = self.fact(response, (trained, whole), (sums, largest), (signs, group, order));
+            let fact = self.fact(response, (trained, whole), (sums, one.largest), (one.signs, group, order));
             self.signs.facts.push(fact);
         }
     }
@@ -228,7 +221,7 @@ impl Response<'_> {
     /// The id of the last token, where it has a probability and is the only one after the last trained one.
     fn left_out_end(&self, whole: &Columns<'_>) -> Option<i32> {
         let last = whole.len().checked_sub(1)?;
-        let is_next = self.picks.as_ref()?.last().is_some_and(|pick| *pick as usize + 1 == last);
+        let is_next = self.picks?.last().is_some_and(|pick| *pick as usize + 1 == last);
         let id = *whole.token_id.get(last).filter(|id| **id != MISSING_ID)?;
         (is_next && whole.logprob[last].is_finite()).then_some(id)
     }

@@ -16,14 +16,13 @@ use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
 use super::slices::{self, LoggedK3, SliceTable, SlicedResponse};
 use super::step_facts::{MeanTally, StepFacts};
-use super::token_facts::{AskedFacts, TokenFacts};
-use super::{Asked, QuestionGates};
+use super::token_facts::AskedFacts;
+use super::{Asked, OpenResponse, QuestionGates};
 use crate::analyze::collect::by_step::ByStep;
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::analyze::plan::{DimensionSource, Questions};
-use crate::framework::corrections::ResponseRatios;
 use crate::ingest::MISSING_ID;
 use crate::simd;
 use crate::stats::exact_sum::ExactSum;
@@ -44,13 +43,7 @@ pub struct QuestionCollector<'a> {
     level: u32,
     keeps: bool,
     /// Of the response that is being added.
-    facts: TokenFacts,
-    response: ResponseRatios,
-    replicate: u8,
-    engine_total: ResponseDifference,
     compared_energy: Vec<f64>,
-    candidates: Vec<u32>,
-    engine: TokenDifferences,
     update: TokenDifferences,
     other: TokenDifferences,
     spread: Vec<f64>,
@@ -77,13 +70,7 @@ impl<'a> QuestionCollector<'a> {
             siblings: SiblingStore::new(&gates.groups),
             level: 0,
             keeps: true,
-            facts: TokenFacts::default(),
-            response: ResponseRatios::default(),
-            replicate: 0,
-            engine_total: ResponseDifference::default(),
             compared_energy: Vec::new(),
-            candidates: Vec::new(),
-            engine: TokenDifferences::default(),
             update: TokenDifferences::default(),
             other: TokenDifferences::default(),
             spread: Vec::new(),
@@ -95,26 +82,23 @@ impl<'a> QuestionCollector<'a> {
     }
 
     /// Begins a response: its candidates need to know how far its sampler is.
-    pub fn begin(&mut self, asked: &Asked<'_>) {
+    pub fn begin(&self, asked: &Asked<'_>, open: &mut OpenResponse) {
         let weights = self.plan.groups && self.plan.ids && self.siblings.takes(asked);
-        self.facts.begin(AskedFacts { any: weights || self.plan.reports, weights });
-        self.candidates.clear();
-        self.replicate = replicate_of(asked.cluster);
+        open.facts.begin(AskedFacts { any: weights || self.plan.reports, weights });
+        open.candidates.clear();
+        open.replicate = replicate_of(asked.cluster);
         let Columns { logprob, logprob_rollout, .. } = *asked.trained;
-        if logprob_rollout.is_empty() && self.engine.value.is_empty() {
+        if logprob_rollout.is_empty() && open.engine.value.is_empty() {
             return;
         }
-        self.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
-        self.engine_total = ResponseDifference::of(&self.engine);
-        self.response = self.engine_total.ratios();
+        open.engine.fill(if logprob_rollout.is_empty() { &[] } else { logprob }, logprob_rollout);
+        open.engine_total = ResponseDifference::of(&open.engine);
+        open.ratios = open.engine_total.ratios();
     }
 
     /// Gives back the memory of the last response.
     pub fn let_go(&mut self) {
-        self.facts = TokenFacts::default();
         self.compared_energy = Vec::new();
-        self.candidates = Vec::new();
-        self.engine = TokenDifferences::default();
         self.update = TokenDifferences::default();
         self.other = TokenDifferences::default();
         self.spread = Vec::new();
@@ -123,27 +107,17 @@ impl<'a> QuestionCollector<'a> {
         self.loops = Loops::default();
     }
 
-    /// The engine difference of the response.
-    pub fn engine_difference(&self) -> &ResponseDifference {
-        &self.engine_total
-    }
-
-    /// What the framework found for its tokens: block after block is added.
-    pub fn facts(&mut self) -> &mut TokenFacts {
-        &mut self.facts
-    }
-
     /// Notes that trained token `t`, at `place`, is a candidate; what to keep of it.
-    pub fn candidate(&mut self, place: TokenPlace<'_>, t: usize) -> CandidateFacts {
-        self.candidates.push(place.token as u32);
-        let at = match &self.engine.tokens {
+    pub fn candidate(&self, place: TokenPlace<'_>, t: usize, open: &mut OpenResponse) -> CandidateFacts {
+        open.candidates.push(place.token as u32);
+        let at = match &open.engine.tokens {
             None => Some(t),
             Some(known) => known.binary_search(&(t as u32)).ok(),
         };
         CandidateFacts {
-            engine: at.and_then(|at| self.engine.value.get(at)).copied().unwrap_or(f64::NAN),
-            response: self.response,
-            replicate: self.replicate,
+            engine: at.and_then(|at| open.engine.value.get(at)).copied().unwrap_or(f64::NAN),
+            response: open.ratios,
+            replicate: open.replicate,
             slices: self
                 .plan
                 .dimensions
@@ -154,7 +128,7 @@ impl<'a> QuestionCollector<'a> {
     }
 
     /// Ends the response, whose sums are given.
-    pub fn end(&mut self, asked: &Asked<'_>, sums: &ResponseSums) {
+    pub fn end(&mut self, asked: &Asked<'_>, sums: &ResponseSums, open: &mut OpenResponse) {
         let plan = self.plan;
         let (energy, entropy) = (sums.energy(), sums.get(Quantity::Entropy));
         let facts = self.steps.at(asked.step);
@@ -190,7 +164,7 @@ impl<'a> QuestionCollector<'a> {
             self.places.fill(asked);
         }
         if plan.engine || plan.update {
-            self.add_differences(asked, energy);
+            self.add_differences(asked, energy, open);
         }
         if plan.reference && !asked.trained.logprob_ref.is_empty() {
             self.other.fill(asked.trained.logprob_ref, asked.trained.logprob);
@@ -201,27 +175,27 @@ impl<'a> QuestionCollector<'a> {
             }
         }
         if plan.reports {
-            self.add_slices(asked, sums);
+            self.add_slices(asked, sums, open);
         }
         if plan.groups && plan.ids {
-            self.siblings.add(plan, asked, &self.facts, &self.candidates);
+            self.siblings.add(plan, asked, &open.facts, &open.candidates);
         }
     }
 
-    fn add_slices(&mut self, asked: &Asked<'_>, sums: &ResponseSums) {
-        let k3 = match &self.engine.tokens {
-            None => &self.engine.k3[..self.engine.value.len()],
+    fn add_slices(&mut self, asked: &Asked<'_>, sums: &ResponseSums, open: &OpenResponse) {
+        let k3 = match &open.engine.tokens {
+            None => &open.engine.k3[..open.engine.value.len()],
             Some(known) => {
                 self.spread.clear();
                 self.spread.resize(asked.trained.len(), f64::NAN);
-                known.iter().zip(&self.engine.k3).for_each(|(t, k3)| self.spread[*t as usize] = *k3);
+                known.iter().zip(&open.engine.k3).for_each(|(t, k3)| self.spread[*t as usize] = *k3);
                 &self.spread
             }
         };
-        let all = (self.engine_total.k3, self.engine_total.tokens);
-        let k3 = LoggedK3 { values: k3, complete: self.engine.tokens.is_none(), all };
-        let replicate = usize::from(self.replicate);
-        let response = SlicedResponse { asked, facts: &self.facts, sums, k3, replicate };
+        let all = (open.engine_total.k3, open.engine_total.tokens);
+        let k3 = LoggedK3 { values: k3, complete: open.engine.tokens.is_none(), all };
+        let replicate = usize::from(open.replicate);
+        let response = SlicedResponse { asked, facts: &open.facts, sums, k3, replicate };
         let whole = OnceCell::new();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
             match dimension.source {

@@ -13,6 +13,7 @@ mod difference_bins;
 pub mod difference_sums;
 mod difference_terms;
 mod kept_differences;
+mod open_response;
 mod perplexity;
 mod places;
 pub mod ratio_histogram;
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::asked::Asked;
 pub use self::collector::QuestionCollector;
+pub use self::open_response::OpenResponse;
 
 use self::breakdown::Breakdown;
 use self::clipped_tokens::{ClippedTokens, TokensById};

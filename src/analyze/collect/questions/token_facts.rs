@@ -80,3 +80,32 @@ impl TokenFacts {
         found.map_or(0, |found| found.iter().map(|clipped| u64::from(*clipped)).sum())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_without_gradients_are_filled_up() {
+        let mut block = Block::default();
+        // What a block holds of an earlier one must not be taken for its own.
+        block.framework.norm_sq.fill(2.0);
+        block.framework.weight.fill(-3.0);
+        block.framework.flags.fill(flags::CLIPPED);
+        let (zero, some) = (BlockSign::Uniform(Sign::Zero), BlockSign::Mixed);
+        let facts = |blocks: &[(usize, BlockSign)]| {
+            let mut facts = TokenFacts::default();
+            facts.begin(AskedFacts { any: true, weights: true });
+            blocks.iter().for_each(|(n, sign)| facts.extend(&block, *n, *sign));
+            facts
+        };
+        let mut found = facts(&[(2, zero), (3, some), (1, zero)]);
+        assert_eq!(found.energy, [0.0, 0.0, 2.0, 2.0, 2.0, 0.0]);
+        assert_eq!(found.weight, [0.0, 0.0, -3.0, -3.0, -3.0, 0.0]);
+        assert_eq!([found.clipped(0..2), found.clipped(1..4), found.clipped(4..6)], [0, 2, 1]);
+        assert_eq!((found.probability.len(), found.all_energies().len()), (6, 6));
+        let mut none = facts(&[(2, zero), (1, zero)]);
+        assert!(none.energy.is_empty() && none.weight.is_empty());
+        assert_eq!((none.clipped(0..3), none.all_energies()), (0, &[0.0; 3][..]));
+    }
+}

@@ -120,6 +120,11 @@ impl Signs {
         self.steps.at(step)
     }
 
+    /// What bounds leave of the response whose blocks were added, and which signs of A it has.
+    pub fn take_response(&mut self) -> (Bounded, [bool; 2]) {
+        (std::mem::take(&mut self.bounded), std::mem::take(&mut self.seen))
+    }
+
     /// Whether `more` energies may be kept one by one.
     pub fn keeps(&self, gates: &SignGates, more: usize) -> bool {
         !self.forgot && gates.kept.admit(more)

@@ -5,16 +5,16 @@ use std::cell::OnceCell;
 
 use super::QuestionCollector;
 use crate::analyze::collect::columns::Columns;
-use crate::analyze::collect::questions::Asked;
 use crate::analyze::collect::questions::clipped_tokens::{ClippedTokens, Corners};
 use crate::analyze::collect::questions::corrections::{CorrectedResponse, CorrectionTally};
 use crate::analyze::collect::questions::difference::{ResponseDifference, TokenDifferences};
+use crate::analyze::collect::questions::{Asked, OpenResponse};
 use crate::framework::token::ClipRange;
 use crate::ingest::Column;
 
 impl QuestionCollector<'_> {
     /// Adds those of a response with a gradient energy of `energy`.
-    pub(super) fn add_differences(&mut self, asked: &Asked<'_>, energy: f64) {
+    pub(super) fn add_differences(&mut self, asked: &Asked<'_>, energy: f64, open: &mut OpenResponse) {
         let Columns { logprob, logprob_rollout, logprob_new, .. } = *asked.trained;
         let keeps = self.keeps && self.gates.differences.admit(logprob.len());
         let facts = self.steps.at(asked.step);
@@ -23,9 +23,9 @@ impl QuestionCollector<'_> {
             let version = versions.and_then(|versions| versions[asked.index]);
             let tally = facts.engine_of(version);
             tally.kept.coarsen(self.level);
-            tally.add(&self.engine_total, &self.engine, keeps);
-            facts.perplexity.add(logprob, logprob_rollout, &self.engine);
-            self.add_corrections(asked, energy);
+            tally.add(&open.engine_total, &open.engine, keeps);
+            facts.perplexity.add(logprob, logprob_rollout, &open.engine);
+            self.add_corrections(asked, energy, open);
         }
         let facts = self.steps.at(asked.step);
         if !logprob_new.is_empty() {
@@ -47,15 +47,15 @@ impl QuestionCollector<'_> {
         }
     }
 
-    fn add_corrections(&mut self, asked: &Asked<'_>, energy: f64) {
+    fn add_corrections(&mut self, asked: &Asked<'_>, energy: f64, open: &mut OpenResponse) {
         if !self.plan.reports {
             return;
         }
         let facts = self.steps.at(asked.step);
         facts.corrections.resize_with(self.plan.corrections.len(), CorrectionTally::default);
-        let energies = self.facts.all_energies();
-        let (compared_energy, total_energy) = match &self.engine.tokens {
-            None => (&energies[..self.engine.value.len()], energy),
+        let energies = open.facts.all_energies();
+        let (compared_energy, total_energy) = match &open.engine.tokens {
+            None => (&energies[..open.engine.value.len()], energy),
             Some(known) => {
                 self.compared_energy.clear();
                 self.compared_energy.extend(known.iter().map(|t| energies[*t as usize]));
@@ -63,11 +63,11 @@ impl QuestionCollector<'_> {
             }
         };
         let corrected = CorrectedResponse {
-            ratios: &self.response,
-            ratio: &self.engine.ratio,
+            ratios: &open.ratios,
+            ratio: &open.engine.ratio,
             energy: compared_energy,
             total_energy,
-            range: self.engine_total.ratio_range(),
+            range: open.engine_total.ratio_range(),
             untouched: OnceCell::new(),
         };
         let ids = asked.trained.token_id;
@@ -75,17 +75,17 @@ impl QuestionCollector<'_> {
         for ((tally, by_id), rule) in tallies.zip(&self.plan.corrections) {
             let changed = tally.add(rule, &corrected);
             if changed > 0 && !rule.is_of_responses() && !ids.is_empty() {
-                for (i, ratio) in self.engine.ratio.iter().enumerate() {
-                    let id = ids[self.engine.token(i)];
-                    if id >= 0 && !rule.weight(*ratio, &self.response).1 {
+                for (i, ratio) in open.engine.ratio.iter().enumerate() {
+                    let id = ids[open.engine.token(i)];
+                    if id >= 0 && !rule.weight(*ratio, &open.ratios).1 {
                         by_id.add(id, 1);
                     }
                 }
             }
         }
         facts.compared_energy.add(corrected.total_energy);
-        self.ratios.add(&self.engine.value, compared_energy, &mut self.ratio_sums);
-        self.engine_breakdown.add(asked, &self.engine, &self.bins, &self.places);
+        self.ratios.add(&open.engine.value, compared_energy, &mut self.ratio_sums);
+        self.engine_breakdown.add(asked, &open.engine, &self.bins, &self.places);
     }
 }
 
