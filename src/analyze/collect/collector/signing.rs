@@ -16,7 +16,7 @@ use crate::analyze::collect::signs::gaps::GapSums;
 use crate::analyze::collect::signs::opening::{OPENING, Opening};
 use crate::analyze::collect::signs::probe::Probe;
 use crate::analyze::collect::signs::response_facts::ResponseFact;
-use crate::analyze::collect::signs::what_if::RatioBound;
+use crate::analyze::collect::signs::what_if::{Bounded, RatioBound};
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
 use crate::ingest::{Column, Id, MISSING_ID, Mixer};
 use crate::simd::{self, widest};
@@ -28,14 +28,13 @@ impl Collector<'_> {
     /// Adds a block of tokens, some of which have an advantage.
     pub(super) fn sign_block(
         &mut self,
-        response: &Response<'_>,
+        one: &mut InHand<'_>,
         columns: &Columns<'_>,
-        whole: &Columns<'_>,
         first: usize,
         sign: BlockSign,
     ) {
-        let n = columns.len();
-        let seen = &mut self.signs.seen;
+        let (n, step) = (columns.len(), one.response.key.step);
+        let seen = &mut one.signs;
         match sign {
             BlockSign::Uniform(Sign::Positive) => seen[0] = true,
             BlockSign::Uniform(Sign::Negative) => seen[1] = true,
@@ -47,15 +46,14 @@ impl Collector<'_> {
         let largest = self.block.largest_energy;
         let keeps = self.signs.keeps(&self.gates.signs, n);
         let energies = &self.block.framework.norm_sq[..n];
-        let step = self.signs.step(response.key.step);
-        step.concentration.add_block(energies, largest, keeps);
+        self.signs.step(step).concentration.add_block(energies, largest, keeps);
         if self.plan.questions.update {
-            self.weigh_ratios(response.key.step, columns);
+            self.weigh_ratios(step, columns, &mut one.bounded);
         }
         if largest >= self.signs.drivers.threshold() {
             for t in 0..n {
                 if self.block.framework.norm_sq[t] >= self.signs.drivers.threshold() {
-                    let driver = self.driver(response, columns, whole, first, t);
+                    let driver = self.driver(&one.response, columns, &one.whole, first, t);
                     self.signs.drivers.add(driver);
                 }
             }
@@ -64,19 +62,19 @@ impl Collector<'_> {
 
     /// What bounds on the ratio leave of a block, and what the open corner carries. No bound touches tokens
     /// without a ratio, be it that the file has none or that the value is missing.
-    fn weigh_ratios(&mut self, step: i64, columns: &Columns<'_>) {
+    fn weigh_ratios(&mut self, step: i64, columns: &Columns<'_>, bounded: &mut Bounded) {
         let n = columns.len();
         let (_, most) = widest(Rises(columns.logprob_new, columns.logprob));
         if f64::from(most) <= RatioBound::LEAST.ln() {
             let [energy, squares] = self.block.energies;
-            self.signs.bounded.add_untouched(energy, squares);
+            bounded.add_untouched(energy, squares);
             return;
         }
         let energies = &self.block.framework.norm_sq[..n];
         for (t, (new, old)) in columns.logprob_new.iter().zip(columns.logprob).enumerate() {
             let ratio = (f64::from(*new) - f64::from(*old)).exp();
             let (energy, advantage) = (energies[t], columns.advantage[t]);
-            self.signs.bounded.add(energy, if ratio.is_nan() { 1.0 } else { ratio }, advantage);
+            bounded.add(energy, if ratio.is_nan() { 1.0 } else { ratio }, advantage);
             if ratio > FAR_RATIO && advantage < 0.0 && energy > 0.0 {
                 let far = &mut self.signs.step(step).far;
                 far.tokens += 1;

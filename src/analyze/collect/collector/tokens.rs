@@ -18,36 +18,30 @@ impl Collector<'_> {
     pub(super) fn add_tokens(&mut self, one: &mut InHand<'_>, open: &mut OpenResponse) -> Result<()> {
         self.count_response(one);
         self.questions.begin(&one.asked(), open);
-        let InHand { response, trained, whole, .. } = one;
+        let trained = one.trained;
         let mut first = 0;
         while first < trained.len() {
             let end = trained.len().min(first + BLOCK);
-            let part;
-            let columns = if end - first == trained.len() {
-                &*trained
-            } else {
-                part = trained.slice(first..end);
-                &part
-            };
-            let sign = self.add_block(response, columns, first, &mut one.sums);
+            let columns = &if end - first == trained.len() { trained } else { trained.slice(first..end) };
+            let sign = self.add_block(&one.response, columns, first, &mut one.sums);
             open.facts.extend(&self.block, columns.len(), sign);
             if let Some(clusters) = &mut self.clusters {
                 clusters.add_block(&self.block, columns, sign);
             }
             if sign != BlockSign::Uniform(Sign::Zero) {
                 one.largest = one.largest.max(self.block.largest_advantage);
-                self.sign_block(response, columns, whole, first, sign);
+                self.sign_block(one, columns, first, sign);
             }
-            one.risk += self.add_rare(response, columns, whole, first, sign, open)?;
+            one.risk += self.add_rare(&one.response, columns, &one.whole, first, sign, open)?;
             if self.rare.is_crowded() || self.common.is_crowded() || self.idle.is_crowded() {
                 self.settle_samples();
             }
             first = end;
         }
-        (one.bounded, one.signs) = self.signs.take_response();
+        let response = &one.response;
         let tally = self.batches.tally(response.batch);
         if !trained.logprob_rollout.is_empty() {
-            mismatch::add(open.engine_difference(), trained, tally, &mut one.sums);
+            mismatch::add(open.engine_difference(), &trained, tally, &mut one.sums);
         }
         tally.add_sums(&one.sums);
         if let Some(clusters) = &mut self.clusters {

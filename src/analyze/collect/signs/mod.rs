@@ -24,7 +24,7 @@ use self::concentration::Concentration;
 use self::drivers::Drivers;
 use self::probe::Probe;
 use self::response_facts::{ResponseFact, ResponseFacts};
-use self::what_if::{Bounded, WhatIf};
+use self::what_if::WhatIf;
 use super::by_step::ByStep;
 use super::kept_entropies::{KeptCount, KeptGate};
 use super::kept_sample::KeptSample;
@@ -103,10 +103,6 @@ pub struct Signs {
     pub drivers: Drivers,
     /// Energy under bounds on the ratio.
     pub what_if: WhatIf,
-    /// Energy of the present response under these.
-    pub bounded: Bounded,
-    /// Whether the present response has A > 0, and whether A < 0.
-    pub seen: [bool; 2],
     /// Responses.
     pub facts: SampleBuffer<ResponseFact>,
     /// Responses looked at token by token.
@@ -118,11 +114,6 @@ impl Signs {
     /// The tally of a step.
     pub fn step(&mut self, step: i64) -> &mut StepSigns {
         self.steps.at(step)
-    }
-
-    /// What bounds leave of the response whose blocks were added, and which signs of A it has.
-    pub fn take_response(&mut self) -> (Bounded, [bool; 2]) {
-        (std::mem::take(&mut self.bounded), std::mem::take(&mut self.seen))
     }
 
     /// Whether `more` energies may be kept one by one.
