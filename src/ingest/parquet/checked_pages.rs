@@ -13,10 +13,13 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::budget::{Budget, ColumnTexts};
+use super::byte_room::{ByteRoom, ColumnRooms};
 use super::inflate;
+use super::levels::{RowLengths, walk};
 use super::page_header::PageHeader;
 use super::run_length::{HybridRuns, bad};
 use super::text_bytes::TextPage;
+use super::unpack_page;
 use super::window::Window;
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
@@ -29,8 +32,10 @@ pub struct CheckedPages {
     window: Arc<Window>,
     descriptor: ColumnDescPtr,
     codec: Compression,
+    room: ByteRoom,
     budget: Budget,
-    /// Where the next page starts, and where the chunk ends.
+    /// Where the page that was read last starts, where the next one does, and where the chunk ends.
+    page_at: u64,
     at: u64,
     end: u64,
     taken: u64,
@@ -50,26 +55,36 @@ struct Left {
 }
 
 impl CheckedPages {
-    /// The pages of `chunk`, which has `rows` rows.
+    /// The pages of `chunk`, which has `rows` rows, read through `rooms`.
     pub fn open(
         file: &Arc<dyn Ranges>,
         chunk: &ColumnChunkMetaData,
         rows: usize,
         budget: &Budget,
+        rooms: ColumnRooms,
     ) -> Result<Self> {
         let (start, length) = decoding(|| bad("no place in the file"), || Ok(chunk.byte_range()))?;
         let end = start.checked_add(length).ok_or_else(|| bad("no place in the file"))?;
-        let window = Arc::new(Window::new(file.clone(), end));
-        let inner = SerializedPageReader::new(window.clone(), chunk, rows, None)?;
+        let window = Arc::new(Window::new(file.clone(), end, rooms.file));
+        let codec = chunk.compression();
+        let inner = match unpack_page::is_ours(codec) {
+            true => {
+                let packed = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED);
+                SerializedPageReader::new(window.clone(), &packed.build()?, rows, None)?
+            }
+            false => SerializedPageReader::new(window.clone(), chunk, rows, None)?,
+        };
         let rows = RowLengths::new(budget.batch_rows());
         let left = Left { values: chunk.num_values(), known: true };
-        let (descriptor, codec) = (chunk.column_descr_ptr(), chunk.compression());
+        let descriptor = chunk.column_descr_ptr();
         Ok(Self {
             inner,
             window,
             descriptor,
             codec,
+            room: rooms.page,
             budget: budget.clone(),
+            page_at: start,
             at: start,
             end,
             taken: 0,
@@ -86,11 +101,17 @@ impl CheckedPages {
         self
     }
 
+    /// Leaves the rooms to the next chunk of the column.
+    pub fn leave_rooms(&mut self) -> ColumnRooms {
+        ColumnRooms { file: self.window.leave_room(), page: std::mem::take(&mut self.room) }
+    }
+
     /// The header of the next page; `None` behind the last.
     fn next_header(&mut self) -> Result<Option<PageHeader>> {
         while self.at < self.end {
             let (header, size) = PageHeader::read(self.window.get_read(self.at)?.get_ref())?;
             let next = self.at.checked_add(size as u64).and_then(|at| at.checked_add(header.compressed));
+            self.page_at = self.at;
             self.at = next.filter(|at| *at <= self.end).ok_or_else(|| bad("more bytes than its column"))?;
             if header.is_index() {
                 continue;
@@ -216,55 +237,6 @@ impl CheckedPages {
     }
 }
 
-/// Reads `values` levels of at most `most`.
-fn walk(levels: Bytes, most: i16, values: usize, each: &mut dyn FnMut(u32, usize)) -> Result<()> {
-    let most = u32::try_from(most).map_err(|_| bad("levels that cannot be"))?;
-    let mut runs = HybridRuns::new(levels, u32::BITS - most.leading_zeros())?;
-    let mut left = values;
-    while left > 0 {
-        let run = runs.next_run()?;
-        if run.value > most {
-            return Err(bad("a level above its maximum"));
-        }
-        let count = run.len.min(left);
-        each(run.value, count);
-        left -= count;
-    }
-    Ok(())
-}
-
-/// The most values that one row, or the rows of one batch, have.
-struct RowLengths {
-    batch_rows: u64,
-    open: u64,
-    batch: u64,
-    rows_in_batch: u64,
-    largest: u64,
-}
-
-impl RowLengths {
-    fn new(batch_rows: u64) -> Self {
-        Self { batch_rows, open: 0, batch: 0, rows_in_batch: 0, largest: 0 }
-    }
-
-    fn add(&mut self, starts: bool, values: u64) {
-        if starts {
-            // Several rows of one value each.
-            self.rows_in_batch += values;
-            if self.rows_in_batch > self.batch_rows {
-                self.rows_in_batch = 1;
-                self.batch = 0;
-            }
-            self.batch += values.min(self.batch_rows.max(1));
-            self.open = 1;
-        } else {
-            self.open += values;
-            self.batch += values;
-        }
-        self.largest = self.largest.max(self.open).max(self.batch);
-    }
-}
-
 impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let header = self.next_header()?;
@@ -278,10 +250,19 @@ impl PageReader for CheckedPages {
                 let packed = self.window.get_bytes(self.at - header.compressed + part.start, length)?;
                 inflate::check(self.codec, packed, announced, self.budget.limits().pages())?;
             }
+            self.window.open(self.page_at..self.at)?;
         }
         let failed = || bad("bytes that the decoder fails on");
-        let page = decoding(failed, || self.inner.get_next_page())?;
         let size = header.filter(|_| self.codec != Compression::UNCOMPRESSED).map(|h| h.uncompressed);
+        let page = decoding(failed, || {
+            let page = self.inner.get_next_page()?;
+            match (page, size) {
+                (Some(page), Some(size)) if unpack_page::is_ours(self.codec) => {
+                    unpack_page::unpack(page, size, &mut self.room).map(Some)
+                }
+                (page, _) => Ok(page),
+            }
+        })?;
         match &page {
             Some(page) if size.is_some_and(|size| size != page.buffer().len() as u64) => {
                 return Err(bad("another size than its header announces"));

@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnDescPtr;
 use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::parquet::budget::Budget;
+use crate::ingest::parquet::byte_room::ColumnRooms;
 use crate::ingest::parquet::checked_pages::CheckedPages;
 use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
 use crate::ingest::parquet::run_length::bad;
@@ -117,7 +118,13 @@ where
         let source = &mut self.source;
         while self.left == 0 {
             let (chunk, rows) = source.chunks.pop_front().ok_or_else(too_few)?;
-            let pages = Box::new(CheckedPages::open(&source.file, &chunk, rows, &source.budget)?);
+            let pages = Box::new(CheckedPages::open(
+                &source.file,
+                &chunk,
+                rows,
+                &source.budget,
+                ColumnRooms::default(),
+            )?);
             self.reader = Some(ColumnReaderImpl::new(source.descriptor.clone(), pages));
             self.left = rows;
         }

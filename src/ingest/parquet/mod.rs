@@ -2,11 +2,13 @@
 
 mod batches;
 pub mod budget;
+mod byte_room;
 pub mod checked_pages;
 mod definitions;
 mod delta_lengths;
 mod footer;
 mod inflate;
+mod levels;
 pub mod list_column;
 pub mod number_column;
 mod page_header;
@@ -17,4 +19,5 @@ mod shapes;
 mod stated;
 mod text_bytes;
 mod thrift;
+mod unpack_page;
 mod window;

@@ -83,6 +83,7 @@ where
 
     fn next_page(&mut self) -> Result<()> {
         let width = size_of::<A::Native>();
+        self.page = None;
         match self.pages.next()? {
             Next::Chunk => self.dictionary = Bytes::new(),
             Next::Page(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {

@@ -10,6 +10,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
 use super::budget::{Budget, ColumnTexts};
+use super::byte_room::ColumnRooms;
 use super::checked_pages::CheckedPages;
 use crate::ingest::files::ranges::Ranges;
 
@@ -71,7 +72,7 @@ impl Iterator for Column {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (chunk, rows) = self.chunks.pop_front()?;
-        let pages = CheckedPages::open(&self.file, &chunk, rows, &self.budget);
+        let pages = CheckedPages::open(&self.file, &chunk, rows, &self.budget, ColumnRooms::default());
         Some(pages.map(|pages| Box::new(pages.with_texts(&self.texts)) as Box<dyn PageReader>))
     }
 }

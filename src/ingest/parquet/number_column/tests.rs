@@ -7,7 +7,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
-use parquet::basic::Encoding;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use proptest::prelude::*;
 
@@ -50,6 +50,7 @@ proptest! {
         (nullable, second, packed, split) in any::<(bool, bool, bool, bool)>(),
         (page, group, dictionary) in (1_usize..600, 50_usize..2000, 8_usize..4000),
         at_once in 1_usize..1500,
+        codec in prop::sample::select(vec![Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(ZstdLevel::default())]),
     ) {
         let value = |v: &Option<i32>| if nullable { *v } else { Some(v.unwrap_or(0)) };
         let rows: Vec<Option<i32>> =
@@ -57,6 +58,7 @@ proptest! {
         let version = if second { WriterVersion::PARQUET_2_0 } else { WriterVersion::PARQUET_1_0 };
         let properties = || WriterProperties::builder()
             .set_writer_version(version)
+            .set_compression(codec)
             .set_dictionary_enabled(packed)
             .set_encoding(if split { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN })
             .set_data_page_row_count_limit(page)

@@ -33,15 +33,16 @@ impl ChunkPages {
         Self { file: groups.file.clone(), chunks, budget: groups.budget.clone(), open: None }
     }
 
-    /// The next chunk or page; an error behind the last.
+    /// The next chunk or page, which is to take the place of the last one: its memory is used again where nobody
+    /// looks at it. An error behind the last.
     pub fn next(&mut self) -> Result<Next> {
         if let Some(page) = self.open.as_mut().map(CheckedPages::get_next_page).transpose()?.flatten() {
             return Ok(Next::Page(page));
         }
-        self.open = None;
+        let rooms = self.open.take().map(|mut pages| pages.leave_rooms()).unwrap_or_default();
         let next = self.chunks.pop_front();
         let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
-        self.open = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget)?);
+        self.open = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget, rooms)?);
         Ok(Next::Chunk)
     }
 }

@@ -82,6 +82,7 @@ impl RunColumn {
     }
 
     fn next_page(&mut self) -> Result<()> {
+        self.page = None;
         match self.pages.next()? {
             Next::Chunk => self.dictionary.clear(),
             Next::Page(Page::DictionaryPage { buf, num_values, .. }) if self.dictionary.is_empty() => {

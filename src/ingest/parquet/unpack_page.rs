@@ -1,0 +1,128 @@
+//! Pages packed with zstd, unpacked into memory that is used again.
+
+use std::cell::RefCell;
+use std::io::Cursor;
+
+use bytes::Bytes;
+use parquet::basic::Compression;
+use parquet::column::page::Page;
+use parquet::errors::{ParquetError, Result};
+use zstd::bulk::Decompressor;
+
+use super::byte_room::ByteRoom;
+use super::run_length::bad;
+
+thread_local! {
+    /// Its tables are as large as a page: one for all columns of a worker stays in the cache.
+    static ZSTD: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Whether pages of this codec are unpacked here; the decoder does the others.
+pub fn is_ours(codec: Compression) -> bool {
+    matches!(codec, Compression::ZSTD(_))
+}
+
+/// The page with `size` bytes, of which its packed bytes hold all but the levels in front.
+pub fn unpack(page: Page, size: u64, room: &mut ByteRoom) -> Result<Page> {
+    let size = usize::try_from(size).map_err(|_| bad("no place in memory"))?;
+    let mut unpack = |packed: Bytes, levels: usize| -> Result<Bytes> {
+        fill(&packed, levels, size, room.emptied(size))?;
+        Ok(room.look())
+    };
+    Ok(match page {
+        Page::DictionaryPage { buf, num_values, encoding, is_sorted } => {
+            Page::DictionaryPage { buf: unpack(buf, 0)?, num_values, encoding, is_sorted }
+        }
+        Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, statistics } => {
+            let buf = unpack(buf, 0)?;
+            Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, statistics }
+        }
+        Page::DataPageV2 {
+            buf,
+            num_values,
+            encoding,
+            num_nulls,
+            num_rows,
+            def_levels_byte_len,
+            rep_levels_byte_len,
+            is_compressed: true,
+            statistics,
+        } => {
+            let levels = def_levels_byte_len as usize + rep_levels_byte_len as usize;
+            Page::DataPageV2 {
+                buf: unpack(buf, levels)?,
+                num_values,
+                encoding,
+                num_nulls,
+                num_rows,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                is_compressed: true,
+                statistics,
+            }
+        }
+        bare @ Page::DataPageV2 { is_compressed: false, .. } => bare,
+    })
+}
+
+/// Unpacks all but the first `levels` bytes, which stay as they are, to `size` bytes in all.
+fn fill(packed: &[u8], levels: usize, size: usize, into: &mut Vec<u8>) -> Result<()> {
+    let (levels, packed) = packed.split_at_checked(levels).ok_or_else(|| bad("levels that are cut off"))?;
+    into.extend_from_slice(levels);
+    // Nothing is packed where all values are null.
+    if size <= levels.len() {
+        return Ok(());
+    }
+    ZSTD.with_borrow_mut(|zstd| {
+        let zstd = match zstd {
+            Some(zstd) => zstd,
+            None => zstd.insert(Decompressor::new()?),
+        };
+        let mut cursor = Cursor::new(into);
+        cursor.set_position(levels.len() as u64);
+        zstd.decompress_to_buffer(packed, &mut cursor)?;
+        Ok::<_, std::io::Error>(())
+    })
+    .map_err(ParquetError::from)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use parquet::basic::Encoding;
+
+    fn page(levels: &[u8], packed: &[u8], is_compressed: bool) -> Page {
+        Page::DataPageV2 {
+            buf: Bytes::from([levels, packed].concat()),
+            num_values: 3,
+            encoding: Encoding::PLAIN,
+            num_nulls: 0,
+            num_rows: 3,
+            def_levels_byte_len: levels.len() as u32,
+            rep_levels_byte_len: 0,
+            is_compressed,
+            statistics: None,
+        }
+    }
+
+    #[test]
+    fn levels_in_front_are_not_packed() {
+        let (values, mut room) = ([5; 12], ByteRoom::default());
+        let packed = zstd::bulk::compress(&values, 1).unwrap();
+        let unpacked =
+            |page, size, room: &mut ByteRoom| unpack(page, size, room).map(|page| page.buffer().to_vec());
+        assert_eq!(
+            unpacked(page(&[1, 2], &packed, true), 14, &mut room).unwrap(),
+            [&[1, 2][..], &values].concat()
+        );
+        assert_eq!(
+            unpacked(page(&[1, 2], &values, false), 14, &mut room).unwrap(),
+            [&[1, 2][..], &values].concat()
+        );
+        // A page of nulls alone.
+        assert_eq!(unpacked(page(&[1, 2], &[], true), 2, &mut room).unwrap(), [1, 2]);
+        assert!(unpacked(page(&[], &values, true), 12, &mut room).is_err());
+        assert!(unpacked(page(&[], &packed, true), 11, &mut ByteRoom::default()).is_err());
+    }
+}
