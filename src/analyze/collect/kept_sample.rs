@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pieces::{Pieces, Place};
 use super::sample::{SampleBuffer, SampleGate, SampleLimits, Sampled, largest_hash};
 
 /// What a part of the run knows of a gate: hashes by leading zeros, exact from its level on.
@@ -50,8 +51,8 @@ impl Census {
 /// What a part of the run kept.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct KeptSample<T> {
-    /// In an order of their own after [`KeptSample::settle`].
-    pub tokens: Vec<T>,
+    /// In an order of their own, and in one piece, after [`KeptSample::settle`].
+    pub tokens: Pieces<T>,
     /// What decides how many are kept.
     pub census: Census,
 }
@@ -59,10 +60,11 @@ pub struct KeptSample<T> {
 impl<T: Sampled> KeptSample<T> {
     /// What all workers kept.
     pub fn gather(buffers: impl IntoIterator<Item = SampleBuffer<T>>, gate: &SampleGate) -> Self {
-        let mut buffers: Vec<SampleBuffer<T>> = buffers.into_iter().collect();
-        buffers.iter_mut().for_each(|buffer| buffer.drop_below(gate.level()));
-        let mut tokens = Vec::with_capacity(buffers.iter().map(SampleBuffer::len).sum());
-        buffers.into_iter().for_each(|buffer| buffer.pour(&mut tokens));
+        let mut tokens = Pieces::default();
+        for mut buffer in buffers {
+            buffer.drop_below(gate.level());
+            tokens.append(buffer.into_pieces());
+        }
         Self { tokens, census: Census::of(gate) }
     }
 
@@ -77,31 +79,18 @@ impl<T: Sampled> KeptSample<T> {
         if self.census.level() > other.census.level() {
             other.tokens.retain(|token| token.hash() <= cut);
         }
-        self.tokens.append(&mut other.tokens);
+        self.tokens.append(other.tokens);
     }
 
-    /// Puts them into the order of their content. The places are sorted, not the tokens: these are
-    /// large.
+    /// Puts them into the order of their content. The places are sorted, not the tokens: these are large, and each
+    /// moves once.
     pub fn settle(&mut self) {
-        let tokens = &self.tokens;
-        let mut order: Vec<(T::Leading, u32)> = (0..).zip(tokens).map(|(i, t)| (t.leading(), i)).collect();
-        order.sort_unstable_by(|(a, i), (b, j)| {
-            a.cmp(b).then_with(|| tokens[*i as usize].order(&tokens[*j as usize]))
-        });
-        let mut from: Vec<u32> = order.into_iter().map(|(_, i)| i).collect();
-        // Each takes the place of the one before it in a circle, until the circle is closed.
-        for start in 0..from.len() {
-            let mut at = start;
-            while from[at] as usize != at {
-                let next = from[at] as usize;
-                from[at] = at as u32;
-                if next == start {
-                    break;
-                }
-                self.tokens.swap(at, next);
-                at = next;
-            }
-        }
+        let tokens = &mut self.tokens;
+        let mut order: Vec<(T::Leading, Place)> = Vec::with_capacity(tokens.len());
+        order.extend(tokens.places().map(|(place, token)| (token.leading(), place)));
+        order.sort_unstable_by(|(a, i), (b, j)| a.cmp(b).then_with(|| tokens.at(*i).order(tokens.at(*j))));
+        let settled: Vec<T> = order.into_iter().map(|(_, place)| tokens.take(place)).collect();
+        *tokens = settled.into();
     }
 }
 

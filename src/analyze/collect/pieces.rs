@@ -13,6 +13,13 @@ const PIECE: usize = 32 << 10;
 #[derive(Clone, Debug)]
 pub struct Pieces<T>(Vec<Vec<T>>);
 
+/// Where one is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    piece: u32,
+    at: u32,
+}
+
 impl<T> Default for Pieces<T> {
     fn default() -> Self {
         Self(Vec::new())
@@ -82,15 +89,46 @@ impl<T> Pieces<T> {
         self.0.iter_mut().flatten()
     }
 
+    /// All, each with its place.
+    pub fn places(&self) -> impl Iterator<Item = (Place, &T)> {
+        (0..).zip(&self.0).flat_map(|(piece, values)| {
+            (0..).zip(values.iter()).map(move |(at, value)| (Place { piece, at }, value))
+        })
+    }
+
+    /// The one at a place.
+    #[inline]
+    pub fn at(&self, place: Place) -> &T {
+        &self.0[place.piece as usize][place.at as usize]
+    }
+
+    /// Takes the one at a place away and leaves nothing of worth there.
+    #[inline]
+    pub fn take(&mut self, place: Place) -> T
+    where
+        T: Default,
+    {
+        std::mem::take(&mut self.0[place.piece as usize][place.at as usize])
+    }
+
+    /// All as one list.
+    pub fn into_list(mut self) -> Vec<T> {
+        if self.0.len() == 1 {
+            return self.0.pop().unwrap_or_default();
+        }
+        let mut all = Vec::with_capacity(self.len());
+        self.pour(&mut all);
+        all
+    }
+
     /// Moves all into one list, behind what is there; each piece is given back before the next is moved.
-    pub fn pour(self, into: &mut Vec<T>) {
+    fn pour(self, into: &mut Vec<T>) {
         self.0.into_iter().for_each(|mut piece| into.append(&mut piece));
     }
 
     /// Sorts all.
     pub fn sort_by(&mut self, order: impl FnMut(&T, &T) -> std::cmp::Ordering) {
-        let mut all = Vec::with_capacity(self.len());
-        std::mem::take(self).pour(&mut all);
+        let mut all = std::mem::take(self).into_list();
         all.sort_unstable_by(order);
         *self = all.into();
     }

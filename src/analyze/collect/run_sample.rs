@@ -15,7 +15,7 @@ pub struct Sample {
 impl Sample {
     /// What was kept of the whole run, settled.
     pub fn new(kept: KeptSample<SampledToken>) -> Self {
-        Self { level: kept.census.level(), tokens: kept.tokens }
+        Self { level: kept.census.level(), tokens: kept.tokens.into_list() }
     }
 
     /// Whether it holds all tokens.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::pieces::Pieces;
 
 /// A token with what sweeps, rules and correlations need of it.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SampledToken {
     /// Hash of response and position.
     pub hash: u32,
@@ -84,7 +84,7 @@ impl SampledToken {
 }
 
 /// Something that is kept or not by a hash.
-pub trait Sampled {
+pub trait Sampled: Default {
     /// What most are told apart by.
     type Leading: Ord + Copy;
 
@@ -247,14 +247,9 @@ impl<T: Sampled> SampleBuffer<T> {
         }
     }
 
-    /// How many.
-    pub(super) fn len(&self) -> usize {
-        self.kept.len()
-    }
-
-    /// Moves all into one list, behind what is there.
-    pub(super) fn pour(self, into: &mut Vec<T>) {
-        self.kept.pour(into);
+    /// All of them.
+    pub(super) fn into_pieces(self) -> Pieces<T> {
+        self.kept
     }
 
     /// Changes what was kept; not its hashes.

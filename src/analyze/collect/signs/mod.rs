@@ -247,7 +247,7 @@ impl CollectedSigns {
             drivers: state.drivers,
             what_if: state.what_if,
             facts: ResponseFacts::new(state.facts),
-            probes: state.probes.tokens,
+            probes: state.probes.tokens.into_list(),
         }
     }
 }

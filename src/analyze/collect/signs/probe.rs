@@ -62,7 +62,7 @@ fn add(moments: &mut Moments, x: f64, y: f64) {
 }
 
 /// What one response says.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Probe {
     /// Hash of the response.
     pub hash: u32,

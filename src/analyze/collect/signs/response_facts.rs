@@ -28,7 +28,8 @@ pub struct ResponseFacts {
 impl ResponseFacts {
     /// What was kept of the whole run, settled.
     pub fn new(kept: KeptSample<ResponseFact>) -> Self {
-        let (mut responses, level) = (kept.tokens, kept.census.level());
+        let level = kept.census.level();
+        let mut responses = kept.tokens.into_list();
         let rounding = forget_rounding(&mut responses);
         let ages_are_steps = count_ages(&mut responses);
         let outliers = bound_outliers(&mut responses);

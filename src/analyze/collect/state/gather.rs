@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
 use super::{State, add_clusters, forget_too_many_entropies, numbers};
 use crate::analyze::collect::batches::{BatchTable, Batches};
 use crate::analyze::collect::by_sign::BySign;
@@ -45,15 +47,13 @@ impl State {
         let keys: BTreeSet<BatchKey> = counted.iter().flat_map(|(batches, _)| batches.keys()).collect();
         let level = level_for(keys.len());
         let kept = KeptCount::of(&gates.kept);
-        let (((batches, [rare, common, idle]), questions), (tables, (candidates, signs))) = rayon::join(
-            || {
-                let questions = QuestionCollector::gather(questions, &gates.questions, level);
-                (gather_batches(counted, gates, &kept), questions)
-            },
-            || {
-                let candidates = CandidateStore::gather(buffers, plan.limits.candidate_bytes);
-                (tables.merge(), (candidates, SignState::gather(signs, &gates.signs)))
-            },
+        let batches = || gather_batches(counted, gates, &kept);
+        let questions = || QuestionCollector::gather(questions, &gates.questions, level);
+        let candidates = || CandidateStore::gather(buffers, plan.limits.candidate_bytes);
+        let signs = || SignState::gather(signs, &gates.signs);
+        let (((batches, [rare, common, idle]), questions), ((tables, candidates), signs)) = rayon::join(
+            || rayon::join(batches, questions),
+            || rayon::join(|| (tables.merge(), candidates()), signs),
         );
         let Merged { groups, rewards, plane, vocabulary, views, clusters, placed } = tables;
         Self {
@@ -88,12 +88,12 @@ fn gather_batches(
     let (tables, mut samples): (Vec<BatchTable>, Vec<Samples>) = workers.into_iter().unzip();
     let keys: Vec<Vec<BatchKey>> = tables.iter().map(BatchTable::keys).collect();
     let mut batches = BatchTable::merge(tables);
-    for (samples, keys) in samples.iter_mut().zip(&keys) {
+    samples.par_iter_mut().zip(&keys).for_each(|(samples, keys)| {
         let numbers = numbers(&batches, keys);
         for sample in samples {
             sample.for_each(|token| token.batch = numbers[token.batch as usize]);
         }
-    }
+    });
     forget_too_many_entropies(kept, &mut batches);
     let mut of_kinds: [Vec<_>; 3] = Default::default();
     for samples in samples {

@@ -157,7 +157,7 @@ impl Part for State {
             (mine, [&mut self.rare, &mut self.common, &mut self.idle]),
             (theirs, [&mut rare, &mut common, &mut idle]),
         ] {
-            for token in samples.into_iter().flat_map(|sample| &mut sample.tokens) {
+            for token in samples.into_iter().flat_map(|sample| sample.tokens.iter_mut()) {
                 token.batch = numbers[token.batch as usize];
             }
         }
