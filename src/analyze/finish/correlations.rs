@@ -16,6 +16,33 @@ pub fn weighted_tokens<'a>(
     rare.weighted().chain(common.weighted()).filter(|(token, _)| token.moves)
 }
 
+/// Such tokens in a list, gone through often.
+pub struct WeightedTokens<'a> {
+    tokens: Vec<&'a SampledToken>,
+    weights: Vec<f64>,
+    /// Whether they are all there are.
+    complete: bool,
+}
+
+impl<'a> WeightedTokens<'a> {
+    /// Those of both samples with w ≠ 0.
+    pub fn moving(rare: &'a Sample, common: &'a Sample) -> Self {
+        let (tokens, weights) = weighted_tokens(rare, common).unzip();
+        Self { tokens, weights, complete: rare.is_complete() && common.is_complete() }
+    }
+
+    /// Those of which the entropy change was measured.
+    fn measured(&self) -> Self {
+        let all = self.tokens.iter().copied().zip(self.weights.iter().copied());
+        let (tokens, weights) = all.filter(|(token, _)| token.measured_change.is_finite()).unzip();
+        Self { tokens, weights, complete: self.complete }
+    }
+
+    fn ranked(&self, of: impl Fn(&SampledToken) -> f32) -> Ranked {
+        Ranked::new(self.tokens.iter().map(|token| of(token)).collect(), &self.weights)
+    }
+}
+
 /// A quantity of many tokens with its ranks.
 struct Ranked {
     values: Vec<f32>,
@@ -77,48 +104,48 @@ fn standard_error(tokens: usize) -> Option<f64> {
 
 /// The relations that the paper derives: the norm with p and with H.
 #[allow(clippy::cast_possible_truncation)]
-pub fn correlations(rare: &Sample, common: &Sample) -> Vec<Correlation> {
-    let complete = rare.is_complete() && common.is_complete();
-    let (tokens, weights): (Vec<&SampledToken>, Vec<f64>) = weighted_tokens(rare, common).unzip();
-    let ranked = |of: fn(&SampledToken) -> f32| Ranked::new(tokens.iter().map(|t| of(t)).collect(), &weights);
-    let norms =
-        [("grad_norm", ranked(|t| t.norm)), ("grad_norm/|A|", ranked(|t| t.norm / t.advantage.abs()))];
-    let others =
-        [("prob", ranked(|t| f64::from(t.logprob).exp() as f32)), ("entropy", ranked(|t| t.entropy))];
+pub fn correlations(moving: &WeightedTokens<'_>) -> Vec<Correlation> {
+    let WeightedTokens { tokens, weights, complete } = moving;
+    let norms = [
+        ("grad_norm", moving.ranked(|t| t.norm)),
+        ("grad_norm/|A|", moving.ranked(|t| t.norm / t.advantage.abs())),
+    ];
+    let others = [
+        ("prob", moving.ranked(|t| f64::from(t.logprob).exp() as f32)),
+        ("entropy", moving.ranked(|t| t.entropy)),
+    ];
     let correlation = |(x_name, x): &(&str, Ranked), (y_name, y): &(&str, Ranked)| Correlation {
         x: (*x_name).into(),
         y: (*y_name).into(),
         tokens: tokens.len() as u64,
-        complete,
-        pearson: x.pearson(y, &weights),
-        spearman: x.spearman(y, &weights),
-        sampling_error: if complete { 0.0 } else { standard_error(tokens.len()).unwrap_or(1.0) },
+        complete: *complete,
+        pearson: x.pearson(y, weights),
+        spearman: x.spearman(y, weights),
+        sampling_error: if *complete { 0.0 } else { standard_error(tokens.len()).unwrap_or(1.0) },
     };
     norms.iter().flat_map(|norm| others.iter().map(|other| correlation(norm, other))).collect()
 }
 
 /// Measured against predicted entropy change; `None` where nothing was measured.
-pub fn measured_change(rare: &Sample, common: &Sample, mean: Option<f64>) -> Option<MeasuredChange> {
-    let measured = |(token, _): &(&SampledToken, f64)| token.measured_change.is_finite();
-    let (tokens, weights): (Vec<&SampledToken>, Vec<f64>) =
-        weighted_tokens(rare, common).filter(measured).unzip();
+pub fn measured_change(moving: &WeightedTokens<'_>, mean: Option<f64>) -> Option<MeasuredChange> {
+    let known = moving.measured();
+    let WeightedTokens { tokens, weights, complete } = &known;
     if tokens.is_empty() {
         return None;
     }
-    let middle = |t: &&SampledToken| 0.5 * (t.change_low + t.change_high);
-    let predicted = Ranked::new(tokens.iter().map(middle).collect(), &weights);
-    let measured = Ranked::new(tokens.iter().map(|t| t.measured_change).collect(), &weights);
+    let predicted = known.ranked(|t| 0.5 * (t.change_low + t.change_high));
+    let measured = known.ranked(|t| t.measured_change);
     let bin = |number: usize| {
         let from = number * tokens.len() / CHANGE_BINS;
         let to = (number + 1) * tokens.len() / CHANGE_BINS;
-        change_bin(&predicted, &measured, &weights, &predicted.order[from..to])
+        change_bin(&predicted, &measured, weights, &predicted.order[from..to])
     };
     Some(MeasuredChange {
         tokens: tokens.len() as u64,
-        complete: rare.is_complete() && common.is_complete(),
+        complete: *complete,
         mean,
-        pearson: predicted.pearson(&measured, &weights),
-        spearman: predicted.spearman(&measured, &weights),
+        pearson: predicted.pearson(&measured, weights),
+        spearman: predicted.spearman(&measured, weights),
         standard_error: standard_error(tokens.len()),
         bins: (0..CHANGE_BINS).filter_map(bin).collect(),
     })

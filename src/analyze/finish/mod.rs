@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
+use self::correlations::WeightedTokens;
 use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
 use self::questions::CandidateFlags;
 use self::second_look::LookAgain;
@@ -293,6 +294,7 @@ impl Relations {
     fn find(tally: &BatchTally, collected: &Collected) -> Self {
         let counts = &tally.counts;
         let StepChange { predicted_low, predicted_high, lemma, measured } = steps::change_of(tally);
+        let moving = WeightedTokens::moving(&collected.rare, &collected.common);
         let entropy_change = EntropyChange {
             certified_up: counts.up,
             certified_down: counts.down,
@@ -302,8 +304,8 @@ impl Relations {
             predicted_low,
             predicted_high,
             lemma,
-            measured: correlations::measured_change(&collected.rare, &collected.common, measured),
+            measured: correlations::measured_change(&moving, measured),
         };
-        Self { entropy_change, correlations: correlations::correlations(&collected.rare, &collected.common) }
+        Self { entropy_change, correlations: correlations::correlations(&moving) }
     }
 }

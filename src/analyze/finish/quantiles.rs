@@ -63,8 +63,11 @@ impl BinnedEntropies {
 /// The bin that `cut` is in, and the share of it that lies below, values spread evenly; all bins before it lie below,
 /// none behind it does.
 pub fn split_at(level: u32, cut: f64) -> (usize, f64) {
-    let bins = 0..FINEST_BINS >> level;
-    let bin = bins.rev().find(|bin| limits(*bin, level).0 <= cut).unwrap_or(0);
+    let (mut bin, mut behind) = (0, FINEST_BINS >> level);
+    while behind - bin > 1 {
+        let middle = usize::midpoint(bin, behind);
+        *(if limits(middle, level).0 <= cut { &mut bin } else { &mut behind }) = middle;
+    }
     let (from, to) = limits(bin, level);
     (bin, ((cut - from) / (to - from)).clamp(0.0, 1.0))
 }
