@@ -1,7 +1,5 @@
 //! What the tokens of the largest energy carry together.
 
-use rayon::prelude::*;
-
 use crate::analyze::collect::signs::concentration::Concentration;
 
 /// Energies of the largest tokens, added up.
@@ -30,13 +28,13 @@ impl Largest {
                 kept.select_nth_unstable_by(ranks, |a, b| b.cmp(a));
                 kept.truncate(ranks);
             }
-            kept.par_sort_unstable();
+            kept.sort_unstable_by(|a, b| b.cmp(a));
             let mut energy = 0.0;
             let mut up_to = |bits: u64| {
                 energy += f64::from_bits(bits);
                 energy
             };
-            let energies = kept.into_iter().rev().map(&mut up_to).collect();
+            let energies = kept.into_iter().map(&mut up_to).collect();
             return Self { energies, tokens: Vec::new(), total: all.energy.value() };
         }
         let (mut energies, mut counts) = (Vec::new(), Vec::new());
