@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pieces::{Pieces, Place};
+use super::pieces::{PieceIndex, Pieces};
 use super::sample::{SampleBuffer, SampleGate, SampleLimits, Sampled, largest_hash};
 
 /// What a part of the run knows of a gate: hashes by leading zeros, exact from its level on.
@@ -82,14 +82,14 @@ impl<T: Sampled> KeptSample<T> {
         self.tokens.append(other.tokens);
     }
 
-    /// Puts them into the order of their content. The places are sorted, not the tokens: these are large, and each
+    /// Puts them into the order of their content. Their indices are sorted, not the tokens: these are large, and each
     /// moves once.
     pub fn settle(&mut self) {
         let tokens = &mut self.tokens;
-        let mut order: Vec<(T::Leading, Place)> = Vec::with_capacity(tokens.len());
-        order.extend(tokens.places().map(|(place, token)| (token.leading(), place)));
+        let mut order: Vec<(T::Leading, PieceIndex)> = Vec::with_capacity(tokens.len());
+        order.extend(tokens.indexed().map(|(index, token)| (token.leading(), index)));
         order.sort_unstable_by(|(a, i), (b, j)| a.cmp(b).then_with(|| tokens.at(*i).order(tokens.at(*j))));
-        let settled: Vec<T> = order.into_iter().map(|(_, place)| tokens.take(place)).collect();
+        let settled: Vec<T> = order.into_iter().map(|(_, index)| tokens.take(index)).collect();
         *tokens = settled.into();
     }
 }

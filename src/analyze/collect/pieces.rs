@@ -15,7 +15,7 @@ pub struct Pieces<T>(Vec<Vec<T>>);
 
 /// Where one is.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct PieceIndex {
     piece: u32,
     at: u32,
 }
@@ -89,41 +89,36 @@ impl<T> Pieces<T> {
         self.0.iter_mut().flatten()
     }
 
-    /// All, each with its place.
-    pub fn places(&self) -> impl Iterator<Item = (Place, &T)> {
+    /// All, each with where it is.
+    pub fn indexed(&self) -> impl Iterator<Item = (PieceIndex, &T)> {
         (0..).zip(&self.0).flat_map(|(piece, values)| {
-            (0..).zip(values.iter()).map(move |(at, value)| (Place { piece, at }, value))
+            (0..).zip(values.iter()).map(move |(at, value)| (PieceIndex { piece, at }, value))
         })
     }
 
-    /// The one at a place.
+    /// The one at an index.
     #[inline]
-    pub fn at(&self, place: Place) -> &T {
-        &self.0[place.piece as usize][place.at as usize]
+    pub fn at(&self, index: PieceIndex) -> &T {
+        &self.0[index.piece as usize][index.at as usize]
     }
 
-    /// Takes the one at a place away and leaves nothing of worth there.
+    /// Takes the one at an index away and leaves nothing of worth there.
     #[inline]
-    pub fn take(&mut self, place: Place) -> T
+    pub fn take(&mut self, index: PieceIndex) -> T
     where
         T: Default,
     {
-        std::mem::take(&mut self.0[place.piece as usize][place.at as usize])
+        std::mem::take(&mut self.0[index.piece as usize][index.at as usize])
     }
 
-    /// All as one list.
+    /// All as one list; each piece is given back before the next is moved.
     pub fn into_list(mut self) -> Vec<T> {
         if self.0.len() == 1 {
             return self.0.pop().unwrap_or_default();
         }
         let mut all = Vec::with_capacity(self.len());
-        self.pour(&mut all);
+        self.0.into_iter().for_each(|mut piece| all.append(&mut piece));
         all
-    }
-
-    /// Moves all into one list, behind what is there; each piece is given back before the next is moved.
-    fn pour(self, into: &mut Vec<T>) {
-        self.0.into_iter().for_each(|mut piece| into.append(&mut piece));
     }
 
     /// Sorts all.

@@ -66,7 +66,11 @@ pub fn split_at(level: u32, cut: f64) -> (usize, f64) {
     let (mut bin, mut behind) = (0, FINEST_BINS >> level);
     while behind - bin > 1 {
         let middle = usize::midpoint(bin, behind);
-        *(if limits(middle, level).0 <= cut { &mut bin } else { &mut behind }) = middle;
+        if limits(middle, level).0 <= cut {
+            bin = middle;
+        } else {
+            behind = middle;
+        }
     }
     let (from, to) = limits(bin, level);
     (bin, ((cut - from) / (to - from)).clamp(0.0, 1.0))

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::io::Cursor;
 
-use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::column::page::Page;
 use parquet::errors::{ParquetError, Result};
@@ -23,46 +22,18 @@ pub fn is_ours(codec: Compression) -> bool {
 }
 
 /// The page with `size` bytes, of which its packed bytes hold all but the levels in front.
-pub fn unpack(page: Page, size: u64, room: &mut ByteRoom) -> Result<Page> {
+pub fn unpack(mut page: Page, size: u64, room: &mut ByteRoom) -> Result<Page> {
     let size = usize::try_from(size).map_err(|_| bad("no place in memory"))?;
-    let mut unpack = |packed: Bytes, levels: usize| -> Result<Bytes> {
-        fill(&packed, levels, size, room.emptied(size))?;
-        Ok(room.look())
+    let (bytes, levels) = match &mut page {
+        Page::DictionaryPage { buf, .. } | Page::DataPage { buf, .. } => (buf, 0),
+        Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, is_compressed: true, .. } => {
+            (buf, *def_levels_byte_len as usize + *rep_levels_byte_len as usize)
+        }
+        Page::DataPageV2 { is_compressed: false, .. } => return Ok(page),
     };
-    Ok(match page {
-        Page::DictionaryPage { buf, num_values, encoding, is_sorted } => {
-            Page::DictionaryPage { buf: unpack(buf, 0)?, num_values, encoding, is_sorted }
-        }
-        Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, statistics } => {
-            let buf = unpack(buf, 0)?;
-            Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, statistics }
-        }
-        Page::DataPageV2 {
-            buf,
-            num_values,
-            encoding,
-            num_nulls,
-            num_rows,
-            def_levels_byte_len,
-            rep_levels_byte_len,
-            is_compressed: true,
-            statistics,
-        } => {
-            let levels = def_levels_byte_len as usize + rep_levels_byte_len as usize;
-            Page::DataPageV2 {
-                buf: unpack(buf, levels)?,
-                num_values,
-                encoding,
-                num_nulls,
-                num_rows,
-                def_levels_byte_len,
-                rep_levels_byte_len,
-                is_compressed: true,
-                statistics,
-            }
-        }
-        bare @ Page::DataPageV2 { is_compressed: false, .. } => bare,
-    })
+    fill(bytes, levels, size, room.emptied(size))?;
+    *bytes = room.look();
+    Ok(page)
 }
 
 /// Unpacks all but the first `levels` bytes, which stay as they are, to `size` bytes in all.
@@ -90,6 +61,7 @@ fn fill(packed: &[u8], levels: usize, size: usize, into: &mut Vec<u8>) -> Result
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
     use parquet::basic::Encoding;
 
     fn page(levels: &[u8], packed: &[u8], is_compressed: bool) -> Page {

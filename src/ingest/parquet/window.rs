@@ -65,11 +65,7 @@ impl Window {
         seen.start = start;
         let bytes = seen.bytes.without(passed.unwrap_or(usize::MAX));
         let more = length - bytes.len();
-        let read = self.file.append(start + bytes.len() as u64, more, bytes);
-        if read.is_err() {
-            bytes.clear();
-        }
-        read?;
+        self.file.append(start + bytes.len() as u64, more, bytes).inspect_err(|_| bytes.clear())?;
         Ok(seen.bytes.look())
     }
 
