@@ -143,15 +143,14 @@ fn line_under_min(start: f64, end: f64, outcomes: u32) -> Line {
         let value = (-middle).exp();
         return line_under(-value, &[(middle, value)]);
     }
-    let value = |h: f64| least_concentrated(h, outcomes).collision;
-    let mut arc_ends = vec![(start, value(start)), (end, value(end))];
+    let [left, right] = [start, end].map(|h| (h, least_concentrated(h, outcomes).collision));
+    let mut arc_ends = vec![left, right];
     let mut arc = first_arc;
     while arc <= last_arc {
         arc_ends.push((arc.ln(), 1.0 / arc));
         arc += 1.0;
     }
-    let slope = chord_slope((start, value(start)), (end, value(end)));
-    line_under(slope, &arc_ends)
+    line_under(chord_slope(left, right), &arc_ends)
 }
 
 /// The slope of C'_max falls to `steepest`, attained at the entropy given first, then rises.

@@ -11,9 +11,10 @@ pub struct Handover<T> {
 struct State<T> {
     /// Workers that may still offer something.
     decoding: usize,
-    /// Workers that wait for a batch.
-    waiting: usize,
-    /// What none of them has taken yet; no more than there are of them.
+    /// Workers that take what the others offer.
+    taking: usize,
+    /// What none of them has taken yet; no more than there are of them, so that each finds the next batch when it is done
+    /// with its own.
     offered: Vec<T>,
 }
 
@@ -23,7 +24,7 @@ pub struct Decodes<'a, T>(&'a Handover<T>);
 impl<T> Handover<T> {
     /// Between so many workers, each of which stands for itself with [`Handover::decodes`] first.
     pub fn new(workers: usize) -> Self {
-        let state = State { decoding: workers, waiting: 0, offered: Vec::new() };
+        let state = State { decoding: workers, taking: 0, offered: Vec::new() };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -32,10 +33,10 @@ impl<T> Handover<T> {
         Decodes(self)
     }
 
-    /// Gives a batch to a worker that waits for one; returns it where none does.
+    /// Gives a batch to the workers that take some; returns it where they have enough.
     pub fn offer(&self, batch: T) -> Option<T> {
         let mut state = self.lock();
-        if state.offered.len() >= state.waiting {
+        if state.offered.len() >= state.taking {
             return Some(batch);
         }
         state.offered.push(batch);
@@ -47,11 +48,9 @@ impl<T> Handover<T> {
     /// Waits for a batch of another worker; none comes any more when no worker decodes.
     pub fn take(&self) -> Option<T> {
         let mut state = self.lock();
-        state.waiting += 1;
         while state.offered.is_empty() && state.decoding > 0 {
             state = self.changed.wait(state).unwrap_or_else(|e| e.into_inner());
         }
-        state.waiting -= 1;
         state.offered.pop()
     }
 
@@ -62,7 +61,10 @@ impl<T> Handover<T> {
 
 impl<T> Drop for Decodes<'_, T> {
     fn drop(&mut self) {
-        self.0.lock().decoding -= 1;
+        let mut state = self.0.lock();
+        state.decoding -= 1;
+        state.taking += 1;
+        drop(state);
         self.0.changed.notify_all();
     }
 }
@@ -99,6 +101,22 @@ mod tests {
             let offered: usize = (0..workers).map(|worker| worker * 100).sum();
             assert_eq!(kept.into_inner() + taken.into_inner(), offered);
         }
+    }
+
+    #[test]
+    fn the_next_batch_lies_ready_for_a_worker_that_is_not_done_with_its_last() {
+        let handover = Handover::new(3);
+        assert_eq!(handover.offer(0), Some(0), "all decode");
+        let decodes = handover.decodes();
+        drop(handover.decodes());
+        assert_eq!(handover.offer(1), None, "it may come for it later");
+        assert_eq!(handover.offer(2), Some(2), "one for each that takes some");
+        drop(handover.decodes());
+        assert_eq!(handover.offer(3), None);
+        drop(decodes);
+        let mut taken: Vec<i32> = std::iter::from_fn(|| handover.take()).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 3]);
     }
 
     #[test]

@@ -166,7 +166,8 @@ impl Probe {
             *probe.edges = TurnEdges::of(&columns, n == trained.len(), is_unsampled);
         }
         let changes_turn = |t: usize| t > 0 && columns.turn.get(t) != columns.turn.get(t - 1);
-        let ends_turn = |t: usize| (t + 1..n.min(t + 1 + TURN_EDGE)).any(changes_turn);
+        let has_turns = !columns.turn.is_empty() && (1..n).any(changes_turn);
+        let ends_turn = |t: usize| has_turns && (t + 1..n.min(t + 1 + TURN_EDGE)).any(changes_turn);
         let excess_for_sampler = |t: usize| match columns.logprob_rollout.get(t).filter(|v| v.is_finite()) {
             Some(rollout) => -f64::from(*rollout) - f64::from(columns.entropy[t]),
             None => f64::INFINITY,
@@ -181,7 +182,7 @@ impl Probe {
                     add(sums, f64::from(*entropy), surprisal);
                 }
             }
-            for (shift, sums) in probe.logprob_shift.iter_mut().enumerate() {
+            for (shift, sums) in probe.logprob_shift.iter_mut().enumerate().filter(|_| is_sampled) {
                 let other = (t + shift).checked_sub(1).and_then(|at| columns.logprob_rollout.get(at));
                 if let Some(rollout) = other.filter(|rollout| rollout.is_finite()) {
                     add(sums, -f64::from(*rollout), surprisal);
