@@ -50,7 +50,7 @@ impl Default for Deciles {
 impl Deciles {
     /// Adds a response.
     pub fn add(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
-        self.add_states(response, ends);
+        self.add_states(response.asked.trained.entropy, &response.facts.probability, ends);
         let k3 = &response.k3;
         let logged = if k3.complete { k3.values } else { &[] };
         let energies = &response.facts.energy[..];
@@ -76,8 +76,7 @@ impl Deciles {
         }
     }
 
-    fn add_states(&mut self, response: &SlicedResponse<'_>, ends: &Ends) {
-        let (entropy, probability) = (response.asked.trained.entropy, &response.facts.probability);
+    fn add_states(&mut self, entropy: &[f32], probability: &[f64], ends: &Ends) {
         let longest = ends.0.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
         let more = longest.div_ceil(LANES);
         if self.added + more > ROOM {
@@ -235,6 +234,31 @@ impl Work for AddStates<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// As many tokens as lanes have room for are added in lanes, one more is added one by one; then the lanes are full.
+    #[test]
+    fn deciles_of_a_million_tokens_add_up() {
+        let most = ROOM * LANES;
+        for first in [most, most + 1] {
+            let ends = Ends(std::array::from_fn(|end| if end == 0 { 0 } else { first + 3 * (end - 1) }));
+            let tokens = ends.0[DECILES];
+            let entropy: Vec<f32> = (0..tokens).map(|t| (t % 31) as f32).collect();
+            let probability: Vec<f64> = (0..tokens).map(|t| 1.0 / (1 + t % 7) as f64).collect();
+            let mut expected = [[0; 2]; DECILES];
+            for (decile, states) in expected.iter_mut().enumerate() {
+                for t in ends.0[decile]..ends.0[decile + 1] {
+                    states[0] += 2 * i128::from(small_to_fixed(f64::from(entropy[t])));
+                    states[1] += 2 * i128::from(small_to_fixed(probability[t]));
+                }
+            }
+            let mut deciles = Deciles::default();
+            deciles.add_states(&entropy, &probability, &ends);
+            assert_eq!(deciles.added, if first == most { ROOM } else { 0 });
+            deciles.add_states(&entropy, &probability, &ends);
+            deciles.close();
+            assert_eq!(deciles.states, expected);
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
