@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Benches of two commits in alternating rounds: medians and ratios.
 
-    python3 benches/before_after.py BEFORE [AFTER] [--rounds 5] [--bench engine …] [--keep FOLDER]
+    python3 benches/before_after.py BEFORE [AFTER] [--rounds 5] [--bench engine …] [--keep FOLDER] [--framework-alone]
 
 Each commit is checked out and built in a folder of its own (kept with --keep, so that a second call
 does not build again). Every round runs each bench of both commits, the first one in turn. A ratio
 above 1 is slower or larger, except for speeds (tokens a second). Run it on a machine that does
 nothing else.
+
+An analysis counts more than it did before questions and causes came in, so a commit from before is
+faster by what it does not answer. With --framework-alone the calls that count for these are taken out
+of AFTER: both count the same, and the ratio is that of how it is done.
 """
 import argparse
 import json
@@ -19,6 +23,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCHES = {"engine": ["5"], "ingest": ["5"], "compare": ["2"], "replay": []}
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+# What counts for questions, causes and rules, call by call: a commit from before these has none of them.
+BEYOND_THE_FRAMEWORK = {
+    "tokens.rs": ["self.questions.begin(&one.asked(), open);", "self.sign_block(one, columns, first, sign);"],
+    "wave.rs": ["self.sign_response(one);", "self.questions.end(&one.asked(), &one.sums, open);"],
+    "rare.rs": ["self.add_idle(response, columns, first);"],
+}
+COLLECTOR = pathlib.Path("src/analyze/collect/collector")
 # What was asked for, not what was measured.
 GIVEN = ("tokens", "file MB", "layout", "tokens a run", "steps")
 
@@ -27,13 +38,27 @@ def run(*command, **options):
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **options).stdout
 
 
-def built(commit, benches, folder):
+def leave_out(tree):
+    """Takes the calls out of a checkout; each has to be there once."""
+    for name, calls in BEYOND_THE_FRAMEWORK.items():
+        text = (tree / COLLECTOR / name).read_text()
+        for call in calls:
+            if text.count(call) != 1:
+                raise SystemExit(f"{name} does not call once: {call}")
+            text = text.replace(call, "")
+        (tree / COLLECTOR / name).write_text(text)
+
+
+def built(commit, benches, folder, framework_alone=False):
     """Checks a commit out, builds its benches, and gives their programs."""
-    tree = folder / commit
+    name = f"{commit}-framework" if framework_alone else commit
+    tree = folder / name
     if not tree.exists():
         run("git", "-C", str(ROOT), "worktree", "add", "--detach", str(tree), commit)
+        if framework_alone:
+            leave_out(tree)
     names = [word for bench in benches for word in ("--bench", bench)]
-    told = run("cargo", "bench", "--no-run", "--message-format", "json", "--target-dir", str(folder / f"{commit}-target"), *names, cwd=tree)
+    told = run("cargo", "bench", "--no-run", "--message-format", "json", "--target-dir", str(folder / f"{name}-target"), *names, cwd=tree)
     messages = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
     made = [m for m in messages if m.get("executable") and m["target"]["kind"] == ["bench"]]
     return {m["target"]["name"]: (m["executable"], tree) for m in made}
@@ -66,13 +91,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--bench", nargs="+", choices=list(BENCHES), default=list(BENCHES))
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--framework-alone", action="store_true")
     given = parser.parse_args()
     commits = [run("git", "-C", str(ROOT), "rev-parse", "--short", f"{c}^{{commit}}").strip() for c in (given.before, given.after)]
     with tempfile.TemporaryDirectory() as scratch:
         folder = (given.keep or pathlib.Path(scratch)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            programs = [built(commit, given.bench, folder) for commit in commits]
+            sides = zip(commits, (False, given.framework_alone))
+            programs = [built(commit, given.bench, folder, alone) for commit, alone in sides]
             for bench in given.bench:
                 rounds = ([], [])
                 for number in range(given.rounds):
@@ -90,8 +117,8 @@ def main():
                     print(f"| {name} | {middle[0]:g} | {middle[1]:g} | {ratio:.3f} | {spread:.1%} |", flush=True)
         finally:
             if not given.keep:
-                for commit in commits:
-                    subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(folder / commit)], check=False)
+                for tree in (*commits, f"{commits[1]}-framework"):
+                    subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(folder / tree)], check=False)
 
 
 main()
