@@ -49,10 +49,10 @@ use self::verdict::BesideResult;
 use super::collect::Collected;
 use super::collect::groups::GroupTable;
 use super::collect::tally::{BatchKey, BatchTally};
-use super::finish::token_text::TokenTexts;
 use super::plan::Plan;
 use super::result::{Diagnosis, RunCore, RunState, Warning};
 use super::right::RightRule;
+use super::token_text::TokenTexts;
 use crate::ingest::{Column, Run};
 
 /// What the rest of the analysis knows of the log.

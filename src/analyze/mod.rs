@@ -2,7 +2,7 @@
 //!
 //! [`analyze()`] scans a [`Run`] once. Every worker collects counts, exact sums, histograms and
 //! the tokens that matter one by one (`collect`); the parts merge in any order to the same bits,
-//! and are turned into a [`RunAnalysis`] (`finish`, `diagnosis`). Only a threshold over more
+//! and are turned into a [`RunAnalysis`] (`finish`), which is judged (`diagnosis`). Only a threshold over more
 //! tokens than fit in memory takes a second look at the log.
 
 mod answer_frames;
@@ -13,13 +13,17 @@ mod finish;
 mod flagged;
 mod frames;
 mod gate;
+mod gathered;
 mod partial;
+mod pass;
 mod plan;
 pub mod result;
 pub(crate) mod right;
 mod settings;
 mod shards;
+mod stand_in;
 pub(crate) mod texts;
+mod token_text;
 mod tokenizer_json;
 pub(crate) mod training;
 mod write;
@@ -36,12 +40,9 @@ pub use shards::{
 };
 
 use crate::error::Result;
-use crate::ingest::{Column, Progress, Quality, RowIndex, Run, UnitTable};
-use collect::Collected;
-use finish::Scan;
-use finish::second_look::{LookAgain, Reread};
+use crate::ingest::{Progress, Run};
+use finish::second_look::Reread;
 use plan::Plan;
-use shards::Gathered;
 use training::of_training;
 
 /// Analyses a whole run.
@@ -70,8 +71,8 @@ pub fn analyze_with_flagged(
     let run = &*of_training(run)?;
     let plan = Plan::new(run, settings, Purpose::Report)?;
     let look = Reread { run, progress };
-    let (scan, collected) = read(run, settings, &plan, &look, progress)?;
-    finish::analysis(scan, plan, collected)
+    let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
+    pass::analysis(scan, plan, collected)
 }
 
 /// Analyses a whole run, and keeps all of its flagged tokens; only files that the cache does not know
@@ -106,8 +107,8 @@ pub fn analyze_cached(
     let plan = Plan::with_ids(run, settings, Purpose::Report, |run| cache.largest_id(run))?;
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };
-    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
-    let (analysis, flagged) = finish::analysis(scan, plan, collected)?;
+    let (scan, collected) = pass::close(run, settings, &plan, &look, gathered)?;
+    let (analysis, flagged) = pass::analysis(scan, plan, collected)?;
     Ok((analysis, flagged, used))
 }
 
@@ -121,8 +122,8 @@ pub fn analyze_for_comparison(
     let run = &*of_training(run)?;
     let plan = Plan::new(run, settings, Purpose::Comparison)?;
     let look = Reread { run, progress };
-    let (scan, collected) = read(run, settings, &plan, &look, progress)?;
-    finish::compared(scan, plan, collected)
+    let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
+    pass::compared(scan, plan, collected)
 }
 
 /// The same; only files that the cache does not know are read.
@@ -136,46 +137,6 @@ pub fn analyze_for_comparison_cached(
     let plan = Plan::with_ids(run, settings, Purpose::Comparison, |run| cache.largest_id(run))?;
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };
-    let (scan, collected) = close(run, settings, &plan, &look, gathered)?;
-    Ok((finish::compared(scan, plan, collected)?, used))
-}
-
-/// Reads a whole run.
-fn read<'a>(
-    run: &'a Run,
-    settings: &'a AnalyzeSettings,
-    plan: &Plan,
-    look: &'a dyn LookAgain,
-    progress: &dyn Progress,
-) -> Result<(Scan<'a>, Collected)> {
-    judged(run, settings, look, Gathered::scan_whole(run, plan, progress)?)
-}
-
-/// Ends the pass over a whole run of which all was gathered.
-fn close<'a>(
-    run: &'a Run,
-    settings: &'a AnalyzeSettings,
-    plan: &Plan,
-    look: &'a dyn LookAgain,
-    gathered: Gathered,
-) -> Result<(Scan<'a>, Collected)> {
-    let (units, _) = UnitTable::new(run, &[]);
-    judged(run, settings, look, gathered.finish(run, &units, plan)?)
-}
-
-/// A pass over a whole run, unless too much is missing.
-fn judged<'a>(
-    run: &'a Run,
-    settings: &'a AnalyzeSettings,
-    look: &'a dyn LookAgain,
-    (collected, quality, rows): (Collected, Quality, RowIndex),
-) -> Result<(Scan<'a>, Collected)> {
-    check_missing(run, &quality)?;
-    Ok((Scan { run, settings, quality, rows, look }, collected))
-}
-
-/// Refuses a run of which too much is missing.
-fn check_missing(run: &Run, quality: &Quality) -> Result<()> {
-    let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq, Column::Mask];
-    quality.check(&needed, run.settings.allow_missing, |file| run.file_name(file))
+    let (scan, collected) = pass::close(run, settings, &plan, &look, gathered)?;
+    Ok((pass::compared(scan, plan, collected)?, used))
 }

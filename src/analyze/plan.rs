@@ -1,5 +1,6 @@
 //! What an analysis of one run needs to know before it starts.
 
+mod checks;
 mod dimensions;
 mod ending;
 mod purpose;
@@ -12,7 +13,8 @@ pub use purpose::Purpose;
 pub use questions::{PassRule, Questions};
 pub use vocabulary::{KnownVocabulary, largest_id, largest_ids};
 
-use crate::error::{Error, Result};
+use self::checks::require;
+use crate::error::Result;
 use crate::framework::batch::{BatchKernel, BatchSettings};
 use crate::framework::rules::BASE_CLIP;
 use crate::framework::s2t::{CandidateRule, EntropyCut, Population, S2tSettings};
@@ -22,6 +24,7 @@ use crate::ingest::{Column, Limits, Mapping, Run};
 use super::result::VocabularySource;
 use super::result::cases::LARGEST_TAU_P;
 use super::settings::{AnalyzeSettings, BatchUnit, MemoryLimits};
+use super::stand_in::StandIn;
 use super::texts::Tokenizer;
 
 /// Columns that every analysis reads where they are logged.
@@ -93,30 +96,6 @@ pub struct Plan {
     pub questions: Questions,
     /// What is not logged, so that 0 stands in for it: nothing that rests on it may be said.
     pub stand_in: StandIn,
-}
-
-/// Columns that are not logged and that 0 stands in for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StandIn {
-    /// Of the entropy.
-    pub entropy: bool,
-    /// Of the advantage.
-    pub advantage: bool,
-}
-
-impl StandIn {
-    /// What a run lacks of what a whole analysis needs.
-    pub fn of(run: &Run) -> Self {
-        Self {
-            entropy: !run.has(Column::Entropy),
-            advantage: !run.has(Column::Advantage) && !run.has(Column::AdvantageSeq),
-        }
-    }
-
-    /// Whether there is any: nothing can be said of gradients and of spurious tokens.
-    pub fn any(self) -> bool {
-        self.entropy || self.advantage
-    }
 }
 
 impl Plan {
@@ -274,47 +253,6 @@ impl Plan {
 fn reward_parts(run: &Run) -> Vec<String> {
     let parts = run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.clone()));
     parts.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
-}
-
-/// Fails where the log does not have what an analysis needs, or settings are out of range.
-fn require(run: &Run, settings: &AnalyzeSettings, stand_in: StandIn) -> Result<()> {
-    check(settings)?;
-    run.require(Column::Logprob)?;
-    if !stand_in.entropy {
-        run.require(Column::Entropy)?;
-    }
-    if !stand_in.advantage && !run.has(Column::AdvantageSeq) {
-        run.require(Column::Advantage)?;
-    }
-    match settings.per {
-        BatchUnit::MiniBatch => run.require(Column::Update),
-        _ => Ok(()),
-    }
-}
-
-fn check(settings: &AnalyzeSettings) -> Result<()> {
-    let refuse = |message: String, hint: &str| Err(Error::Usage { message, hint: hint.into() });
-    let tau_p = settings.s2t.tau_p;
-    if !(tau_p > 0.0 && tau_p <= 1.0) {
-        return refuse(format!("τ_p is {tau_p}"), "give a probability above 0, at most 1");
-    }
-    match settings.s2t.entropy {
-        EntropyCut::Quantile(q) if !(0.0..=1.0).contains(&q) => {
-            refuse(format!("the entropy quantile is {q}"), "give a number from 0 to 1")
-        }
-        EntropyCut::Absolute(h) if !h.is_finite() => {
-            refuse(format!("the entropy threshold is {h}"), "give a number of nats")
-        }
-        _ => match settings.temperature {
-            Some(t) if !(t > 0.0 && t.is_finite()) => {
-                refuse(format!("the temperature is {t}"), "give a positive number")
-            }
-            _ if settings.vocab_size.is_some_and(|v| v < 2) => {
-                refuse("a vocabulary has at least 2 tokens".into(), "give the model's vocabulary size")
-            }
-            _ => Ok(()),
-        },
-    }
 }
 
 fn metadata_number(run: &Run, key: &str) -> Option<f64> {

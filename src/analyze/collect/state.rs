@@ -2,6 +2,7 @@
 //! parts, read from them and merged, and becomes what is [`Collected`].
 
 mod gather;
+mod joining;
 mod part;
 
 use rayon::prelude::*;
@@ -21,7 +22,6 @@ use super::questions::CollectedQuestions;
 use super::run_sample::Sample;
 use super::sample::SampledToken;
 use super::signs::{CollectedSigns, SignState};
-use super::tally::BatchKey;
 use super::views::KeptResponses;
 use super::vocabulary::VocabularyCounts;
 use crate::analyze::plan::Plan;
@@ -151,24 +151,4 @@ impl State {
             questions,
         }
     }
-}
-
-/// Drops the entropies that were kept one by one, where there are too many of them.
-fn forget_too_many_entropies(kept: &KeptCount, batches: &mut Batches) {
-    if !kept.is_open() {
-        batches.iter_mut().for_each(|(_, tally)| tally.kept.clear());
-    }
-}
-
-fn add_clusters(into: &mut Option<Clusters>, other: Option<Clusters>) {
-    match (into.as_mut(), other) {
-        (Some(into), Some(other)) => into.merge(other),
-        (None, other) => *into = other,
-        (Some(_), None) => {}
-    }
-}
-
-/// The numbers that batches have in the table of all.
-fn numbers(batches: &Batches, keys: &[BatchKey]) -> Vec<u32> {
-    keys.iter().map(|key| batches.partition_point(|(known, _)| known < key) as u32).collect()
 }

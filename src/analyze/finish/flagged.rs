@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use rayon::prelude::*;
 
-use super::token_text::TokenTexts;
 use crate::analyze::collect::candidates::{Candidate, CandidateStore};
 use crate::analyze::collect::groups::{GroupTable, GroupTally};
 use crate::analyze::collect::tally::BatchKey;
 use crate::analyze::result::cases::CASE_LIMIT;
 use crate::analyze::result::{FlagKind, FlaggedToken};
 use crate::analyze::right::RightRule;
+use crate::analyze::token_text::TokenTexts;
 use crate::error::Result;
 use crate::framework::batch::{flags, gradient_source};
 use crate::framework::risk::spurious_risk;

@@ -18,7 +18,6 @@ mod steps;
 mod sweep;
 mod taxonomy;
 mod thresholds;
-pub mod token_text;
 mod totals;
 mod views;
 mod vocabulary;
@@ -35,18 +34,17 @@ use self::second_look::LookAgain;
 use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
 use self::thresholds::Thresholds;
-use self::token_text::TokenTexts;
 use super::collect::Collected;
+use super::collect::clusters::Clusters;
 use super::collect::tally::BatchTally;
-use super::diagnosis::{self, Known};
-use super::flagged::FlaggedTokens;
 use super::plan::Plan;
 use super::result::cases::CASE_LIMIT;
 use super::result::{
-    Answers, Candidates, Cases, ComparedRun, Correlation, EntropyChange, ResponseView, RuleOverlap, RuleRow,
-    RunAnalysis, RunCore, SUMMARY_VERSION, StepChange, StrategyRow, Sweep, Totals,
+    Answers, Candidates, Cases, Correlation, EntropyChange, ResponseView, RuleOverlap, RuleRow, RunAnalysis,
+    RunClusters, RunCore, SUMMARY_VERSION, StepChange, StrategyRow, Sweep, Totals,
 };
 use super::settings::AnalyzeSettings;
+use super::token_text::TokenTexts;
 use crate::error::{Error, Result};
 use crate::ingest::{Column, Quality, RowIndex, Run};
 
@@ -64,65 +62,22 @@ pub struct Scan<'a> {
     pub look: &'a dyn LookAgain,
 }
 
-/// Turns what was collected into the result of an analysis.
-pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(RunAnalysis, FlaggedTokens)> {
-    let judged = Judged::new(scan, plan, collected)?;
-    let (core, parts) = rayon::join(|| judged.diagnosed(), || judged.report_parts());
-    let ReportParts { rules, relations, swept, candidates, responses } = parts?;
-    let Judged { source, verdicts, verdict, collected, .. } = judged;
-    // Giving back what was collected takes its time, and nobody has to wait for it.
-    rayon::spawn(|| drop(collected));
-    let analysis = RunAnalysis {
-        core,
-        entropy_change: relations.entropy_change,
-        correlations: relations.correlations,
-        sweep: swept.0,
-        strategies: swept.1,
-        rules: rules.0,
-        rule_overlap: rules.1,
-        candidates,
-        cases: Cases {
-            spurious: verdict.silenced,
-            exploratory: verdict.exploratory(),
-            complete: verdict.candidates <= CASE_LIMIT as u64,
-            top: verdicts.top,
-            separator: source.texts.separator(),
-        },
-        responses,
-    };
-    Ok((analysis, FlaggedTokens::new(source, verdicts.text_ids)))
-}
-
-/// What every analysis finds, without what only a run's own report shows.
-pub fn core(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<RunCore> {
-    let judged = Judged::new(scan, plan, collected)?;
-    Ok(judged.diagnosed())
-}
-
-/// Turns what was collected into what a comparison needs.
-pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
-    let groups = collected.clusters.take().unwrap_or_default();
-    let judged = Judged::new(scan, plan, collected)?;
-    let (core, clusters) = rayon::join(
-        || judged.diagnosed(),
-        || clusters::clusters(groups, &judged.source, &judged.collected, &judged.plan),
-    );
-    let two_rewards = judged.collected.rewards.reward.two();
-    Ok(ComparedRun { core, clusters: clusters?, two_rewards })
-}
-
-/// What was collected, with the thresholds of all batches and the verdict on every candidate.
-struct Judged<'a> {
-    run: &'a Run,
+/// What was collected, with the thresholds of all batches and the verdict on every candidate: results are told of it.
+pub struct Finished<'a> {
+    /// The run.
+    pub run: &'a Run,
     settings: &'a AnalyzeSettings,
-    plan: Plan,
-    collected: Collected,
+    /// How it was read.
+    pub plan: Plan,
+    /// What the pass collected.
+    pub collected: Collected,
     quality: Quality,
     thresholds: Thresholds,
     tally: BatchTally,
     totals: Totals,
     step_groups: BTreeMap<i64, StepGroups>,
-    source: FlaggedSource,
+    /// Candidates, groups and texts.
+    pub source: FlaggedSource,
     verdicts: Verdicts,
     /// All batches together.
     verdict: BatchVerdict,
@@ -141,7 +96,7 @@ fn require_tokens(run: &Run, tally: &BatchTally) -> Result<()> {
 }
 
 /// What only a run's own report shows.
-struct ReportParts {
+pub struct ReportParts {
     rules: (Vec<RuleRow>, RuleOverlap),
     relations: Relations,
     swept: (Sweep, Vec<StrategyRow>),
@@ -149,8 +104,9 @@ struct ReportParts {
     responses: Vec<ResponseView>,
 }
 
-impl<'a> Judged<'a> {
-    fn new(scan: Scan<'a>, mut plan: Plan, mut collected: Collected) -> Result<Self> {
+impl<'a> Finished<'a> {
+    /// Judges every candidate.
+    pub fn new(scan: Scan<'a>, mut plan: Plan, mut collected: Collected) -> Result<Self> {
         let Scan { run, settings, quality, rows, look } = scan;
         let thresholds = Thresholds::find(look, &plan, &collected)?;
         let texts = TokenTexts::new(plan.tokenizer.take(), collected.vocabulary.take_texts());
@@ -200,7 +156,8 @@ impl<'a> Judged<'a> {
         })
     }
 
-    fn core(&self) -> RunCore {
+    /// What every analysis finds; its diagnosis is still to be made.
+    pub fn core(&self) -> RunCore {
         let Self { plan, collected, thresholds, totals, .. } = self;
         let classes = self.classes();
         let mut all_classes = ClassTable::default();
@@ -256,7 +213,8 @@ impl<'a> Judged<'a> {
             .collect()
     }
 
-    fn report_parts(&self) -> Result<ReportParts> {
+    /// What only a run's own report shows.
+    pub fn report_parts(&self) -> Result<ReportParts> {
         let Self { plan, collected, thresholds, totals, source, .. } = self;
         let relations = || Relations::find(&self.tally, collected);
         let rules = || rules::rules(collected, thresholds, plan, totals, self.has_ratio);
@@ -273,13 +231,37 @@ impl<'a> Judged<'a> {
         Ok(ReportParts { rules, relations, swept, candidates, responses })
     }
 
-    /// With warnings and verdict.
-    fn diagnosed(&self) -> RunCore {
-        let mut core = self.core();
-        let FlaggedSource { texts, right, groups, .. } = &self.source;
-        let known = Known { texts, rule: right.as_ref(), groups };
-        diagnosis::diagnose(self.run, &self.plan, &self.collected, &known, &mut core);
-        core
+    /// Sums by group with the verdicts on their candidates.
+    pub fn clusters(&self, groups: Clusters) -> Result<RunClusters> {
+        clusters::clusters(groups, &self.source, &self.collected, &self.plan)
+    }
+
+    /// The whole result; beside it where its flagged tokens come from, and whether ids of their groups and of their
+    /// responses are texts.
+    pub fn into_analysis(self, core: RunCore, parts: ReportParts) -> (RunAnalysis, FlaggedSource, [bool; 2]) {
+        let ReportParts { rules, relations, swept, candidates, responses } = parts;
+        let Self { source, verdicts, verdict, collected, .. } = self;
+        // Giving back what was collected takes its time, and nobody has to wait for it.
+        rayon::spawn(|| drop(collected));
+        let analysis = RunAnalysis {
+            core,
+            entropy_change: relations.entropy_change,
+            correlations: relations.correlations,
+            sweep: swept.0,
+            strategies: swept.1,
+            rules: rules.0,
+            rule_overlap: rules.1,
+            candidates,
+            cases: Cases {
+                spurious: verdict.silenced,
+                exploratory: verdict.exploratory(),
+                complete: verdict.candidates <= CASE_LIMIT as u64,
+                top: verdicts.top,
+                separator: source.texts.separator(),
+            },
+            responses,
+        };
+        (analysis, source, verdicts.text_ids)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The vocabulary table and how the mask spreads over it.
 
 use super::flagged::Verdicts;
-use super::token_text::TokenTexts;
 use crate::analyze::collect::vocabulary::VocabularyCounts;
 use crate::analyze::result::vocabulary::TOP_ROWS;
 use crate::analyze::result::{Concentration, Vocabulary, VocabularyRow};
+use crate::analyze::token_text::TokenTexts;
 
 /// How counts spread; `None` where there are none.
 fn concentration(counts: impl Iterator<Item = u64>) -> Option<Concentration> {

@@ -4,7 +4,6 @@
 //! Every struct is taken apart field by field, so that a new field does not compile until somebody
 //! decides whether it needs them.
 
-use crate::analyze::plan::StandIn;
 use crate::analyze::result::breakdown::Breakdown;
 use crate::analyze::result::corrections::CorrectionRow;
 use crate::analyze::result::groups::{Groups, PassRateRow, StepGroupOutcomes};
@@ -14,6 +13,7 @@ use crate::analyze::result::siblings::{Branch, Fork};
 use crate::analyze::result::{
     Answers, Cancellation, Forks, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated,
 };
+use crate::analyze::stand_in::StandIn;
 
 /// What needs entropy and advantages, as `not_answered` names it.
 const NEED_ENERGY: [&str; 8] =

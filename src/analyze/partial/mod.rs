@@ -1,19 +1,20 @@
 //! What can be told of a run whose log has no entropy, or no advantages.
 //!
 //! The pass is the same, with 0 in place of what is not logged; whatever rests on it is taken out of the
-//! result before anybody sees it. That nothing is left that should not be, `tests/partial.rs` holds:
-//! each number is that of the whole log.
+//! result before anybody sees it. That nothing is left that should not be, `tests/analyze/partial.rs`
+//! holds: each number is that of the whole log.
 
 mod answers;
 
-use super::finish::{self, second_look::Reread};
-use super::plan::{Plan, StandIn};
+use super::finish::second_look::Reread;
+use super::pass;
+use super::plan::{Plan, largest_id};
 use super::result::partial::{Partial, PartialAnalysis};
 use super::result::{RunCore, VerdictState};
 use super::settings::AnalyzeSettings;
 use super::shards::Cache;
+use super::stand_in::StandIn;
 use super::training::of_training;
-use super::{close, read};
 use crate::error::Result;
 use crate::ingest::{Column, Progress, Run};
 
@@ -48,18 +49,18 @@ pub fn analyze_partial(
     let look = Reread { run, progress };
     let (plan, (scan, collected)) = match cache {
         None => {
-            let plan = Plan::partial(run, settings, super::plan::largest_id)?;
-            let pass = read(run, settings, &plan, &look, progress)?;
+            let plan = Plan::partial(run, settings, largest_id)?;
+            let pass = pass::read(run, settings, &plan, &look, progress)?;
             (plan, pass)
         }
         Some(cache) => {
             let plan = Plan::partial(run, settings, |run| cache.largest_id(run))?;
             let (gathered, _) = cache.gather(run, &plan, progress)?;
-            let pass = close(run, settings, &plan, &look, gathered)?;
+            let pass = pass::close(run, settings, &plan, &look, gathered)?;
             (plan, pass)
         }
     };
-    let core = finish::core(scan, plan, collected)?;
+    let core = pass::core(scan, plan, collected)?;
     Ok(reduced(run, core))
 }
 

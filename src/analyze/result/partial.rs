@@ -12,7 +12,7 @@ use super::steps::{Mismatch, StepRow};
 use super::totals::{Totals, VerdictState};
 use super::warnings::Warning;
 use super::{Answers, RunCore};
-use crate::analyze::plan::StandIn;
+use crate::analyze::stand_in::StandIn;
 
 /// Everything that was found without entropy or without advantages.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

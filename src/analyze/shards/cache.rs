@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use self::covered::{changed_since, header, numbers_of, state_of};
 use self::layer::{Layer, Reading};
-use super::gathered::Gathered;
+use crate::analyze::gathered::Gathered;
 use crate::analyze::plan::{Plan, largest_ids};
 use crate::error::{Error, Result};
 use crate::ingest::{Progress, Run, UnitTable};

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::gathered::Gathered;
 use super::look::{LookFile, gather_look};
 use super::parts_of_run::part_name;
 use super::plan_file::ShardPlan;
+use crate::analyze::gathered::Gathered;
 use crate::error::Result;
 use crate::ingest::{Progress, Run};
 use crate::parts::{PartHeader, PartReader, PartWriter};

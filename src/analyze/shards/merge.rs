@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::gathered::Gathered;
 use super::look::LooksInFolder;
 use super::parts_of_run::PartsOfRun;
 use super::plan_file::ShardPlan;
-use crate::analyze::finish::{self, Scan};
+use crate::analyze::collect::Collected;
+use crate::analyze::finish::Scan;
 use crate::analyze::flagged::FlaggedTokens;
+use crate::analyze::gathered::Gathered;
+use crate::analyze::pass;
 use crate::analyze::plan::{Plan, Purpose};
 use crate::analyze::result::{ComparedRun, RunAnalysis};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::analyze::texts::Tokenizer;
-use crate::analyze::{check_missing, collect::Collected};
 use crate::error::{Error, Result};
 use crate::ingest::{Run, StepRange, UnitTable};
 use crate::parts::{PartHeader, PartReader, PartWriter, place};
@@ -113,12 +114,12 @@ impl MergedParts {
     /// The analysis of the whole run: what one process would give. Fails with
     /// [`Error::AnotherLook`] where shards have to look again first, and where a shard is missing.
     pub fn analysis(self) -> Result<(RunAnalysis, FlaggedTokens)> {
-        self.finish(Purpose::Report, finish::analysis)
+        self.finish(Purpose::Report, pass::analysis)
     }
 
     /// What a comparison needs of the whole run.
     pub fn comparison(self) -> Result<ComparedRun> {
-        self.finish(Purpose::Comparison, finish::compared)
+        self.finish(Purpose::Comparison, pass::compared)
     }
 
     fn finish<T>(
@@ -131,13 +132,10 @@ impl MergedParts {
             return Err(wrong_purpose(purpose));
         }
         complete?;
-        let (table, _) = UnitTable::new(&run, &[]);
-        let (collected, quality, rows) = gathered.finish(&run, &table, &plan)?;
-        check_missing(&run, &quality)?;
         let look = LooksInFolder::new(&run, &shards, &folder);
         let settings = shards.settings();
+        let (scan, collected) = pass::close(&run, settings, &plan, &look, gathered)?;
         let tokenizer = Tokenizer::find(&run, settings.tokenizer.as_deref())?;
-        let scan = Scan { run: &run, settings, quality, rows, look: &look };
         finish(scan, Plan { tokenizer, ..plan }, collected)
     }
 }

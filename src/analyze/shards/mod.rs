@@ -3,7 +3,6 @@
 
 mod cache;
 mod collect;
-mod gathered;
 mod look;
 mod merge;
 mod parts_of_run;
@@ -12,7 +11,6 @@ mod producer;
 
 pub use cache::{Cache, CacheUse};
 pub use collect::{MadePart, collect_look, collect_shard};
-pub use gathered::Gathered;
 pub use look::LookFile;
 pub use merge::MergedParts;
 pub use parts_of_run::part_name;

@@ -1,6 +1,6 @@
 //! How the arms fit the baseline: steps, prompts, seeds.
 
-use super::{NONE, warning};
+use super::warning::{NONE, warning};
 use crate::compare::result::{AlignmentSummary, Arm, CompareCode, CompareWarning, Drawn};
 use crate::compare::settings::StepAlignment;
 use crate::compare::sides::Sides;

@@ -1,7 +1,7 @@
 //! Rewards that are missing in a run: its means are of the others alone, which need not be like them.
 
 use super::super::result::{CompareCode, CompareWarning};
-use super::warning;
+use super::warning::warning;
 use crate::analyze::ComparedRun;
 use crate::format::grouped;
 use crate::ingest::{Column, WARN_SHARE};

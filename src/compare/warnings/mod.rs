@@ -3,12 +3,12 @@
 mod fit;
 mod gaps;
 mod same_log;
-
-use std::collections::BTreeMap;
+mod warning;
 
 pub use fit::{of_arms, of_sides};
 pub use same_log::{of_copies, of_files};
 
+use self::warning::{NONE, warning};
 use super::correction::{hangs_together, has_few_left};
 use super::names::Names;
 use super::quantities::Metric;
@@ -17,20 +17,6 @@ use super::reward_scale::Scale;
 use super::trainer::Trainer;
 use crate::analyze::ComparedRun;
 use crate::analyze::result::{ClusterUnit, RunState};
-
-fn warning(
-    code: CompareCode,
-    message: String,
-    hint: &str,
-    evidence: &[(impl AsRef<str>, f64)],
-) -> CompareWarning {
-    let evidence: BTreeMap<String, f64> =
-        evidence.iter().map(|(what, value)| (what.as_ref().to_owned(), *value)).collect();
-    CompareWarning { code, message, hint: hint.into(), evidence }
-}
-
-/// Where a sentence has no numbers.
-const NONE: [(&str, f64); 0] = [];
 
 /// Warnings about the runs themselves and how they were logged.
 pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWarning> {

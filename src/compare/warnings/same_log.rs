@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::warning;
+use super::warning::warning;
 use crate::analyze::ComparedRun;
 use crate::compare::result::{CompareCode, CompareWarning};
 

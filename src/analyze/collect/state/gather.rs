@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::{State, add_clusters, forget_too_many_entropies, numbers};
+use super::State;
+use super::joining::{add_clusters, forget_too_many_entropies, numbers};
 use crate::analyze::collect::batches::{BatchTable, Batches};
 use crate::analyze::collect::by_sign::BySign;
 use crate::analyze::collect::candidates::CandidateStore;

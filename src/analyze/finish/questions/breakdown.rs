@@ -3,8 +3,8 @@
 use crate::analyze::collect::questions::breakdown::{self, PROBABILITY_BINS, entropy_from};
 use crate::analyze::collect::questions::difference_sums::DifferenceBin;
 use crate::analyze::finish::ratios::share;
-use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::breakdown::{BinRow, Breakdown, IdRow};
+use crate::analyze::token_text::TokenTexts;
 
 /// Rows of a list of ids.
 const TOP: usize = 20;

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::spurious::SpuriousPlaces;
 use crate::analyze::collect::questions::siblings::{Sibling, Siblings};
 use crate::analyze::finish::ratios::share;
-use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::siblings::{Cancellation, PushedToken};
+use crate::analyze::token_text::TokenTexts;
 use crate::ingest::MISSING_ID;
 
 /// Ids in the list.

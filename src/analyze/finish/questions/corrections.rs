@@ -5,8 +5,8 @@ use super::steps::Steps;
 use crate::analyze::collect::questions::clipped_tokens::TokensById;
 use crate::analyze::collect::questions::corrections::CorrectionTally;
 use crate::analyze::finish::ratios::share;
-use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::corrections::{ChangedId, CorrectionRow, StepCorrection};
+use crate::analyze::token_text::TokenTexts;
 use crate::framework::corrections::Correction;
 use crate::stats::exact_sum::ExactSum;
 

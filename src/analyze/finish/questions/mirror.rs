@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::analyze::collect::run_sample::Sample;
 use crate::analyze::finish::ratios::share;
-use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::result::questions::{MirrorToken, PunishedRare};
+use crate::analyze::token_text::TokenTexts;
 use crate::framework::s2t::{CandidateRule, is_low_entropy};
 
 /// Ids of a list.

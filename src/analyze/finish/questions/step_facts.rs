@@ -8,7 +8,6 @@ use super::steps::Steps;
 use crate::analyze::collect::questions::clipped_tokens::ClippedTokens;
 use crate::analyze::collect::questions::step_facts::{EndTally, MeanTally, ReferenceTally, StepFacts};
 use crate::analyze::finish::ratios::{mean, share};
-use crate::analyze::finish::token_text::TokenTexts;
 use crate::analyze::plan::Questions;
 use crate::analyze::result::clipping::{
     ClipCorners, ClippedBin, ClippedId, Clipping, StepClipping, UpdateClipping,
@@ -16,6 +15,7 @@ use crate::analyze::result::clipping::{
 use crate::analyze::result::questions::{
     Ended, KlReference, Repetition, RewardPart, StepKl, StepMean, StepRepetition, StepTruncated, Truncated,
 };
+use crate::analyze::token_text::TokenTexts;
 use crate::stats::exact_sum::ExactSum;
 
 /// Ids of a list.

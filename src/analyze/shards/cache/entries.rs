@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::cache_use::CacheUse;
 use super::covered::{changed_since, numbers_of};
+use crate::analyze::gathered::Gathered;
 use crate::analyze::plan::Plan;
-use crate::analyze::shards::gathered::Gathered;
 use crate::error::{Error, Result};
 use crate::ingest::{Renumber, UnitTable};
 use crate::parts::{CoveredFile, PartHeader, PartReader};

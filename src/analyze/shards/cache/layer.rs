@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::entries::Entry;
+use crate::analyze::gathered::Gathered;
 use crate::analyze::plan::Plan;
-use crate::analyze::shards::gathered::Gathered;
 use crate::error::Result;
 use crate::ingest::{Progress, Run, UnitTable};
 use crate::parts::{CoveredFile, PartHeader};
