@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::flagged::BatchVerdict;
 use super::quantiles::split_at;
+use super::verdicts::BatchVerdict;
 use crate::analyze::collect::energy::Sign;
 use crate::analyze::collect::entropy_histogram::EntropyHistogram;
 use crate::analyze::collect::run_sample::Sample;

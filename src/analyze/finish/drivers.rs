@@ -1,8 +1,9 @@
 //! How few tokens carry the energy, which, and what would bound them.
 
-use super::flagged::{BatchVerdict, FlaggedSource, shown_id};
+use super::flagged::{FlaggedSource, shown_id};
 use super::largest::Largest;
 use super::ratios::share;
+use super::verdicts::BatchVerdict;
 use crate::analyze::collect::signs::concentration::Concentration;
 use crate::analyze::collect::signs::drivers::Driver;
 use crate::analyze::collect::signs::{CollectedSigns, FarTokens};

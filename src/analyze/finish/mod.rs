@@ -19,6 +19,7 @@ mod sweep;
 mod taxonomy;
 mod thresholds;
 mod totals;
+mod verdicts;
 mod views;
 mod vocabulary;
 
@@ -28,12 +29,13 @@ use rayon::prelude::*;
 
 use self::classes::{ClassTable, rare_negatives};
 use self::correlations::WeightedTokens;
-use self::flagged::{BatchVerdict, FlaggedSource, Verdicts};
+use self::flagged::FlaggedSource;
 use self::questions::CandidateFlags;
 use self::second_look::LookAgain;
 use self::steps::{StepGroups, StepSources};
 use self::sweep::RareTokens;
 use self::thresholds::Thresholds;
+use self::verdicts::{BatchVerdict, Verdicts};
 use super::collect::Collected;
 use super::collect::clusters::Clusters;
 use super::collect::tally::BatchTally;

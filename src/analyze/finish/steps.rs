@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::classes::ClassTable;
 use super::drivers::spread;
-use super::flagged::BatchVerdict;
 use super::quantiles::entropy_quantiles;
 use super::ratios::{mean, share};
 use super::thresholds::Thresholds;
+use super::verdicts::BatchVerdict;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::groups::{GroupTable, GroupsOfStep};
 use crate::analyze::collect::signs::response_facts::Rounding;

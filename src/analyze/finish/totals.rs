@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::flagged::BatchVerdict;
 use super::ratios::{mean, share};
 use super::steps::StepGroups;
 use super::thresholds::Thresholds;
+use super::verdicts::BatchVerdict;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::analyze::plan::Plan;

@@ -1,6 +1,6 @@
 //! The vocabulary table and how the mask spreads over it.
 
-use super::flagged::Verdicts;
+use super::verdicts::Verdicts;
 use crate::analyze::collect::vocabulary::VocabularyCounts;
 use crate::analyze::result::vocabulary::TOP_ROWS;
 use crate::analyze::result::{Concentration, Vocabulary, VocabularyRow};

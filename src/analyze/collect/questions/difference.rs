@@ -1,18 +1,15 @@
-//! One difference of log-probabilities: of a response, and summed over many.
+//! One difference of log-probabilities over the tokens of a response.
 
 // One index into many arrays of one length is what vectorises.
 #![allow(clippy::needless_range_loop)]
 
-use super::kept_differences::KeptDifferences;
 use crate::framework::fast_math;
 use crate::simd::{LANES, Work, filled_up, sums_of_lanes, widest};
-use crate::stats::exact_sum::ExactSum;
-use crate::stats::log_sum::{LogSum, Power};
 
 /// verl clamps differences of tokens and of responses to ± this before it takes their exponential.
 pub const VERL_BOUND: f64 = 20.0;
 /// Above this the square of a ratio no longer fits an f64.
-const LARGEST_SQUARED: f64 = 340.0;
+pub const LARGEST_SQUARED: f64 = 340.0;
 /// Ratios are at most e to this, so that the sum of any number of them fits an f64.
 const LARGEST: f64 = 600.0;
 /// Differences are cut at ± this where one token must not make a mean: ratios beyond are outside of every
@@ -117,15 +114,20 @@ pub struct ResponseDifference {
     pub sum: f64,
     /// Σ |d|.
     pub absolute: f64,
-    square: f64,
+    /// Σ d².
+    pub square: f64,
     /// Σ (e^d − 1 − d).
     pub k3: f64,
     /// The same of d cut at ± ln 10.
-    bounded_k3: f64,
-    ratio: f64,
-    ratio_squared: f64,
-    verl_ratio_squared: f64,
-    outside: [u64; 3],
+    pub bounded_k3: f64,
+    /// Σ e^d.
+    pub ratio: f64,
+    /// Σ e^{2d}.
+    pub ratio_squared: f64,
+    /// The same of d within ±20.
+    pub verl_ratio_squared: f64,
+    /// Tokens outside each of the [`BANDS`].
+    pub outside: [u64; 3],
     /// Largest |d|.
     pub max_abs: f64,
     /// Smallest d.
@@ -158,7 +160,7 @@ impl ResponseDifference {
     }
 
     /// Whether sums of plain ratios overflow.
-    fn is_huge(&self) -> bool {
+    pub fn is_huge(&self) -> bool {
         self.max_abs > LARGEST_SQUARED
     }
 }
@@ -270,109 +272,6 @@ impl TotalLanes {
             min: self.min.into_iter().fold(f64::INFINITY, f64::min),
             largest_k3: self.largest_k3.into_iter().fold(0.0, f64::max),
         }
-    }
-}
-
-/// A difference summed over responses. Parts merge in any order to the same bits.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct DifferenceTally {
-    /// Tokens.
-    pub tokens: u64,
-    /// Responses with at least one of them.
-    pub responses: u64,
-    /// Σ d.
-    pub sum: ExactSum,
-    /// Σ |d|.
-    pub absolute: ExactSum,
-    /// Σ d².
-    pub square: ExactSum,
-    /// Σ (e^d − 1 − d).
-    pub k3: LogSum,
-    /// The same of d cut at ± ln 10.
-    pub bounded_k3: ExactSum,
-    /// Σ e^d.
-    pub ratio: LogSum,
-    /// Σ e^{2d}.
-    pub ratio_squared: LogSum,
-    /// The same of d within ±20.
-    pub verl_ratio_squared: LogSum,
-    /// Tokens outside each of the [`BANDS`].
-    pub outside: [u64; 3],
-    /// Largest |d|.
-    pub max_abs: f64,
-    /// Σ e^s over responses.
-    pub sequence: LogSum,
-    /// Σ e^{2s}.
-    pub sequence_squared: LogSum,
-    /// The same of s within ±20.
-    pub verl_sequence_squared: LogSum,
-    /// Σ e^{s/T}.
-    pub geometric: LogSum,
-    /// The differences themselves while they are few, else how they spread.
-    pub kept: KeptDifferences,
-}
-
-impl DifferenceTally {
-    /// Adds a response and, for quantiles, the differences of its tokens.
-    pub fn add(&mut self, response: &ResponseDifference, tokens: &TokenDifferences, keeps: bool) {
-        if response.tokens == 0 {
-            return;
-        }
-        self.tokens += response.tokens;
-        self.responses += 1;
-        self.sum.add(response.sum);
-        self.absolute.add(response.absolute);
-        self.square.add(response.square);
-        self.bounded_k3.add(response.bounded_k3);
-        if response.is_huge() {
-            for (d, k3) in tokens.value.iter().zip(&tokens.k3) {
-                // e^d dwarfs 1 + d there.
-                if *d > LARGEST_SQUARED {
-                    self.k3.add_exp(*d)
-                } else {
-                    self.k3.add(*k3)
-                }
-                self.ratio.add_exp(*d);
-                self.ratio_squared.add_exp(2.0 * d);
-            }
-        } else {
-            self.k3.add(response.k3);
-            self.ratio.add(response.ratio);
-            self.ratio_squared.add(response.ratio_squared);
-        }
-        self.verl_ratio_squared.add(response.verl_ratio_squared);
-        self.outside.iter_mut().zip(response.outside).for_each(|(a, b)| *a += b);
-        self.max_abs = self.max_abs.max(response.max_abs);
-        self.sequence.add_exp(response.sum);
-        let squared = Power::of(2.0 * response.sum);
-        self.sequence_squared.add_power(squared);
-        self.verl_sequence_squared.add_power(match response.sum.abs() <= VERL_BOUND {
-            true => squared,
-            false => Power::of(2.0 * response.sum.clamp(-VERL_BOUND, VERL_BOUND)),
-        });
-        self.geometric.add_exp(response.mean());
-        self.kept.add(&tokens.value, keeps);
-    }
-
-    /// Adds another part.
-    pub fn merge(&mut self, other: &Self) {
-        self.tokens += other.tokens;
-        self.responses += other.responses;
-        self.sum.merge(&other.sum);
-        self.absolute.merge(&other.absolute);
-        self.square.merge(&other.square);
-        self.bounded_k3.merge(&other.bounded_k3);
-        self.k3.merge(&other.k3);
-        self.ratio.merge(&other.ratio);
-        self.ratio_squared.merge(&other.ratio_squared);
-        self.verl_ratio_squared.merge(&other.verl_ratio_squared);
-        self.outside.iter_mut().zip(other.outside).for_each(|(a, b)| *a += b);
-        self.max_abs = self.max_abs.max(other.max_abs);
-        self.sequence.merge(&other.sequence);
-        self.sequence_squared.merge(&other.sequence_squared);
-        self.verl_sequence_squared.merge(&other.verl_sequence_squared);
-        self.geometric.merge(&other.geometric);
-        self.kept.merge(&other.kept);
     }
 }
 

@@ -11,6 +11,7 @@ mod deciles;
 pub mod difference;
 mod difference_bins;
 pub mod difference_sums;
+pub mod difference_tally;
 mod difference_terms;
 mod kept_differences;
 mod open_response;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::corrections::CorrectionTally;
-use super::difference::{DifferenceTally, ResponseDifference};
+use super::difference::ResponseDifference;
+use super::difference_tally::DifferenceTally;
 use super::perplexity::PerplexityTally;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;

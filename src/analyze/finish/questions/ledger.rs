@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::steps::Steps;
-use crate::analyze::collect::questions::difference::DifferenceTally;
+use crate::analyze::collect::questions::difference_tally::DifferenceTally;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::result::offpolicy::{
     Difference, DifferenceQuantiles, Differences, LagDifference, OffPolicy, Perplexity, RatioBins,
