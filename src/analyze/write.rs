@@ -14,50 +14,44 @@ use crate::tables::parquet;
 /// The kind of report that both results belong to: they replace each other in a folder.
 const KIND: &str = "report";
 
-impl RunAnalysis {
-    /// The summary as a JSON value.
-    pub fn to_value(&self) -> Result<Value> {
-        value(self)
-    }
+/// What both results give: the summary as JSON and as a file, and the tables, of which `$others` come from elsewhere.
+macro_rules! written {
+    ($Result:ident, $others:expr, $(#[$tables:meta])*) => {
+        impl $Result {
+            /// The summary as a JSON value.
+            pub fn to_value(&self) -> Result<Value> {
+                value(self)
+            }
 
-    /// The summary as JSON text.
-    pub fn to_json(&self) -> Result<String> {
-        json(self)
-    }
+            /// The summary as JSON text.
+            pub fn to_json(&self) -> Result<String> {
+                json(self)
+            }
 
-    /// Writes `summary.json` into `folder`.
-    pub fn write_summary(&self, folder: &Path) -> Result<()> {
-        write_json(self, folder)
-    }
+            /// Writes `summary.json` into `folder`.
+            pub fn write_summary(&self, folder: &Path) -> Result<()> {
+                write_json(self, folder)
+            }
 
+            $(#[$tables])*
+            pub fn write_tables(&self, folder: &Path) -> Result<()> {
+                parquet::write_all(KIND, &self.frames(), &$others, folder)
+            }
+        }
+    };
+}
+
+written!(
+    RunAnalysis,
+    ["flagged"],
     /// Writes `tables/*.parquet` into `folder`; all but the flagged tokens, which
     /// [`FlaggedTokens`](super::FlaggedTokens) writes.
-    pub fn write_tables(&self, folder: &Path) -> Result<()> {
-        parquet::write_all(KIND, &self.frames(), &["flagged"], folder)
-    }
-}
-
-impl PartialAnalysis {
-    /// The summary as a JSON value.
-    pub fn to_value(&self) -> Result<Value> {
-        value(self)
-    }
-
-    /// The summary as JSON text.
-    pub fn to_json(&self) -> Result<String> {
-        json(self)
-    }
-
-    /// Writes `summary.json` into `folder`.
-    pub fn write_summary(&self, folder: &Path) -> Result<()> {
-        write_json(self, folder)
-    }
-
+);
+written!(
+    PartialAnalysis,
+    [],
     /// Writes `tables/*.parquet` into `folder`.
-    pub fn write_tables(&self, folder: &Path) -> Result<()> {
-        parquet::write_all(KIND, &self.frames(), &[], folder)
-    }
-}
+);
 
 fn value(of: &impl Serialize) -> Result<Value> {
     serde_json::to_value(of).map_err(|e| Error::write(Path::new("summary.json"), e))

@@ -22,6 +22,7 @@ mod pieces;
 mod place_counts;
 mod plane;
 pub mod questions;
+mod ranking;
 pub mod rows;
 pub mod run_sample;
 pub mod sample;

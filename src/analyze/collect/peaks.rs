@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::ranking::{Ranked, Ranking};
+
 /// Tokens kept a batch.
 pub const PEAKS: usize = 5;
 
@@ -24,7 +26,11 @@ pub struct PeakToken {
     pub text: Option<Box<str>>,
 }
 
-impl PeakToken {
+impl Ranked for PeakToken {
+    fn energy(&self) -> f64 {
+        self.energy
+    }
+
     fn rank(&self, other: &Self) -> Ordering {
         let numbers = |t: &Self| (t.token_id, t.position);
         other
@@ -39,32 +45,4 @@ impl PeakToken {
 }
 
 /// The largest of a batch, largest first.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Peaks(Vec<PeakToken>);
-
-impl Peaks {
-    /// Energies below this cannot enter.
-    #[inline]
-    pub fn threshold(&self) -> f64 {
-        self.0.get(PEAKS - 1).map_or(f64::MIN_POSITIVE, |last| last.energy)
-    }
-
-    /// Enters a token if it is large enough.
-    pub fn add(&mut self, token: PeakToken) {
-        let at = self.0.partition_point(|known| known.rank(&token) != Ordering::Greater);
-        if at < PEAKS {
-            self.0.insert(at, token);
-            self.0.truncate(PEAKS);
-        }
-    }
-
-    /// Adds another part of the batch.
-    pub fn merge(&mut self, other: Self) {
-        other.0.into_iter().for_each(|token| self.add(token));
-    }
-
-    /// The tokens, largest first.
-    pub fn tokens(&self) -> &[PeakToken] {
-        &self.0
-    }
-}
+pub type Peaks = Ranking<PeakToken, PEAKS>;

@@ -73,7 +73,7 @@ pub struct Verdicts {
 }
 
 /// A candidate in the ranking; the greatest is the last.
-struct Ranked {
+struct RankedCandidate {
     rank: Rank,
     candidate: Candidate,
 }
@@ -81,7 +81,7 @@ struct Ranked {
 /// Kind, risk and number in the order of the table.
 type Rank = (FlagKind, f64, u64);
 
-impl Ranked {
+impl RankedCandidate {
     fn order(&self, (kind, risk, number): Rank) -> std::cmp::Ordering {
         let (my_kind, my_risk, my_number) = self.rank;
         my_kind.cmp(&kind).then(risk.total_cmp(&my_risk)).then(my_number.cmp(&number))
@@ -92,32 +92,32 @@ impl Ranked {
     }
 }
 
-impl Ord for Ranked {
+impl Ord for RankedCandidate {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.order(other.rank)
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedCandidate {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedCandidate {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedCandidate {}
 
 impl Verdicts {
     /// Judges all candidates.
     pub fn judge(source: &FlaggedSource) -> Result<Self> {
         let mut batches = vec![BatchVerdict::default(); source.keys.len()];
         let mut ids: BTreeMap<i32, IdVerdict> = BTreeMap::new();
-        let mut ranking: BinaryHeap<Ranked> = BinaryHeap::new();
+        let mut ranking: BinaryHeap<RankedCandidate> = BinaryHeap::new();
         let mut number = 0;
         let mut text_ids = [false; 2];
         source.candidates.for_each(|candidate| {
@@ -149,7 +149,7 @@ impl Verdicts {
                 if ranking.len() == CASE_LIMIT {
                     ranking.pop();
                 }
-                ranking.push(Ranked { rank, candidate: candidate.clone() });
+                ranking.push(RankedCandidate { rank, candidate: candidate.clone() });
             }
             Ok(())
         })?;

@@ -168,17 +168,14 @@ impl Collector<'_> {
         let (source, index, step) = (response.source, response.index, response.key.step);
         let facts = self.questions.candidate(TokenPlace { source, index, step, token }, first + t, open);
         let block = &self.block.framework;
-        let range = response.source.range(response.index);
-        let from = token.saturating_sub(self.plan.context);
-        let to = range.len().min(token + self.plan.context + 1);
-        let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
+        let context = response.context(whole, token, self.plan.context);
         Candidate {
             batch: response.key,
             update: response.update,
             group: response.id(Column::GroupId).clone(),
             sample: response.id(Column::SampleId).clone(),
             place: response.place(),
-            position: response.source.position(response.index, range.start + token),
+            position: response.position(token),
             token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
             logprob: columns.logprob[t],
             entropy: columns.entropy[t],
@@ -188,9 +185,9 @@ impl Collector<'_> {
             energy: [block.norm_sq_low[t], block.norm_sq[t], block.norm_sq_high[t]],
             change: [block.change_low[t], block.change_high[t]],
             flags: block.flags[t],
-            context: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
-            texts: response.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
-            centre: (token - from) as u32,
+            context: context.ids,
+            texts: context.texts,
+            centre: context.centre as u32,
             facts,
         }
     }

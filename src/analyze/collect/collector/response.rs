@@ -35,7 +35,35 @@ pub struct Response<'a> {
     pub picks: Option<&'a [u32]>,
 }
 
+/// A token with those around it.
+pub struct Context {
+    /// Ids.
+    pub ids: Vec<i32>,
+    /// Texts, where logged.
+    pub texts: Option<Vec<Box<str>>>,
+    /// Which of them is the token.
+    pub centre: usize,
+}
+
 impl Response<'_> {
+    /// A token with at most `reach` tokens of the response on either side; `whole` are all its tokens.
+    pub fn context(&self, whole: &Columns<'_>, token: usize, reach: usize) -> Context {
+        let range = self.source.range(self.index);
+        let from = token.saturating_sub(reach);
+        let to = range.len().min(token + reach + 1);
+        let text = |i: usize| self.source.token_text(range.start + i).unwrap_or_default().into();
+        Context {
+            ids: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
+            texts: self.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
+            centre: token - from,
+        }
+    }
+
+    /// The position of a token in the response.
+    pub fn position(&self, token: usize) -> i32 {
+        self.source.position(self.index, self.source.range(self.index).start + token)
+    }
+
     /// The token of the response that trained token `t` is.
     pub fn token(&self, t: usize) -> usize {
         self.picks.map_or(t, |picks| picks[t] as usize)

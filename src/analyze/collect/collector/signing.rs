@@ -177,10 +177,7 @@ impl Collector<'_> {
         t: usize,
     ) -> Driver {
         let token = response.token(first + t);
-        let range = response.source.range(response.index);
-        let from = token.saturating_sub(self.plan.context);
-        let to = range.len().min(token + self.plan.context + 1);
-        let text = |i: usize| response.source.token_text(range.start + i).unwrap_or_default().into();
+        let context = response.context(whole, token, self.plan.context);
         let logged = |column: &[f32]| column.get(t).copied().unwrap_or(f32::NAN);
         Driver {
             energy: self.block.framework.norm_sq[t],
@@ -189,7 +186,7 @@ impl Collector<'_> {
             group: response.id(Column::GroupId).clone(),
             sample: response.id(Column::SampleId).clone(),
             place: response.place(),
-            position: response.source.position(response.index, range.start + token),
+            position: response.position(token),
             token_id: columns.token_id.get(t).copied().unwrap_or(MISSING_ID),
             logprob: columns.logprob[t],
             entropy: columns.entropy[t],
@@ -200,9 +197,9 @@ impl Collector<'_> {
             turn: columns.turn.get(t).copied().filter(|turn| *turn != MISSING_ID),
             truncated: self.plan.questions.is_cut(&response.source.responses, response.index),
             reward: response.reward,
-            context: whole.token_id.get(from..to).unwrap_or_default().to_vec(),
-            texts: response.source.tokens.texts.as_ref().map(|_| (from..to).map(text).collect()),
-            centre: token - from,
+            context: context.ids,
+            texts: context.texts,
+            centre: context.centre,
         }
     }
 }

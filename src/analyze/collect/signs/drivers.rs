@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::analyze::collect::ranking::{Ranked, Ranking};
 use crate::analyze::result::DRIVERS;
 use crate::ingest::Id;
 
@@ -50,8 +51,12 @@ pub struct Driver {
     pub centre: usize,
 }
 
-impl Driver {
-    /// Largest first; ties by place, so that the list does not depend on the order of files.
+impl Ranked for Driver {
+    fn energy(&self) -> f64 {
+        self.energy
+    }
+
+    /// Ties go by place in the end, so that the list does not depend on the order of files.
     fn rank(&self, other: &Self) -> Ordering {
         let key = |d: &Self| (d.step, d.update, d.position, d.token_id);
         other
@@ -68,37 +73,4 @@ impl Driver {
 }
 
 /// The largest so far, largest first.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Drivers(Vec<Driver>);
-
-impl Drivers {
-    /// Energies below this cannot enter.
-    #[inline]
-    pub fn threshold(&self) -> f64 {
-        self.0.get(DRIVERS - 1).map_or(f64::MIN_POSITIVE, |last| last.energy)
-    }
-
-    /// Enters a token if it is large enough.
-    pub fn add(&mut self, token: Driver) {
-        let at = self.0.partition_point(|known| known.rank(&token) != Ordering::Greater);
-        if at < DRIVERS {
-            self.0.insert(at, token);
-            self.0.truncate(DRIVERS);
-        }
-    }
-
-    /// Adds the tokens of another worker.
-    pub fn merge(&mut self, other: Self) {
-        other.0.into_iter().for_each(|token| self.add(token));
-    }
-
-    /// Gives units the numbers that they have in another run.
-    pub fn renumber(&mut self, unit: impl Fn(u32) -> u32) {
-        self.0.iter_mut().for_each(|token| token.place.0 = unit(token.place.0));
-    }
-
-    /// The tokens, largest first.
-    pub fn tokens(&self) -> &[Driver] {
-        &self.0
-    }
-}
+pub type TopDrivers = Ranking<Driver, DRIVERS>;

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use self::concentration::Concentration;
-use self::drivers::Drivers;
+use self::drivers::TopDrivers;
 use self::probe::Probe;
 use self::response_facts::{ResponseFact, ResponseFacts};
 use self::what_if::WhatIf;
@@ -100,7 +100,7 @@ impl StepSigns {
 pub struct Signs {
     steps: ByStep<StepSigns>,
     /// The largest tokens.
-    pub drivers: Drivers,
+    pub drivers: TopDrivers,
     /// Energy under bounds on the ratio.
     pub what_if: WhatIf,
     /// Responses.
@@ -137,7 +137,7 @@ impl Signs {
 pub struct SignState {
     steps: BTreeMap<i64, StepSigns>,
     kept: KeptCount,
-    drivers: Drivers,
+    drivers: TopDrivers,
     what_if: WhatIf,
     facts: KeptSample<ResponseFact>,
     probes: KeptSample<Probe>,
@@ -146,7 +146,8 @@ pub struct SignState {
 impl SignState {
     /// What all workers collected.
     pub fn gather(workers: Vec<Signs>, gates: &SignGates) -> Self {
-        let (mut steps, mut drivers, mut what_if) = (BTreeMap::new(), Drivers::default(), WhatIf::default());
+        let (mut steps, mut drivers, mut what_if) =
+            (BTreeMap::new(), TopDrivers::default(), WhatIf::default());
         let (mut facts, mut probes) = (Vec::new(), Vec::new());
         for worker in workers {
             for (step, signs) in worker.steps {
@@ -211,7 +212,7 @@ impl SignState {
 
     /// Gives units the numbers that they have in another run.
     pub fn renumber(&mut self, unit: impl Fn(u32) -> u32) {
-        self.drivers.renumber(unit);
+        self.drivers.tokens_mut().iter_mut().for_each(|token| token.place.0 = unit(token.place.0));
     }
 }
 
@@ -223,7 +224,7 @@ pub struct CollectedSigns {
     /// Whether all energies were kept.
     pub kept_all: bool,
     /// The largest tokens.
-    pub drivers: Drivers,
+    pub drivers: TopDrivers,
     /// Energy under bounds on the ratio.
     pub what_if: WhatIf,
     /// Responses.
