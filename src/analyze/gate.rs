@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 /// # Ok::<(), stapo_analyze::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Gate(Asked);
+pub struct Gate(Criterion);
 
 #[derive(Clone, Debug)]
-enum Asked {
+enum Criterion {
     /// A state of the run, or a worse one.
     State(RunState),
     /// A number, and the names that lead to it.
@@ -106,7 +106,7 @@ impl Gate {
     /// places in lists (from the end where negative); `warnings.CODE` is the number of such warnings.
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(state) = RunState::named(text.trim()) {
-            return Ok(Self(Asked::State(state)));
+            return Ok(Self(Criterion::State(state)));
         }
         let refuse = |message: &str| Error::Usage {
             message: format!("--fail-on {text}: {message}"),
@@ -121,7 +121,7 @@ impl Gate {
         if path.iter().any(String::is_empty) {
             return Err(refuse("no field"));
         }
-        Ok(Self(Asked::Number(condition, path)))
+        Ok(Self(Criterion::Number(condition, path)))
     }
 
     /// What to say where the condition holds or cannot be judged, since the value is undefined in this run
@@ -161,8 +161,8 @@ impl Gate {
 
     fn judge_value(&self, summary: &Value, file: &str) -> Result<Judged> {
         let (condition, names) = match &self.0 {
-            Asked::State(state) => return Ok(judge_state(*state, summary, file)),
-            Asked::Number(condition, names) => (condition, names),
+            Criterion::State(state) => return Ok(judge_state(*state, summary, file)),
+            Criterion::Number(condition, names) => (condition, names),
         };
         let values = self.values(summary);
         if values.is_empty() {
@@ -198,24 +198,24 @@ impl Gate {
     /// The condition as written.
     pub fn text(&self) -> &str {
         match &self.0 {
-            Asked::State(state) => state.name(),
-            Asked::Number(condition, _) => &condition.text,
+            Criterion::State(state) => state.name(),
+            Criterion::Number(condition, _) => &condition.text,
         }
     }
 
     /// The names that lead to the field, from the outermost on; none where it is about a state.
     pub fn path(&self) -> &[String] {
         match &self.0 {
-            Asked::State(_) => &[],
-            Asked::Number(_, names) => names,
+            Criterion::State(_) => &[],
+            Criterion::Number(_, names) => names,
         }
     }
 
     /// The state that it is about, where it is about one.
     pub fn state(&self) -> Option<RunState> {
         match self.0 {
-            Asked::State(state) => Some(state),
-            Asked::Number(..) => None,
+            Criterion::State(state) => Some(state),
+            Criterion::Number(..) => None,
         }
     }
 

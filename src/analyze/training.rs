@@ -26,7 +26,7 @@ pub fn of_training(run: &Run) -> Result<Cow<'_, Run>> {
 
 /// Whether there are responses, and none that is trained on. Reads up to the first that is.
 fn is_all_evaluation(run: &Run) -> Result<bool> {
-    let seen = Seen::default();
+    let seen = SeenSplits::default();
     let found = || seen.training.load(Ordering::Relaxed);
     match scan_units(run, &[Column::Split], &Silent, ALL_UNITS, || Look(&seen)) {
         Err(_) if found() => Ok(false),
@@ -41,13 +41,13 @@ fn is_all_evaluation(run: &Run) -> Result<bool> {
 
 /// What was seen so far.
 #[derive(Default)]
-struct Seen {
+struct SeenSplits {
     training: AtomicBool,
     evaluation: AtomicBool,
 }
 
 /// Fails at the first response that is trained on, which ends the scan.
-struct Look<'a>(&'a Seen);
+struct Look<'a>(&'a SeenSplits);
 
 impl Sink for Look<'_> {
     fn accept(&mut self, batch: &TokenBatch) -> Result<()> {

@@ -17,13 +17,13 @@ const STEP_BYTES: u64 = 13_000;
 /// The batches that any worker has seen: how many there are decides how fine histograms can be.
 #[derive(Debug)]
 pub struct BatchRegistry {
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenKeys>,
     level: AtomicU32,
     limits: Limits,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenKeys {
     batches: HashSet<BatchKey>,
     steps: HashSet<i64>,
 }

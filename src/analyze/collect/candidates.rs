@@ -12,7 +12,7 @@ use super::tally::BatchKey;
 use crate::framework::corrections::ResponseRatios;
 use crate::ingest::Id;
 
-/// A candidate.
+/// A token that the mask may silence: A > 0 and p < τ_p.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidate {
     /// Its batch.

@@ -5,13 +5,13 @@ mod picked;
 mod rare;
 mod response;
 mod rises;
-mod room;
 mod signing;
 mod tokens;
 mod view;
 mod wave;
+mod wave_room;
 
-use self::room::WaveRoom;
+use self::wave_room::WaveRoom;
 use super::batches::BatchTable;
 use super::block::Block;
 use super::by_sign::BySign;

@@ -4,8 +4,8 @@ use super::flagged::{FlaggedSource, shown_id};
 use super::largest::Largest;
 use super::ratios::share;
 use super::verdicts::BatchVerdict;
-use crate::analyze::collect::signs::concentration::Concentration;
 use crate::analyze::collect::signs::drivers::Driver;
+use crate::analyze::collect::signs::energy_tally::EnergyTally;
 use crate::analyze::collect::signs::{CollectedSigns, FarTokens};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
@@ -28,14 +28,14 @@ pub fn effective_number(energy: f64, squares: f64) -> Option<f64> {
 }
 
 /// How the energy of a step is spread.
-pub fn spread(concentration: &Concentration, exact: bool) -> EnergyConcentration {
+pub fn spread(concentration: &EnergyTally, exact: bool) -> EnergyConcentration {
     // The largest share that is asked for.
     let ranks = portion(TOP, concentration.trained).max(TOP_TOKENS) as usize;
     let largest = Largest::of(concentration, std::iter::once(concentration), exact, ranks);
     spread_of(concentration, &largest, exact)
 }
 
-fn spread_of(concentration: &Concentration, largest: &Largest, exact: bool) -> EnergyConcentration {
+fn spread_of(concentration: &EnergyTally, largest: &Largest, exact: bool) -> EnergyConcentration {
     let energy = concentration.energy.value();
     let shares = (energy > 0.0).then(|| {
         let percent = |share: f64| largest.share(portion(share, concentration.trained));
@@ -68,7 +68,7 @@ pub fn drivers(
     source: &FlaggedSource,
     verdict: &BatchVerdict,
 ) -> Drivers {
-    let mut run = Concentration::default();
+    let mut run = EnergyTally::default();
     let steps = signs.steps.iter().map(|(_, step)| &step.concentration);
     steps.clone().for_each(|step| run.merge_sums(step));
     let largest = Largest::of(&run, steps, signs.kept_all, usize::MAX);
@@ -102,7 +102,7 @@ pub fn drivers(
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn curve(run: &Concentration, largest: &Largest) -> Vec<(f64, f64)> {
+fn curve(run: &EnergyTally, largest: &Largest) -> Vec<(f64, f64)> {
     let (tokens, all) = (largest.tokens(), run.trained.max(1) as f64);
     if tokens == 0 {
         return Vec::new();
@@ -162,8 +162,8 @@ mod tests {
     use super::*;
     use crate::stats::random::Random;
 
-    fn of(energies: &[f64]) -> Concentration {
-        let mut concentration = Concentration::default();
+    fn of(energies: &[f64]) -> EnergyTally {
+        let mut concentration = EnergyTally::default();
         for block in energies.chunks(64) {
             let largest = block.iter().fold(0.0, |a: f64, b| a.max(*b));
             concentration.add_block(block, largest, true);

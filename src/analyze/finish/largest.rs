@@ -1,6 +1,6 @@
 //! What the tokens of the largest energy carry together.
 
-use crate::analyze::collect::signs::concentration::Concentration;
+use crate::analyze::collect::signs::energy_tally::EnergyTally;
 
 /// Energies of the largest tokens, added up.
 pub struct Largest {
@@ -15,8 +15,8 @@ impl Largest {
     /// Of the tokens of these steps where their energies are kept one by one, as many as there are ranks, else of the
     /// sums of all.
     pub fn of<'a>(
-        all: &Concentration,
-        steps: impl Iterator<Item = &'a Concentration> + Clone,
+        all: &EnergyTally,
+        steps: impl Iterator<Item = &'a EnergyTally> + Clone,
         exact: bool,
         ranks: usize,
     ) -> Self {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_first_ranks_have_the_shares_that_they_have_among_all() {
         let energies: Vec<f64> = (1..500).map(|i| f64::from(i * 7919 % 1009)).collect();
-        let mut all = Concentration::default();
+        let mut all = EnergyTally::default();
         all.add_block(&energies, 1008.0, true);
         all.add_response(energies.len(), energies.iter().sum(), energies.iter().map(|e| e * e).sum());
         let of = |ranks: usize| Largest::of(&all, std::iter::once(&all), true, ranks);

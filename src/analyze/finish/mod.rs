@@ -32,7 +32,7 @@ use self::correlations::WeightedTokens;
 use self::flagged::FlaggedSource;
 use self::questions::CandidateFlags;
 use self::second_look::LookAgain;
-use self::steps::{StepGroups, StepSources};
+use self::steps::{GroupCounts, StepSources};
 use self::sweep::RareTokens;
 use self::thresholds::Thresholds;
 use self::verdicts::{BatchVerdict, Verdicts};
@@ -77,7 +77,7 @@ pub struct Finished<'a> {
     thresholds: Thresholds,
     tally: BatchTally,
     totals: Totals,
-    step_groups: BTreeMap<i64, StepGroups>,
+    step_groups: BTreeMap<i64, GroupCounts>,
     /// Candidates, groups and texts.
     pub source: FlaggedSource,
     verdicts: Verdicts,

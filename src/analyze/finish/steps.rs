@@ -36,7 +36,7 @@ pub fn change_of(tally: &BatchTally) -> StepChange {
 
 /// The groups of every step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct StepGroups {
+pub struct GroupCounts {
     /// Groups.
     pub groups: u64,
     /// Groups in which no token has an advantage.
@@ -44,9 +44,9 @@ pub struct StepGroups {
 }
 
 /// Counts groups by step; empty where groups are not logged.
-pub fn groups_by_step(groups: &GroupTable, rounding: Rounding) -> BTreeMap<i64, StepGroups> {
+pub fn groups_by_step(groups: &GroupTable, rounding: Rounding) -> BTreeMap<i64, GroupCounts> {
     let of_step = |(step, groups): (i64, &GroupsOfStep)| {
-        let mut tally = StepGroups::default();
+        let mut tally = GroupCounts::default();
         for (_, group) in groups.by_id() {
             tally.groups += 1;
             tally.idle += u64::from(!group.learns(rounding));
@@ -92,7 +92,7 @@ pub struct StepSources<'a> {
     /// Classes by batch.
     pub classes: &'a [ClassTable],
     /// Groups by step; empty where not logged.
-    pub groups: &'a BTreeMap<i64, StepGroups>,
+    pub groups: &'a BTreeMap<i64, GroupCounts>,
     /// Whether clipping is known.
     pub knows_clipping: bool,
     /// Differences between the policies, by step.

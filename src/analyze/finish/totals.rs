@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ratios::{mean, share};
-use super::steps::StepGroups;
+use super::steps::GroupCounts;
 use super::thresholds::Thresholds;
 use super::verdicts::BatchVerdict;
 use crate::analyze::collect::Collected;
@@ -35,13 +35,13 @@ pub fn gradient_source(tally: &BatchTally) -> NormSource {
 pub fn totals(
     collected: &Collected,
     tally: &BatchTally,
-    groups: &BTreeMap<i64, StepGroups>,
+    groups: &BTreeMap<i64, GroupCounts>,
     knows_clipping: bool,
 ) -> Totals {
     let counts = &tally.counts;
     let complete = counts.tokens - counts.missing;
     let group_sum =
-        |of: fn(&StepGroups) -> u64| (!groups.is_empty()).then(|| groups.values().map(of).sum::<u64>());
+        |of: fn(&GroupCounts) -> u64| (!groups.is_empty()).then(|| groups.values().map(of).sum::<u64>());
     let (positive, negative) = (tally.sum(Quantity::PositiveEnergy), tally.sum(Quantity::NegativeEnergy));
     let steps = super::steps::step_ranges(&collected.batches).len();
     Totals {

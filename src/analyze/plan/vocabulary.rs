@@ -54,8 +54,8 @@ pub fn largest_id(run: &Run) -> Result<u32> {
 /// The largest token id of each file that has units within `units`.
 pub fn largest_ids(run: &Run, units: &[Range<usize>]) -> Result<BTreeMap<u32, u32>> {
     #[derive(Default)]
-    struct Largest(BTreeMap<u32, u32>);
-    impl Sink for Largest {
+    struct LargestIds(BTreeMap<u32, u32>);
+    impl Sink for LargestIds {
         fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
             let ids = batch.token_ids().unwrap_or_default();
             let largest = ids.iter().fold(MISSING_ID, |largest, id| largest.max(*id));
@@ -64,8 +64,8 @@ pub fn largest_ids(run: &Run, units: &[Range<usize>]) -> Result<BTreeMap<u32, u3
             Ok(())
         }
     }
-    let mut scanned = scan_units(run, &[Column::TokenId], &Silent, units, Largest::default)?;
-    let mut ends = Largest::default();
+    let mut scanned = scan_units(run, &[Column::TokenId], &Silent, units, LargestIds::default)?;
+    let mut ends = LargestIds::default();
     scanned.part.open_ends(run).try_for_each(|end| ends.accept(&end))?;
     scanned.sinks.push(ends);
     let mut all = BTreeMap::new();

@@ -15,8 +15,8 @@
 mod cache_use;
 mod covered;
 mod entries;
+mod eviction;
 mod layer;
-mod room;
 
 pub use self::cache_use::CacheUse;
 
@@ -59,7 +59,7 @@ impl Cache {
     pub fn open(folder: &Path) -> Result<Self> {
         // Fails now rather than after the scan.
         Shelf::open(folder)?;
-        Ok(Self { folder: folder.to_owned(), room: room::ROOM })
+        Ok(Self { folder: folder.to_owned(), room: eviction::ROOM })
     }
 
     /// Keeps at most so many bytes for other settings and runs than the one at hand, in a folder of this
@@ -90,7 +90,7 @@ impl Cache {
         let reading = Reading { run, plan, units: &units, header: &header, progress };
         let (mut rest, mut settled) = (Layer::default(), Layer::default());
         for entry in found.entries {
-            room::note_use(&entry.path);
+            eviction::note_use(&entry.path);
             let layer = if entry.files.iter().all(|file| grows[*file]) { &mut rest } else { &mut settled };
             layer.add(entry, &reading)?;
         }
@@ -148,7 +148,7 @@ impl Cache {
     fn make_room(&self, kept: &[PathBuf]) {
         let mut others = self.all_entries();
         others.retain(|path| !kept.contains(path));
-        room::surplus(others, self.room).iter().for_each(|path| drop(place::remove(path)));
+        eviction::surplus(others, self.room).iter().for_each(|path| drop(place::remove(path)));
     }
 
     /// Drops what was gathered with other settings, or by another program, of files of this run that

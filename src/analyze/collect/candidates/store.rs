@@ -22,7 +22,7 @@ pub struct CandidateBuffer {
     memory: Vec<Candidate>,
     bytes: usize,
     limit: usize,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
 }
 
 impl CandidateBuffer {
@@ -40,7 +40,7 @@ impl CandidateBuffer {
 
     fn spill(&mut self) -> io::Result<()> {
         self.memory.sort_by(Candidate::order);
-        self.runs.push(Run::of(&self.memory)?);
+        self.runs.push(SortedRun::of(&self.memory)?);
         self.memory.clear();
         self.bytes = 0;
         Ok(())
@@ -49,14 +49,14 @@ impl CandidateBuffer {
 
 /// Sorted candidates in a temporary file.
 #[derive(Debug)]
-struct Run {
+struct SortedRun {
     file: File,
     candidates: usize,
 }
 
-impl Run {
+impl SortedRun {
     fn of(candidates: &[Candidate]) -> io::Result<Self> {
-        let mut run = RunWriter::new()?;
+        let mut run = SortedRunWriter::new()?;
         candidates.iter().try_for_each(|candidate| run.push(candidate))?;
         run.end()
     }
@@ -68,13 +68,13 @@ impl Run {
     }
 }
 
-/// A run in the making.
-struct RunWriter {
+/// A sorted run in the making.
+struct SortedRunWriter {
     out: RecordWriter<BufWriter<File>>,
     candidates: usize,
 }
 
-impl RunWriter {
+impl SortedRunWriter {
     fn new() -> io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile()?);
         Ok(Self { out: RecordWriter::new(file), candidates: 0 })
@@ -85,9 +85,9 @@ impl RunWriter {
         self.out.write(candidate)
     }
 
-    fn end(self) -> io::Result<Run> {
+    fn end(self) -> io::Result<SortedRun> {
         let file = self.out.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Run { file, candidates: self.candidates })
+        Ok(SortedRun { file, candidates: self.candidates })
     }
 }
 
@@ -97,7 +97,7 @@ pub struct CandidateStore {
     memory: Vec<Candidate>,
     bytes: usize,
     limit: usize,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
 }
 
 impl CandidateStore {
@@ -120,7 +120,7 @@ impl CandidateStore {
         self.bytes += other.bytes;
         self.memory.sort_by(Candidate::order);
         if self.bytes > self.limit {
-            self.runs.push(Run::of(&self.memory).map_err(spill_error)?);
+            self.runs.push(SortedRun::of(&self.memory).map_err(spill_error)?);
             self.memory = Vec::new();
             self.bytes = 0;
         }
@@ -132,7 +132,7 @@ impl CandidateStore {
     fn join_small_runs(&mut self) -> Result<()> {
         self.runs.sort_by_key(|run| std::cmp::Reverse(run.candidates));
         let small = Self { runs: self.runs.split_off(MOST_RUNS / 2), ..Self::default() };
-        let mut joined = RunWriter::new().map_err(spill_error)?;
+        let mut joined = SortedRunWriter::new().map_err(spill_error)?;
         small.for_each(|candidate| joined.push(candidate).map_err(spill_error))?;
         self.runs.push(joined.end().map_err(spill_error)?);
         Ok(())
@@ -167,7 +167,7 @@ impl CandidateStore {
             read.bytes += candidate.bytes();
             read.memory.push(candidate.clone());
         }
-        let mut run = RunWriter::new()?;
+        let mut run = SortedRunWriter::new()?;
         read.memory.iter().try_for_each(|candidate| run.push(candidate))?;
         (read.memory, read.bytes) = (Vec::new(), 0);
         let mut last = candidate.clone();

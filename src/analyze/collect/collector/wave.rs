@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Collector;
 use super::picked::Picked;
 use super::response::Response;
-use super::room::WaveRoom;
+use super::wave_room::WaveRoom;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::questions::Asked;
 use crate::analyze::collect::signs::what_if::Bounded;

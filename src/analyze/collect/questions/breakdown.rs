@@ -34,7 +34,7 @@ const IDS_FROM: usize = DECILES_FROM + DECILES;
 
 /// Where a difference sits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Breakdown {
+pub struct BreakdownTally {
     /// By ln p.
     pub probability: [DifferenceBin; PROBABILITY_BINS],
     /// By H; see [`entropy_from`].
@@ -49,7 +49,7 @@ pub struct Breakdown {
     pub ids: Vec<DifferenceBin>,
 }
 
-impl Default for Breakdown {
+impl Default for BreakdownTally {
     fn default() -> Self {
         Self {
             probability: Default::default(),
@@ -134,11 +134,11 @@ impl Work for Finding<'_> {
     }
 }
 
-/// What one worker collects for a [`Breakdown`].
+/// What one worker collects for a [`BreakdownTally`].
 #[derive(Clone, Debug, Default)]
 pub struct BreakdownCollector {
     bins: BinTable,
-    places: Breakdown,
+    places: BreakdownTally,
     terms: Terms,
 }
 
@@ -180,7 +180,7 @@ impl BreakdownCollector {
     }
 
     /// What was collected.
-    pub fn finish(self) -> Breakdown {
+    pub fn finish(self) -> BreakdownTally {
         let (bins, mut all) = (self.bins.finish(), self.places);
         if bins.is_empty() {
             return all;
@@ -197,7 +197,7 @@ impl BreakdownCollector {
     }
 }
 
-impl Breakdown {
+impl BreakdownTally {
     fn add_turn(&mut self, turn: i32, bin: &DifferenceBin) {
         if turn != MISSING_ID {
             self.turns.entry(turn).or_default().merge(bin);

@@ -33,7 +33,7 @@ pub use self::asked::Asked;
 pub use self::collector::QuestionCollector;
 pub use self::open_response::OpenResponse;
 
-use self::breakdown::Breakdown;
+use self::breakdown::BreakdownTally;
 use self::clipped_tokens::{ClippedTokens, TokensById};
 use self::ratio_histogram::RatioHistogram;
 use self::siblings::Siblings;
@@ -51,11 +51,11 @@ pub struct CollectedQuestions {
     /// By the values of each dimension.
     pub slices: Vec<SliceTable>,
     /// Where the engine difference sits.
-    pub engine: Breakdown,
+    pub engine: BreakdownTally,
     /// Tokens and energy by the engine difference.
     pub ratios: RatioHistogram,
     /// Where the difference to the reference sits.
-    pub reference: Breakdown,
+    pub reference: BreakdownTally,
     /// Which tokens are beyond the clip.
     pub clipped: ClippedTokens,
     /// Tokens whose weight each correction of single tokens changes, by id.

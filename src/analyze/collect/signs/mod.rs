@@ -1,8 +1,8 @@
 //! What the diagnosis looks at, collected in the one pass: energy concentration and its drivers,
 //! the gaps between policies, and what is known of each response.
 
-pub mod concentration;
 pub mod drivers;
+pub mod energy_tally;
 pub mod fills;
 pub mod gaps;
 pub mod ladder;
@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use self::concentration::Concentration;
 use self::drivers::TopDrivers;
+use self::energy_tally::EnergyTally;
 use self::probe::Probe;
 use self::response_facts::{ResponseFact, ResponseFacts};
 use self::what_if::WhatIf;
@@ -80,7 +80,7 @@ impl FarTokens {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct StepSigns {
     /// How few tokens carry the energy.
-    pub concentration: Concentration,
+    pub concentration: EnergyTally,
     /// The largest ratio; 0 where none is logged.
     pub largest_ratio: f64,
     /// The open corner.

@@ -1,6 +1,6 @@
 //! Where a difference sits, from its bins.
 
-use crate::analyze::collect::questions::breakdown::{self, PROBABILITY_BINS, entropy_from};
+use crate::analyze::collect::questions::breakdown::{BreakdownTally, PROBABILITY_BINS, entropy_from};
 use crate::analyze::collect::questions::difference_sums::DifferenceBin;
 use crate::analyze::finish::ratios::share;
 use crate::analyze::result::breakdown::{BinRow, Breakdown, IdRow};
@@ -13,7 +13,7 @@ const FEWEST: u64 = 20;
 const FIFTHS: usize = 5;
 
 /// The breakdown; `None` without tokens.
-pub fn finish(from: &breakdown::Breakdown, texts: &TokenTexts) -> Option<Breakdown> {
+pub fn finish(from: &BreakdownTally, texts: &TokenTexts) -> Option<Breakdown> {
     let mut all = DifferenceBin::default();
     from.probability.iter().for_each(|bin| all.merge(bin));
     if all.tokens == 0 {

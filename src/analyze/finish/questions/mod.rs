@@ -7,9 +7,9 @@ mod flags;
 mod forks;
 mod groups;
 mod ledger;
-mod mirror;
 mod notes;
 mod pass_at;
+mod punished_rare;
 mod slices;
 mod spurious;
 mod step_facts;
@@ -73,7 +73,13 @@ pub fn answers(
         kl_reference,
         reward_parts: step_facts::reward_parts(steps),
         within_groups: within_groups::within_groups(&questions.siblings, &asked.parts),
-        punished_rare: mirror::punished_rare(&collected.rare, &plan.rule, &source.tau_h, energy, texts),
+        punished_rare: punished_rare::punished_rare(
+            &collected.rare,
+            &plan.rule,
+            &source.tau_h,
+            energy,
+            texts,
+        ),
         repetition: step_facts::repetition(steps, asked),
         cancellation: cancellation::cancellation(&questions.siblings, &places, texts),
         forks: forks::forks(&questions.siblings, &places, texts),

@@ -10,12 +10,12 @@ use crate::framework::s2t::{S2tSettings, is_low_entropy};
 /// The largest values of a batch: all above a value, and of those equal to it a part. Which ones of
 /// them a trainer takes hangs on the order of its tokens; here each counts in part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Largest {
+pub struct LargestPart {
     from: f64,
     share_of_tied: f64,
 }
 
-impl Largest {
+impl LargestPart {
     const NONE: Self = Self { from: f64::INFINITY, share_of_tied: 0.0 };
 
     /// The `count` largest of values that each stand for as many as their weight says.
@@ -52,13 +52,13 @@ pub struct BatchContext {
     /// The 0.80-quantile of H over all tokens: τ_h of the early preset.
     early: Option<f64>,
     /// The fifth of all tokens with the highest entropy.
-    high_entropy: Largest,
+    high_entropy: LargestPart,
     /// Probability that `clip_cov` picks an eligible token.
     clip_chance: f64,
     mean_advantage: f64,
     mean_logprob: f64,
-    held_back: Largest,
-    boosted: Largest,
+    held_back: LargestPart,
+    boosted: LargestPart,
 }
 
 /// What is known of a batch beside its tokens.
@@ -87,8 +87,8 @@ impl BatchContext {
             clip_chance: 0.0,
             mean_advantage: mean(Quantity::Advantage),
             mean_logprob: mean(Quantity::Logprob),
-            held_back: Largest::NONE,
-            boosted: Largest::NONE,
+            held_back: LargestPart::NONE,
+            boosted: LargestPart::NONE,
         };
         let picks = covariance_picks(complete as usize) as f64;
         let eligible: f64 =
@@ -97,11 +97,11 @@ impl BatchContext {
             context.clip_chance = (picks / eligible).min(1.0);
         }
         let covariances = tokens.iter().map(|(t, weight)| (context.covariance(t), *weight)).collect();
-        context.held_back = Largest::of(covariances, picks);
+        context.held_back = LargestPart::of(covariances, picks);
         if mean(Quantity::Entropy) < STARE_TARGET {
             let rewarded = tokens.iter().filter(|(t, _)| t.advantage > 0.0);
             let surprisals: Vec<(f64, f64)> = rewarded.map(|(t, w)| (-f64::from(t.logprob), *w)).collect();
-            context.boosted = Largest::of(surprisals, stare_count(tally.counts.positive as usize) as f64);
+            context.boosted = LargestPart::of(surprisals, stare_count(tally.counts.positive as usize) as f64);
         }
         context
     }
@@ -159,12 +159,12 @@ fn late_threshold(facts: &BatchFacts<'_>, tokens: &[(&SampledToken, f64)]) -> Op
 
 /// The fifth of all tokens with the highest entropy; from the histogram's quantile where the
 /// entropies are too many to sort.
-fn high_entropy(facts: &BatchFacts<'_>, complete: u64) -> Largest {
+fn high_entropy(facts: &BatchFacts<'_>, complete: u64) -> LargestPart {
     if facts.sortable {
         let entropies = facts.tally.kept.all().map(|h| (f64::from(*h), 1.0)).collect();
-        return Largest::of(entropies, high_entropy_count(complete as usize) as f64);
+        return LargestPart::of(entropies, high_entropy_count(complete as usize) as f64);
     }
-    facts.early.map_or(Largest::NONE, |from| Largest { from, share_of_tied: 1.0 })
+    facts.early.map_or(LargestPart::NONE, |from| LargestPart { from, share_of_tied: 1.0 })
 }
 
 #[cfg(test)]
@@ -175,13 +175,13 @@ mod tests {
     fn weights_reach_the_count() {
         let values = || vec![(1.0, 4.0), (9.0, 1.0), (5.0, 4.0)];
         let parts = |count: f64| {
-            let largest = Largest::of(values(), count);
+            let largest = LargestPart::of(values(), count);
             [9.0, 5.0, 1.0].map(|value| largest.part(value))
         };
         assert_eq!(parts(1.0), [1.0, 0.0, 0.0]);
         assert_eq!(parts(2.0), [1.0, 0.25, 0.0]);
         assert_eq!(parts(6.0), [1.0, 1.0, 0.25]);
         assert_eq!(parts(10.0), [1.0, 1.0, 1.0]);
-        assert_eq!(Largest::of(vec![(0.5, 1.0); 4], 1.0).part(0.5), 0.25, "no more than asked for");
+        assert_eq!(LargestPart::of(vec![(0.5, 1.0); 4], 1.0).part(0.5), 0.25, "no more than asked for");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::QuestionCollector;
 use crate::analyze::collect::kept_entropies::KeptCount;
-use crate::analyze::collect::questions::breakdown::Breakdown;
+use crate::analyze::collect::questions::breakdown::BreakdownTally;
 use crate::analyze::collect::questions::clipped_tokens::{ClippedTokens, TokensById};
 use crate::analyze::collect::questions::ratio_histogram::RatioHistogram;
 use crate::analyze::collect::questions::siblings::SiblingStore;
@@ -18,7 +18,7 @@ impl QuestionCollector<'_> {
     pub fn gather(parts: Vec<Self>, gates: &QuestionGates, level: u32) -> CollectedQuestions {
         let mut steps: BTreeMap<i64, StepFacts> = BTreeMap::new();
         let mut slices: Vec<SliceTable> = Vec::new();
-        let (mut engine, mut reference) = (Breakdown::default(), Breakdown::default());
+        let (mut engine, mut reference) = (BreakdownTally::default(), BreakdownTally::default());
         let (mut ratios, mut clipped) = (RatioHistogram::default(), ClippedTokens::default());
         let (mut stores, mut changed) = (Vec::new(), Vec::new());
         for mut part in parts {

@@ -9,7 +9,7 @@ pub const LARGEST: usize = 10;
 
 /// What the energies of a step's tokens are made of. Any scale of norms works.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Concentration {
+pub struct EnergyTally {
     /// Trained tokens, those without a gradient included.
     pub trained: u64,
     /// Tokens with a gradient.
@@ -26,7 +26,7 @@ pub struct Concentration {
     pub kept: Pieces<f64>,
 }
 
-impl Concentration {
+impl EnergyTally {
     /// Adds the energies of a block; keeps them one by one where there is room.
     pub fn add_block(&mut self, energies: &[f64], largest: f64, keeps: bool) {
         for energy in energies.iter().filter(|e| **e > 0.0) {
