@@ -122,7 +122,7 @@ impl RunAnalysis {
     #[must_use]
     pub fn taxonomy_frame(&self) -> DataFrame {
         Columns::of(&self.taxonomy)
-            .text("class", |r| &r.class)
+            .text("class", |r| r.class.name())
             .text("label", |r| &r.label)
             .count("tokens", |r| r.tokens)
             .float("token_share", |r| r.token_share)

@@ -276,7 +276,7 @@ fn summary(run: &NamedRun) -> RunSummary {
         silenced: analysis.s2t.silenced,
         gradient_source: analysis.totals.gradient_source,
         health: analysis.verdict.health.clone(),
-        warnings: analysis.warnings.iter().map(|w| w.code.name().to_owned()).collect(),
+        warnings: analysis.warnings.iter().map(|w| w.code).collect(),
         stability: stability::stability(analysis),
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::settings::StepAlignment;
-use crate::analyze::result::NormSource;
+use crate::analyze::result::{NormSource, WarningCode};
 use crate::framework::s2t::Preset;
 
 pub use answers::{AnswerRow, ArmCause, CauseRow};
@@ -128,7 +128,7 @@ pub struct RunSummary {
     /// How its analysis alone judges it.
     pub health: String,
     /// Codes of its own warnings.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<WarningCode>,
     /// How steady its entropy is.
     pub stability: Stability,
 }

@@ -1,7 +1,10 @@
 //! The taxonomy of tokens by probability, entropy and sign of the advantage.
 
 /// A token's class: the eight of the paper's early table, and a ninth without advantage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum TokenClass {
     /// A > 0, p ≥ τ_p, H ≥ τ_h.

@@ -121,7 +121,7 @@ fn what_the_parts_say_agrees() {
     let strategy =
         analysis.strategies.iter().find(|s| s.strategy == Strategy::LowEntropy && s.quantile == Some(0.75));
     assert_eq!(strategy.unwrap().silenced, s2t.silenced as f64);
-    let class = |name: &str| analysis.taxonomy.iter().find(|class| class.class == name).unwrap();
+    let class = |name: &str| analysis.taxonomy.iter().find(|row| row.class.name() == name).unwrap();
     assert_eq!(class("positive_low_p_low_h").tokens, s2t.silenced);
     assert_eq!(class("positive_low_p_high_h").tokens, s2t.exploratory);
     let plane = &analysis.plane.cells;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_array::types::Float32Type;
 use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, RecordBatch, UInt64Array};
 use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis};
+use stapo_analyze::framework::taxonomy::TokenClass;
 
 use super::support::{float_lists, floats, ints, small_log, write_parquet};
 use super::{Silent, analyze, analyzed, open};
@@ -39,10 +40,10 @@ fn an_id_is_listed_once_in_any_order() {
 fn clipped_tokens_are_left_out_of_both_means() {
     let found = plain(&repro("clip.parquet"));
     assert!(found.totals.clipped.unwrap() > 0);
-    let spurious = found.taxonomy.iter().find(|row| row.class == "positive_low_p_low_h").unwrap();
+    let spurious = found.taxonomy.iter().find(|row| row.class == TokenClass::PositiveLowPLowH).unwrap();
     let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-5, "{a} {b}");
     near(found.s2t.mean_norm_ratio.unwrap(), spurious.norm_ratio.unwrap());
-    let positive = found.taxonomy.iter().filter(|row| row.class.starts_with("positive"));
+    let positive = found.taxonomy.iter().filter(|row| row.class.name().starts_with("positive"));
     let (sum, count) = positive.fold((0.0, 0.0), |(sum, count), row| {
         let n = row.norm_sample as f64;
         (sum + n * row.mean_norm.unwrap_or(0.0), count + n)

@@ -113,7 +113,7 @@ pub fn taxonomy(tokens: u64) -> Vec<ClassRow> {
         .map(|(class, norm)| {
             let some = (norm > 0.0).then_some(norm);
             ClassRow {
-                class: class.name().into(),
+                class,
                 label: class.label().into(),
                 tokens: tokens / 9,
                 token_share: 1.0 / 9.0,
@@ -128,7 +128,9 @@ pub fn taxonomy(tokens: u64) -> Vec<ClassRow> {
                 entropy_down: 50,
                 entropy_ambiguous: 10,
                 paper_norm: class.paper_row().map(|_| "low".into()),
-                ..ClassRow::default()
+                paper_entropy: None,
+                paper_risk: None,
+                paper_potential: None,
             }
         })
         .collect()

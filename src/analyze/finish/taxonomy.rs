@@ -49,7 +49,7 @@ fn row(class: TokenClass, classes: &ClassTable, norms: &Norms, totals: &Totals) 
     let of = |sum: f64| share(sum, norms.weight);
     let paper = class.paper_row();
     ClassRow {
-        class: class.name().into(),
+        class,
         label: class.label().into(),
         tokens: tally.tokens,
         token_share: mean(tally.tokens as f64, totals.tokens).unwrap_or(0.0),

@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::framework::taxonomy::TokenClass;
+
 /// One class of the taxonomy over the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClassRow {
-    /// Machine-readable name, as [`crate::framework::taxonomy::TokenClass::name`].
-    pub class: String,
+    /// The class.
+    pub class: TokenClass,
     /// Label for charts.
     pub label: String,
     /// Tokens.

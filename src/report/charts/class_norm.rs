@@ -4,6 +4,7 @@ use super::series::largest;
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
 use crate::analyze::result::ClassRow;
+use crate::framework::taxonomy::TokenClass;
 use crate::report::draw::{Anchor, Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, font, ticks};
 use crate::report::numbers::{count, times};
 use crate::tables::select;
@@ -75,9 +76,9 @@ fn ink(rows: &[&ClassRow], estimated: bool, width: u32) -> Scene {
 }
 
 fn ink_of(row: &ClassRow) -> Ink {
-    match row.class.as_str() {
-        "positive_low_p_low_h" => Ink::Spurious,
-        "positive_low_p_high_h" => Ink::Exploratory,
+    match row.class {
+        TokenClass::PositiveLowPLowH => Ink::Spurious,
+        TokenClass::PositiveLowPHighH => Ink::Exploratory,
         _ => Ink::Neutral,
     }
 }

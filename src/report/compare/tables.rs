@@ -129,7 +129,8 @@ fn runs(comparison: &Comparison) -> Sheet {
     let columns = ["run", "arm", "steps", "tokens", "responses", "groups", "silenced", "own warnings"];
     let mut sheet = Sheet::new(&columns).with(Kind::Text, "arm").with(Kind::Words, "own warnings");
     for run in comparison.runs.iter().take(RUNS) {
-        let warnings = run.warnings.join(", ").replace('_', " ");
+        let codes: Vec<&str> = run.warnings.iter().map(|code| code.name()).collect();
+        let warnings = codes.join(", ").replace('_', " ");
         sheet.push([
             prose(&run.name),
             prose(&run.arm),
