@@ -1,46 +1,31 @@
 //! The taxonomy of tokens by probability, entropy and sign of the advantage.
 
-/// A token's class: the eight of the paper's early table, and a ninth without advantage.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum TokenClass {
-    /// A > 0, p ≥ τ_p, H ≥ τ_h.
-    PositiveHighPHighH = 0,
-    /// A > 0, p ≥ τ_p, H < τ_h.
-    PositiveHighPLowH = 1,
-    /// A > 0, p < τ_p, H ≥ τ_h: exploratory.
-    PositiveLowPHighH = 2,
-    /// A > 0, p < τ_p, H < τ_h: spurious.
-    PositiveLowPLowH = 3,
-    /// A < 0, p ≥ τ_p, H ≥ τ_h.
-    NegativeHighPHighH = 4,
-    /// A < 0, p ≥ τ_p, H < τ_h.
-    NegativeHighPLowH = 5,
-    /// A < 0, p < τ_p, H ≥ τ_h.
-    NegativeLowPHighH = 6,
-    /// A < 0, p < τ_p, H < τ_h.
-    NegativeLowPLowH = 7,
-    /// A = 0: nothing to learn from.
-    ZeroAdvantage = 8,
+named! {
+    /// A token's class: the eight of the paper's early table, and a ninth without advantage.
+    #[repr(u8)]
+    pub enum TokenClass {
+        /// A > 0, p ≥ τ_p, H ≥ τ_h.
+        PositiveHighPHighH = "positive_high_p_high_h",
+        /// A > 0, p ≥ τ_p, H < τ_h.
+        PositiveHighPLowH = "positive_high_p_low_h",
+        /// A > 0, p < τ_p, H ≥ τ_h: exploratory.
+        PositiveLowPHighH = "positive_low_p_high_h",
+        /// A > 0, p < τ_p, H < τ_h: spurious.
+        PositiveLowPLowH = "positive_low_p_low_h",
+        /// A < 0, p ≥ τ_p, H ≥ τ_h.
+        NegativeHighPHighH = "negative_high_p_high_h",
+        /// A < 0, p ≥ τ_p, H < τ_h.
+        NegativeHighPLowH = "negative_high_p_low_h",
+        /// A < 0, p < τ_p, H ≥ τ_h.
+        NegativeLowPHighH = "negative_low_p_high_h",
+        /// A < 0, p < τ_p, H < τ_h.
+        NegativeLowPLowH = "negative_low_p_low_h",
+        /// A = 0: nothing to learn from.
+        ZeroAdvantage = "zero_advantage",
+    }
 }
 
 impl TokenClass {
-    /// All classes, in the order of their codes.
-    pub const ALL: [Self; 9] = [
-        Self::PositiveHighPHighH,
-        Self::PositiveHighPLowH,
-        Self::PositiveLowPHighH,
-        Self::PositiveLowPLowH,
-        Self::NegativeHighPHighH,
-        Self::NegativeHighPLowH,
-        Self::NegativeLowPHighH,
-        Self::NegativeLowPLowH,
-        Self::ZeroAdvantage,
-    ];
-
     /// The class of a token; an advantage of NaN counts as none.
     #[inline]
     #[must_use]
@@ -55,22 +40,6 @@ impl TokenClass {
         let signed =
             usize::from(advantage < 0.0) * 4 + usize::from(low_probability) * 2 + usize::from(low_entropy);
         if (advantage > 0.0) | (advantage < 0.0) { signed } else { 8 }
-    }
-
-    /// Machine-readable name, as in exported tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PositiveHighPHighH => "positive_high_p_high_h",
-            Self::PositiveHighPLowH => "positive_high_p_low_h",
-            Self::PositiveLowPHighH => "positive_low_p_high_h",
-            Self::PositiveLowPLowH => "positive_low_p_low_h",
-            Self::NegativeHighPHighH => "negative_high_p_high_h",
-            Self::NegativeHighPLowH => "negative_high_p_low_h",
-            Self::NegativeLowPHighH => "negative_low_p_high_h",
-            Self::NegativeLowPLowH => "negative_low_p_low_h",
-            Self::ZeroAdvantage => "zero_advantage",
-        }
     }
 
     /// Short label for charts and tables.

@@ -33,44 +33,28 @@ pub struct Diagnosis {
     pub signals: Vec<Signal>,
 }
 
-/// How a run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RunState {
-    /// Nothing was damaged and no cause is likely.
-    Healthy,
-    /// Nothing was damaged, but a cause is likely.
-    Suspicious,
-    /// Something got worse for good.
-    Damaged,
-    /// What the run was trained for is near its floor, or entropy is gone or exploded.
-    Collapsed,
-    /// No token of any step has an advantage: nothing is learned, and nothing could be damaged.
-    Untrained,
-    /// Too few steps, or too little in the log, to say.
-    #[default]
-    Unknown,
+// From well to gone, and then those in which no damage could be told.
+named! {
+    /// How a run stands.
+    #[derive(Default)]
+    pub enum RunState {
+        /// Nothing was damaged and no cause is likely.
+        Healthy = "healthy",
+        /// Nothing was damaged, but a cause is likely.
+        Suspicious = "suspicious",
+        /// Something got worse for good.
+        Damaged = "damaged",
+        /// What the run was trained for is near its floor, or entropy is gone or exploded.
+        Collapsed = "collapsed",
+        /// No token of any step has an advantage: nothing is learned, and nothing could be damaged.
+        Untrained = "untrained",
+        /// Too few steps, or too little in the log, to say.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 impl RunState {
-    /// All, from well to gone, and then those in which no damage could be told.
-    pub const ALL: &'static [Self] =
-        &[Self::Healthy, Self::Suspicious, Self::Damaged, Self::Collapsed, Self::Untrained, Self::Unknown];
-
-    /// The name in `summary.json`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Suspicious => "suspicious",
-            Self::Damaged => "damaged",
-            Self::Collapsed => "collapsed",
-            Self::Untrained => "untrained",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// The state of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -112,48 +96,48 @@ pub enum Confidence {
     Possible,
 }
 
-macro_rules! causes {
-    ($($variant:ident $name:literal $doc:literal;)*) => {
-        /// What can make a run sick; the order is that of explanations: what is wrong with the log
-        /// first, then what is trained on, how it was sampled, how large updates are, and last
-        /// what follows from these.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-        #[serde(rename_all = "snake_case")]
-        #[non_exhaustive]
-        pub enum CauseCode { $(#[doc = $doc] $variant,)* }
-
-        impl CauseCode {
-            /// All codes.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The name in `summary.json`.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-causes! {
-    MisalignedLog "misaligned_log" "Columns are shifted against each other.";
-    EntropyOfAnotherPolicy "entropy_of_another_policy" "p and H are not of one distribution.";
-    ObservationTrained "observation_trained" "Tokens of the environment are trained on.";
-    AdvantageContradictsReward "advantage_contradicts_reward" "The advantage does not rise with the reward.";
-    RewardHacking "reward_hacking" "The reward rises while a part of it, or the pass rate, falls.";
-    UninformativeReward "uninformative_reward" "Nothing that is logged of a response explains its reward.";
-    NoNegativeSignal "no_negative_signal" "No response is pushed down.";
-    NoPositiveSignal "no_positive_signal" "No response is pushed up.";
-    SamplerTemperature "sampler_temperature" "The sampler is sharper or flatter than the trainer.";
-    SamplerTruncation "sampler_truncation" "The sampler leaves out the tail (top-p, top-k).";
-    StaleSampler "stale_sampler" "The sampler's weights are old.";
-    LargeUpdates "large_updates" "The policy moves too far within a step.";
-    UnboundedRatio "unbounded_ratio" "Few tokens with a huge ratio and A < 0 carry the energy.";
-    PrecisionGap "precision_gap" "Trainer and sampler compute different probabilities.";
-    PhantomAdvantage "phantom_advantage" "Groups without a right answer have advantages.";
-    Truncation "truncation" "Responses are cut from the start.";
-    SpuriousTokens "spurious_tokens" "Spurious tokens carry a large part of the energy.";
-    DeadGroups "dead_groups" "Most late groups give no signal.";
+named! {
+    /// What can make a run sick; the order is that of explanations: what is wrong with the log
+    /// first, then what is trained on, how it was sampled, how large updates are, and last
+    /// what follows from these.
+    pub enum CauseCode {
+        /// Columns are shifted against each other.
+        MisalignedLog = "misaligned_log",
+        /// p and H are not of one distribution.
+        EntropyOfAnotherPolicy = "entropy_of_another_policy",
+        /// Tokens of the environment are trained on.
+        ObservationTrained = "observation_trained",
+        /// The advantage does not rise with the reward.
+        AdvantageContradictsReward = "advantage_contradicts_reward",
+        /// The reward rises while a part of it, or the pass rate, falls.
+        RewardHacking = "reward_hacking",
+        /// Nothing that is logged of a response explains its reward.
+        UninformativeReward = "uninformative_reward",
+        /// No response is pushed down.
+        NoNegativeSignal = "no_negative_signal",
+        /// No response is pushed up.
+        NoPositiveSignal = "no_positive_signal",
+        /// The sampler is sharper or flatter than the trainer.
+        SamplerTemperature = "sampler_temperature",
+        /// The sampler leaves out the tail (top-p, top-k).
+        SamplerTruncation = "sampler_truncation",
+        /// The sampler's weights are old.
+        StaleSampler = "stale_sampler",
+        /// The policy moves too far within a step.
+        LargeUpdates = "large_updates",
+        /// Few tokens with a huge ratio and A < 0 carry the energy.
+        UnboundedRatio = "unbounded_ratio",
+        /// Trainer and sampler compute different probabilities.
+        PrecisionGap = "precision_gap",
+        /// Groups without a right answer have advantages.
+        PhantomAdvantage = "phantom_advantage",
+        /// Responses are cut from the start.
+        Truncation = "truncation",
+        /// Spurious tokens carry a large part of the energy.
+        SpuriousTokens = "spurious_tokens",
+        /// Most late groups give no signal.
+        DeadGroups = "dead_groups",
+    }
 }
 
 /// A cause, with its evidence and what to do next.

@@ -1,5 +1,6 @@
 //! What a metric is, and how it was tested.
 
+// In the order in which a reader asks for them.
 named! {
     /// What metrics are of.
     #[derive(Default)]
@@ -14,11 +15,6 @@ named! {
         /// Shares of the classes of the taxonomy.
         Classes = "classes",
     }
-}
-
-impl Family {
-    /// All, those that a reader asks for first before the others.
-    pub const ALL: [Self; 4] = [Self::Framework, Self::Trainer, Self::Questions, Self::Classes];
 }
 
 named! {

@@ -24,9 +24,6 @@ named! {
 }
 
 impl Target {
-    /// All of them.
-    pub const ALL: [Self; 7] = [Self::Q, Self::K, Self::V, Self::O, Self::Gate, Self::Up, Self::Down];
-
     /// The layer of this name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.name() == name)
