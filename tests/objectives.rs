@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use stapo_analyze::framework::rules::Rule;
 use stapo_analyze::framework::s2t::{EntropyCut, S2tSettings};
-use stapo_analyze::replay::objective::{MiniBatch, NAMES, ObjectiveSettings, RandomFrom, build, judge};
+use stapo_analyze::replay::objective::{MiniBatch, ObjectiveSettings, RandomFrom, build, judge};
 
 /// Computed by `benches/objectives_reference.py`.
 const REFERENCE: &str = include_str!("data/objectives.json");
@@ -91,6 +91,7 @@ fn equal_to_autograd() {
     let mut seen = std::collections::BTreeSet::new();
     for case in reference["cases"].as_array().unwrap() {
         let name = case["objective"].as_str().unwrap();
+        let rule = Rule::objective(name).unwrap();
         seen.insert(name);
         let mut settings = settings(reference["settings"]["tau_p"].as_f64().unwrap());
         settings.random_from = match case["random_from"].as_str().unwrap() {
@@ -101,7 +102,7 @@ fn equal_to_autograd() {
         settings.base = Rule::objective(case["base"].as_str().unwrap()).unwrap();
         let stored = &batches[case["batch"].as_u64().unwrap() as usize];
         let batch = stored.batch(case["pass"].as_u64().unwrap() as usize);
-        let judged = judge(&*build(name, &settings).unwrap(), &batch, case["kl_beta"].as_f64().unwrap());
+        let judged = judge(&*build(rule, &settings).unwrap(), &batch, case["kl_beta"].as_f64().unwrap());
         let loss = case["loss"].as_f64().unwrap();
         assert!((judged.loss - loss).abs() < 1e-11, "{name}: loss {} instead of {loss}", judged.loss);
         let expected = case["coefficients"].as_array().unwrap();
@@ -116,7 +117,7 @@ fn equal_to_autograd() {
             assert!((found - expected).abs() < 1e-12, "{name}: {key} {found} instead of {expected}");
         }
     }
-    assert_eq!(seen.len(), NAMES.len(), "every objective has a reference");
+    assert_eq!(seen.len(), Rule::OBJECTIVES.len(), "every objective has a reference");
 }
 
 /// Tokens of two groups of two responses, far from every threshold that a small step could cross.
@@ -150,9 +151,9 @@ proptest! {
     /// Moves one ln π; selections and weights are held as the gradient holds them, where the step
     /// does not cross a border of theirs.
     #[test]
-    fn coefficients_are_derivatives(stored in batches(), which in 0..NAMES.len(), at in 0.0..1.0_f64) {
-        let name = NAMES[which];
-        let objective = build(name, &settings(0.05)).unwrap();
+    fn coefficients_are_derivatives(stored in batches(), which in 0..Rule::OBJECTIVES.len(), at in 0.0..1.0_f64) {
+        let rule = Rule::OBJECTIVES[which];
+        let objective = build(rule, &settings(0.05)).unwrap();
         let t = ((stored.logprob.len() as f64) * at) as usize;
         let centre = judge(&*objective, &stored.batch(0), 0.05);
         // f32 inputs: a step of 2^-9 is exact enough to see a slope to three digits.
@@ -168,20 +169,28 @@ proptest! {
         };
         // These weigh with values of the current policy that have no gradient.
         let detached = matches!(
-            name,
-            "gspo" | "cispo" | "dasd" | "kl_cov" | "clip_cov" | "stare" | "justrl" | "dual_clip" | "ratio_cap"
+            rule,
+            Rule::Gspo
+                | Rule::Cispo
+                | Rule::Dasd
+                | Rule::KlCov
+                | Rule::ClipCov
+                | Rule::Stare
+                | Rule::JustRl
+                | Rule::DualClip
+                | Rule::RatioCap
         );
         if same(&up) && same(&down) && !detached {
             let slope = (up.loss - down.loss) / f64::from((stored.logprob[t] + step) - (stored.logprob[t] - step));
             prop_assert!((slope - centre.coefficients[t]).abs() < 2e-4 * (1.0 + slope.abs()),
-                "{name}: {} instead of {slope}", centre.coefficients[t]);
+                "{rule}: {} instead of {slope}", centre.coefficients[t]);
         }
     }
 
     /// What is silenced or not trained has no gradient; every number is finite.
     #[test]
-    fn only_kept_tokens_learn(stored in batches(), which in 0..NAMES.len(), pass in 0..2_usize) {
-        let objective = build(NAMES[which], &settings(0.05)).unwrap();
+    fn only_kept_tokens_learn(stored in batches(), which in 0..Rule::OBJECTIVES.len(), pass in 0..2_usize) {
+        let objective = build(Rule::OBJECTIVES[which], &settings(0.05)).unwrap();
         let judged = judge(&*objective, &stored.batch(pass), 0.0);
         prop_assert!(judged.loss.is_finite());
         for t in 0..stored.logprob.len() {
@@ -197,8 +206,8 @@ proptest! {
 fn masks_keep_to_their_definition() {
     let reference: Value = serde_json::from_str(REFERENCE).unwrap();
     for stored in reference["batches"].as_array().unwrap().iter().map(Stored::read) {
-        let kept = |name: &str| judge(&*build(name, &settings(0.05)).unwrap(), &stored.batch(0), 0.0).kept;
-        let (stapo, random, high) = (kept("stapo"), kept("random"), kept("high_entropy"));
+        let kept = |rule: Rule| judge(&*build(rule, &settings(0.05)).unwrap(), &stored.batch(0), 0.0).kept;
+        let (stapo, random, high) = (kept(Rule::Stapo), kept(Rule::Random), kept(Rule::HighEntropy));
         let count = |kept: &[bool]| kept.iter().filter(|k| **k).count();
         assert!(count(&stapo) < count(&stored.trained));
         assert_eq!(count(&stapo), count(&random));
@@ -212,8 +221,8 @@ fn masks_keep_to_their_definition() {
 /// No candidates, no trained tokens, no responses: a loss of 0 without a gradient.
 #[test]
 fn empty_batches_have_no_loss() {
-    for name in NAMES {
-        let objective = build(name, &settings(0.05)).unwrap();
+    for rule in Rule::OBJECTIVES {
+        let objective = build(rule, &settings(0.05)).unwrap();
         let nothing = MiniBatch {
             bounds: &[0, 0, 2],
             trained: &[false, false],
@@ -229,7 +238,7 @@ fn empty_batches_have_no_loss() {
             seed: 1,
         };
         let judged = judge(&*objective, &nothing, 0.0);
-        assert_eq!((judged.loss, judged.coefficients), (0.0, vec![0.0, 0.0]), "{name}");
+        assert_eq!((judged.loss, judged.coefficients), (0.0, vec![0.0, 0.0]), "{rule}");
     }
 }
 
@@ -240,10 +249,10 @@ fn corrections_without_a_gap_change_nothing() {
     let mut stored = Stored::read(&reference["batches"][0]);
     stored.rollout.clone_from(&stored.old);
     let settings = ObjectiveSettings { ratio_cap: 1e9, dual_clip: 1e9, ..settings(0.05) };
-    let of = |name: &str| judge(&*build(name, &settings).unwrap(), &stored.batch(0), 0.0);
-    let base = of("dapo");
+    let of = |rule: Rule| judge(&*build(rule, &settings).unwrap(), &stored.batch(0), 0.0);
+    let base = of(Rule::Dapo);
     for rule in Rule::OBJECTIVES.into_iter().filter(|rule| rule.is_wrapper()) {
-        let found = of(rule.name());
+        let found = of(rule);
         assert_eq!(
             (found.loss, &found.coefficients, &found.kept),
             (base.loss, &base.coefficients, &base.kept)
@@ -256,7 +265,7 @@ fn corrections_without_a_gap_change_nothing() {
 fn sequence_ratios_do_not_overflow() {
     let batch = |gap: f32| {
         let rollout = [-1.0 - gap, -1.0 - gap];
-        let objective = build("mis_sequence", &settings(0.05)).unwrap();
+        let objective = build(Rule::MisSequence, &settings(0.05)).unwrap();
         let judged = judge(
             &*objective,
             &MiniBatch {

@@ -171,7 +171,7 @@ impl RunAnalysis {
     pub fn rules_frame(&self) -> DataFrame {
         let rows: Vec<(usize, &RuleRow)> = self.rules.iter().enumerate().collect();
         let mut table = Columns::of(&rows)
-            .text("rule", |r| &r.1.rule)
+            .text("rule", |r| r.1.rule.name())
             .text("description", |r| &r.1.description)
             .float("silenced", |r| r.1.silenced)
             .float("damped", |r| r.1.damped)

@@ -84,7 +84,7 @@ fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
         result.arms.iter().find(|a| a.objective == row.objective).map_or(0, |a| a.updates.len() as u64)
     };
     let table = Columns::of(&result.summary)
-        .text("objective", |r| &r.objective)
+        .text("objective", |r| r.objective.name())
         .count("seeds", |r| r.finished)
         .count("updates", updates)
         .text("silenced", |r| r.silenced.map_or_else(none, amount))
@@ -104,12 +104,13 @@ fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framework::rules::Rule;
 
     #[test]
     fn a_narrow_table_keeps_what_the_answer_speaks_of() {
         let differing = |metric, supported| Difference {
-            objective: "stapo".into(),
-            baseline: "dapo".into(),
+            objective: Rule::Stapo,
+            baseline: Rule::Dapo,
             metric,
             pairs: 3,
             mean: 0.1,

@@ -9,7 +9,6 @@ use super::args::{
 use crate::analyze::{AnalyzeSettings, BatchUnit};
 use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
 use crate::error::{Error, Result};
-use crate::framework::rules::Rule;
 use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
 use crate::framework::token::ClipRange;
 use crate::ingest::{IngestSettings, Limits, UserMap};
@@ -91,7 +90,7 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         objective: ObjectiveSettings {
             s2t,
             clip: arguments.clip_low.zip(arguments.clip_high),
-            base: Rule::objective(&arguments.base).unwrap_or(Rule::Dapo),
+            base: arguments.base,
             dual_clip: arguments.dual_clip,
             ratio_cap: arguments.ratio_cap,
             tis_cap: arguments.tis_cap,

@@ -20,6 +20,7 @@ use super::stop::stop;
 use super::token_log::{TokenLog, TrainedResponse};
 use super::update::{Rules, Trainee, UpdateOutcome, UpdatePlace, UpdateSpeed, Updated, update};
 use crate::error::{Error, Result};
+use crate::framework::rules::Rule;
 use crate::stats::random::seed_of;
 
 /// Evaluations on the hold-out along an arm at most.
@@ -56,8 +57,8 @@ pub enum Ended {
 
 /// Name of an arm's files: the objective's, with the seed beyond the first.
 #[must_use]
-pub fn file_stem(objective: &str, seed: u64) -> String {
-    if seed == 1 { objective.to_owned() } else { format!("{objective}.seed{seed}") }
+pub fn file_stem(objective: Rule, seed: u64) -> String {
+    if seed == 1 { objective.name().to_owned() } else { format!("{objective}.seed{seed}") }
 }
 
 /// What is left of a mini-batch to be told.
@@ -67,15 +68,15 @@ enum Visited {
 }
 
 impl Arm {
-    /// The objective of this name; seeds are counted from 1.
+    /// Seeds are counted from 1.
     pub fn new(
-        name: &str,
+        rule: Rule,
         seed: u64,
         settings: &ReplaySettings,
         explainer: Option<Explainer>,
     ) -> Result<Self> {
-        let objective = build(name, &settings.objective).ok_or_else(|| Error::Usage {
-            message: format!("--objective {name}: there is no such objective, or not on this base"),
+        let objective = build(rule, &settings.objective).ok_or_else(|| Error::Usage {
+            message: format!("--objective {rule}: there is no such objective, or not on this base"),
             hint: format!("known are {}", NAMES.join(", ")),
         })?;
         Ok(Self { objective, seed, explainer })
@@ -118,7 +119,7 @@ impl Arm {
             }
         }
         if let Some(folder) = &settings.save {
-            trainee.policy.save(&folder.join(file_stem(&record.result.objective, self.seed)))?;
+            trainee.policy.save(&folder.join(file_stem(record.result.objective, self.seed)))?;
         }
         record.finished = true;
         if let Some(files) = &mut files {
@@ -178,11 +179,12 @@ impl Arm {
     }
 
     fn new_record(&self) -> ArmRecord {
+        let objective = self.objective.rule();
         let result = ArmResult {
-            objective: self.objective.rule().name().into(),
+            objective,
             rule: self.objective.describe(),
             seed: self.seed,
-            token_log: format!("{}.parquet", file_stem(self.objective.rule().name(), self.seed)),
+            token_log: format!("{}.parquet", file_stem(objective, self.seed)),
             stopped: None,
             updates: Vec::new(),
             steps: Vec::new(),
@@ -316,6 +318,9 @@ mod tests {
 
     #[test]
     fn further_seeds_have_files_of_their_own() {
-        assert_eq!((file_stem("stapo", 1), file_stem("stapo", 2)), ("stapo".into(), "stapo.seed2".into()));
+        assert_eq!(
+            (file_stem(Rule::Stapo, 1), file_stem(Rule::Stapo, 2)),
+            ("stapo".into(), "stapo.seed2".into())
+        );
     }
 }

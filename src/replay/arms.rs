@@ -16,6 +16,7 @@ use super::state::{ArmRecord, State};
 use super::token_log::TokenLog;
 use crate::analyze::texts::Tokenizer;
 use crate::error::Result;
+use crate::framework::rules::Rule;
 use crate::ingest::Column;
 
 /// What all arms need.
@@ -54,33 +55,33 @@ pub struct Done {
 impl Arms<'_> {
     /// Trains every objective with every seed.
     pub fn run(&self, stage: &mut Stage<'_>) -> Result<Done> {
-        let names = &self.settings.objectives;
+        let objectives = &self.settings.objectives;
         let tokens: u64 = self.survey.steps.iter().map(|s| s.tokens).sum();
-        let arms = names.len() as u64 * self.settings.seeds;
+        let arms = objectives.len() as u64 * self.settings.seeds;
         self.progress.ahead(tokens * self.settings.epochs * arms);
         let mut done = Done::default();
-        for name in names {
+        for objective in objectives {
             for seed in 1..=self.settings.seeds {
-                self.one(stage, name, seed, &mut done)?;
+                self.one(stage, *objective, seed, &mut done)?;
             }
         }
         Ok(done)
     }
 
-    fn one(&self, stage: &mut Stage<'_>, name: &str, seed: u64, done: &mut Done) -> Result<()> {
-        let stem = file_stem(name, seed);
+    fn one(&self, stage: &mut Stage<'_>, objective: Rule, seed: u64, done: &mut Done) -> Result<()> {
+        let stem = file_stem(objective, seed);
         self.progress.arm(&stem);
-        let explains = self.settings.explain && seed == 1 && self.explained() == Some(name);
+        let explains = self.settings.explain && seed == 1 && self.explained() == Some(objective);
         let explainer = explains.then(|| {
             Explainer::new(self.settings.objective.s2t, self.tokenizer.clone(), self.survey.steps.len())
         });
-        let arm = Arm::new(name, seed, self.settings, explainer)?;
+        let arm = Arm::new(objective, seed, self.settings, explainer)?;
         let begun = Instant::now();
-        let ended = arm.run(stage, self.files(name, seed, &stem), self.deadline, self.progress)?;
+        let ended = arm.run(stage, self.files(objective, seed, &stem), self.deadline, self.progress)?;
         let (record, speeds) = match ended {
             Ended::Complete(record, speeds) => (*record, speeds),
             Ended::OutOfTime { steps_done } => {
-                let (objective, steps) = (name.to_owned(), self.survey.steps.len() as u64);
+                let steps = self.survey.steps.len() as u64;
                 done.unfinished.push(UnfinishedArm { objective, seed, steps_done, steps });
                 return Ok(());
             }
@@ -88,7 +89,7 @@ impl Arms<'_> {
         let seconds = begun.elapsed().as_secs_f64();
         let tokens: u64 = record.result.updates.iter().map(|u| u.tokens).sum();
         done.timing.push(ArmTiming {
-            objective: name.into(),
+            objective,
             seed,
             seconds,
             tokens,
@@ -99,10 +100,10 @@ impl Arms<'_> {
         Ok(())
     }
 
-    fn files(&self, name: &str, seed: u64, stem: &str) -> Option<Files> {
+    fn files(&self, objective: Rule, seed: u64, stem: &str) -> Option<Files> {
         let state = self.state?.arm(stem);
         let mut metadata = self.metadata.clone();
-        metadata.insert("algorithm".into(), name.into());
+        metadata.insert("algorithm".into(), objective.name().into());
         metadata.insert("seed".into(), seed.to_string());
         Some(Files {
             tokens: TokenLog::new(state.tokens(), metadata, self.text_ids.clone()),
@@ -112,8 +113,9 @@ impl Arms<'_> {
     }
 
     /// The arm whose flagged tokens are explained: S2T's own, else the first.
-    fn explained(&self) -> Option<&str> {
-        let names = &self.settings.objectives;
-        names.iter().find(|n| *n == "stapo").or(names.first()).map(String::as_str)
+    fn explained(&self) -> Option<Rule> {
+        let objectives = &self.settings.objectives;
+        let is_s2t = |objective: &&Rule| **objective == Rule::Stapo;
+        objectives.iter().find(is_s2t).or(objectives.first()).copied()
     }
 }

@@ -49,7 +49,7 @@ fn forward_tokens(stage: &Stage<'_>) -> f64 {
     let tokens = survey.steps.iter().map(|s| s.tokens).sum::<u64>() as f64;
     let recomputed = if settings.old == OldPolicy::Recompute { 1.0 } else { 0.0 };
     let evaluations = EVALUATIONS.min(survey.steps.len()) as f64;
-    let arms = settings.objectives.iter().filter_map(|name| build(name, &settings.objective));
+    let arms = settings.objectives.iter().filter_map(|rule| build(*rule, &settings.objective));
     let one = |passes: usize| {
         let updates = settings.epochs as f64 * (PASSES_OF_UPDATE * passes as f64 + 1.0);
         tokens * (updates + recomputed) + evaluations * survey.data.holdout_tokens as f64

@@ -10,6 +10,7 @@ use super::result::ReplayResult;
 use super::state::{State, write};
 use super::update::UpdateSpeed;
 use crate::error::{Error, Result};
+use crate::framework::rules::Rule;
 use crate::output::{json_text, remove_stale};
 
 /// What a replay leaves.
@@ -26,7 +27,7 @@ pub struct Replayed {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArmTiming {
     /// Name of the objective.
-    pub objective: String,
+    pub objective: Rule,
     /// The seed.
     pub seed: u64,
     /// Seconds of this start.

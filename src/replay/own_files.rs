@@ -17,8 +17,8 @@ pub const KIND: &str = "replay";
 
 /// The names of the token logs of all arms.
 pub fn own_logs(settings: &ReplaySettings) -> BTreeSet<String> {
-    let arms = settings.objectives.iter().flat_map(|name| (1..=settings.seeds).map(move |seed| (name, seed)));
-    arms.map(|(name, seed)| format!("{}.parquet", file_stem(name, seed))).collect()
+    let arms = settings.objectives.iter().flat_map(|rule| (1..=settings.seeds).map(move |seed| (rule, seed)));
+    arms.map(|(rule, seed)| format!("{}.parquet", file_stem(*rule, seed))).collect()
 }
 
 /// Refuses arms whose token logs or policies would replace or remove the log or the model they start from, or

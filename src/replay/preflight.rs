@@ -17,30 +17,30 @@ pub fn check(run: &Run, settings: &ReplaySettings) -> Result<()> {
     if settings.objectives.is_empty() {
         return refuse("no --objective was given".into(), known());
     }
-    for (place, name) in settings.objectives.iter().enumerate() {
-        let Some(rule) = Rule::objective(name) else {
-            return refuse(format!("--objective {name}: there is no such objective"), known());
-        };
+    for (place, rule) in settings.objectives.iter().enumerate() {
+        if !Rule::OBJECTIVES.contains(rule) {
+            return refuse(format!("--objective {rule}: there is no such objective"), known());
+        }
         if rule.needs_rollout() && !run.has(Column::LogprobRollout) {
             return refuse(
-                format!("--objective {name} needs the sampler's own log-probabilities, which this log lacks"),
+                format!("--objective {rule} needs the sampler's own log-probabilities, which this log lacks"),
                 "log `logprob_rollout`: what the sampler (vLLM, SGLang) returned for each token it drew"
                     .into(),
             );
         }
-        let Some(objective) = build(name, &settings.objective) else {
-            let base = settings.objective.base.name();
+        let Some(objective) = build(*rule, &settings.objective) else {
+            let base = settings.objective.base;
             return refuse(
-                format!("--objective {name} cannot be put on --base {base}"),
+                format!("--objective {rule} cannot be put on --base {base}"),
                 format!("give a base with a clipped surrogate: {}", bases_for_dual_clip().join(", ")),
             );
         };
-        if settings.objectives[..place].contains(name) {
-            return refuse(format!("--objective {name} is given twice"), "name each objective once".into());
+        if settings.objectives[..place].contains(rule) {
+            return refuse(format!("--objective {rule} is given twice"), "name each objective once".into());
         }
         if objective.gate().is_some() && settings.adapter.is_some() {
             return refuse(
-                format!("--objective {name} needs the gradient of lm_head, which an adapter leaves as it is"),
+                format!("--objective {rule} needs the gradient of lm_head, which an adapter leaves as it is"),
                 "leave it out, or train the whole model (without --lora and --adapter)".into(),
             );
         }
@@ -163,9 +163,9 @@ pub fn refuse_identical_seeds(survey: &Survey, settings: &ReplaySettings) -> Res
     if settings.seeds < 2 || (settings.shuffle && !single) {
         return Ok(());
     }
-    let is_random = |name: &str| build(name, &settings.objective).is_some_and(|o| o.is_random());
+    let is_random = |rule: &Rule| build(*rule, &settings.objective).is_some_and(|o| o.is_random());
     let same: Vec<&str> =
-        settings.objectives.iter().map(String::as_str).filter(|name| !is_random(name)).collect();
+        settings.objectives.iter().filter(|rule| !is_random(rule)).map(|rule| rule.name()).collect();
     if same.is_empty() {
         return Ok(());
     }

@@ -25,7 +25,6 @@ use super::surrogate::Fitting;
 use super::{summary, surrogate, verdict, warnings};
 use crate::analyze::training::of_training;
 use crate::error::Result;
-use crate::framework::rules::Rule;
 use crate::ingest::{Column, Run, Silent};
 use crate::output::announce;
 
@@ -63,7 +62,7 @@ pub fn replay(
     refuse_identical_seeds(&survey, settings)?;
     let needs = Needs {
         old: run.has(Column::Logprob) && settings.old != OldPolicy::Recompute,
-        rollout: settings.rules().any(Rule::needs_rollout),
+        rollout: settings.objectives.iter().any(|rule| rule.needs_rollout()),
     };
     survey.data.incomplete_tokens = Windows::new(run, &survey, needs).incomplete_tokens()?;
     let survey = &survey;

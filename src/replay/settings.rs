@@ -74,8 +74,8 @@ impl OptimizerSettings {
 /// Everything that defines a replay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplaySettings {
-    /// Names of the objectives, in the order of the arms.
-    pub objectives: Vec<String>,
+    /// The objectives, in the order of the arms.
+    pub objectives: Vec<Rule>,
     /// What objectives are told.
     pub objective: ObjectiveSettings,
     /// Checkpoint; `None` fits a surrogate.
@@ -139,13 +139,6 @@ pub struct ReplaySettings {
 
 fn as_written<S: Serializer>(condition: &Option<Condition>, serializer: S) -> Result<S::Ok, S::Error> {
     condition.as_ref().map(|c| c.text.as_str()).serialize(serializer)
-}
-
-impl ReplaySettings {
-    /// The rules of all objectives that there are.
-    pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
-        self.objectives.iter().filter_map(|name| Rule::objective(name))
-    }
 }
 
 impl Default for ReplaySettings {

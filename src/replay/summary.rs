@@ -4,6 +4,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::result::{ArmResult, ArmSummary, Difference, Metric, MetricSummary};
 use super::settings::ReplaySettings;
+use crate::framework::rules::Rule;
 use crate::stats::bootstrap::t_interval;
 use crate::stats::holm::adjusted;
 use crate::stats::wilcoxon::signed_rank;
@@ -15,15 +16,15 @@ const ALPHA: f64 = 0.05;
 /// Seeds below which no difference counts as supported: two cannot show how much seeds vary.
 const FEWEST_PAIRS: u64 = 3;
 /// Objectives that others are measured against, where they are among the arms, beside the first.
-const CONTROLS: [&str; 1] = ["random"];
+const CONTROLS: [Rule; 1] = [Rule::Random];
 
 /// One row an objective, in the order of the arms.
 pub fn summarise(arms: &[ArmResult], settings: &ReplaySettings) -> Vec<ArmSummary> {
-    settings.objectives.iter().filter_map(|name| one(name, arms)).collect()
+    settings.objectives.iter().filter_map(|objective| one(*objective, arms)).collect()
 }
 
-fn one(name: &str, arms: &[ArmResult]) -> Option<ArmSummary> {
-    let mine: Vec<&ArmResult> = arms.iter().filter(|a| a.objective == name).collect();
+fn one(objective: Rule, arms: &[ArmResult]) -> Option<ArmSummary> {
+    let mine: Vec<&ArmResult> = arms.iter().filter(|a| a.objective == objective).collect();
     let first = mine.first()?;
     let finished: Vec<&ArmResult> = mine.iter().copied().filter(|a| a.stopped.is_none()).collect();
     let sum = |value: fn(&ArmResult) -> f64| finished.iter().map(|a| value(a)).sum::<f64>();
@@ -37,7 +38,7 @@ fn one(name: &str, arms: &[ArmResult]) -> Option<ArmSummary> {
         (!values.is_empty()).then_some(MetricSummary { metric, mean, interval, values })
     });
     Some(ArmSummary {
-        objective: name.into(),
+        objective,
         rule: first.rule.clone(),
         finished: finished.len() as u64,
         stopped: (mine.len() - finished.len()) as u64,
@@ -49,15 +50,16 @@ fn one(name: &str, arms: &[ArmResult]) -> Option<ArmSummary> {
 
 /// Every objective against the first one and against the random control, seed by seed.
 pub fn differences(arms: &[ArmResult], settings: &ReplaySettings) -> Vec<Difference> {
-    let names = &settings.objectives;
+    let objectives = &settings.objectives;
     let mut found = Vec::new();
-    for (place, objective) in names.iter().enumerate() {
-        for (other, baseline) in names.iter().enumerate() {
+    for (place, objective) in objectives.iter().enumerate() {
+        for (other, baseline) in objectives.iter().enumerate() {
             let against_first = other == 0 && place > 0;
-            let against_control = CONTROLS.contains(&baseline.as_str()) && other != 0 && other != place;
+            let against_control = CONTROLS.contains(baseline) && other != 0 && other != place;
             if against_first || (against_control && place > 0) {
-                found
-                    .extend(Metric::ALL.into_iter().filter_map(|m| difference(arms, objective, baseline, m)));
+                found.extend(
+                    Metric::ALL.into_iter().filter_map(|m| difference(arms, *objective, *baseline, m)),
+                );
             }
         }
     }
@@ -69,9 +71,9 @@ pub fn differences(arms: &[ArmResult], settings: &ReplaySettings) -> Vec<Differe
     found
 }
 
-fn difference(arms: &[ArmResult], objective: &str, baseline: &str, metric: Metric) -> Option<Difference> {
-    let value = |name: &str, seed: u64| {
-        let arm = arms.iter().find(|a| a.objective == name && a.seed == seed && a.stopped.is_none())?;
+fn difference(arms: &[ArmResult], objective: Rule, baseline: Rule, metric: Metric) -> Option<Difference> {
+    let value = |rule: Rule, seed: u64| {
+        let arm = arms.iter().find(|a| a.objective == rule && a.seed == seed && a.stopped.is_none())?;
         metric.of(arm)
     };
     let seeds = arms.iter().map(|a| a.seed).max().unwrap_or(0);
@@ -81,8 +83,8 @@ fn difference(arms: &[ArmResult], objective: &str, baseline: &str, metric: Metri
         return None;
     }
     Some(Difference {
-        objective: objective.into(),
-        baseline: baseline.into(),
+        objective,
+        baseline,
         metric,
         pairs: values.len() as u64,
         mean: values.iter().sum::<f64>() / values.len() as f64,

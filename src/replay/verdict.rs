@@ -15,7 +15,7 @@ pub fn verdict(result: &ReplayResult) -> ReplayVerdict {
 
 fn headline(result: &ReplayResult) -> String {
     let finished: Vec<&str> =
-        result.summary.iter().filter(|s| s.finished > 0).map(|s| s.objective.as_str()).collect();
+        result.summary.iter().filter(|s| s.finished > 0).map(|s| s.objective.name()).collect();
     let [first, others @ ..] = finished.as_slice() else {
         return if result.unfinished.is_empty() {
             "No arm came to its end".into()

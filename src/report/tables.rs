@@ -140,7 +140,7 @@ pub fn rules(analysis: &RunAnalysis) -> Sheet {
             if r.exact { String::new() } else { format!(" ± {} (sampled)", percent(r.sampling_error)) };
         let note = r.note.as_deref().map_or(String::new(), |n| format!(" ({})", prose(n)));
         sheet.push([
-            prose(&r.rule),
+            r.rule.to_string(),
             amount(r.silenced),
             amount(r.damped),
             amount(r.amplified),

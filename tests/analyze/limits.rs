@@ -45,7 +45,7 @@ fn samples_estimate_what_they_stand_for() {
     let little = analyzed(&[sample("grpo.parquet")], &tight(&settings));
     assert!(!little.sweep.exact && plenty.sweep.exact);
     assert!(little.provenance.statements.iter().any(|s| s.contains("1 of 64 other tokens")));
-    let rules = |a: &RunAnalysis| a.rules.iter().map(|row| row.rule.clone()).collect::<Vec<_>>();
+    let rules = |a: &RunAnalysis| a.rules.iter().map(|row| row.rule).collect::<Vec<_>>();
     let pairs =
         |a: &RunAnalysis| a.correlations.iter().map(|c| (c.x.clone(), c.y.clone())).collect::<Vec<_>>();
     let steps = |a: &RunAnalysis| a.steps.iter().map(|row| row.step).collect::<Vec<_>>();

@@ -113,7 +113,7 @@ fn what_the_parts_say_agrees() {
     assert_eq!((own.candidates, own.silenced), (s2t.candidates as f64, s2t.silenced as f64));
     assert_eq!(own.overlap, Some(1.0));
     assert!((own.energy_share.unwrap() / s2t.energy_share.unwrap() - 1.0).abs() < 1e-6);
-    let rule = |name: &str| analysis.rules.iter().find(|rule| rule.rule == name).unwrap();
+    let rule = |name: &str| analysis.rules.iter().find(|rule| rule.rule.name() == name).unwrap();
     assert_eq!(rule("stapo_v5").silenced, s2t.silenced as f64);
     assert_eq!(rule("fullmask").silenced, s2t.candidates as f64);
     assert_eq!(rule("stapo_v1").silenced, 169.0);

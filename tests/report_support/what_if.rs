@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use stapo_analyze::analyze::result::*;
+use stapo_analyze::framework::rules::Rule;
 
 use super::candidates;
 
@@ -56,23 +57,9 @@ pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
     rows
 }
 
-const RULES: [&str; 11] = [
-    "stapo_v5",
-    "stapo_v1",
-    "fullmask",
-    "entropy20",
-    "clip_cov",
-    "kl_cov",
-    "ar",
-    "stare",
-    "cispo",
-    "sapo",
-    "gspo",
-];
-
 pub fn rules() -> Vec<RuleRow> {
-    let row = |(i, rule): (usize, &&str)| RuleRow {
-        rule: (*rule).into(),
+    let row = |(i, rule): (usize, Rule)| RuleRow {
+        rule,
         description: "What it does.".into(),
         silenced: 168.0 * i as f64,
         damped: 10.0,
@@ -84,13 +71,13 @@ pub fn rules() -> Vec<RuleRow> {
         note: (i == 8).then(|| "no ratio is logged".into()),
         ..RuleRow::default()
     };
-    RULES.iter().enumerate().map(row).collect()
+    Rule::TABLE.into_iter().enumerate().map(row).collect()
 }
 
 pub fn overlap() -> RuleOverlap {
     let share = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).powi(2));
     RuleOverlap {
-        rules: RULES.iter().map(|r| (*r).to_owned()).collect(),
+        rules: Rule::TABLE.to_vec(),
         touched: (0..11).map(|i| 168.0 * 3_f64.powi(i)).collect(),
         both: Array2::from_shape_fn((11, 11), |(i, j)| 100.0 * share(i, j)),
         jaccard: Array2::from_shape_fn((11, 11), |(i, j)| Some(share(i, j))),

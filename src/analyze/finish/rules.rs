@@ -92,7 +92,7 @@ fn row(rule: Rule, total: &RuleTally, totals: &Totals, has_ratio: bool, exact: &
     let [energy_kept, positive_energy_kept, negative_energy_kept] =
         total.kept(rule, Some(all).filter(|_| touches_rare));
     RuleRow {
-        rule: rule.name().into(),
+        rule,
         description: rule.description(&preset(rule)),
         silenced: tally.silenced,
         damped: tally.damped,
@@ -120,7 +120,7 @@ fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
         (either > 0.0).then(|| both / either)
     };
     RuleOverlap {
-        rules: Rule::TABLE.map(|rule| rule.name().to_owned()).to_vec(),
+        rules: Rule::TABLE.to_vec(),
         touched: Rule::TABLE.map(|rule| total.both(rule, rule)).to_vec(),
         both: grid(|a, b| total.both(a, b)),
         jaccard: grid(jaccard),

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grid::{as_list, as_rows};
+use crate::framework::rules::Rule;
 
 /// τ_p × q.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -87,7 +88,7 @@ pub struct StrategyRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RuleRow {
     /// Name, as in `provenance` and the replay trainer: `stapo_v5`, `stapo_v1`, `fullmask`, …
-    pub rule: String,
+    pub rule: Rule,
     /// What it does, in one sentence.
     pub description: String,
     /// Tokens (with w ≠ 0 under the base objective) that get no gradient.
@@ -116,7 +117,7 @@ pub struct RuleRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RuleOverlap {
     /// Names, in the order of rows and columns.
-    pub rules: Vec<String>,
+    pub rules: Vec<Rule>,
     /// Tokens whose gradient the rule changes by more than 1 % (silenced, damped or amplified).
     pub touched: Vec<f64>,
     /// Tokens touched by both.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::input::InputArgs;
@@ -64,8 +64,8 @@ pub struct ReplayArgs {
     pub checkpoint_seconds: f64,
 
     /// Objectives, separated by commas; the first is the baseline
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "dapo,stapo,random", value_parser = PossibleValuesParser::new(NAMES), help_heading = "Objectives")]
-    pub objective: Vec<String>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "dapo,stapo,random", value_parser = rule(NAMES), help_heading = "Objectives")]
+    pub objective: Vec<Rule>,
 
     /// A token is improbable below this probability
     #[arg(long, value_name = "P", default_value_t = 0.002, value_parser = probability, help_heading = "Objectives")]
@@ -84,8 +84,8 @@ pub struct ReplayArgs {
     pub clip_high: Option<f64>,
 
     /// Objective that dual_clip, ratio_cap, tis, icepop and mis_* are put on
-    #[arg(long, value_name = "NAME", default_value = "dapo", value_parser = PossibleValuesParser::new(BASES), help_heading = "Objectives")]
-    pub base: String,
+    #[arg(long, value_name = "NAME", default_value = "dapo", value_parser = rule(BASES), help_heading = "Objectives")]
+    pub base: Rule,
 
     /// Bound of the dual clip of justrl and dual_clip: where A < 0 the loss is at most −C·A
     #[arg(long, value_name = "C", default_value_t = DUAL_CLIP, value_parser = positive, help_heading = "Objectives")]
@@ -256,6 +256,12 @@ pub enum OldArg {
     Recompute,
     /// The log's while the drift is below --drift-limit
     Auto,
+}
+
+/// One of the rules of these names.
+fn rule<const N: usize>(names: [&'static str; N]) -> impl TypedValueParser<Value = Rule> {
+    let named = |name: String| Rule::objective(&name).ok_or("there is no such objective");
+    PossibleValuesParser::new(names).try_map(named)
 }
 
 fn below_one(text: &str) -> Result<f64, String> {

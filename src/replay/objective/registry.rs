@@ -90,11 +90,10 @@ impl Default for ObjectiveSettings {
     }
 }
 
-/// The objective of this name; `None` for a name that there is not, and where `settings.base` cannot
-/// carry it.
+/// The objective of a rule; `None` for rules that are rows of the analyzer's table only, and where
+/// `settings.base` cannot carry it.
 #[must_use]
-pub fn build(name: &str, settings: &ObjectiveSettings) -> Option<Box<dyn Objective>> {
-    let rule = Rule::objective(name)?;
+pub fn build(rule: Rule, settings: &ObjectiveSettings) -> Option<Box<dyn Objective>> {
     if !rule.is_wrapper() {
         return plain(rule, settings, None);
     }
@@ -162,14 +161,14 @@ mod tests {
     #[test]
     fn every_name_has_its_objective() {
         for rule in Rule::OBJECTIVES {
-            let built = build(rule.name(), &ObjectiveSettings::default());
+            let built = build(rule, &ObjectiveSettings::default());
             assert_eq!(built.map(|o| o.rule()), Some(rule));
         }
-        assert!(build("ppo", &ObjectiveSettings::default()).is_none());
+        assert!(build(Rule::StapoV5, &ObjectiveSettings::default()).is_none(), "a row of the table only");
         let on = |base| ObjectiveSettings { base, ..ObjectiveSettings::default() };
-        assert!(build("dual_clip", &on(Rule::Cispo)).is_none(), "no clipped surrogate to bound");
-        assert!(build("tis", &on(Rule::Cispo)).is_some());
-        assert!(build("tis", &on(Rule::Icepop)).is_none(), "one correction at a time");
+        assert!(build(Rule::DualClip, &on(Rule::Cispo)).is_none(), "no clipped surrogate to bound");
+        assert!(build(Rule::Tis, &on(Rule::Cispo)).is_some());
+        assert!(build(Rule::Tis, &on(Rule::Icepop)).is_none(), "one correction at a time");
     }
 
     /// The analyzer's factor of a token is what the replay's gradient has over the base's.
@@ -194,8 +193,8 @@ mod tests {
         };
         let s2t = S2tSettings { tau_p: 0.05, ..S2tSettings::v5() };
         let settings = ObjectiveSettings { s2t, stare_target: 9.0, ..ObjectiveSettings::default() };
-        for rule in Rule::TABLE.into_iter().filter_map(|rule| Rule::objective(rule.name())) {
-            let Some(objective) = build(rule.name(), &settings) else { continue };
+        for rule in Rule::TABLE {
+            let Some(objective) = build(rule, &settings) else { continue };
             let weighed = objective.weigh(&batch);
             let mut compared = 0;
             for t in (0..40).filter(|t| !BASE_CLIP.cuts(batch.ratio(*t), batch.advantage(*t))) {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::framework::rules::Rule;
 use crate::replay::objective::Counts;
 use crate::replay::settings::OldPolicy;
 
@@ -11,7 +12,7 @@ use crate::replay::settings::OldPolicy;
 #[non_exhaustive]
 pub struct ArmResult {
     /// Name of the objective.
-    pub objective: String,
+    pub objective: Rule,
     /// What it does.
     pub rule: String,
     /// The seed, from 1.
@@ -41,7 +42,7 @@ impl ArmResult {
 #[non_exhaustive]
 pub struct UnfinishedArm {
     /// Name of the objective.
-    pub objective: String,
+    pub objective: Rule,
     /// The seed, from 1.
     pub seed: u64,
     /// Steps that are done.

@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arm::ArmResult;
+use crate::framework::rules::Rule;
 
 /// An objective over its seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ArmSummary {
     /// Name of the objective.
-    pub objective: String,
+    pub objective: Rule,
     /// What it does.
     pub rule: String,
     /// Seeds that came to their end.
@@ -99,9 +100,9 @@ impl Metric {
 #[non_exhaustive]
 pub struct Difference {
     /// The objective.
-    pub objective: String,
+    pub objective: Rule,
     /// What it is compared with.
-    pub baseline: String,
+    pub baseline: Rule,
     /// On what.
     pub metric: Metric,
     /// Seeds that both finished.

@@ -1,11 +1,12 @@
 //! Objectives that had to do without something, or that differ in more than their name says.
 
 use super::subject::{Subject, warning};
+use crate::framework::rules::Rule;
 use crate::ingest::Column;
 use crate::replay::result::{ReplayWarning, ReplayWarningCode};
 
 /// Baselines that differ from stapo in more than the mask.
-const OTHER_MEANS: [&str; 4] = ["grpo", "dr_grpo", "gspo", "sapo"];
+const OTHER_MEANS: [Rule; 4] = [Rule::Grpo, Rule::DrGrpo, Rule::Gspo, Rule::Sapo];
 
 /// All of them.
 pub fn warnings(subject: &Subject<'_>) -> Vec<ReplayWarning> {
@@ -14,8 +15,8 @@ pub fn warnings(subject: &Subject<'_>) -> Vec<ReplayWarning> {
 
 fn other_baseline(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let objectives = &subject.settings.objectives;
-    let first = objectives.first().filter(|first| OTHER_MEANS.contains(&first.as_str()))?;
-    objectives.iter().any(|o| o == "stapo").then(|| {
+    let first = objectives.first().filter(|first| OTHER_MEANS.contains(first))?;
+    objectives.contains(&Rule::Stapo).then(|| {
         warning(
             ReplayWarningCode::Objective,
             format!(
@@ -28,7 +29,7 @@ fn other_baseline(subject: &Subject<'_>) -> Option<ReplayWarning> {
 
 fn logged_advantages(subject: &Subject<'_>) -> Option<ReplayWarning> {
     let centred = subject.run.has(Column::Reward) && subject.run.has(Column::GroupId);
-    let used = subject.settings.objectives.iter().any(|o| o == "dr_grpo");
+    let used = subject.settings.objectives.contains(&Rule::DrGrpo);
     (used && !centred).then(|| {
         warning(
             ReplayWarningCode::Objective,

@@ -35,7 +35,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
 
 fn ink(overlap: &RuleOverlap, width: u32) -> Scene {
     let size = overlap.rules.len();
-    let wide = overlap.rules.iter().map(|r| font::width(r, 12.0, false)).fold(0.0, f64::max);
+    let wide = overlap.rules.iter().map(|r| font::width(r.name(), 12.0, false)).fold(0.0, f64::max);
     let touched: Vec<String> = overlap.touched.iter().map(|t| amount(t.round())).collect();
     let counts = touched.iter().map(|t| font::width(t, 12.0, false)).fold(50.0, f64::max);
     let row_height = 27.0;
@@ -46,8 +46,13 @@ fn ink(overlap: &RuleOverlap, width: u32) -> Scene {
     let grid = Grid { left, top, width: cell, height: row_height };
     for row in 0..size {
         let middle = grid.middle(row, row);
-        canvas.text(&overlap.rules[row], (left - 8.0, middle.1), Anchor::Right, Ink::Text);
-        canvas.text(&overlap.rules[row], (middle.0, top - wide / 2.0 - 8.0), Anchor::Upwards, Ink::Text);
+        canvas.text(overlap.rules[row].name(), (left - 8.0, middle.1), Anchor::Right, Ink::Text);
+        canvas.text(
+            overlap.rules[row].name(),
+            (middle.0, top - wide / 2.0 - 8.0),
+            Anchor::Upwards,
+            Ink::Text,
+        );
         let at = (canvas.width() - 16.0, middle.1);
         canvas.text(touched.get(row).map_or("", String::as_str), at, Anchor::Right, Ink::Muted);
         for column in 0..size {
@@ -66,8 +71,8 @@ fn table(overlap: &RuleOverlap) -> DataFrame {
     let count = overlap.rules.len();
     let pairs: Vec<(usize, usize)> = (0..count).flat_map(|i| (0..count).map(move |j| (i, j))).collect();
     Columns::of(&pairs)
-        .text("rule", |p| overlap.rules[p.0].clone())
-        .text("other", |p| overlap.rules[p.1].clone())
+        .text("rule", |p| overlap.rules[p.0].name())
+        .text("other", |p| overlap.rules[p.1].name())
         .float("touched", |p| overlap.touched.get(p.0).copied())
         .float("touched_other", |p| overlap.touched.get(p.1).copied())
         .float("both", |p| overlap.both.get(*p).copied())

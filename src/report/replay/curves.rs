@@ -1,6 +1,7 @@
 //! Curves over the replay, one line an objective: the mean of its seeds, and their range.
 
 use super::series::{Spread, arms_of, mean, over_batches, pen, spread};
+use crate::framework::rules::Rule;
 use crate::replay::ReplayResult;
 use crate::replay::result::{HoldoutMetrics, Update};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
@@ -23,7 +24,7 @@ struct Curves {
 /// One line.
 struct Line {
     label: String,
-    objective: String,
+    objective: Rule,
     pen: Pen,
     mark: Mark,
     points: Vec<Spread>,
@@ -106,8 +107,8 @@ type Side = (&'static str, fn(&HoldoutMetrics) -> Option<f64>);
 fn batch_lines(result: &ReplayResult, value: fn(&[Update]) -> Option<f64>) -> Vec<Line> {
     let one = |(place, row): (usize, &crate::replay::result::ArmSummary)| {
         let (pen, mark) = pen(place);
-        let points = over_batches(result, &row.objective, value);
-        Line { label: row.objective.clone(), objective: row.objective.clone(), pen, mark, points }
+        let points = over_batches(result, row.objective, value);
+        Line { label: row.objective.to_string(), objective: row.objective, pen, mark, points }
     };
     result.summary.iter().enumerate().map(one).collect()
 }
@@ -119,10 +120,10 @@ fn holdout_lines(result: &ReplayResult, sides: &[Side]) -> Vec<Line> {
             let (pen, mark) = pen(place);
             lines.push(Line {
                 label: format!("{}{suffix}", row.objective),
-                objective: row.objective.clone(),
+                objective: row.objective,
                 pen,
                 mark,
-                points: holdout_points(result, &row.objective, *value),
+                points: holdout_points(result, row.objective, *value),
             });
         }
     }
@@ -132,7 +133,7 @@ fn holdout_lines(result: &ReplayResult, sides: &[Side]) -> Vec<Line> {
 /// The start, then every evaluation, at the mini-batches trained by then.
 fn holdout_points(
     result: &ReplayResult,
-    objective: &str,
+    objective: Rule,
     value: fn(&HoldoutMetrics) -> Option<f64>,
 ) -> Vec<Spread> {
     let arms = arms_of(result, objective);
@@ -214,7 +215,7 @@ impl Curves {
 fn table(lines: &[Line]) -> DataFrame {
     let rows: Vec<_> = lines.iter().flat_map(|line| line.points.iter().map(move |p| (line, p))).collect();
     Columns::of(&rows)
-        .text("objective", |r| r.0.objective.as_str())
+        .text("objective", |r| r.0.objective.name())
         .text("series", |r| r.0.label.as_str())
         .float("at", |r| r.1.0)
         .float("mean", |r| r.1.1)

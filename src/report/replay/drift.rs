@@ -1,6 +1,7 @@
 //! How far the replayed policy is from the one that wrote each step.
 
 use super::series::{arms_of, pen, spread};
+use crate::framework::rules::Rule;
 use crate::replay::ReplayResult;
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
@@ -11,7 +12,7 @@ const TITLE: &str = "Drift from the logged policy";
 /// Draws it.
 pub fn draw(result: &ReplayResult) -> Drawn {
     let lines: Vec<Line> =
-        result.summary.iter().map(|row| (row.objective.as_str(), points(result, &row.objective))).collect();
+        result.summary.iter().map(|row| (row.objective.name(), points(result, row.objective))).collect();
     let all = || lines.iter().flat_map(|l| &l.1);
     if all().next().is_none() {
         return Err(Missing::new(TITLE, "the column `logprob`"));
@@ -68,7 +69,7 @@ fn ink(lines: &[Line<'_>], drift_limit: f64, width: u32) -> Scene {
 fn table(result: &ReplayResult) -> DataFrame {
     let rows: Vec<_> = result.arms.iter().flat_map(|arm| arm.steps.iter().map(move |s| (arm, s))).collect();
     Columns::of(&rows)
-        .text("objective", |r| r.0.objective.as_str())
+        .text("objective", |r| r.0.objective.name())
         .count("seed", |r| r.0.seed)
         .int("step", |r| r.1.step)
         .float("drift", |r| r.1.drift)
@@ -78,7 +79,7 @@ fn table(result: &ReplayResult) -> DataFrame {
 }
 
 /// Mean over seeds, by step.
-fn points(result: &ReplayResult, objective: &str) -> Vec<(f64, f64)> {
+fn points(result: &ReplayResult, objective: Rule) -> Vec<(f64, f64)> {
     let arms = arms_of(result, objective);
     let count = arms.iter().map(|a| a.steps.len()).max().unwrap_or(0);
     let point = |place: usize| {

@@ -49,7 +49,7 @@ fn ink(result: &ReplayResult, shown: &[(Metric, &str)], width: u32) -> Scene {
     let height = shown.len().div_ceil(across) as f64 * panel + 6.0;
     let canvas = Canvas::new(width, height as u32, TITLE);
     let names =
-        result.summary.iter().map(|row| font::width(&row.objective, 12.0, false)).fold(40.0, f64::max);
+        result.summary.iter().map(|row| font::width(row.objective.name(), 12.0, false)).fold(40.0, f64::max);
     let each = (canvas.width() - names - 30.0) / across as f64;
     for (place, (metric, label)) in shown.iter().enumerate() {
         let (column, line) = ((place % across) as f64, (place / across) as f64);
@@ -97,7 +97,7 @@ fn draw_panel(
         let level = (count - place) as f64 - 0.5;
         if named {
             let (_, y) = plot.pixel(low, level);
-            canvas.text(&row.objective, (rect[0] - 10.0, y), Anchor::Right, Ink::Text);
+            canvas.text(row.objective.name(), (rect[0] - 10.0, y), Anchor::Right, Ink::Text);
         }
         let Some((_, m)) = found.iter().find(|(p, _)| *p == place) else { continue };
         let (pen, mark) = pen(place);
@@ -127,7 +127,7 @@ fn table(result: &ReplayResult) -> DataFrame {
     let rows: Vec<_> =
         result.summary.iter().flat_map(|row| row.metrics.iter().map(move |m| (row, m))).collect();
     Columns::of(&rows)
-        .text("objective", |r| r.0.objective.as_str())
+        .text("objective", |r| r.0.objective.name())
         .text("metric", |r| r.1.metric.label())
         .float("mean", |r| r.1.mean)
         .float("interval", |r| r.1.interval)

@@ -128,7 +128,7 @@ fn facts(result: &ReplayResult, tested: usize, supported: usize) -> Vec<Fact> {
             what: "of the trained tokens are silenced".into(),
             note: silencing.map_or_else(
                 || "no objective here silences tokens".into(),
-                |s| format!("{}: {} a seed", prose(&s.objective), amount(s.silenced.unwrap_or(0.0))),
+                |s| format!("{}: {} a seed", s.objective, amount(s.silenced.unwrap_or(0.0))),
             ),
         },
         Fact {

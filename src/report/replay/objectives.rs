@@ -36,7 +36,7 @@ pub fn trained(result: &ReplayResult, timing: &[ArmTiming]) -> Sheet {
     let columns = ["objective", "seeds", "updates", "silenced tokens", "share", "tokens/s", "rule"];
     let mut sheet = Sheet::new(&columns).with(Kind::Words, "rule");
     for summary in &result.summary {
-        let arms = arms_of(result, &summary.objective);
+        let arms = arms_of(result, summary.objective);
         let updates = arms.iter().map(|a| a.updates.len()).sum::<usize>() as f64;
         let speeds: Vec<f64> = (timing.iter())
             .filter(|t| t.objective == summary.objective)
@@ -49,7 +49,7 @@ pub fn trained(result: &ReplayResult, timing: &[ArmTiming]) -> Sheet {
         };
         sheet.push_linked(
             vec![
-                prose(&summary.objective),
+                summary.objective.to_string(),
                 seeds,
                 amount(updates / arms.len() as f64),
                 summary.silenced.map_or_else(none, amount),
@@ -81,7 +81,7 @@ pub fn outcome(result: &ReplayResult) -> Sheet {
         sheet.push(cells);
     }
     for summary in &result.summary {
-        let mut cells = vec![prose(&summary.objective)];
+        let mut cells = vec![summary.objective.to_string()];
         cells.extend(columns.iter().map(|c| {
             let found = summary.metrics.iter().find(|m| m.metric == c.metric);
             found.map_or_else(none, |m| c.cell(m))

@@ -1,5 +1,6 @@
 //! Values along the arms of a replay, over their seeds.
 
+use crate::framework::rules::Rule;
 use crate::replay::ReplayResult;
 use crate::replay::result::{ArmResult, Update};
 use crate::report::draw::{Dash, Ink, Mark, Pen};
@@ -19,7 +20,7 @@ pub fn pen(place: usize) -> (Pen, Mark) {
 pub type Spread = (f64, f64, f64, f64);
 
 /// The arms of an objective that came to their end; all of them where none did.
-pub fn arms_of<'a>(result: &'a ReplayResult, objective: &str) -> Vec<&'a ArmResult> {
+pub fn arms_of<'a>(result: &'a ReplayResult, objective: Rule) -> Vec<&'a ArmResult> {
     let mine: Vec<&ArmResult> = result.arms.iter().filter(|a| a.objective == objective).collect();
     let finished: Vec<&ArmResult> = mine.iter().copied().filter(|a| a.stopped.is_none()).collect();
     if finished.is_empty() { mine } else { finished }
@@ -29,7 +30,7 @@ pub fn arms_of<'a>(result: &'a ReplayResult, objective: &str) -> Vec<&'a ArmResu
 /// that objectives with several of them lie over the others.
 pub fn over_batches(
     result: &ReplayResult,
-    objective: &str,
+    objective: Rule,
     value: impl Fn(&[Update]) -> Option<f64>,
 ) -> Vec<Spread> {
     let same = |a: &Update, b: &Update| (a.step, a.epoch, a.minibatch) == (b.step, b.epoch, b.minibatch);

@@ -7,7 +7,6 @@ use crate::replay::ReplayResult;
 use crate::replay::result::{ArmResult, Difference};
 use crate::report::numbers::{count, none, number, number_or_dash, percent_or_dash};
 use crate::report::page::{Kind, Section, Sheet, note};
-use crate::report::text::prose;
 
 /// Updates of an arm that are listed at most.
 const UPDATES: usize = 60;
@@ -38,7 +37,7 @@ pub fn differences(result: &ReplayResult) -> Sheet {
     for d in &result.differences {
         sheet.push_marked(
             vec![
-                format!("{} − {}", prose(&d.objective), prose(&d.baseline)),
+                format!("{} − {}", d.objective, d.baseline),
                 d.metric.label().into(),
                 mean(d),
                 d.interval.map_or_else(none, |(low, high)| format!("{} to {}", number(low), number(high))),
@@ -120,7 +119,7 @@ fn updates(arm: &ArmResult) -> Markup {
     html! {
         details.table {
             summary {
-                (prose(&arm.objective)) ", seed " (arm.seed) " "
+                (arm.objective) ", seed " (arm.seed) " "
                 span { @if let Some(stopped) = &arm.stopped { "stopped at update " (stopped.update) } }
             }
             (sheet.without_empty().html()) (note(&every))
@@ -129,13 +128,13 @@ fn updates(arm: &ArmResult) -> Markup {
 }
 
 fn steps(result: &ReplayResult) -> Markup {
-    let names = result.summary.iter().map(|s| prose(&s.objective));
+    let names = result.summary.iter().map(|s| s.objective.to_string());
     let columns: Vec<String> = ["step", "responses"].map(String::from).into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);
     let first = result.arms.first().map_or(&[][..], |arm| &arm.steps);
     for (place, first) in first.iter().enumerate() {
         let mut cells = vec![first.step.to_string(), count(first.responses)];
-        cells.extend(result.summary.iter().map(|s| drift(&arms_of(result, &s.objective), place)));
+        cells.extend(result.summary.iter().map(|s| drift(&arms_of(result, s.objective), place)));
         sheet.push(cells);
     }
     html! {
