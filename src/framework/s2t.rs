@@ -7,6 +7,10 @@ use crate::stats::quantile::select_quantile;
 /// τ_p of both presets.
 pub const DEFAULT_TAU_P: f64 = 0.002;
 
+/// The early text's quantile of all trained tokens; it also splits a batch into low and high entropy where
+/// no threshold exists.
+pub const EARLY_QUANTILE: f64 = 0.80;
+
 /// How the entropy threshold τ_h of a batch is found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -66,7 +70,11 @@ impl S2tSettings {
     /// The early text (v1 to v3): 0.80-quantile over all trained tokens.
     #[must_use]
     pub fn v1() -> Self {
-        Self { tau_p: DEFAULT_TAU_P, entropy: EntropyCut::Quantile(0.80), population: Population::All }
+        Self {
+            tau_p: DEFAULT_TAU_P,
+            entropy: EntropyCut::Quantile(EARLY_QUANTILE),
+            population: Population::All,
+        }
     }
 
     /// The preset that these settings are.

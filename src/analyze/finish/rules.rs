@@ -93,7 +93,7 @@ fn row(rule: Rule, total: &RuleTally, totals: &Totals, has_ratio: bool, exact: &
         total.kept(rule, Some(all).filter(|_| touches_rare));
     RuleRow {
         rule,
-        description: rule.description(&preset(rule)),
+        description: rule.description(&preset(rule)).unwrap_or_default(),
         silenced: tally.silenced,
         damped: tally.damped,
         amplified: tally.amplified,

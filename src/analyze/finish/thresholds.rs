@@ -9,11 +9,8 @@ use crate::analyze::collect::tally::BatchTally;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::EntropyQuantiles;
 use crate::error::Result;
-use crate::framework::s2t::{EntropyCut, Population};
+use crate::framework::s2t::{EARLY_QUANTILE, EntropyCut, Population};
 use crate::stats::quantile::select_quantile;
-
-/// The quantile that splits a batch into low and high entropy where no threshold exists.
-const FALLBACK_QUANTILE: f64 = 0.80;
 
 /// τ_h of every batch, and where the taxonomy splits it.
 pub struct Thresholds {
@@ -42,7 +39,7 @@ impl Thresholds {
             EntropyCut::Quantile(q) => match plan.s2t.population {
                 Population::Candidates => batches
                     .par_iter()
-                    .map(|(_, t)| select_quantile(&mut t.candidate_entropies.clone(), q))
+                    .map(|(_, t)| plan.s2t.threshold(&mut t.candidate_entropies.clone()))
                     .collect(),
                 population if kept_all => {
                     let signs = second_look::signs_of(population);
@@ -56,7 +53,7 @@ impl Thresholds {
             },
         };
         let is_early = plan.s2t.population == Population::All
-            && plan.s2t.entropy == EntropyCut::Quantile(FALLBACK_QUANTILE);
+            && plan.s2t.entropy == EntropyCut::Quantile(EARLY_QUANTILE);
         let quantiles: Vec<Option<EntropyQuantiles>> =
             batches.par_iter().map(|(_, tally)| entropy_quantiles(tally, sortable)).collect();
         let early: Vec<Option<f64>> = match is_early {

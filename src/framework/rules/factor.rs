@@ -1,7 +1,9 @@
 //! What each rule does to the weight of one token.
 
 use super::Rule;
-use super::numbers::{GSPO_CLIP, STARE_BOOST, ar_factor, cispo_weight, kl_slope, sapo_gate};
+use super::numbers::{
+    GSPO_CLIP, RATIO_CAP, STARE_BOOST, ar_factor, cispo_weight, kl_slope, ratio_cap_factor, sapo_gate,
+};
 
 /// A token as a rule sees it once its batch has been looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +49,7 @@ impl Rule {
             }
             Self::Gspo if GSPO_CLIP.cuts(response_ratio, advantage) => 0.0,
             Self::Gspo => response_ratio / ratio,
+            Self::RatioCap => ratio_cap_factor(ratio, RATIO_CAP),
             Self::KlCov | Self::Stare | Self::Dapo => 1.0,
             _ => return None,
         })
@@ -84,6 +87,8 @@ mod tests {
         assert!((factor(Rule::Ar, &TOKEN) - 0.9).abs() < 1e-15);
         assert!((factor(Rule::Cispo, &TOKEN) - 0.8).abs() < 1e-15);
         assert_eq!(factor(Rule::Gspo, &RuledToken { response_ratio: 1.001, ..TOKEN }), 0.0);
+        assert_eq!(both(Rule::RatioCap), (1.0, 1.0));
+        assert_eq!(factor(Rule::RatioCap, &RuledToken { ratio: 6.0, ..TOKEN }), 0.5);
         assert!(Rule::TABLE.iter().all(|rule| rule.factor(&TOKEN).is_some()));
         assert_eq!(Rule::Tis.factor(&TOKEN), None, "needs the sampler's ratio");
     }

@@ -8,9 +8,10 @@ mod selection;
 
 pub use factor::RuledToken;
 pub use numbers::{
-    AR_ALPHA, BASE_CLIP, CISPO_CAP, CLIP_COVARIANCES, COVARIANCE_SHARE, DUAL_CLIP, ENTROPY_SHARE, GRPO_CLIP,
-    GSPO_CLIP, KL_WEIGHT, LOPTI_ETA, RATIO_CAP, SAPO_TEMPERATURES, STARE_BOOST, STARE_SHARE, STARE_TARGET,
-    ar_factor, cispo_weight, is_clip_covariance, kl_slope, sapo_gate,
+    AR_ALPHA, BASE_CLIP, CISPO_CAP, CLIP_COVARIANCES, COVARIANCE_SHARE, DASD_BETA, DASD_QUANTILE, DASD_TINY,
+    DGG_REUSES, DGG_THRESHOLD, DUAL_CLIP, ENTROPY_SHARE, GRPO_CLIP, GSPO_CLIP, KL_WEIGHT, LOPTI_ETA,
+    RATIO_CAP, SAPO_TEMPERATURES, STARE_BOOST, STARE_SHARE, STARE_TARGET, ar_factor, cispo_weight,
+    is_clip_covariance, kl_slope, ratio_cap_factor, sapo_gate,
 };
 pub use registry::Rule;
-pub use selection::{covariance_picks, high_entropy_count, largest, stare_count};
+pub use selection::{BatchMeans, covariance_picks, high_entropy_count, largest, stare_count};

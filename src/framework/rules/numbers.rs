@@ -28,6 +28,16 @@ pub const COVARIANCE_SHARE: f64 = 2e-4;
 pub const CLIP_COVARIANCES: (f64, f64) = (1.0, 5.0);
 /// Weight of `kl_cov`'s penalty.
 pub const KL_WEIGHT: f64 = 1.0;
+/// Weight of the shift in `dasd`; its paper's own is not published.
+pub const DASD_BETA: f64 = 1.0;
+/// Quantile of a response's entropies at which `dasd`'s shift changes its sign (arXiv 2605.22263).
+pub const DASD_QUANTILE: f64 = 0.2;
+/// Keeps `dasd`'s divisions finite.
+pub const DASD_TINY: f64 = 1e-6;
+/// Updates of a batch in `dgg` at most (arXiv 2605.19425).
+pub const DGG_REUSES: usize = 4;
+/// Standard deviations above the mean at which `dgg` drops a gradient.
+pub const DGG_THRESHOLD: f64 = 1.0;
 /// What `stare` multiplies with (arXiv 2606.19236).
 pub const STARE_BOOST: f64 = 1.1;
 /// Share of the rewarded tokens that `stare` boosts.
@@ -45,6 +55,12 @@ pub fn ar_factor(p: f64) -> f64 {
 #[must_use]
 pub fn cispo_weight(ratio: f64) -> f64 {
     ratio.clamp(0.0, CISPO_CAP)
+}
+
+/// `ratio_cap`'s factor min(1, C/ρ): the token's weight is at most C·A.
+#[must_use]
+pub fn ratio_cap_factor(ratio: f64, cap: f64) -> f64 {
+    (cap / ratio).min(1.0)
 }
 
 /// `sapo`'s sigmoid(τ(ρ − 1)), and its temperature τ.

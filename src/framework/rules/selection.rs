@@ -34,6 +34,23 @@ pub fn largest(among: impl Iterator<Item = usize>, count: usize, value: impl Fn(
     tokens
 }
 
+/// Means of a batch over its trained tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchMeans {
+    /// Ā.
+    pub advantage: f64,
+    /// The mean of ln π.
+    pub logprob: f64,
+}
+
+impl BatchMeans {
+    /// (A − Ā)(ln π − mean ln π) of a token, by which `clip_cov` and `kl_cov` choose.
+    #[must_use]
+    pub fn covariance(&self, advantage: f64, logprob: f64) -> f64 {
+        (advantage - self.advantage) * (logprob - self.logprob)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

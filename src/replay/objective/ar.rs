@@ -1,7 +1,8 @@
 //! Advantage reweighting (arXiv 2505.12929): improbable tokens weigh less.
 
 use super::clipped::{Clip, surrogate};
-use super::{MiniBatch, Objective, Weighed, on_base};
+use super::words::on_base;
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::{Rule, ar_factor};
 
 /// Improbable tokens weigh less.

@@ -2,7 +2,8 @@
 
 use super::clipped::{Clip, base};
 use super::covariance::covariances;
-use super::{MiniBatch, Objective, Term, Weighed, on_base};
+use super::words::on_base;
+use super::{MiniBatch, Objective, Term, Weighed};
 use crate::framework::rules::{Rule, covariance_picks, is_clip_covariance};
 use crate::stats::random::draw;
 

@@ -6,7 +6,7 @@
 
 use super::{MiniBatch, Objective, Weighed};
 use crate::framework::corrections::{Correction, ResponseRatios};
-use crate::framework::rules::Rule;
+use crate::framework::rules::{Rule, ratio_cap_factor};
 
 /// What terms are weighed or dropped by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ impl Corrected {
         let all = 0..batch.trained.len();
         match (self.weighing, batch.rollout) {
             (Weighing::RatioCap(cap), _) => {
-                all.map(|t| Fate::Weight((cap / batch.ratio(t)).min(1.0))).collect()
+                all.map(|t| Fate::Weight(ratio_cap_factor(batch.ratio(t), cap))).collect()
             }
             (Weighing::Gap(_), None) => all.map(|_| Fate::Weight(1.0)).collect(),
             (Weighing::Gap(correction), Some(rollout)) => corrected(batch, rollout, correction),

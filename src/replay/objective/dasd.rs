@@ -6,16 +6,10 @@
 //! published.
 
 use super::clipped::{Clip, surrogate};
-use super::{MiniBatch, Objective, Weighed, on_base};
-use crate::framework::rules::Rule;
+use super::words::on_base;
+use super::{MiniBatch, Objective, Weighed};
+use crate::framework::rules::{DASD_BETA, DASD_QUANTILE, DASD_TINY, Rule};
 use crate::stats::quantile::select_quantile;
-
-/// Weight of the shift.
-const BETA: f64 = 1.0;
-/// Quantile of the response's entropies at which the shift changes its sign.
-const QUANTILE: f64 = 0.2;
-/// Keeps divisions finite.
-const TINY: f64 = 1e-6;
 
 /// Advantages shifted by the gap to a teacher.
 pub struct Dasd {
@@ -38,7 +32,7 @@ impl Objective for Dasd {
             for response in 0..batch.responses() {
                 let tokens: Vec<usize> = batch.trained_of(response).collect();
                 for (t, shift) in tokens.iter().zip(shifts(batch, teacher, &tokens)) {
-                    advantage[*t] += BETA * shift;
+                    advantage[*t] += DASD_BETA * shift;
                 }
             }
         }
@@ -57,12 +51,12 @@ fn shifts(batch: &MiniBatch<'_>, teacher: &[f32], tokens: &[usize]) -> Vec<f64> 
     let gaps: Vec<f64> =
         tokens.iter().map(|t| f64::from(teacher[*t]) - f64::from(batch.logprob[*t])).collect();
     let entropies: Vec<f64> = tokens.iter().map(|t| f64::from(batch.entropy[*t])).collect();
-    let Some(turn) = select_quantile(&mut entropies.clone(), QUANTILE) else { return Vec::new() };
+    let Some(turn) = select_quantile(&mut entropies.clone(), DASD_QUANTILE) else { return Vec::new() };
     let middle = mean(&entropies);
-    let spread = mean(&entropies.iter().map(|h| (h - middle).abs()).collect::<Vec<_>>()) + TINY;
+    let spread = mean(&entropies.iter().map(|h| (h - middle).abs()).collect::<Vec<_>>()) + DASD_TINY;
     let centre = mean(&gaps);
     let squares: f64 = gaps.iter().map(|g| (g - centre) * (g - centre)).sum();
-    let deviation = (squares / (n - 1.0).max(1.0)).sqrt() + TINY;
+    let deviation = (squares / (n - 1.0).max(1.0)).sqrt() + DASD_TINY;
     let one = |(gap, entropy): (&f64, &f64)| {
         let gap = (gap - centre) / deviation;
         let certainty = ((turn - entropy) / spread).tanh();

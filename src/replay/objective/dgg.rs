@@ -7,12 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clipped::{Clip, base};
 use super::{MiniBatch, Objective, Weighed};
-use crate::framework::rules::Rule;
-
-/// Updates of a batch at most.
-const REUSES: usize = 4;
-/// Standard deviations above the mean at which a gradient is dropped.
-const THRESHOLD: f64 = 1.0;
+use crate::framework::rules::{DGG_REUSES, DGG_THRESHOLD, Rule};
 
 /// The base, and a gate on the gradient of lm_head.
 pub struct Dgg {
@@ -27,7 +22,7 @@ impl Objective for Dgg {
 
     fn describe(&self) -> String {
         format!(
-            "dapo with up to {REUSES} updates a batch; a gradient whose lm_head energy has a z-score above {THRESHOLD} is dropped and ends the reuse"
+            "dapo with up to {DGG_REUSES} updates a batch; a gradient whose lm_head energy has a z-score above {DGG_THRESHOLD} is dropped and ends the reuse"
         )
     }
 
@@ -36,11 +31,11 @@ impl Objective for Dgg {
     }
 
     fn passes(&self) -> usize {
-        REUSES
+        DGG_REUSES
     }
 
     fn gate(&self) -> Option<GradientGate> {
-        Some(GradientGate { threshold: THRESHOLD })
+        Some(GradientGate { threshold: DGG_THRESHOLD })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Only the fifth of the tokens with the highest entropy learns (arXiv 2506.01939).
 
 use super::clipped::{Clip, base};
-use super::{MiniBatch, Objective, Weighed, on_base};
+use super::words::on_base;
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::{Rule, high_entropy_count, largest};
 
 /// Only the fifth of the tokens with the highest entropy learns (arXiv 2506.01939).

@@ -2,7 +2,8 @@
 
 use super::clipped::{Clip, base};
 use super::masks::S2tMask;
-use super::{MiniBatch, Objective, Weighed, on_base};
+use super::words::on_base;
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::{Rule, largest};
 use crate::framework::s2t::S2tSettings;
 

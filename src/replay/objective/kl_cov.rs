@@ -2,7 +2,7 @@
 
 use super::covariance::covariances;
 use super::{MiniBatch, Objective, Term, Weighed};
-use crate::framework::rules::{KL_WEIGHT, Rule, covariance_picks, kl_slope, largest};
+use crate::framework::rules::{COVARIANCE_SHARE, KL_WEIGHT, Rule, covariance_picks, kl_slope, largest};
 
 /// Tokens of the highest covariance are held back by a penalty.
 pub struct KlCov;
@@ -13,7 +13,9 @@ impl Objective for KlCov {
     }
 
     fn describe(&self) -> String {
-        "ℓ = −ρA without clipping, plus |ln ρ| for the 2e-4 of the tokens with the highest covariance".into()
+        format!(
+            "ℓ = −ρA without clipping, plus |ln ρ| for the {COVARIANCE_SHARE:e} of the tokens with the highest covariance"
+        )
     }
 
     fn weigh(&self, batch: &MiniBatch<'_>) -> Weighed {

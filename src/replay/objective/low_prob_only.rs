@@ -1,7 +1,8 @@
 //! The paper's ablation: every improbable token, whatever its advantage and entropy.
 
 use super::clipped::{Clip, base};
-use super::{MiniBatch, Objective, Weighed, masked_base};
+use super::words::masked_base;
+use super::{MiniBatch, Objective, Weighed};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::S2tSettings;
 

@@ -11,6 +11,7 @@ mod covariance;
 mod masks;
 mod minibatch;
 mod registry;
+mod words;
 
 mod ar;
 mod cispo;
@@ -45,7 +46,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::framework::rules::Rule;
-use crate::framework::s2t::S2tSettings;
 
 /// ℓ of one token.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -151,14 +151,4 @@ pub trait Objective: Send + Sync {
     fn is_random(&self) -> bool {
         self.base().is_some_and(Objective::is_random)
     }
-}
-
-/// A rule on the base objective, in words.
-fn on_base(rule: Rule) -> String {
-    masked_base(rule, &S2tSettings::default())
-}
-
-/// A rule on the base objective whose mask has these settings, in words.
-fn masked_base(rule: Rule, s2t: &S2tSettings) -> String {
-    format!("dapo; {}", rule.description(s2t))
 }

@@ -3,9 +3,10 @@
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::collect::tally::{BatchTally, Quantity};
 use crate::framework::rules::{
-    STARE_TARGET, covariance_picks, high_entropy_count, is_clip_covariance, stare_count,
+    BatchMeans, ENTROPY_SHARE, STARE_TARGET, covariance_picks, high_entropy_count, is_clip_covariance,
+    stare_count,
 };
-use crate::framework::s2t::{S2tSettings, is_low_entropy};
+use crate::framework::s2t::{EARLY_QUANTILE, S2tSettings, is_low_entropy};
 
 /// The largest values of a batch: all above a value, and of those equal to it a part. Which ones of
 /// them a trainer takes hangs on the order of its tokens; here each counts in part.
@@ -55,8 +56,7 @@ pub struct BatchContext {
     high_entropy: LargestPart,
     /// Probability that `clip_cov` picks an eligible token.
     clip_chance: f64,
-    mean_advantage: f64,
-    mean_logprob: f64,
+    means: BatchMeans,
     held_back: LargestPart,
     boosted: LargestPart,
 }
@@ -85,8 +85,7 @@ impl BatchContext {
             early,
             high_entropy: high_entropy(facts, complete),
             clip_chance: 0.0,
-            mean_advantage: mean(Quantity::Advantage),
-            mean_logprob: mean(Quantity::Logprob),
+            means: BatchMeans { advantage: mean(Quantity::Advantage), logprob: mean(Quantity::Logprob) },
             held_back: LargestPart::NONE,
             boosted: LargestPart::NONE,
         };
@@ -106,9 +105,8 @@ impl BatchContext {
         context
     }
 
-    /// (A − Ā)(ln π − mean ln π).
     fn covariance(&self, token: &SampledToken) -> f64 {
-        (f64::from(token.advantage) - self.mean_advantage) * (f64::from(token.logprob) - self.mean_logprob)
+        self.means.covariance(f64::from(token.advantage), f64::from(token.logprob))
     }
 
     fn is_clip_eligible(&self, token: &SampledToken) -> bool {
@@ -156,6 +154,9 @@ fn late_threshold(facts: &BatchFacts<'_>, tokens: &[(&SampledToken, f64)]) -> Op
     let candidates = tokens.iter().filter(|(t, _)| rule.is_candidate(t.logprob, t.advantage));
     settings.threshold(&mut candidates.map(|(t, _)| t.entropy).collect())
 }
+
+// Those above the early preset's threshold are the share of tokens that `entropy20` trains.
+const _: () = assert!(1.0 - ENTROPY_SHARE == EARLY_QUANTILE);
 
 /// The fifth of all tokens with the highest entropy; from the histogram's quantile where the
 /// entropies are too many to sort.
