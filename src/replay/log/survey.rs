@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::adopt::{Refused, refusal};
 use super::content::with_response;
 use super::groups::GroupRewards;
+use super::intake::{Refused, refusal};
 use super::labels::{Labels, LoggedRewards};
 use super::minibatches::minibatch_members;
 use super::response::{COLUMNS, require_columns};

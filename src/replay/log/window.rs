@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::adopt::{Needs, Reading, adopt};
+use super::intake::{Needs, Reading, take_over};
 use super::response::{COLUMNS, LoggedResponse};
 use super::survey::Survey;
 use crate::error::Result;
@@ -75,7 +75,7 @@ impl<'a> Windows<'a> {
         scan_in_order(self.run, COLUMNS, &Silent, &mut |batch| {
             for i in 0..batch.len() {
                 if places.contains_key(&next) {
-                    incomplete += adopt(&batch, i, next, self.reading()).1;
+                    incomplete += take_over(&batch, i, next, self.reading()).1;
                 }
                 next += 1;
             }
@@ -94,7 +94,7 @@ impl<'a> Windows<'a> {
         scan_in_order(self.run, COLUMNS, &Silent, &mut |batch| {
             for i in 0..batch.len() {
                 if let Some(place) = places.get(&next) {
-                    let (response, lacking) = adopt(&batch, i, next, self.reading());
+                    let (response, lacking) = take_over(&batch, i, next, self.reading());
                     found[*place].push(response);
                     incomplete += lacking;
                 }

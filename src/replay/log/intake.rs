@@ -76,7 +76,7 @@ pub fn refusal(batch: &TokenBatch, i: usize) -> Option<Refused> {
 }
 
 /// Response `i`, copied; the second number counts trained tokens that lack a number.
-pub fn adopt(batch: &TokenBatch, i: usize, ordinal: u64, reading: Reading<'_>) -> (LoggedResponse, u64) {
+pub fn take_over(batch: &TokenBatch, i: usize, ordinal: u64, reading: Reading<'_>) -> (LoggedResponse, u64) {
     let Reading { groups, labels, needs } = reading;
     let range = batch.range(i);
     let r = &batch.responses;
