@@ -40,30 +40,25 @@ pub struct MetricSummary {
     pub values: Vec<f64>,
 }
 
-/// What is compared between objectives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Metric {
-    /// [`super::HoldoutMetrics::auc`].
-    Auc,
-    /// [`super::HoldoutMetrics::correct_logprob`].
-    CorrectLogprob,
-    /// [`super::HoldoutMetrics::wrong_logprob`].
-    WrongLogprob,
-    /// [`super::HoldoutMetrics::entropy`].
-    Entropy,
-    /// [`super::HoldoutMetrics::kl_to_start`].
-    KlToStart,
-    /// Mean gradient norm over the updates.
-    GradNorm,
+named! {
+    /// What is compared between objectives.
+    pub enum Metric {
+        /// [`super::HoldoutMetrics::auc`].
+        Auc = "auc",
+        /// [`super::HoldoutMetrics::correct_logprob`].
+        CorrectLogprob = "correct_logprob",
+        /// [`super::HoldoutMetrics::wrong_logprob`].
+        WrongLogprob = "wrong_logprob",
+        /// [`super::HoldoutMetrics::entropy`].
+        Entropy = "entropy",
+        /// [`super::HoldoutMetrics::kl_to_start`].
+        KlToStart = "kl_to_start",
+        /// Mean gradient norm over the updates.
+        GradNorm = "grad_norm",
+    }
 }
 
 impl Metric {
-    /// All, in the order of tables.
-    pub const ALL: [Self; 6] =
-        [Self::Auc, Self::CorrectLogprob, Self::WrongLogprob, Self::Entropy, Self::KlToStart, Self::GradNorm];
-
     /// For people.
     #[must_use]
     pub fn label(self) -> &'static str {
