@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor};
 
 #[cfg(feature = "cuda")]
 use super::fused;
-use super::heads::{Packed, PaddedHeads};
+use super::heads::{PaddedHeads, PaddedQkv};
 use super::products::Products;
 
 /// Queries of a block at most, of a sequence.
@@ -52,7 +52,7 @@ impl Blocks {
     }
 
     /// softmax(q kᵀ) v of queries that are scaled already.
-    pub fn forward(&self, products: &Products, packed: &Packed) -> Attended {
+    pub fn forward(&self, products: &Products, packed: &PaddedQkv) -> Attended {
         let (mut out, mut log_sums) = (vec![], vec![]);
         let v = products.factor(packed.v.clone());
         for (queries, mask) in &self.blocks {
@@ -80,11 +80,11 @@ impl Blocks {
     pub fn backward(
         &self,
         products: &Products,
-        packed: &Packed,
+        packed: &PaddedQkv,
         log_sums: Vec<Tensor<3>>,
         d_out: &Tensor<3>,
         dots: &Tensor<3>,
-    ) -> Packed {
+    ) -> PaddedQkv {
         let [q, k] = [&packed.q, &packed.k].map(|t| products.factor(t.clone()));
         let (mut dq, mut dk, mut dv) = (vec![], None, None);
         // From the last block, which saw all keys, to the first.
@@ -101,7 +101,7 @@ impl Blocks {
         }
         dq.reverse();
         let none = || packed.k.zeros_like();
-        Packed { q: joined(dq), k: dk.unwrap_or_else(none), v: dv.unwrap_or_else(none) }
+        PaddedQkv { q: joined(dq), k: dk.unwrap_or_else(none), v: dv.unwrap_or_else(none) }
     }
 
     /// Probabilities and the gradient of the scores, as factors.
@@ -134,7 +134,7 @@ impl Blocks {
     }
 
     /// Scores of a block, also of keys that a query may not see.
-    fn scores(&self, products: &Products, packed: &Packed, queries: &Range<usize>) -> Tensor<3> {
+    fn scores(&self, products: &Products, packed: &PaddedQkv, queries: &Range<usize>) -> Tensor<3> {
         products.product(cut(&packed.q, &self.rows(queries)), seen(&packed.k, queries).swap_dims(1, 2))
     }
 

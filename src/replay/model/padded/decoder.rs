@@ -13,19 +13,19 @@ use super::batch::Padded;
 #[cfg(feature = "cuda")]
 use super::fused;
 use super::heads::PaddedHeads;
-use super::layer::{LayerTape, Scene};
+use super::layer::{PaddedLayerTape, PaddedScene};
 use super::output::{MEASURED, Output, OutputTape, stats};
 use super::products::Products;
 
 /// The forward pass of a rectangle.
-pub struct Tape {
-    layers: Vec<Kept>,
+pub struct PaddedTape {
+    layers: Vec<KeptLayer>,
     output: OutputTape,
 }
 
-enum Kept {
+enum KeptLayer {
     Input(Box<Tensor<2>>),
-    Tape(Box<LayerTape>),
+    Tape(Box<PaddedLayerTape>),
 }
 
 /// A policy on a device, ready for rectangles up to a width.
@@ -55,11 +55,11 @@ impl<'a> Decoder<'a> {
     }
 
     /// A table of what is measured, still on the device; the tape unless nothing is kept.
-    pub fn forward(&self, padded: &Padded, keep: Keep) -> (Tensor<2>, Option<Tape>) {
+    pub fn forward(&self, padded: &Padded, keep: Keep) -> (Tensor<2>, Option<PaddedTape>) {
         let mut layers = vec![];
         let hidden = self.hidden(padded, keep, &mut layers);
         let (table, output) = self.output.forward(padded, &hidden, keep != Keep::Nothing);
-        (table, output.map(|output| Tape { layers, output }))
+        (table, output.map(|output| PaddedTape { layers, output }))
     }
 
     /// Reads all tables at once.
@@ -85,13 +85,19 @@ impl<'a> Decoder<'a> {
     }
 
     /// Adds the gradient of Σ c ln π over the response tokens.
-    pub fn backward(&self, padded: &Padded, tape: Tape, coefficients: &[f32], gradients: &mut Gradients) {
+    pub fn backward(
+        &self,
+        padded: &Padded,
+        tape: PaddedTape,
+        coefficients: &[f32],
+        gradients: &mut Gradients,
+    ) {
         let scene = self.scene(padded);
         let mut d = self.output.backward(padded, tape.output, coefficients, gradients);
         for (slots, kept) in self.policy.layout.layers.iter().zip(tape.layers).rev() {
             let tape = match kept {
-                Kept::Tape(tape) => *tape,
-                Kept::Input(x) => scene.forward(slots, *x).1,
+                KeptLayer::Tape(tape) => *tape,
+                KeptLayer::Input(x) => scene.forward(slots, *x).1,
             };
             d = scene.backward(slots, tape, d, gradients);
         }
@@ -110,27 +116,27 @@ impl<'a> Decoder<'a> {
         gradients.add_at(embedding, sum.select_assign(0, ids, d, IndexingUpdateOp::Add));
     }
 
-    fn hidden(&self, padded: &Padded, keep: Keep, layers: &mut Vec<Kept>) -> Tensor<2> {
+    fn hidden(&self, padded: &Padded, keep: Keep, layers: &mut Vec<KeptLayer>) -> Tensor<2> {
         let scene = self.scene(padded);
         let embedding = &self.policy.parameters[self.policy.layout.embedding];
         let mut x = embedding.clone().select(0, padded.ids(self.device));
         for slots in &self.policy.layout.layers {
             if keep == Keep::Inputs {
-                layers.push(Kept::Input(Box::new(x.clone())));
+                layers.push(KeptLayer::Input(Box::new(x.clone())));
             }
             let (next, tape) = scene.forward(slots, x);
             if keep == Keep::Everything {
-                layers.push(Kept::Tape(Box::new(tape)));
+                layers.push(KeptLayer::Tape(Box::new(tape)));
             }
             x = next;
         }
         x
     }
 
-    fn scene(&self, padded: &Padded) -> Scene<'_> {
+    fn scene(&self, padded: &Padded) -> PaddedScene<'_> {
         let rows = padded.sequences.len();
         let heads = PaddedHeads::new(self.device, &self.heads, rows, padded.width);
         let blocks = Blocks::new(self.device, &heads, rows * self.policy.config.kv_heads);
-        Scene { policy: self.policy, products: self.products, heads, blocks }
+        PaddedScene { policy: self.policy, products: self.products, heads, blocks }
     }
 }

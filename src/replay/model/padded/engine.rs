@@ -11,7 +11,7 @@ use super::super::policy::Policy;
 use super::super::sequence::{Sequence, TokenStats};
 use super::batch::{Padded, plan};
 use super::budget::{Budget, Standing, budget, tape_bytes};
-use super::decoder::{Decoder, Tape};
+use super::decoder::{Decoder, PaddedTape};
 use super::products::Products;
 use crate::error::Result;
 
@@ -78,7 +78,7 @@ impl PaddedEngine {
         let padded = plan(batch, budget.tokens);
         let decoder = self.decoder(policy, &products, &padded, &budget);
         let mut left = budget.tape_bytes;
-        let (mut tables, mut tapes): (Vec<_>, Vec<Option<Tape>>) = (vec![], vec![]);
+        let (mut tables, mut tapes): (Vec<_>, Vec<Option<PaddedTape>>) = (vec![], vec![]);
         for rectangle in &padded {
             let bytes = tape_bytes(&policy.config, rectangle.tokens(), self.keep, self.half);
             let keep = if bytes <= left { self.keep } else { Keep::Nothing };

@@ -10,7 +10,7 @@ use super::products::Products;
 
 /// Queries (already scaled), keys and values: [sequence × key head, token × head, width].
 #[derive(Debug, Clone)]
-pub struct Packed {
+pub struct PaddedQkv {
     pub q: Tensor<3>,
     pub k: Tensor<3>,
     pub v: Tensor<3>,
@@ -65,7 +65,7 @@ impl<'a> PaddedHeads<'a> {
     }
 
     /// Normalises, turns, scales and packs.
-    pub fn pack(&self, products: &Products, qkv: &Tensor<2>, norms: HeadNorms<&Tensor<2>>) -> Packed {
+    pub fn pack(&self, products: &Products, qkv: &Tensor<2>, norms: HeadNorms<&Tensor<2>>) -> PaddedQkv {
         #[cfg(feature = "cuda")]
         if let Some(packed) = fused::pack(self, qkv, norms, products.rounds()) {
             return packed;
@@ -84,14 +84,14 @@ impl<'a> PaddedHeads<'a> {
             }
             self.packed(if index == 0 { x.mul_scalar(self.heads.scale()) } else { x }, per_key)
         };
-        Packed { q: part(0), k: part(1), v: part(2) }
+        PaddedQkv { q: part(0), k: part(1), v: part(2) }
     }
 
     /// Gradient of packed heads with respect to the rows, and to the per-head norms.
     pub fn pack_backward(
         &self,
         products: &Products,
-        gradient: Packed,
+        gradient: PaddedQkv,
         qkv: &Tensor<2>,
         norms: HeadNorms<&Tensor<2>>,
     ) -> (Tensor<2>, HeadNorms<Tensor<2>>) {
@@ -99,7 +99,7 @@ impl<'a> PaddedHeads<'a> {
         if let Some(gradients) = fused::pack_backward(self, &gradient, qkv, norms, products.rounds()) {
             return gradients;
         }
-        let Packed { q, k, v } = gradient;
+        let PaddedQkv { q, k, v } = gradient;
         let (mut columns, mut d_norms) = (vec![], vec![]);
         for (index, d) in [q.mul_scalar(self.heads.scale()), k, v].into_iter().enumerate() {
             let HeadPart { turned, per_key, .. } = self.heads.parts()[index];

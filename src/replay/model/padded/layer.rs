@@ -8,12 +8,12 @@ use super::super::gradients::Gradients;
 use super::super::layout::LayerSlots;
 use super::super::policy::Policy;
 use super::attention::{Attended, Blocks};
-use super::heads::{Packed, PaddedHeads};
+use super::heads::{PaddedHeads, PaddedQkv};
 use super::products::Products;
 use super::{mlp, norm};
 
 /// What a rectangle is to a layer.
-pub struct Scene<'a> {
+pub struct PaddedScene<'a> {
     pub policy: &'a Policy,
     pub products: &'a Products,
     pub heads: PaddedHeads<'a>,
@@ -21,11 +21,11 @@ pub struct Scene<'a> {
 }
 
 /// What the way back needs.
-pub struct LayerTape {
+pub struct PaddedLayerTape {
     x: Tensor<2>,
     attention_input: Tensor<2>,
     qkv: Tensor<2>,
-    packed: Packed,
+    packed: PaddedQkv,
     log_sums: Vec<Tensor<3>>,
     attended: Tensor<2>,
     middle: Tensor<2>,
@@ -33,9 +33,9 @@ pub struct LayerTape {
     gate_up: Tensor<2>,
 }
 
-impl Scene<'_> {
+impl PaddedScene<'_> {
     /// The layer's output, with its tape.
-    pub fn forward(&self, slots: &LayerSlots, x: Tensor<2>) -> (Tensor<2>, LayerTape) {
+    pub fn forward(&self, slots: &LayerSlots, x: Tensor<2>) -> (Tensor<2>, PaddedLayerTape) {
         let (products, eps) = (self.products, self.policy.config.rms_norm_eps);
         let attention_input = norm::as_factor(products, x.clone(), self.weight(slots.input_norm), eps);
         let qkv = self.linear(&attention_input, slots.qkv, slots.qkv_bias);
@@ -47,14 +47,27 @@ impl Scene<'_> {
         let gate_up = self.linear(&mlp_input, slots.gate_up, slots.gate_up_bias);
         let act = mlp::as_factor(products, &gate_up);
         let out = middle.clone() + self.linear(&act, slots.down, slots.down_bias);
-        (out, LayerTape { x, attention_input, qkv, packed, log_sums, attended, middle, mlp_input, gate_up })
+        (
+            out,
+            PaddedLayerTape {
+                x,
+                attention_input,
+                qkv,
+                packed,
+                log_sums,
+                attended,
+                middle,
+                mlp_input,
+                gate_up,
+            },
+        )
     }
 
     /// Gradient with respect to the layer's input, from that of its output.
     pub fn backward(
         &self,
         slots: &LayerSlots,
-        tape: LayerTape,
+        tape: PaddedLayerTape,
         d_out: Tensor<2>,
         gradients: &mut Gradients,
     ) -> Tensor<2> {

@@ -10,7 +10,7 @@ use super::super::config::ModelConfig;
 use super::super::host_values::host_values;
 use super::super::ops::{AdamRule, Block, Compute, Heads, Span};
 use super::attention::{Attended, Blocks};
-use super::heads::{Packed, PaddedHeads};
+use super::heads::{PaddedHeads, PaddedQkv};
 use super::products::{Products, Split};
 use super::{mlp, norm, update};
 use crate::stats::random::Random;
@@ -120,7 +120,7 @@ fn heads_with_gradient() {
             list.iter_mut().for_each(|t| *t = change(t));
         }
         let d_padded =
-            Packed { q: joined(d.q.clone()) / heads.scale(), k: d.k[0].clone(), v: d.v[0].clone() };
+            PaddedQkv { q: joined(d.q.clone()) / heads.scale(), k: d.k[0].clone(), v: d.v[0].clone() };
         let (d, dn) = host.kernels.pack_heads_backward(d, qkv.clone(), &heads, &spans, norms);
         let (d_again, dn_again) = padded.pack_backward(&plain_products(), d_padded, &qkv, norms);
         same(&d, &d_again);
@@ -179,7 +179,7 @@ fn attention_with_gradient() {
         }
         outs.reverse();
         dqs.reverse();
-        let packed = Packed { q: q.clone() * heads.scale(), k: k.clone(), v: v.clone() };
+        let packed = PaddedQkv { q: q.clone() * heads.scale(), k: k.clone(), v: v.clone() };
         let blocks = Blocks::of_size(&host.device, &padded, size);
         let products = plain_products();
         let Attended { out, log_sums } = blocks.forward(&products, &packed);

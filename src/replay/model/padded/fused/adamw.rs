@@ -5,7 +5,7 @@ use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
 
 use super::super::super::ops::AdamRule;
-use super::{fresh, given, taken};
+use super::tensors::{fresh, given, taken};
 
 /// New parameter, first and second moment.
 pub fn adamw(w: &Burn<2>, g: &Burn<2>, m: &Burn<2>, v: &Burn<2>, rule: AdamRule) -> Option<[Burn<2>; 3]> {

@@ -5,8 +5,9 @@ use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
 use super::super::heads::PaddedHeads;
+use super::launch::{LANES, by_row};
 use super::places::{packed_row, row_of_plane};
-use super::{LANES, by_row, element, factor, fresh, given, taken};
+use super::tensors::{element, factor, fresh, given, taken};
 
 /// Packed heads as rows of tokens, as a factor.
 pub fn join(heads: &PaddedHeads<'_>, packed: &Burn<3>, half: bool) -> Option<Burn<2>> {

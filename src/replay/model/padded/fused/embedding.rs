@@ -4,8 +4,9 @@ use burn::tensor::{Int, Tensor as Burn};
 use burn_cubecl::kernel::into_contiguous;
 use cubecl::prelude::*;
 
+use super::launch::{LANES, PLANES};
 use super::places::row_of_plane;
-use super::{LANES, PLANES, element, given, given_ints, taken};
+use super::tensors::{element, given, given_ints, taken};
 
 /// Where the rows of each token are: those of `ids[n]` are `order[starts[n]..starts[n + 1]]`.
 pub struct RowsOfTokens {

@@ -3,8 +3,9 @@
 use burn::tensor::Tensor as Burn;
 use cubecl::prelude::*;
 
+use super::launch::{LANES, by_row};
 use super::places::row_of_plane;
-use super::{LANES, by_row, element, factor, fresh, given, taken};
+use super::tensors::{element, factor, fresh, given, taken};
 
 /// The activation.
 pub fn gate(gate_up: &Burn<2>, half: bool) -> Option<Burn<2>> {

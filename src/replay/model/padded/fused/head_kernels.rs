@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::LANES;
+use super::launch::LANES;
 use super::norm::inverse_root_mean_square;
 use super::places::{packed_row, row_of_plane};
 

@@ -5,9 +5,10 @@ use burn::tensor::{DType, Tensor as Burn};
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::super::heads::{Packed, PaddedHeads, norm_of};
+use super::super::heads::{PaddedHeads, PaddedQkv, norm_of};
 use super::head_kernels::{norm_gradient_kernel, pack_kernel, unpack_kernel};
-use super::{by_column, by_row, element, factor, fresh, given, taken};
+use super::launch::{by_column, by_row};
+use super::tensors::{element, factor, fresh, given, taken};
 use crate::replay::model::ops::{HeadNorms, HeadPart, HeadShape};
 
 /// Tokens whose share of a norm's gradient one thread sums.
@@ -164,16 +165,16 @@ pub fn pack(
     qkv: &Burn<2>,
     norms: HeadNorms<&Burn<2>>,
     half: bool,
-) -> Option<Packed> {
+) -> Option<PaddedQkv> {
     let qkv = given(qkv)?;
     let part = |index: usize| Some(Part::new(heads, norms, index)?.pack(&qkv, half));
-    Some(Packed { q: part(0)?, k: part(1)?, v: part(2)? })
+    Some(PaddedQkv { q: part(0)?, k: part(1)?, v: part(2)? })
 }
 
 /// Gradient of packed heads with respect to the rows, as a factor, and to the per-head norms.
 pub fn pack_backward(
     heads: &PaddedHeads<'_>,
-    gradient: &Packed,
+    gradient: &PaddedQkv,
     qkv: &Burn<2>,
     norms: HeadNorms<&Burn<2>>,
     half: bool,

@@ -3,8 +3,9 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::launch::{LANES, by_column, by_row};
 use super::places::row_of_plane;
-use super::{LANES, by_column, by_row, element, factor, fresh, given, taken};
+use super::tensors::{element, factor, fresh, given, taken};
 
 /// Rows whose share of a weight's gradient one thread sums.
 const STRIP: usize = 64;

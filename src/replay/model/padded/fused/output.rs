@@ -5,7 +5,8 @@ use burn::tensor::{DType, Int, Tensor as Burn};
 use cubecl::prelude::*;
 
 use super::super::output::MEASURED;
-use super::{LANES, element, factor, fresh, given, given_ints, taken};
+use super::launch::LANES;
+use super::tensors::{element, factor, fresh, given, given_ints, taken};
 
 /// Planes of a block.
 const PLANES: usize = 16;

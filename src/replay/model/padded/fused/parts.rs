@@ -3,8 +3,9 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::launch::{LANES, by_row};
 use super::places::row_of_plane;
-use super::{LANES, by_row, element, fresh, given, taken};
+use super::tensors::{element, fresh, given, taken};
 
 /// Every number as what rounding it to bfloat16 gives, h, and what that left, l, in three blocks along the
 /// dimension that a product sums over: h, l, h in its first factor, h, h, l in its second. One product of

@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-/// The row of this plane, where each has one ([`super::by_row`]).
+/// The row of this plane, where each has one ([`super::launch::by_row`]).
 #[cube]
 pub fn row_of_plane() -> usize {
     (CUBE_POS_X * CUBE_DIM_Y + UNIT_POS_Y) as usize

@@ -14,7 +14,7 @@ use cubek::matmul::strategy::Strategy;
 use cubek::std::InputBinding;
 
 use super::parts::parts;
-use super::{element, taken};
+use super::tensors::{element, taken};
 
 /// Numbers of bfloat16 that the copy engine's alignment of 16 bytes holds.
 const ALIGNED: usize = 8;

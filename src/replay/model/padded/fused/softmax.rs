@@ -3,8 +3,9 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::launch::{LANES, by_row};
 use super::places::row_of_plane;
-use super::{LANES, by_row, element, factor, fresh, given, taken};
+use super::tensors::{element, factor, fresh, given, taken};
 
 /// Probabilities of scores [pair, query × head, key], whose first query is at position `first`, as
 /// factors; and L, the logarithm of each row's sum.

@@ -3,8 +3,9 @@
 use burn::tensor::{DType, Tensor as Burn};
 use cubecl::prelude::*;
 
+use super::launch::LANES;
 use super::places::row_of_plane;
-use super::{LANES, fresh, given, taken};
+use super::tensors::{fresh, given, taken};
 
 /// Planes that share a tensor.
 const PLANES: usize = 2048;

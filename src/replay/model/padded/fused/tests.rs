@@ -9,7 +9,7 @@ use super::super::super::config::ModelConfig;
 use super::super::super::host_values::host_values;
 use super::super::super::ops::{AdamRule, Heads};
 use super::super::attention::Blocks;
-use super::super::heads::{Packed, PaddedHeads};
+use super::super::heads::{PaddedHeads, PaddedQkv};
 use super::super::products::Products;
 use super::super::{mlp, norm, update};
 use crate::replay::device::parse_device;
@@ -124,9 +124,12 @@ fn heads_and_attention() {
             near("queries", &packed.q, &cpacked.q, passed);
             near("keys", &packed.k, &cpacked.k, passed);
             near("values", &packed.v, &cpacked.v, passed);
-            let d =
-                Packed { q: random(packed.q.dims()), k: random(packed.k.dims()), v: random(packed.v.dims()) };
-            let cd = Packed { q: on(&d.q, &card), k: on(&d.k, &card), v: on(&d.v, &card) };
+            let d = PaddedQkv {
+                q: random(packed.q.dims()),
+                k: random(packed.k.dims()),
+                v: random(packed.v.dims()),
+            };
+            let cd = PaddedQkv { q: on(&d.q, &card), k: on(&d.k, &card), v: on(&d.v, &card) };
             let (dx, dn) = host.pack_backward(&plain, d, &qkv, norms);
             let (cdx, cdn) = gpu.pack_backward(&products, cd, &cqkv, cnorms);
             near("heads' gradient", &dx, &cdx, passed);
