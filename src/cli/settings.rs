@@ -94,9 +94,9 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
             dual_clip: arguments.dual_clip,
             ratio_cap: arguments.ratio_cap,
             tis_cap: arguments.tis_cap,
-            icepop_bounds: arguments.icepop_bounds,
-            mis_bounds: arguments.mis_bounds,
-            geometric_bounds: arguments.geometric_bounds,
+            icepop_bounds: arguments.icepop_bounds.0,
+            mis_bounds: arguments.mis_bounds.0,
+            geometric_bounds: arguments.geometric_bounds.0,
             stare_target: arguments.stare_target,
             random_from: match arguments.random_from {
                 RandomFromArg::All => RandomFrom::All,
@@ -119,7 +119,7 @@ pub fn replay(arguments: &ReplayArgs) -> ReplaySettings {
         epochs: arguments.epochs,
         optimizer: OptimizerSettings {
             learning_rate: arguments.lr,
-            betas: arguments.betas,
+            betas: arguments.betas.0,
             eps: arguments.eps,
             weight_decay: arguments.weight_decay,
             warmup: arguments.warmup,
@@ -212,4 +212,45 @@ fn adapter(arguments: &ReplayArgs) -> Option<AdapterSettings> {
         alpha: arguments.lora_alpha.unwrap_or(2.0 * rank as f64),
     };
     arguments.lora.map(new).or_else(|| arguments.adapter.clone().map(AdapterSettings::Saved))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+    use crate::framework::rules::Rule;
+
+    fn command(arguments: &[&str]) -> Command {
+        let cli = Cli::try_parse_from([&["stapo-analyze"], arguments].concat()).unwrap();
+        cli.command.unwrap()
+    }
+
+    /// What the user does not say is what the library does by itself.
+    #[test]
+    fn bare_arguments_are_the_defaults_of_the_library() {
+        let cli = Cli::try_parse_from(["stapo-analyze", "run.parquet"]).unwrap();
+        let options = &cli.analyze.options;
+        assert_eq!(format!("{:?}", analyze(options)), format!("{:?}", AnalyzeSettings::default()));
+        let reading = ingest(&cli.analyze.input.reading).unwrap();
+        let own = IngestSettings { limits: Limits::of(None), ..IngestSettings::default() };
+        assert_eq!(format!("{reading:?}"), format!("{own:?}"));
+
+        let Command::Compare(compared) = command(&["compare", "a.parquet", "b.parquet"]) else { panic!() };
+        assert_eq!(format!("{:?}", compare(&compared)), format!("{:?}", CompareSettings::default()));
+
+        let Command::Replay(replayed) = command(&["replay", "run.parquet", "--report", "out"]) else {
+            panic!()
+        };
+        let own = ReplaySettings {
+            // The library has none by itself.
+            objectives: vec![Rule::Dapo, Rule::Stapo, Rule::Random],
+            // 0 stands for the longest response of the log.
+            objective: ObjectiveSettings { constant_length: 0, ..ObjectiveSettings::default() },
+            ..ReplaySettings::default()
+        };
+        assert_eq!(replay(&replayed), own);
+    }
 }

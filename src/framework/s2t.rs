@@ -7,6 +7,9 @@ use crate::stats::quantile::select_quantile;
 /// τ_p of both presets.
 pub const DEFAULT_TAU_P: f64 = 0.002;
 
+/// The late text's quantile of the candidates.
+pub const LATE_QUANTILE: f64 = 0.75;
+
 /// The early text's quantile of all trained tokens; it also splits a batch into low and high entropy where
 /// no threshold exists.
 pub const EARLY_QUANTILE: f64 = 0.80;
@@ -64,7 +67,11 @@ impl S2tSettings {
     /// The late text (v4, v5): 0.75-quantile over the candidates.
     #[must_use]
     pub fn v5() -> Self {
-        Self { tau_p: DEFAULT_TAU_P, entropy: EntropyCut::Quantile(0.75), population: Population::Candidates }
+        Self {
+            tau_p: DEFAULT_TAU_P,
+            entropy: EntropyCut::Quantile(LATE_QUANTILE),
+            population: Population::Candidates,
+        }
     }
 
     /// The early text (v1 to v3): 0.80-quantile over all trained tokens.

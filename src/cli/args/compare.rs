@@ -8,6 +8,7 @@ use super::input::{ReadingArgs, StepsArgs};
 use super::mask::MaskArgs;
 use super::showing::ShowingArgs;
 use super::values::on_disk;
+use crate::compare::CompareSettings;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -32,15 +33,15 @@ pub struct CompareArgs {
     pub align_steps: Option<AlignStepsArg>,
 
     /// Draws of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = 1_000, help_heading = "Statistics")]
+    #[arg(long, value_name = "N", default_value_t = CompareSettings::default().draws, help_heading = "Statistics")]
     pub draws: usize,
 
     /// Level of intervals; what is called different has a corrected p of at most 1 minus it
-    #[arg(long, value_name = "LEVEL", default_value_t = 0.95, help_heading = "Statistics")]
+    #[arg(long, value_name = "LEVEL", default_value_t = CompareSettings::default().confidence, help_heading = "Statistics")]
     pub confidence: f64,
 
     /// Seed of all draws
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Statistics")]
+    #[arg(long, value_name = "N", default_value_t = CompareSettings::default().seed, help_heading = "Statistics")]
     pub seed: u64,
 
     /// Keep what is read in DIR: another comparison reads new files only

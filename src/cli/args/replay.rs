@@ -10,23 +10,16 @@ use super::questions::condition;
 use super::showing::ShowingArgs;
 use super::values::{first_steps, memory, non_negative, on_disk, positive, probability};
 use crate::analyze::Condition;
-use crate::framework::corrections::TIS_CAP;
-use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule};
-use crate::replay::objective::NAMES;
+use crate::framework::corrections::{GEOMETRIC_MIS_BOUNDS, ICEPOP_BOUNDS, MIS_BOUNDS, TIS_CAP};
+use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule, STARE_TARGET};
+use crate::framework::s2t::{DEFAULT_TAU_P, LATE_QUANTILE};
+use crate::replay::objective::{NAMES, ObjectiveSettings};
+use crate::replay::{OptimizerSettings, ReplaySettings};
 
-/// Objectives that others can be put on: those of the table before the first that is put on one.
-const BASES: [&str; 20] = {
-    let mut names = [""; 20];
-    let (mut i, mut n) = (0, 0);
-    while i < Rule::OBJECTIVES.len() {
-        if !Rule::OBJECTIVES[i].is_wrapper() {
-            names[n] = Rule::OBJECTIVES[i].name();
-            n += 1;
-        }
-        i += 1;
-    }
-    names
-};
+/// Objectives that others can be put on.
+fn bases() -> Vec<&'static str> {
+    Rule::OBJECTIVES.into_iter().filter(|rule| !rule.is_wrapper()).map(Rule::name).collect()
+}
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
@@ -60,19 +53,19 @@ pub struct ReplayArgs {
     pub max_minutes: Option<f64>,
 
     /// Seconds between checkpoints; 0 after every step
-    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = non_negative, help_heading = "Output")]
+    #[arg(long, value_name = "S", default_value_t = ReplaySettings::default().checkpoint_seconds, value_parser = non_negative, help_heading = "Output")]
     pub checkpoint_seconds: f64,
 
     /// Objectives, separated by commas; the first is the baseline
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "dapo,stapo,random", value_parser = rule(NAMES), help_heading = "Objectives")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "dapo,stapo,random", value_parser = rule(NAMES.to_vec()), help_heading = "Objectives")]
     pub objective: Vec<Rule>,
 
     /// A token is improbable below this probability
-    #[arg(long, value_name = "P", default_value_t = 0.002, value_parser = probability, help_heading = "Objectives")]
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_TAU_P, value_parser = probability, help_heading = "Objectives")]
     pub tau_p: f64,
 
     /// The entropy threshold is this quantile of the candidates
-    #[arg(long, value_name = "Q", default_value_t = 0.75, value_parser = probability, help_heading = "Objectives")]
+    #[arg(long, value_name = "Q", default_value_t = LATE_QUANTILE, value_parser = probability, help_heading = "Objectives")]
     pub entropy_quantile: f64,
 
     /// Clip range below 1 [default: each objective's own]
@@ -84,7 +77,7 @@ pub struct ReplayArgs {
     pub clip_high: Option<f64>,
 
     /// Objective that dual_clip, ratio_cap, tis, icepop and mis_* are put on
-    #[arg(long, value_name = "NAME", default_value = "dapo", value_parser = rule(BASES), help_heading = "Objectives")]
+    #[arg(long, value_name = "NAME", default_value_t = ObjectiveSettings::default().base, value_parser = rule(bases()), help_heading = "Objectives")]
     pub base: Rule,
 
     /// Bound of the dual clip of justrl and dual_clip: where A < 0 the loss is at most −C·A
@@ -100,19 +93,19 @@ pub struct ReplayArgs {
     pub tis_cap: f64,
 
     /// Bounds of π_old/μ in icepop
-    #[arg(long, value_name = "LOW,HIGH", default_value = "0.5,5", value_parser = bounds, help_heading = "Objectives")]
-    pub icepop_bounds: (f64, f64),
+    #[arg(long, value_name = "LOW,HIGH", default_value_t = Pair(ICEPOP_BOUNDS), value_parser = bounds, help_heading = "Objectives")]
+    pub icepop_bounds: Pair,
 
     /// Bounds of μ/π_old in mis_token (a token's) and mis_sequence (a response's)
-    #[arg(long, value_name = "LOW,HIGH", default_value = "0.5,2", value_parser = bounds, help_heading = "Objectives")]
-    pub mis_bounds: (f64, f64),
+    #[arg(long, value_name = "LOW,HIGH", default_value_t = Pair(MIS_BOUNDS), value_parser = bounds, help_heading = "Objectives")]
+    pub mis_bounds: Pair,
 
     /// Bounds of the geometric mean of μ/π_old in mis_geometric
-    #[arg(long, value_name = "LOW,HIGH", default_value = "0.999,1.001", value_parser = bounds, help_heading = "Objectives")]
-    pub geometric_bounds: (f64, f64),
+    #[arg(long, value_name = "LOW,HIGH", default_value_t = Pair(GEOMETRIC_MIS_BOUNDS), value_parser = bounds, help_heading = "Objectives")]
+    pub geometric_bounds: Pair,
 
     /// Mean entropy below which stare is active
-    #[arg(long, value_name = "NATS", default_value_t = 0.3, value_parser = non_negative, help_heading = "Objectives")]
+    #[arg(long, value_name = "NATS", default_value_t = STARE_TARGET, value_parser = non_negative, help_heading = "Objectives")]
     pub stare_target: f64,
 
     /// Tokens that random draws from
@@ -124,7 +117,7 @@ pub struct ReplayArgs {
     pub constant_length: Option<u64>,
 
     /// Weight of the divergence (k3) from the starting policy
-    #[arg(long, value_name = "BETA", default_value_t = 0.0, value_parser = non_negative, help_heading = "Objectives")]
+    #[arg(long, value_name = "BETA", default_value_t = ReplaySettings::default().kl_beta, value_parser = non_negative, help_heading = "Objectives")]
     pub kl_beta: f64,
 
     /// Checkpoint folder of Hugging Face: qwen3, qwen2 or llama [default: a surrogate fitted to the log]
@@ -145,7 +138,7 @@ pub struct ReplayArgs {
     pub adapter: Option<PathBuf>,
 
     /// Where the policy runs: cpu, wgpu or cuda:N (the latter where built in)
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Policy")]
+    #[arg(long, value_name = "DEVICE", default_value_t = ReplaySettings::default().device, help_heading = "Policy")]
     pub device: String,
 
     /// Tokens of a micro-batch [default: what suits the device]
@@ -166,7 +159,7 @@ pub struct ReplayArgs {
 
     /// Updates of the surrogate's fit at most; it ends where its log-probabilities correlate with the
     /// logged ones by 0.9
-    #[arg(long, value_name = "N", default_value_t = 2400, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
+    #[arg(long, value_name = "N", default_value_t = ReplaySettings::default().surrogate_updates, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Policy")]
     pub surrogate_updates: u64,
 
     /// Only the first N responses of the log
@@ -187,11 +180,11 @@ pub struct ReplayArgs {
     pub pass: Option<Condition>,
 
     /// Share of the prompts that no arm trains on
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = below_one, help_heading = "Data")]
+    #[arg(long, value_name = "SHARE", default_value_t = ReplaySettings::default().holdout, value_parser = below_one, help_heading = "Data")]
     pub holdout: f64,
 
     /// Seeds of every objective: order of mini-batches, random masks
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Data")]
+    #[arg(long, value_name = "N", default_value_t = ReplaySettings::default().seeds, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Data")]
     pub seeds: u64,
 
     /// Mini-batches in the log's order, whatever the seed
@@ -204,11 +197,11 @@ pub struct ReplayArgs {
     pub old: OldArg,
 
     /// Mean |ln ρ| at which auto stops to trust the log
-    #[arg(long, value_name = "D", default_value_t = 0.05, value_parser = non_negative, help_heading = "Data")]
+    #[arg(long, value_name = "D", default_value_t = ReplaySettings::default().drift_limit, value_parser = non_negative, help_heading = "Data")]
     pub drift_limit: f64,
 
     /// Passes over each step
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Optimizer")]
+    #[arg(long, value_name = "N", default_value_t = ReplaySettings::default().epochs, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Optimizer")]
     pub epochs: u64,
 
     /// Learning rate of AdamW [default: the log's, else 1e-6]
@@ -216,23 +209,23 @@ pub struct ReplayArgs {
     pub lr: Option<f64>,
 
     /// β₁ and β₂ of AdamW
-    #[arg(long, value_name = "B1,B2", default_value = "0.9,0.999", value_parser = betas, help_heading = "Optimizer")]
-    pub betas: (f64, f64),
+    #[arg(long, value_name = "B1,B2", default_value_t = Pair(OptimizerSettings::default().betas), value_parser = betas, help_heading = "Optimizer")]
+    pub betas: Pair,
 
     /// ε of AdamW
-    #[arg(long, value_name = "EPS", default_value_t = 1e-8, value_parser = non_negative, help_heading = "Optimizer")]
+    #[arg(long, value_name = "EPS", default_value_t = OptimizerSettings::default().eps, value_parser = non_negative, help_heading = "Optimizer")]
     pub eps: f64,
 
     /// Weight decay of AdamW
-    #[arg(long, value_name = "DECAY", default_value_t = 0.0, value_parser = non_negative, help_heading = "Optimizer")]
+    #[arg(long, value_name = "DECAY", default_value_t = OptimizerSettings::default().weight_decay, value_parser = non_negative, help_heading = "Optimizer")]
     pub weight_decay: f64,
 
     /// Updates over which the learning rate rises
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Optimizer")]
+    #[arg(long, value_name = "N", default_value_t = OptimizerSettings::default().warmup, help_heading = "Optimizer")]
     pub warmup: u64,
 
     /// The gradient's global norm is clipped to this
-    #[arg(long, value_name = "NORM", default_value_t = 1.0, value_parser = positive, help_heading = "Optimizer")]
+    #[arg(long, value_name = "NORM", default_value_t = OptimizerSettings::default().max_grad_norm, value_parser = positive, help_heading = "Optimizer")]
     pub max_grad_norm: f64,
 }
 
@@ -259,7 +252,7 @@ pub enum OldArg {
 }
 
 /// One of the rules of these names.
-fn rule<const N: usize>(names: [&'static str; N]) -> impl TypedValueParser<Value = Rule> {
+fn rule(names: Vec<&'static str>) -> impl TypedValueParser<Value = Rule> {
     let named = |name: String| Rule::objective(&name).ok_or("there is no such objective");
     PossibleValuesParser::new(names).try_map(named)
 }
@@ -268,17 +261,28 @@ fn below_one(text: &str) -> Result<f64, String> {
     probability(text).and_then(|v| if v < 1.0 { Ok(v) } else { Err("not a number below 1".into()) })
 }
 
-fn bounds(text: &str) -> Result<(f64, f64), String> {
+/// Two numbers, written with a comma between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair(pub (f64, f64));
+
+impl std::fmt::Display for Pair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (first, second) = self.0;
+        write!(f, "{first},{second}")
+    }
+}
+
+fn bounds(text: &str) -> Result<Pair, String> {
     let wrong = || "not two numbers with a comma between them, the lower one first".to_owned();
     let (low, high) = text.split_once(',').ok_or_else(wrong)?;
     let (low, high) = (non_negative(low.trim())?, positive(high.trim())?);
-    if low < high { Ok((low, high)) } else { Err(wrong()) }
+    if low < high { Ok(Pair((low, high))) } else { Err(wrong()) }
 }
 
-fn betas(text: &str) -> Result<(f64, f64), String> {
+fn betas(text: &str) -> Result<Pair, String> {
     let one = |text: &str| below_one(text.trim());
     match text.split_once(',') {
-        Some((first, second)) => Ok((one(first)?, one(second)?)),
+        Some((first, second)) => Ok(Pair((one(first)?, one(second)?))),
         None => Err("not two numbers with a comma between them".into()),
     }
 }
