@@ -23,7 +23,7 @@ use crate::report::{ReportFiles, write_report_beside};
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let gates = gates::of_summary(&arguments.fail_on)?;
     // Fails now rather than after the scan.
-    let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
+    let claimed = arguments.shown.report.as_deref().map(OutputFolder::claim).transpose()?;
     let run = Run::open(
         &arguments.input.inputs,
         &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
@@ -32,9 +32,9 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let analyze = settings::analyze(&arguments.options);
     let cache = arguments.cache.as_deref().map(Cache::open).transpose()?;
     let wanted = Presentation {
-        report: arguments.report.as_deref(),
-        open: arguments.showing.open,
-        format: arguments.showing.format,
+        report: arguments.shown.report.as_deref(),
+        open: arguments.shown.showing.open,
+        format: arguments.shown.showing.format,
         quiet: arguments.input.reading.quiet,
         gates: &gates,
         claimed: claimed.as_ref(),

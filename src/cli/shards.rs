@@ -57,7 +57,7 @@ pub fn collect(arguments: &CollectArgs, talk: &mut dyn Write) -> Result<Outcome>
 pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let gates = gates::of_summary(&arguments.fail_on)?;
     // Fails now rather than after the merge.
-    let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
+    let claimed = arguments.shown.report.as_deref().map(OutputFolder::claim).transpose()?;
     let plan = ShardPlan::read(&arguments.plan)?;
     if let Some(path) = &arguments.output {
         refuse_replacing(path, read_by(arguments).iter().map(|path| path.as_path()))?;
@@ -72,9 +72,9 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     }
     let (analysis, mut flagged) = merged.analysis()?;
     let wanted = Presentation {
-        report: arguments.report.as_deref(),
-        open: arguments.showing.open,
-        format: arguments.showing.format,
+        report: arguments.shown.report.as_deref(),
+        open: arguments.shown.showing.open,
+        format: arguments.shown.showing.format,
         quiet: arguments.quiet,
         gates: &gates,
         claimed: claimed.as_ref(),

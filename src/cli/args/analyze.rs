@@ -6,8 +6,7 @@ use clap::Args;
 
 use super::input::{InputArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::showing::ShowingArgs;
-use super::values::on_disk;
+use super::showing::ReportArgs;
 
 /// Arguments of the main job.
 #[derive(Debug, Args)]
@@ -24,13 +23,9 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub cache: Option<PathBuf>,
 
-    /// Write report.html, report.md, charts, summary.json and tables into DIR
-    #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
-    pub report: Option<PathBuf>,
-
-    /// How it is shown.
+    /// What is shown of it.
     #[command(flatten)]
-    pub showing: ShowingArgs,
+    pub shown: ReportArgs,
 
     /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4", or has no value; or
     /// when the run is suspicious, damaged or collapsed (each also stands for what is worse), healthy, untrained or

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::input::{InputArgs, StepsArgs};
 use super::mask::MaskArgs;
-use super::showing::ShowingArgs;
-use super::values::{count, on_disk};
+use super::showing::ReportArgs;
+use super::values::count;
 
 /// Arguments of `plan`.
 #[derive(Debug, Args)]
@@ -80,13 +80,9 @@ pub struct MergeArgs {
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["report", "fail_on", "format", "open"], help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write report.html, report.md, charts, summary.json and tables into DIR
-    #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
-    pub report: Option<PathBuf>,
-
-    /// How it is shown.
+    /// What is shown of it.
     #[command(flatten)]
-    pub showing: ShowingArgs,
+    pub shown: ReportArgs,
 
     /// Exit with 1 when a number of the summary meets CONDITION, or the run a state, such as damaged (repeatable)
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
