@@ -12,7 +12,7 @@ use report_support::{HOSTILE, Spec, synthetic};
 use stapo_analyze::analyze::result::{Cases, ResponseView, RunAnalysis, ShownFor, Vocabulary};
 use stapo_analyze::report::charts::draw_all;
 use stapo_analyze::report::draw::font;
-use stapo_analyze::report::draw::scene::{Label, Scene, Shape};
+use stapo_analyze::report::draw::scene::{Label, Scene, Shape, TextAnchor};
 use stapo_analyze::report::html::PAGE_LIMIT;
 use stapo_analyze::report::{ReportFiles, write_report};
 
@@ -250,9 +250,9 @@ fn bounds(label: &Label) -> [f64; 4] {
     let wide = font::width(&label.text, label.size, label.bold);
     let (above, below) = (label.size * 0.74, label.size * 0.2);
     let start = match label.anchor {
-        "start" => 0.0,
-        "middle" => -wide / 2.0,
-        _ => -wide,
+        TextAnchor::Start => 0.0,
+        TextAnchor::Middle => -wide / 2.0,
+        TextAnchor::End => -wide,
     };
     let (x, y) = label.at;
     if label.upwards {

@@ -4,13 +4,13 @@ use ndarray::Array2;
 
 use super::{Chart, Drawn, Missing};
 use crate::analyze::RunAnalysis;
-use crate::analyze::result::{CandidatePoint, Plane, PlaneCell};
+use crate::analyze::result::{CandidatePoint, Plane};
 use crate::report::candidates::{by_batch, thinned};
 use crate::report::draw::{
     Anchor, Axis, Canvas, Dash, Entry, Ink, Key, Mark, Pen, Plot, Scene, Scenes, ticks,
 };
 use crate::report::numbers::{count, number};
-use crate::tables::{Columns, DataFrame};
+use crate::tables::DataFrame;
 
 const TITLE: &str = "Probability × entropy plane";
 /// Marks of a kind that are drawn at most.
@@ -20,7 +20,7 @@ const CELLS: [usize; 2] = [80, 56];
 /// Opacities of the density, from one token to the fullest cell.
 const LEVELS: usize = 7;
 
-/// Draws it.
+/// The density of all tokens, and marks for candidates.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let plane = &analysis.plane;
     if plane.cells.is_empty() {
@@ -41,7 +41,7 @@ pub fn draw(analysis: &RunAnalysis) -> Drawn {
         reading: "Spurious tokens sit at the bottom left: improbable although the policy was sure; on the curve a token is as surprising as the entropy says, left of it more so, and there the paper's lemma turns from lowering to raising entropy.".into(),
         notes: notes(analysis, &cells, marks.len() as u64, all.len() as u64),
         scenes: Scenes::draw(|width| ink(analysis, &cells, &marks, width)),
-        table: table(plane),
+        table: table(analysis),
     })
 }
 
@@ -178,18 +178,12 @@ fn opacity(tokens: u64, fullest: u64) -> f64 {
     alpha_of(level_of(tokens, fullest))
 }
 
-fn table(plane: &Plane) -> DataFrame {
-    let x = |cell: &PlaneCell, side: usize| plane.log10_prob.edge(usize::from(cell.x) + side);
-    let y = |cell: &PlaneCell, side: usize| plane.entropy.edge(usize::from(cell.y) + side);
-    Columns::of(&plane.cells)
-        .float("log10_p_from", |c| x(c, 0))
-        .float("log10_p_to", |c| x(c, 1))
-        .float("entropy_from", |c| y(c, 0))
-        .float("entropy_to", |c| y(c, 1))
-        .count("positive", |c| c.positive)
-        .count("negative", |c| c.negative)
-        .count("zero", |c| c.zero)
-        .float("positive_energy", |c| c.positive_energy)
-        .float("negative_energy", |c| c.negative_energy)
-        .frame()
+/// The cells of the plane, not only of the drawn density.
+fn table(analysis: &RunAnalysis) -> DataFrame {
+    let mut table = analysis.plane_frame();
+    for (name, shown) in [("log10_prob_from", "log10_p_from"), ("log10_prob_to", "log10_p_to")] {
+        // Fails only where there is no such column.
+        let _ = table.rename(name, shown.into());
+    }
+    table
 }

@@ -21,10 +21,24 @@ const EDGE: f64 = 4.0;
 /// How much wider readers' fonts may be than ours.
 const WIDER: f64 = 1.12;
 
+named! {
+    /// What an event is.
+    pub enum EventKind {
+        /// A cause that is likely.
+        LikelyCause = "likely cause",
+        /// A cause that is possible.
+        PossibleCause = "possible cause",
+        /// Something that got worse for good.
+        Damage = "damage",
+        /// Another signal that changed for good.
+        Sign = "sign",
+    }
+}
+
 /// Something that happened.
 pub struct Event {
     /// What it is.
-    pub kind: &'static str,
+    pub kind: EventKind,
     /// Its name.
     pub name: String,
     /// From which step on.
@@ -52,7 +66,10 @@ pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
     let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
-        let kind = if cause.confidence == Confidence::Likely { "likely cause" } else { "possible cause" };
+        let kind = match cause.confidence {
+            Confidence::Likely => EventKind::LikelyCause,
+            Confidence::Possible => EventKind::PossibleCause,
+        };
         let name = words(cause.code.name());
         let before = cause.before_step;
         let last = before.and_then(|before| steps.iter().copied().filter(|step| *step < before).max());
@@ -62,11 +79,18 @@ pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
     for damage in &diagnosis.damage {
         let direction = Some(if damage.after < damage.before { Direction::Down } else { Direction::Up });
         let (name, from) = (prose(&damage.signal), damage.from_step);
-        events.push(Event { kind: "damage", name, from, before: None, last: None, direction });
+        events.push(Event { kind: EventKind::Damage, name, from, before: None, last: None, direction });
     }
     for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
         let (name, direction) = (prose(&onset.signal), Some(onset.direction));
-        events.push(Event { kind: "sign", name, from: onset.step, before: None, last: None, direction });
+        events.push(Event {
+            kind: EventKind::Sign,
+            name,
+            from: onset.step,
+            before: None,
+            last: None,
+            direction,
+        });
     }
     events.sort_by_key(|event| event.from);
     events.truncate(MOST);
@@ -80,7 +104,7 @@ pub fn draw(diagnosis: &Diagnosis, steps: &[i64]) -> Drawn {
         return Err(Missing::new(TITLE, "a cause, or a signal that changed for good"));
     };
     let table = Columns::of(&events)
-        .text("kind", |e| e.kind)
+        .text("kind", |e| e.kind.name())
         .text("name", |e| e.name.as_str())
         .int("from_step", |e| e.from)
         .int("before_step", |e| e.before)
@@ -104,10 +128,10 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
     let possible = Pen::new(Ink::Exploratory).alpha(0.3);
     let damage = Pen::new(Ink::Spurious).alpha(0.75);
     canvas.legend(&[
-        Entry::new(Key::Area(likely), "likely cause"),
-        Entry::new(Key::Area(possible), "possible cause"),
-        Entry::new(Key::Area(damage), "damage"),
-        Entry::new(Key::Mark(Pen::new(Ink::Text), Mark::Up), "sign"),
+        Entry::new(Key::Area(likely), EventKind::LikelyCause.name()),
+        Entry::new(Key::Area(possible), EventKind::PossibleCause.name()),
+        Entry::new(Key::Area(damage), EventKind::Damage.name()),
+        Entry::new(Key::Mark(Pen::new(Ink::Text), Mark::Up), EventKind::Sign.name()),
     ]);
     let last = last.max(first + 1.0);
     let x = Axis::new("training step", first..last, ticks::whole(first, last, 8));
@@ -119,10 +143,10 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
         let end = event.before.map_or(last, |before| before as f64);
         let bar = |pen: Pen| plot.bar((from, top - 0.85), (end, top - 0.15), pen);
         match event.kind {
-            "likely cause" => bar(likely),
-            "possible cause" => bar(possible),
-            "damage" => bar(damage),
-            _ => {
+            EventKind::LikelyCause => bar(likely),
+            EventKind::PossibleCause => bar(possible),
+            EventKind::Damage => bar(damage),
+            EventKind::Sign => {
                 let mark = if event.direction == Some(Direction::Up) { Mark::Up } else { Mark::Down };
                 plot.mark(from, top - 0.5, mark, 4.0, Pen::new(Ink::Text));
             }
@@ -216,7 +240,7 @@ mod tests {
             ["entropy", "spurious_energy_share", "reward/a_part_with_a_name_that_no_phone_is_wide_enough_for"]
         {
             let event = Event {
-                kind: "sign",
+                kind: EventKind::Sign,
                 name: name.into(),
                 from: 23,
                 before: None,

@@ -8,7 +8,7 @@ use ttf_parser::OutlineBuilder;
 
 use super::font;
 use super::ink::Pen;
-use super::scene::{Label, Scene, Shape};
+use super::scene::{Label, Scene, Shape, TextAnchor};
 
 /// Pixels of the PNG for one pixel of the scene.
 const SCALE: f32 = 2.0;
@@ -75,9 +75,9 @@ fn draw_text(pixmap: &mut Pixmap, label: &Label) {
     let Some(face) = font::face(label.bold) else { return };
     let total = font::width(&label.text, label.size, label.bold);
     let start = match label.anchor {
-        "middle" => -total / 2.0,
-        "end" => -total,
-        _ => 0.0,
+        TextAnchor::Start => 0.0,
+        TextAnchor::Middle => -total / 2.0,
+        TextAnchor::End => -total,
     };
     let em = label.size / f64::from(face.units_per_em());
     let mut outline = Outline { builder: PathBuilder::new(), x: start as f32, scale: em as f32 };

@@ -32,6 +32,17 @@ pub enum Shape {
     Layer(&'static str),
 }
 
+/// Which end of a line of text is at its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextAnchor {
+    /// Where it starts.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Where it ends.
+    End,
+}
+
 /// A line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
@@ -41,8 +52,8 @@ pub struct Label {
     pub at: Point,
     /// Font size in pixels.
     pub size: f64,
-    /// `start`, `middle` or `end`.
-    pub anchor: &'static str,
+    /// Which end is there.
+    pub anchor: TextAnchor,
     /// Ink and opacity.
     pub pen: Pen,
     /// Semi-bold.
@@ -197,9 +208,9 @@ impl DrawingBackend for SceneBackend {
             y += shift;
         }
         let anchor = match style.anchor().h_pos {
-            HPos::Left => "start",
-            HPos::Center => "middle",
-            HPos::Right => "end",
+            HPos::Left => TextAnchor::Start,
+            HPos::Center => TextAnchor::Middle,
+            HPos::Right => TextAnchor::End,
         };
         self.push(Shape::Text(Label {
             text: text.to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::ink::{Ink, Pen};
-use super::scene::{Label, Point, Scene, Shape, TITLE_LAYER};
+use super::scene::{Label, Point, Scene, Shape, TITLE_LAYER, TextAnchor};
 use crate::report::text::escape_xml;
 
 /// Fonts of the standalone files; the page sets its own.
@@ -130,9 +130,11 @@ fn write_shape(out: &mut String, shape: &Shape, colours: Colours) {
 fn write_text(out: &mut String, label: &Label, colours: Colours) {
     let (x, y) = (Short(label.at.0), Short(label.at.1));
     let _ = write!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"", Short(label.size));
-    if label.anchor != "start" {
-        let _ = write!(out, " text-anchor=\"{}\"", label.anchor);
-    }
+    out.push_str(match label.anchor {
+        TextAnchor::Start => "",
+        TextAnchor::Middle => " text-anchor=\"middle\"",
+        TextAnchor::End => " text-anchor=\"end\"",
+    });
     if label.bold {
         out.push_str(" font-weight=\"600\"");
     }
