@@ -13,7 +13,7 @@ const TITLE: &str = "Candidates ordered by entropy";
 /// Marks that are drawn at most.
 const MARKS: usize = 700;
 
-/// Draws it.
+/// A mark for each candidate at its place, and the cut.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let mut rows = Vec::new();
     let mut points = Vec::new();

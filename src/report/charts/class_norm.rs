@@ -11,7 +11,7 @@ use crate::tables::select;
 
 const TITLE: &str = "Mean gradient norm per class";
 
-/// Draws it.
+/// A bar for each class.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let rows: Vec<&ClassRow> = analysis.taxonomy.iter().filter(|r| r.mean_norm.is_some()).collect();
     if rows.is_empty() {

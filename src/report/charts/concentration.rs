@@ -9,7 +9,7 @@ use crate::tables::Columns;
 
 const TITLE: &str = "How few tokens carry the gradient energy";
 
-/// Draws it.
+/// A curve of cumulated energy, and the effective number.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let drivers = &analysis.drivers;
     if drivers.curve.is_empty() {

@@ -11,7 +11,7 @@ use crate::tables::{Columns, DataFrame};
 const TITLE: &str = "Gradient energy per class over steps";
 const COLUMNS: [&str; 4] = ["high p, high H", "high p, low H", "low p, high H", "low p, low H"];
 
-/// Draws it.
+/// A panel for each class.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let steps = &analysis.steps;
     if !steps.iter().any(has_energy) {

@@ -10,7 +10,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy change, predicted and measured";
 
-/// Draws it.
+/// The measured change for each bin of the predicted one.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let measured = analysis.entropy_change.measured.as_ref().filter(|m| !m.bins.is_empty());
     let Some(measured) = measured else {

@@ -10,7 +10,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy against token quantile";
 
-/// Draws it.
+/// A curve for each part of the run.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let profiles = &analysis.entropy_profiles;
     if profiles.iter().all(|p| p.entropy.is_empty()) {

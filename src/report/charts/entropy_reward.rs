@@ -20,7 +20,7 @@ struct Data {
     inner: Vec<(f64, f64, f64)>,
 }
 
-/// Draws it.
+/// Entropy by the left axis, reward by the right one.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let steps = &analysis.steps;
     let mut data = Data {

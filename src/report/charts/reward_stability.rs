@@ -12,7 +12,7 @@ const TITLE: &str = "Reward against entropy stability";
 /// Marks that are drawn at most.
 const MARKS: usize = 300;
 
-/// Draws it.
+/// A mark for each step, and one for the run.
 #[allow(clippy::cast_precision_loss)]
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let known: Vec<(i64, f64, f64)> = analysis

@@ -10,7 +10,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Do the rules touch the same tokens?";
 
-/// Draws it.
+/// A cell for each pair of rules.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let overlap = &analysis.rule_overlap;
     if overlap.rules.is_empty() || overlap.touched.iter().all(|t| *t <= 0.0) {

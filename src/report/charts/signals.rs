@@ -20,7 +20,7 @@ const POINTS: usize = 240;
 /// Small charts at most.
 const MOST: usize = 24;
 
-/// Draws it.
+/// A panel for each signal.
 pub fn draw(diagnosis: &Diagnosis) -> Drawn {
     let signals: Vec<&Signal> = diagnosis.signals.iter().filter(|s| s.points.len() > 1).take(MOST).collect();
     if signals.is_empty() {

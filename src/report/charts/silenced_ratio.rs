@@ -11,7 +11,7 @@ const TITLE: &str = "Silenced ratio over steps";
 /// What the paper expects: mostly below this share of tokens.
 const EXPECTED: f64 = 1e-4;
 
-/// Draws it.
+/// The share at every step.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let steps = &analysis.steps;
     if steps.iter().all(|s| s.tokens == 0) {

@@ -12,7 +12,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Masking strategies";
 
-/// Draws it.
+/// A line for each way to choose, over sizes of the mask.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let rows: Vec<&StrategyRow> = analysis.strategies.iter().filter(|r| r.energy_share.is_some()).collect();
     let chosen = rows.iter().filter(|r| r.strategy != Strategy::ProbabilityOnly);

@@ -9,7 +9,7 @@ use crate::report::numbers::{number, percent};
 
 const TITLE: &str = "Silenced tokens for other thresholds";
 
-/// Draws it.
+/// A cell for each choice of thresholds.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let sweep = &analysis.sweep;
     let (rows, columns) = (sweep.tau_p.len(), sweep.quantile.len());

@@ -15,7 +15,7 @@ const ROWS: usize = 12;
 /// Token ids in the numbers behind the chart at most; all are in `tables/vocabulary.parquet`.
 const TABLE_ROWS: usize = 2_000;
 
-/// Draws it.
+/// Bars for each token string: flagged on the left, all on the right.
 pub fn draw(analysis: &RunAnalysis) -> Drawn {
     let vocabulary = &analysis.vocabulary;
     let flagged = ranked(if vocabulary.rows.is_empty() { &vocabulary.top } else { &vocabulary.rows });

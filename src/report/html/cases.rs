@@ -31,7 +31,7 @@ pub const MANY_STEPS: usize = 40;
 /// The column that has no order.
 const CONTEXT: usize = 2;
 
-/// The section.
+/// The riskiest tokens, each with what stands around it.
 pub fn section(of: &Material<'_>) -> Option<Section> {
     let total = of.analysis.cases.spurious + of.analysis.cases.exploratory;
     let rows = &of.cases.rows;

@@ -52,7 +52,7 @@ pub fn statements(analysis: &RunAnalysis) -> Vec<String> {
     found
 }
 
-/// The section.
+/// Statements on limits, then the provenance.
 pub fn section(of: &Material<'_>) -> Option<Section> {
     Some(of_run(&statements(of.analysis), &of.analysis.provenance, &of.analysis.quality))
 }

@@ -12,7 +12,7 @@ use crate::report::numbers::{count, number};
 use crate::report::page::Section;
 use crate::report::text::{passage, token_gap, token_label};
 
-/// The section.
+/// A few responses, and the data of more for the page's script.
 pub fn section(of: &Material<'_>) -> Option<Section> {
     let views = &of.views;
     if views.is_empty() {

@@ -12,7 +12,7 @@ use crate::report::tables;
 /// Steps that are listed at most.
 const STEPS: usize = 400;
 
-/// The section.
+/// All tables, folded.
 pub fn section(of: &Material<'_>) -> Option<Section> {
     let analysis = of.analysis;
     let steps = thinned(&analysis.steps.iter().collect::<Vec<_>>(), STEPS);

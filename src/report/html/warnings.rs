@@ -7,7 +7,7 @@ use crate::format::words;
 use crate::report::page::Section;
 use crate::report::page::warnings::{self, Notice};
 
-/// The section.
+/// Every warning with its hint.
 pub fn section(of: &Material<'_>) -> Option<Section> {
     Some(of_run(&of.analysis.warnings))
 }

@@ -8,7 +8,7 @@ use crate::report::numbers::{count, number, percent};
 use crate::report::page::Section;
 use crate::report::text::{prose, token_or_id};
 
-/// The section.
+/// Each token with the policy's alternatives.
 pub fn section(result: &ReplayResult) -> Section {
     let cases = &result.cases;
     let body = html! {

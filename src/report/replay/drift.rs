@@ -9,7 +9,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Drift from the logged policy";
 
-/// Draws it.
+/// A line for each objective, and the limit.
 pub fn draw(result: &ReplayResult) -> Drawn {
     let lines: Vec<Line> =
         result.summary.iter().map(|row| (row.objective.name(), points(result, row.objective))).collect();

@@ -19,7 +19,7 @@ const ROW: f64 = 24.0;
 const PANEL_TOP: f64 = 26.0;
 const PANEL_BOTTOM: f64 = 34.0;
 
-/// Draws it.
+/// A panel for each metric, a row in it for each objective.
 pub fn draw(result: &ReplayResult) -> Drawn {
     let shown: Vec<(Metric, &str)> =
         SHOWN.into_iter().filter(|(metric, _)| !values(result, *metric).is_empty()).collect();

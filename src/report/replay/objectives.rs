@@ -12,7 +12,7 @@ use crate::report::text::prose;
 /// Decimals beyond which a metric is written in powers of ten.
 const DECIMALS: i32 = 6;
 
-/// The section.
+/// A row for each objective, and its metrics.
 pub fn section(result: &ReplayResult, timing: &[ArmTiming]) -> Section {
     let measured = match result.data.holdout_responses {
         0 => "Nothing is held out, so only gradient norms are known. The norm is the mean over all updates.",

@@ -11,7 +11,7 @@ use crate::report::page::{Kind, Section, Sheet, note};
 /// Updates of an arm that are listed at most.
 const UPDATES: usize = 60;
 
-/// The section.
+/// All tables, the differences open.
 pub fn section(result: &ReplayResult) -> Section {
     let body = html! {
         @if !result.differences.is_empty() {

@@ -44,7 +44,7 @@ struct Data<'a> {
     baseline: String,
 }
 
-/// Draws it.
+/// An interval for each metric and arm.
 pub fn draw(comparison: &Comparison) -> Drawn {
     let with_interval =
         comparison.metrics.iter().filter(|row| !is_folded(row) || KNOWN.contains(&row.name.as_str()));

@@ -12,7 +12,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy gap to the baseline";
 
-/// Draws it.
+/// A line for each arm that has steps in common with the baseline.
 pub fn draw(comparison: &Comparison) -> Drawn {
     let drawn = chosen(comparison);
     let lines: Vec<Line> = drawn.iter().filter_map(|arm| line(comparison, arm)).collect();

@@ -10,7 +10,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Entropy against token quantile";
 
-/// Draws it.
+/// A curve for each arm.
 pub fn draw(comparison: &Comparison) -> Drawn {
     let lines = lines(comparison);
     if lines.is_empty() {

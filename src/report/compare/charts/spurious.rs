@@ -15,7 +15,7 @@ const COUNTED: usize = 4;
 /// Tokens that are drawn at most.
 const ROWS: usize = 12;
 
-/// Draws it.
+/// A row of bars for each token string.
 pub fn draw(comparison: &Comparison) -> Drawn {
     let rows: Vec<&SpuriousToken> = comparison.spurious_vocabulary.iter().take(ROWS).collect();
     if rows.is_empty() {

@@ -10,7 +10,7 @@ use crate::tables::{Columns, DataFrame};
 
 const TITLE: &str = "Reward against entropy stability";
 
-/// Draws it.
+/// A mark for each run.
 pub fn draw(comparison: &Comparison) -> Drawn {
     let arms = chosen(comparison).into_iter().map(|of| (of, points(comparison, &of)));
     let known: Vec<Marks<'_>> = arms.filter(|(_, runs)| !runs.is_empty()).collect();

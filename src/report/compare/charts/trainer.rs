@@ -14,7 +14,7 @@ const TITLE: &str = "Trainer scalars over steps";
 const PANELS: usize = 8;
 const PANEL_HEIGHT: f64 = 150.0;
 
-/// Draws it.
+/// A panel for each scalar.
 pub fn draw(comparison: &Comparison) -> Drawn {
     let mut metrics: Vec<&str> = Vec::new();
     for series in &comparison.trainer {
