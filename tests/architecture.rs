@@ -25,7 +25,21 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("check", &["error", "format", "stats", "framework", "ingest"]),
     ("convert", &["error", "output", "ingest"]),
     ("show", &["error", "format", "ingest", "analyze"]),
-    ("replay", &["error", "format", "output", "simd", "stats", "framework", "ingest", "analyze", "convert"]),
+    (
+        "replay",
+        &[
+            "error",
+            "format",
+            "output",
+            "simd",
+            "stats",
+            "framework",
+            "ingest",
+            "tables",
+            "analyze",
+            "convert",
+        ],
+    ),
     (
         "report",
         &["error", "format", "output", "stats", "framework", "tables", "analyze", "compare", "replay"],

@@ -13,6 +13,7 @@ mod drift;
 mod estimate;
 mod explain;
 mod fingerprint;
+mod frames;
 mod holdout;
 mod log;
 pub mod model;

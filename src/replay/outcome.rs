@@ -12,6 +12,7 @@ use super::update::UpdateSpeed;
 use crate::error::{Error, Result};
 use crate::framework::rules::Rule;
 use crate::output::{json_text, remove_stale};
+use crate::tables::parquet;
 
 /// What a replay leaves.
 #[derive(Debug)]
@@ -45,12 +46,13 @@ impl Replayed {
         Self { result, timing, state }
     }
 
-    /// Writes `replay.json` and `timing.json` into a folder, and removes token logs of arms that an earlier
-    /// replay left there and this one does not have.
+    /// Writes `replay.json`, `timing.json` and `tables/replay_*.parquet` into a folder, and removes token logs of
+    /// arms that an earlier replay left there and this one does not have.
     pub fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
         let logs = self.result.arms.iter().map(|arm| arm.token_log.clone());
         remove_stale(folder, KIND, &logs.collect())?;
+        parquet::write_all(KIND, &self.result.frames(), &[], folder)?;
         write_json(&folder.join("replay.json"), &self.result)?;
         write_json(&folder.join("timing.json"), &json!({ "arms": self.timing }))
     }

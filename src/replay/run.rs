@@ -39,6 +39,29 @@ pub struct Workspace {
 
 /// Replays a log. With a workspace, every arm leaves its token log there and a stopped replay can be
 /// resumed; without one, nothing is written at all.
+///
+/// ```
+/// use stapo_analyze::framework::rules::Rule;
+/// use stapo_analyze::ingest::{IngestSettings, Run};
+/// use stapo_analyze::replay::{NoProgress, ReplaySettings, replay};
+///
+/// let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data");
+/// let run = Run::open(&[data.join("grpo.parquet")], &IngestSettings::default())?;
+/// let settings = ReplaySettings {
+///     objectives: vec![Rule::Dapo, Rule::Stapo],
+///     model: Some(data.join("model")),
+///     responses: Some(64),
+///     steps: Some(1),
+///     ..ReplaySettings::default()
+/// };
+/// let replayed = replay(&run, &settings, None, &NoProgress)?;
+/// assert_eq!(replayed.result.arms.len(), 2);
+/// assert!(replayed.result.updates_frame().height() > 0);
+/// let out = tempfile::tempdir()?;
+/// replayed.write(out.path())?;
+/// assert!(out.path().join("replay.json").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn replay(
     run: &Run,
     settings: &ReplaySettings,

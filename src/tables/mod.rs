@@ -2,7 +2,7 @@
 //!
 //! [`Columns`] makes a frame out of rows. [`parquet`], [`csv`] and [`text`] write one: as a file for
 //! programs, as a file for a spreadsheet, and for a terminal. Which tables a result has is said
-//! beside the result: `analyze::frames`, `compare::frames`.
+//! beside the result: `analyze::frames`, `compare::frames`, `replay::frames`.
 
 mod batch;
 mod columns;

@@ -4,12 +4,19 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use parquet::file::reader::FileReader;
 use serde_json::Value;
 use stapo_analyze::ingest::Column;
 
 use super::schema_support::validate;
 use super::support::{read, sample, small_log};
 use super::{command, done, refused, result, with_model};
+
+fn rows_of(table: &std::path::Path) -> usize {
+    let file = std::fs::File::open(table).unwrap();
+    parquet::file::reader::SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows()
+        as usize
+}
 
 #[test]
 fn results_token_logs_and_reports() {
@@ -69,6 +76,16 @@ fn results_token_logs_and_reports() {
     let silenced: u64 = updates("stapo", 1).iter().map(|u| u["silenced"].as_u64().unwrap()).sum();
     assert_eq!(summary["s2t"]["silenced"].as_u64().unwrap(), silenced, "the same mask on the same tokens");
     assert!(!summary["entropy_change"]["measured"].is_null());
+
+    // Tables have what the result has.
+    let updates_of_all: usize = arms.iter().map(|arm| arm["updates"].as_array().unwrap().len()).sum();
+    let holdout: usize = arms.iter().map(|arm| arm["holdout"].as_array().unwrap().len()).sum();
+    let rows = |name: &str| rows_of(&out.join("tables").join(format!("replay_{name}.parquet")));
+    assert_eq!((rows("updates"), rows("holdout")), (updates_of_all, holdout));
+    assert_eq!(rows("differences"), result["differences"].as_array().unwrap().len());
+    let summary = result["summary"].as_array().unwrap();
+    let metrics: usize = summary.iter().map(|arm| arm["metrics"].as_array().unwrap().len()).sum();
+    assert!(metrics > 0 && rows("summary") == metrics);
 
     // The report says what it is, and shows the alternatives.
     let page = std::fs::read_to_string(out.join("replay.html")).unwrap();
