@@ -6,6 +6,7 @@
 mod align;
 mod batch;
 mod batch_ops;
+mod file_context;
 mod files;
 mod guard;
 mod hash;
@@ -18,6 +19,7 @@ mod scan;
 mod schema;
 mod scope;
 mod step_range;
+mod storage;
 mod turns;
 mod values;
 
@@ -26,9 +28,8 @@ use std::path::PathBuf;
 pub use batch::{
     BATCH_TOKENS, Id, MISSING_FLAG, MISSING_ID, OpenStart, Origin, ResponseColumns, TokenBatch, TokenColumns,
 };
+pub(crate) use file_context::AlignmentRule;
 pub use files::discover::Skipped;
-pub use files::identity::FileIdentity;
-pub(crate) use files::planned::PlannedRun;
 pub use files::run::{Run, RunFile};
 pub use files::settings::IngestSettings;
 pub use guard::quieten_guarded_panics;
@@ -43,6 +44,7 @@ pub(crate) use scan::copies::NEVER_TWICE;
 pub use scan::in_order::scan_in_order;
 pub use scan::parallel::{Sink, scan};
 pub(crate) use scan::parallel::{accept_whole, scan_units};
+pub(crate) use scan::planned::PlannedRun;
 pub(crate) use scan::renumber::Renumber;
 pub use scan::row_index::RowIndex;
 pub(crate) use scan::scan_part::ScanPart;
@@ -51,11 +53,11 @@ pub(crate) use scan::unit_table::{ALL_UNITS, UnitTable};
 pub use scan::wanted::Wanted;
 pub use scan::watch::{Progress, Silent};
 pub use schema::columns::{Column, Kind, Level, PerColumn};
-pub(crate) use schema::context::AlignmentRule;
 pub use schema::dialect::{Alignment, Dialect};
 pub use schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
 pub use schema::user_map::UserMap;
 pub use step_range::StepRange;
+pub use storage::identity::FileIdentity;
 
 use crate::error::Result;
 

@@ -4,8 +4,8 @@ use arrow_buffer::ScalarBuffer;
 
 use crate::error::Result;
 use crate::ingest::align::plan::{self, Role, RowPlan, RowShape, Shift};
+use crate::ingest::file_context::{AlignmentRule, FileContext};
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, RawSource};
 use crate::ingest::values::arrays::{self, WrongType};

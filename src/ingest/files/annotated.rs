@@ -10,11 +10,11 @@ use super::complete::whole_lines;
 use super::discover::{Discovered, LogFile, Skipped};
 use super::opened::{Opened, open};
 use super::settings::IngestSettings;
-use super::stored::Stored;
 use crate::error::{Error, Result};
 use crate::ingest::json::read_annotations;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::user_map::UserMap;
+use crate::ingest::storage::stored::Stored;
 
 const UNTRAINED: &str = "evaluations, and traces that were never shipped to the trainer, are left out";
 
@@ -43,7 +43,7 @@ pub fn annotate(found: &mut Discovered, settings: &IngestSettings) -> Result<()>
         found.files = others;
         for stream in once(streams, &mut found.skipped) {
             let stream = whole_lines(stream, settings.limits)?;
-            found.files.push(LogFile { stored: stream.stored.annotated(Arc::clone(&notes)), ..stream });
+            found.files.push(LogFile { annotations: Some(Arc::clone(&notes)), ..stream });
         }
         found.skipped.push(Skipped { path: traces.display().to_string(), reason: UNTRAINED.into() });
     }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ingest::files::container::{Container, container_of, is_pickle, pickle_error};
 #[cfg(feature = "cloud")]
 use crate::ingest::files::listing::Listing;
 use crate::ingest::files::path_facts::{is_eval, natural_cmp, step_from_path};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::files::tree::{Disk, Tree};
+use crate::ingest::json::Annotations;
+use crate::ingest::storage::stored::Stored;
 use crate::store::is_url;
 
 /// A log file of the run.
@@ -21,6 +23,8 @@ pub struct LogFile {
     pub container: Container,
     /// Step from folder or file name.
     pub step: Option<i64>,
+    /// What was noted of its traces, beside it.
+    pub annotations: Option<Arc<Annotations>>,
 }
 
 impl LogFile {
@@ -130,7 +134,7 @@ fn push(
         return Ok(());
     }
     let step = step_from_path(path);
-    found.files.push(LogFile { stored: tree.stored(path)?, container, step });
+    found.files.push(LogFile { stored: tree.stored(path)?, container, step, annotations: None });
     Ok(())
 }
 

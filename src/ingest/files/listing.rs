@@ -7,9 +7,9 @@ use std::sync::Arc;
 use glob::{MatchOptions, Pattern};
 
 use super::path_facts::natural_cmp;
-use super::stored::Stored;
 use super::tree::Tree;
 use crate::error::{Error, Result};
+use crate::ingest::storage::stored::Stored;
 use crate::store::{Bucket, Found, Object};
 
 /// A star stops at a slash, as it does on a disk.

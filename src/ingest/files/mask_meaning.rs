@@ -1,9 +1,7 @@
 //! What the numbers of a mask mean: flags and weights, or labels. Decided once for a column, from
 //! what all files of a schema show, and said.
 
-use crate::ingest::batch::BATCH_TOKENS;
 use crate::ingest::files::opened::{Opened, Source};
-use crate::ingest::json::JsonBatches;
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::mapping::{Mapping, Transform};
 use crate::ingest::values::arrays::{IGNORED_LABEL, range_of, to_f64};
@@ -37,8 +35,8 @@ fn range(file: &Opened, name: &str) -> Option<(f64, f64)> {
         Source::Parquet(head) => head.stated_range(name).or_else(|| head.first_range(&file.log.stored, name)),
         Source::Elsewhere { .. } => None,
         Source::Json => {
-            let first = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits).ok()?.next()?.ok()?;
-            let array = first.batch.column_by_name(name)?;
+            let first = file.first_rows()?;
+            let array = first.column_by_name(name)?;
             let values = Lists::of(array).map_or_else(|_| array.clone(), |lists| lists.values);
             range_of(&to_f64(&values).ok()?)
         }

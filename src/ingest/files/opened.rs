@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::RecordBatch;
+
 use crate::error::Result;
 use crate::ingest::batch::BATCH_TOKENS;
+use crate::ingest::file_context::AlignmentRule;
 use crate::ingest::files::container::Container;
 use crate::ingest::files::discover::LogFile;
-use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::json::JsonBatches;
 use crate::ingest::limits::Limits;
 use crate::ingest::parquet::reader::ParquetHead;
-use crate::ingest::schema::context::AlignmentRule;
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 use crate::ingest::schema::user_map::UserMap;
+use crate::ingest::storage::identity::FileIdentity;
 
 /// How the rows of a file are had.
 #[derive(Clone)]
@@ -48,6 +50,17 @@ pub struct Opened {
     pub limits: Limits,
 }
 
+impl Opened {
+    /// The first rows of JSON lines, where they can be read.
+    pub fn first_rows(&self) -> Option<RecordBatch> {
+        let annotations = self.log.annotations.as_ref();
+        let map = UserMap::default();
+        let mut rows =
+            JsonBatches::open(&self.log.stored, annotations, BATCH_TOKENS, self.limits, &map).ok()?;
+        Some(rows.next()?.ok()?.batch)
+    }
+}
+
 /// Opens a file and looks at its head.
 pub fn open(log: LogFile, limits: Limits, map: &UserMap) -> Result<Opened> {
     // Of a file, before its head is read: one that grows meanwhile is another one from then on. Of an
@@ -70,7 +83,8 @@ pub fn open(log: LogFile, limits: Limits, map: &UserMap) -> Result<Opened> {
             Ok(Opened { log, source, fields, dialect, alignment, metadata, identity, limits })
         }
         Container::Json => {
-            let rows = JsonBatches::open_mapped(&log.stored, BATCH_TOKENS, limits, map)?;
+            let annotations = log.annotations.as_ref();
+            let rows = JsonBatches::open(&log.stored, annotations, BATCH_TOKENS, limits, map)?;
             let (fields, dialect) = (rows.fields().to_vec(), rows.dialect());
             // What was reshaped on the way in is aligned already.
             let reshaped = rows.alignment() != dialect.alignment();

@@ -1,8 +1,6 @@
 //! Columns that hold placeholders only.
 
-use crate::ingest::batch::BATCH_TOKENS;
 use crate::ingest::files::opened::{Opened, Source};
-use crate::ingest::json::JsonBatches;
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::mapping::Mapping;
 use crate::ingest::values::arrays::to_f64;
@@ -30,9 +28,8 @@ pub fn forget_placeholders(mapping: &mut Mapping, files: &[&Opened]) {
 
 /// How many values a column has in the first rows, where all of them are zero. A framework that skips a column skips it in the whole run.
 fn json_zeros(file: &Opened, name: &str) -> Option<u64> {
-    let mut rows = JsonBatches::open(&file.log.stored, BATCH_TOKENS, file.limits).ok()?;
-    let first = rows.next()?.ok()?;
-    let lists = Lists::of(first.batch.column_by_name(name)?).ok()?;
+    let first = file.first_rows()?;
+    let lists = Lists::of(first.column_by_name(name)?).ok()?;
     let values = to_f64(&lists.values).ok()?;
     let known = values.iter().filter(|v| !v.is_nan());
     known.clone().all(|v| *v == 0.0).then(|| known.count() as u64)

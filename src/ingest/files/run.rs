@@ -8,22 +8,23 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
+use crate::ingest::file_context::{AlignmentRule, FileContext, type_error};
 use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
 use crate::ingest::files::annotated::{annotate, open_trained, refused};
 use crate::ingest::files::complete::open_complete;
 use crate::ingest::files::discover::{LogFile, Skipped, discover, nothing_found};
-use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::files::mask_meaning::decide_masks;
 use crate::ingest::files::one_run::{note_stale_tail, require_one_run};
 use crate::ingest::files::opened::{Opened, Source, open};
 use crate::ingest::files::placeholders::forget_placeholders;
 use crate::ingest::files::settings::IngestSettings;
-use crate::ingest::files::stored::Stored;
+use crate::ingest::json::Annotations;
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::context::{AlignmentRule, FileContext, type_error};
 use crate::ingest::schema::dialect::{Dialect, RawField};
 use crate::ingest::schema::mapping::{self, Layout, Mapping};
 use crate::ingest::schema::resolve::{resolve, unreadable_mask};
+use crate::ingest::storage::identity::FileIdentity;
+use crate::ingest::storage::stored::Stored;
 use crate::ingest::turns::OneAtATime;
 
 /// Heads of far files that are fetched at once.
@@ -37,6 +38,8 @@ pub struct RunFile {
     pub(crate) context: FileContext,
     /// Where its bytes are.
     pub(crate) stored: Stored,
+    /// What was noted of its traces, beside it.
+    pub(crate) annotations: Option<Arc<Annotations>>,
     /// How its rows are had.
     pub(crate) source: Source,
     /// Index of its mapping in [`Run::mappings`].
@@ -162,7 +165,7 @@ impl Run {
 
     /// Fails where a file is more than its own bytes: notes lie beside it, which `what` does not know.
     pub fn refuse_annotated(&self, what: &str) -> Result<()> {
-        match self.files.iter().find(|file| file.stored.annotations().is_some()) {
+        match self.files.iter().find(|file| file.annotations.is_some()) {
             None => Ok(()),
             Some(file) => {
                 let within = |folder: &&Path| folder.file_name().is_some_and(|name| name == "traces");
@@ -234,6 +237,7 @@ impl Run {
                     conventions: Default::default(),
                 },
                 stored: file.log.stored.clone(),
+                annotations: file.log.annotations.clone(),
                 source: file.source.clone(),
                 mapping,
                 bytes: file.identity.bytes,
@@ -269,9 +273,7 @@ fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opene
     let open_one = |file| {
         turns.with(|| match settings.growing {
             true => open_complete(file, settings.limits, &settings.map),
-            false if file.stored.annotations().is_some() => {
-                open_trained(file, settings.limits, &settings.map)
-            }
+            false if file.annotations.is_some() => open_trained(file, settings.limits, &settings.map),
             false => open(file, settings.limits, &settings.map).map(Ok),
         })
     };

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::stored::Stored;
 use crate::error::{Error, Result};
+use crate::ingest::storage::stored::Stored;
 
 /// Folders that can be walked.
 pub trait Tree {

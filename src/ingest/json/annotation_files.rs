@@ -6,8 +6,8 @@ use super::annotations::{Annotations, AnnotationsWriter};
 use super::lines::Lines;
 use super::non_finite;
 use crate::error::{Error, Result};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
+use crate::ingest::storage::stored::Stored;
 
 /// Reads the lines of some files.
 pub fn read_annotations(files: &[Stored], limits: Limits) -> Result<Annotations> {

@@ -1,16 +1,19 @@
 //! A JSON log as a stream of Arrow batches.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 
 use super::adapters;
+use super::annotations::Annotations;
 use super::columns::{Columns, LateField};
 use super::field::{Field, Object};
 use super::rows::Rows;
 use crate::error::{Error, Result};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
 use crate::ingest::schema::user_map::UserMap;
+use crate::ingest::storage::stored::Stored;
 
 /// No batch is wanted larger than this.
 const MAX_BUDGET: usize = 1 << 24;
@@ -45,15 +48,17 @@ pub struct JsonBatches {
 
 impl JsonBatches {
     /// Opens a `.jsonl` or `.json` file, plain, gzip or zstd, and reads its first batch. Batches
-    /// have about `token_budget` tokens; a longer response is a batch of its own.
-    pub fn open(stored: &Stored, token_budget: usize, limits: Limits) -> Result<Self> {
-        Self::open_mapped(stored, token_budget, limits, &UserMap::default())
-    }
-
-    /// The same, where columns that the user named must keep their type.
-    pub fn open_mapped(stored: &Stored, token_budget: usize, limits: Limits, map: &UserMap) -> Result<Self> {
+    /// have about `token_budget` tokens; a longer response is a batch of its own. `annotations` are
+    /// what was noted of its traces; columns that the user named in `map` must keep their type.
+    pub fn open(
+        stored: &Stored,
+        annotations: Option<&Arc<Annotations>>,
+        token_budget: usize,
+        limits: Limits,
+        map: &UserMap,
+    ) -> Result<Self> {
         let mut batches = Self {
-            rows: Rows::open(stored, limits)?,
+            rows: Rows::open(stored, annotations, limits)?,
             limits,
             budget: token_budget.clamp(1, MAX_BUDGET),
             columns: Columns::new(map),

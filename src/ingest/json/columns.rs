@@ -12,8 +12,8 @@ use super::arrays::{self, Kind};
 use super::field::Field;
 use super::rows::{MAX_COLUMNS, Row};
 use crate::error::{Error, Result};
+use crate::ingest::file_context::type_error;
 use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind};
-use crate::ingest::schema::context::type_error;
 use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::user_map::UserMap;
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Result};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
+use crate::ingest::storage::stored::Stored;
 use crate::ingest::turns::wait_for_turn;
 
 /// Blank lines in a row that a log may have.

@@ -2,15 +2,17 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::adapters::{self, Bad, Context};
+use super::annotations::Annotations;
 use super::field::{Field, Object};
 use super::lines::Lines;
 use super::parse::Parser;
 use crate::error::{Error, Result};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
+use crate::ingest::storage::stored::Stored;
 
 /// Lines looked at to recognise the framework.
 const PEEK_LINES: usize = 8;
@@ -41,14 +43,18 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens a file and recognises its framework.
-    pub(super) fn open(stored: &Stored, limits: Limits) -> Result<Self> {
+    /// Opens a file and recognises its framework; `annotations` are what was noted of its traces.
+    pub(super) fn open(
+        stored: &Stored,
+        annotations: Option<&Arc<Annotations>>,
+        limits: Limits,
+    ) -> Result<Self> {
         let path = stored.path();
         let mut rows = Self {
             lines: Lines::open(stored, limits)?,
             parser: Parser::new(limits),
             dialect: Dialect::Unknown,
-            context: Context { annotations: stored.annotations().cloned(), ..Context::new(path) },
+            context: Context { annotations: annotations.cloned(), ..Context::new(path) },
             ahead: VecDeque::new(),
             current: None,
             raw_rows: 0,

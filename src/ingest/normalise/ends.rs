@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::ingest::align::plan::{self, RowPlan, RowShape};
 use crate::ingest::batch::TokenBatch;
+use crate::ingest::file_context::AlignmentRule;
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::context::AlignmentRule;
 use crate::ingest::schema::dialect::Alignment;
 
 /// Cuts the ends of whole responses; whether there was anything to cut. `own_prompt` says whether the

@@ -7,11 +7,11 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 
 use crate::error::Result;
 use crate::ingest::batch::{Origin, TokenBatch};
+use crate::ingest::file_context::FileContext;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::responses;
 use crate::ingest::normalise::tokens::{self, Owners, TokenSource};
 use crate::ingest::schema::columns::{Column, Level};
-use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::mapping::{Mapped, Mapping};
 use crate::ingest::values::arrays::WrongType;
 use crate::ingest::values::boundaries;

@@ -7,10 +7,10 @@ use arrow_buffer::ScalarBuffer;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::{Id, OpenStart, ResponseColumns};
+use crate::ingest::file_context::FileContext;
 use crate::ingest::hash::Mixer;
 use crate::ingest::normalise::quality::{Quality, ValuePlace};
 use crate::ingest::schema::columns::{Column, Kind, Level};
-use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::dialect::group_of_uid;
 use crate::ingest::schema::mapping::{Mapped, Mapping, Transform, source_names};
 use crate::ingest::values::arrays::{self, WrongType};

@@ -1,9 +1,9 @@
 //! Rewards of responses from those of their tokens.
 
 use crate::ingest::batch::TokenBatch;
+use crate::ingest::file_context::FileContext;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::mapping::Mapping;
 
 /// Adds the rewards of tokens up where nothing else says a response's, and counts those that are missing. The

@@ -21,9 +21,9 @@ use super::run_length::{HybridRuns, bad};
 use super::text_bytes::TextPage;
 use super::unpack_page;
 use super::window::Window;
-use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::limits::Limits;
+use crate::ingest::storage::ranges::Ranges;
 use crate::ingest::turns::wait_for_turn;
 
 /// The pages of a column chunk.

@@ -7,8 +7,8 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::definitions;
 use super::thrift::Compact;
-use crate::ingest::files::ranges::Ranges;
 use crate::ingest::limits::Limits;
+use crate::ingest::storage::ranges::Ranges;
 
 /// Length of the footer and magic at the end of a file.
 const TAIL: u64 = 8;

@@ -16,13 +16,13 @@ use parquet::data_type as stored;
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
-use crate::ingest::files::ranges::Ranges;
 use crate::ingest::guard::decoding;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::byte_room::ColumnRooms;
 use crate::ingest::parquet::checked_pages::CheckedPages;
 use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
 use crate::ingest::parquet::run_length::bad;
+use crate::ingest::storage::ranges::Ranges;
 
 /// Levels that are looked at together for a row that begins.
 const AT_ONCE: usize = 16;

@@ -14,7 +14,6 @@ use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
 use crate::error::{Error, Result};
-use crate::ingest::files::stored::Stored;
 use crate::ingest::guard::{decoding, guarded};
 use crate::ingest::limits::Limits;
 use crate::ingest::parquet::batches::Batches;
@@ -28,6 +27,7 @@ use crate::ingest::parquet::shapes::raw_field;
 use crate::ingest::parquet::stated;
 use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::Layout;
+use crate::ingest::storage::stored::Stored;
 use crate::ingest::values::arrays::{range_of, to_f64};
 use crate::ingest::values::lists::Lists;
 

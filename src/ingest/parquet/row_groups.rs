@@ -12,7 +12,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use super::budget::{Budget, ColumnTexts};
 use super::byte_room::ColumnRooms;
 use super::checked_pages::CheckedPages;
-use crate::ingest::files::ranges::Ranges;
+use crate::ingest::storage::ranges::Ranges;
 
 /// Chunks of one column with their rows, in order.
 pub type Chunks = VecDeque<(ColumnChunkMetaData, usize)>;

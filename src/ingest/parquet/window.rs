@@ -10,7 +10,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::byte_room::{ByteRoom, KEPT};
-use crate::ingest::files::ranges::Ranges;
+use crate::ingest::storage::ranges::Ranges;
 
 /// Bytes read at once. A worker has a window for each column.
 const WINDOW: u64 = 256 << 10;

@@ -113,7 +113,8 @@ impl Decoder<'_> {
         let (context, mapping) = (&file.context, &selection.mapping);
         let mut read = 0;
         let (limits, map) = (run.settings.limits, &run.settings.map);
-        let mut batches = JsonBatches::open_mapped(&file.stored, BATCH_TOKENS, limits, map)?;
+        let annotations = file.annotations.as_ref();
+        let mut batches = JsonBatches::open(&file.stored, annotations, BATCH_TOKENS, limits, map)?;
         while let Some(rows) = batches.next() {
             let rows = rows?;
             let late = batches.take_late();

@@ -1,11 +1,11 @@
 //! What of a file is read: the columns that a consumer wants, and those that they cannot do without.
 
 use crate::error::{Error, Result};
+use crate::ingest::file_context::FileContext;
 use crate::ingest::json::LateField;
 use crate::ingest::parquet::reader::Projection;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::schema::columns::{Column, Level};
-use crate::ingest::schema::context::FileContext;
 use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping};
 use crate::ingest::schema::resolve::resolve;

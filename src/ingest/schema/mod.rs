@@ -1,7 +1,6 @@
 //! What the columns of a log mean: canonical columns, dialects of frameworks, and the mapping of one onto the other.
 
 pub mod columns;
-pub mod context;
 pub mod conventions;
 pub mod dialect;
 pub mod mapping;

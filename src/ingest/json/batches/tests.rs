@@ -23,17 +23,18 @@ fn log(name: &str, content: &[u8]) -> Log {
     Log { _dir: dir, path }
 }
 
+fn open(path: &Path, budget: usize) -> Result<JsonBatches> {
+    JsonBatches::open(&Stored::on_disk(path), None, budget, Limits::default(), &UserMap::default())
+}
+
 fn read(content: &str, budget: usize) -> Vec<JsonBatch> {
     let log = log("log.jsonl", content.as_bytes());
-    JsonBatches::open(&Stored::on_disk(&log.path), budget, Limits::default())
-        .unwrap()
-        .map(Result::unwrap)
-        .collect()
+    open(&log.path, budget).unwrap().map(Result::unwrap).collect()
 }
 
 fn error(name: &str, content: &[u8]) -> Error {
     let log = log(name, content);
-    match JsonBatches::open(&Stored::on_disk(&log.path), 100, Limits::default()) {
+    match open(&log.path, 100) {
         Err(e) => e,
         Ok(batches) => batches.filter_map(Result::err).next().expect("an error"),
     }
@@ -87,7 +88,7 @@ fn columns_have_the_type_of_their_values() {
 #[test]
 fn fields_tell_what_the_first_batch_has() {
     let log = log("x.jsonl", br#"{"step":1,"token_ids":[1,2],"logprobs":[-0.5,0],"name":null}"#);
-    let batches = JsonBatches::open(&Stored::on_disk(&log.path), 10, Limits::default()).unwrap();
+    let batches = open(&log.path, 10).unwrap();
     let expected = [
         RawField::new("step", Shape::Scalar(Primitive::Int)),
         RawField::new("token_ids", Shape::List(Primitive::Int)),
@@ -146,18 +147,14 @@ fn bad_files_name_the_line() {
     assert_eq!(place("a.jsonl", &later), "line 201");
     assert!(matches!(error("a.jsonl", b""), Error::Empty { .. }));
     assert!(matches!(error("a.jsonl", b"\n \r\n"), Error::Empty { .. }));
-    assert!(matches!(
-        JsonBatches::open(&Stored::on_disk(Path::new("no/such.jsonl")), 1, Limits::default()),
-        Err(Error::NotFound { .. })
-    ));
+    assert!(matches!(open(Path::new("no/such.jsonl"), 1), Err(Error::NotFound { .. })));
 }
 
 #[test]
 fn an_error_ends_the_stream() {
     let content = [b"{\"a\":1}\n".repeat(20), b"nonsense\n".to_vec(), b"{\"a\":1}\n".repeat(20)].concat();
     let log = log("a.jsonl", &content);
-    let results: Vec<_> =
-        JsonBatches::open(&Stored::on_disk(&log.path), 10, Limits::default()).unwrap().collect();
+    let results: Vec<_> = open(&log.path, 10).unwrap().collect();
     assert_eq!(results.iter().filter(|r| r.is_ok()).count(), 2);
     assert!(results.last().unwrap().is_err());
 }
@@ -166,15 +163,12 @@ fn an_error_ends_the_stream() {
 fn documents_are_read_whole() {
     for content in ["[\n {\"a\": 1},\n {\"a\": 2}\n]\n", "[{\"a\":1},{\"a\":2}]", "{\"a\":1}\n{\"a\":2}\n"] {
         let log = log("episodes.json", content.as_bytes());
-        let batches: Vec<_> = JsonBatches::open(&Stored::on_disk(&log.path), 10, Limits::default())
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let batches: Vec<_> = open(&log.path, 10).unwrap().map(Result::unwrap).collect();
         let values = column(&batches[0], "a").as_primitive::<Int64Type>().values().to_vec();
         assert_eq!(values, [1, 2], "{content}");
     }
     let pretty = log("episode.json", b"{\n \"a\": 1\n}\n");
-    assert_eq!(JsonBatches::open(&Stored::on_disk(&pretty.path), 10, Limits::default()).unwrap().count(), 1);
+    assert_eq!(open(&pretty.path, 10).unwrap().count(), 1);
     assert!(matches!(error("bad.json", b"[1, 2]"), Error::Corrupt { .. }));
     assert!(matches!(error("bad.json", b"{\n"), Error::Corrupt { .. }));
 }

@@ -6,10 +6,10 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::Result;
 
 use super::hybrid::bad;
-use crate::ingest::files::ranges::Ranges;
 use crate::ingest::parquet::budget::Budget;
 use crate::ingest::parquet::checked_pages::CheckedPages;
 use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
+use crate::ingest::storage::ranges::Ranges;
 
 /// The pages of some chunks.
 pub struct ChunkPages {

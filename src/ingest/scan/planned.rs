@@ -8,22 +8,22 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::ingest::file_context::{AlignmentRule, FileContext};
 use crate::ingest::files::container::Container;
 use crate::ingest::files::discover::{LogFile, Skipped};
-use crate::ingest::files::identity::FileIdentity;
 use crate::ingest::files::opened::{Source, open};
 use crate::ingest::files::run::{Run, RunFile};
 use crate::ingest::files::settings::IngestSettings;
-use crate::ingest::files::stored::Stored;
 use crate::ingest::limits::Limits;
 use crate::ingest::scan::unit_table::UnitTable;
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::context::{AlignmentRule, FileContext};
 use crate::ingest::schema::dialect::Dialect;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::scope::Scope;
 use crate::ingest::step_range::StepRange;
+use crate::ingest::storage::identity::FileIdentity;
+use crate::ingest::storage::stored::Stored;
 
 /// A run that was opened and understood once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -205,7 +205,9 @@ impl PlannedRun {
 
 impl PlannedFile {
     fn open(&self, limits: Limits, map: &UserMap) -> Result<(Stored, Source, FileIdentity)> {
-        let log = LogFile { stored: Stored::at(&self.path)?, container: self.container, step: self.step };
+        let stored = Stored::at(&self.path)?;
+        // What lies beside a file is refused when a run is planned.
+        let log = LogFile { stored, container: self.container, step: self.step, annotations: None };
         let opened = open(log, limits, map)?;
         match opened.identity.is_content_of(&self.identity) {
             true => Ok((opened.log.stored, opened.source, opened.identity)),
@@ -230,6 +232,7 @@ impl PlannedFile {
                 conventions: Default::default(),
             },
             stored,
+            annotations: None,
             source,
             mapping: self.mapping,
             bytes: self.identity.bytes,

@@ -11,7 +11,6 @@ use super::ranges::Ranges;
 #[cfg(feature = "cloud")]
 use super::remote::RemoteFile;
 use crate::error::{Error, Result};
-use crate::ingest::json::Annotations;
 use crate::store::is_url;
 
 /// A file, wherever it is kept.
@@ -19,7 +18,6 @@ use crate::store::is_url;
 pub struct Stored {
     path: PathBuf,
     keeper: Keeper,
-    annotations: Option<Arc<Annotations>>,
 }
 
 impl std::fmt::Debug for Stored {
@@ -42,7 +40,7 @@ enum Keeper {
 impl Stored {
     /// A file of this disk.
     pub fn on_disk(path: &Path) -> Self {
-        Self { path: path.to_owned(), keeper: Keeper::Disk, annotations: None }
+        Self { path: path.to_owned(), keeper: Keeper::Disk }
     }
 
     /// The file of this path or address.
@@ -65,20 +63,10 @@ impl Stored {
     #[cfg(feature = "cloud")]
     pub fn remote(object: Arc<crate::store::Object>) -> Self {
         let path = object.path().to_owned();
-        Self { path, keeper: Keeper::Remote(Arc::new(RemoteFile::new(object))), annotations: None }
+        Self { path, keeper: Keeper::Remote(Arc::new(RemoteFile::new(object))) }
     }
 
-    /// The same with what was noted of its traces.
-    pub fn annotated(self, annotations: Arc<Annotations>) -> Self {
-        Self { annotations: Some(annotations), ..self }
-    }
-
-    /// What was noted of its traces, beside it.
-    pub fn annotations(&self) -> Option<&Arc<Annotations>> {
-        self.annotations.as_ref()
-    }
-
-    /// Its path or address.
+    /// Where it is: a path of this disk, or an address in a bucket or of a web server.
     pub fn path(&self) -> &Path {
         &self.path
     }
