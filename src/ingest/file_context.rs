@@ -5,22 +5,11 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::ResponseColumns;
+use crate::ingest::schema::alignment::AlignmentRule;
 use crate::ingest::schema::columns::{Column, Kind, Level};
 use crate::ingest::schema::conventions::{Conventions, FirstRows};
-use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, source_names};
 use crate::ingest::scope::Scope;
-
-/// How list values are brought onto tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum AlignmentRule {
-    /// A canonical log: one value a token, nothing to find out.
-    Exact,
-    /// As the framework or the user says.
-    Given(Alignment),
-    /// Found out for each row from the lengths and the mask.
-    Auto,
-}
 
 /// The file behind a batch.
 #[derive(Clone, Debug)]

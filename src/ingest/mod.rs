@@ -12,6 +12,7 @@ mod guard;
 mod hash;
 mod json;
 mod limits;
+mod memory_turns;
 mod normalise;
 mod parquet;
 mod portable_batch;
@@ -20,7 +21,6 @@ mod schema;
 mod scope;
 mod step_range;
 mod storage;
-mod turns;
 mod values;
 
 use std::path::PathBuf;
@@ -28,7 +28,6 @@ use std::path::PathBuf;
 pub use batch::{
     BATCH_TOKENS, Id, MISSING_FLAG, MISSING_ID, OpenStart, Origin, ResponseColumns, TokenBatch, TokenColumns,
 };
-pub(crate) use file_context::AlignmentRule;
 pub use files::discover::Skipped;
 pub use files::run::{Run, RunFile};
 pub use files::settings::IngestSettings;
@@ -52,8 +51,10 @@ pub use scan::shared::Scanned;
 pub(crate) use scan::unit_table::{ALL_UNITS, UnitTable};
 pub use scan::wanted::Wanted;
 pub use scan::watch::{Progress, Silent};
+pub(crate) use schema::alignment::AlignmentRule;
+pub use schema::alignment::ListAlignment;
 pub use schema::columns::{Column, Kind, Level, PerColumn};
-pub use schema::dialect::{Alignment, Dialect};
+pub use schema::dialect::Dialect;
 pub use schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
 pub use schema::user_map::UserMap;
 pub use step_range::StepRange;

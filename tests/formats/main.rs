@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
 use stapo_analyze::Error;
-use stapo_analyze::ingest::{Alignment, Column, Id, IngestSettings, Run, Silent, TokenBatch, read_all};
+use stapo_analyze::ingest::{Column, Id, IngestSettings, ListAlignment, Run, Silent, TokenBatch, read_all};
 use support::{float_lists, floats, int_lists, ints, write_parquet};
 
 /// Logs of one test.
@@ -289,7 +289,7 @@ fn areal_tensors_before_and_after_the_roll() {
     // `compute_advantages` rolls mask and values by one; tensors of L − 1 values mean the same.
     let rolled = r#"{"input_ids":[1,2,3,4],"loss_mask":[0,1,1,0],"prox_logp":[0,-0.3,-0.4,0],"entropy":[1,0.3,0.4,1],"step":1}"#;
     let shorter = r#"{"input_ids":[1,2,3,4],"loss_mask":[0,1,1],"prox_logp":[0,-0.3,-0.4],"entropy":[1,0.3,0.4],"step":1}"#;
-    let settings = IngestSettings { alignment: Some(Alignment::Shifted), ..IngestSettings::default() };
+    let settings = IngestSettings { alignment: Some(ListAlignment::Shifted), ..IngestSettings::default() };
     for (name, row) in [("rolled.jsonl", rolled), ("shorter.jsonl", shorter)] {
         let responses = read_with(&[logs.write(name, row)], &settings);
         let r = &responses[0];

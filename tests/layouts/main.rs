@@ -15,7 +15,9 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use stapo_analyze::convert::convert;
-use stapo_analyze::ingest::{Alignment, Column, Id, IngestSettings, Layout, Run, Silent, UserMap, read_all};
+use stapo_analyze::ingest::{
+    Column, Id, IngestSettings, Layout, ListAlignment, Run, Silent, UserMap, read_all,
+};
 use support::{
     column, describe_all, float_lists, floats, int_lists, ints, lengths, read, sample, token_ids,
     write_parquet,
@@ -152,7 +154,7 @@ fn shifted_values_are_moved_to_their_tokens() {
         ("loss_mask", int_lists(&[&[0, 1, 1, 0]])),
     ];
     write_parquet(&path, columns, 8);
-    let shifted = IngestSettings { alignment: Some(Alignment::Shifted), ..Default::default() };
+    let shifted = IngestSettings { alignment: Some(ListAlignment::Shifted), ..Default::default() };
     let batches = read_all(&[path], &shifted).unwrap();
     assert_eq!(token_ids(&batches), [30, 31]);
     assert_eq!(column(&batches, Column::Logprob), [-1.0, -2.0]);

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use stapo_analyze::ingest::{Alignment, IngestSettings, TokenBatch, read_all};
+use stapo_analyze::ingest::{IngestSettings, ListAlignment, TokenBatch, read_all};
 
 use super::rows::{Numbers, Row, rows, write_long, write_nested};
 use super::support::describe_all;
@@ -127,11 +127,13 @@ fn responses_are_the_same_for_any_cut_and_alignment() {
     let rows = with_ends();
     write_nested(&nested, &rows);
     write_long(&long, &rows);
-    let read = |path: &Path, alignment: Option<Alignment>, unit_tokens: u64| -> Vec<TokenBatch> {
+    let read = |path: &Path, alignment: Option<ListAlignment>, unit_tokens: u64| -> Vec<TokenBatch> {
         let settings = IngestSettings { alignment, unit_tokens, ..IngestSettings::default() };
         read_all(&[path.to_owned()], &settings).unwrap()
     };
-    for alignment in [None, Some(Alignment::Response), Some(Alignment::LeftPadded), Some(Alignment::Full)] {
+    for alignment in
+        [None, Some(ListAlignment::Response), Some(ListAlignment::LeftPadded), Some(ListAlignment::Full)]
+    {
         let expected = describe_all(&read(&nested, alignment, 0));
         for unit_tokens in [0, 1, 700] {
             let found = describe_all(&read(&long, alignment, unit_tokens));

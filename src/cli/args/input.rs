@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::values::memory;
-use crate::ingest::{Alignment, StepRange};
+use crate::ingest::{ListAlignment, StepRange};
 
 /// Where the log is and how to read it.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub struct ReadingArgs {
 
     /// How list values belong to tokens, where it is not recognised
     #[arg(long, value_parser = alignment(), value_name = "CONVENTION", help_heading = "Reading")]
-    pub align: Option<Alignment>,
+    pub align: Option<ListAlignment>,
 
     /// Unit of logged entropies
     #[arg(long, value_enum, default_value_t = EntropyUnit::Nats, value_name = "UNIT", help_heading = "Reading")]
@@ -79,6 +79,7 @@ pub enum EntropyUnit {
     Bits,
 }
 
-fn alignment() -> impl TypedValueParser<Value = Alignment> {
-    PossibleValuesParser::new(Alignment::ALL.map(Alignment::name)).try_map(|name| name.parse::<Alignment>())
+fn alignment() -> impl TypedValueParser<Value = ListAlignment> {
+    PossibleValuesParser::new(ListAlignment::ALL.map(ListAlignment::name))
+        .try_map(|name| name.parse::<ListAlignment>())
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::ingest::schema::dialect::Alignment;
+use crate::ingest::schema::alignment::ListAlignment;
 
 /// What is known of one row before its values are looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct RowPlan {
     /// Response tokens, as indices into the token ids.
     pub response: Range<usize>,
     /// The convention that was found or given.
-    pub alignment: Alignment,
+    pub alignment: ListAlignment,
     /// Whether the tokens before the response are its prompt (not padding).
     pub prompt_before: bool,
 }
@@ -40,7 +40,7 @@ pub struct RowPlan {
 impl RowPlan {
     /// A row that is its response.
     pub fn whole(tokens: usize) -> Self {
-        Self { response: 0..tokens, alignment: Alignment::Response, prompt_before: false }
+        Self { response: 0..tokens, alignment: ListAlignment::Response, prompt_before: false }
     }
 }
 
@@ -54,7 +54,7 @@ pub enum Shift {
 }
 
 /// Finds the response of a row; `None` where the lengths make no sense together.
-pub fn plan(given: Option<Alignment>, row: &RowShape<'_>) -> Option<RowPlan> {
+pub fn plan(given: Option<ListAlignment>, row: &RowShape<'_>) -> Option<RowPlan> {
     let alignment = match given {
         Some(alignment) => alignment,
         None => recognise(row)?,
@@ -66,26 +66,27 @@ pub fn plan(given: Option<Alignment>, row: &RowShape<'_>) -> Option<RowPlan> {
     // A token that is trained on is of the response, whatever lengths say: some count trained tokens only.
     let (not_before, not_after) = (last.unwrap_or(0), first.unwrap_or(row.tokens));
     let response = match alignment {
-        Alignment::Response => {
+        ListAlignment::Response => {
             let logged = row.response_len.map(|n| n.max(not_before));
             let end = logged.or_else(|| padded_end(row, full_mask?, last?));
             0..end.unwrap_or(row.tokens).min(row.tokens)
         }
-        Alignment::LeftPadded => {
+        ListAlignment::LeftPadded => {
             let logged = row.response_len.map(|n| row.tokens.saturating_sub(n).min(not_after));
             logged.or(first).unwrap_or(0).min(row.tokens)..row.tokens
         }
-        Alignment::Full | Alignment::Shifted | Alignment::Compact => {
+        ListAlignment::Full | ListAlignment::Shifted | ListAlignment::Compact => {
             let start = row.prompt_len.filter(|p| *p <= not_after).or(first).unwrap_or(0);
             let end = row.response_len.map(|n| start.saturating_add(n).max(not_before)).or(last);
             start..end.unwrap_or(row.tokens).clamp(start, row.tokens)
         }
-        Alignment::Right => {
+        ListAlignment::Right => {
             let length = row.response_len.unwrap_or(row.values).min(row.tokens);
             row.tokens - length..row.tokens
         }
     };
-    let prompt_before = !row.own_prompt && !matches!(alignment, Alignment::Response | Alignment::LeftPadded);
+    let prompt_before =
+        !row.own_prompt && !matches!(alignment, ListAlignment::Response | ListAlignment::LeftPadded);
     Some(RowPlan { response, alignment, prompt_before })
 }
 
@@ -97,21 +98,21 @@ fn padded_end(row: &RowShape<'_>, mask: &[u8], last: usize) -> Option<usize> {
 }
 
 /// The convention that explains the lengths of a row.
-fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
+fn recognise(row: &RowShape<'_>) -> Option<ListAlignment> {
     let full_mask = row.mask.filter(|m| m.len() == row.tokens);
     if row.values == row.tokens {
         let Some(mask) = full_mask.filter(|m| m.first().is_some_and(|f| *f != 1)) else {
-            return Some(Alignment::Response);
+            return Some(ListAlignment::Response);
         };
         // Where nothing is trained on, the mask does not say where the response is.
-        let Some(start) = mask.iter().position(|f| *f == 1) else { return Some(Alignment::Response) };
+        let Some(start) = mask.iter().position(|f| *f == 1) else { return Some(ListAlignment::Response) };
         let leading = row.ids.and_then(|ids| ids.get(..start)).unwrap_or_default();
         let repeats = leading.len() > 1 && leading.windows(2).all(|w| w[0] == w[1]);
         // Untrained tokens before the first trained one: the prompt, or padding of one id.
         return Some(match (repeats, row.own_prompt) {
-            (true, _) => Alignment::LeftPadded,
-            (false, true) => Alignment::Response,
-            (false, false) => Alignment::Full,
+            (true, _) => ListAlignment::LeftPadded,
+            (false, true) => ListAlignment::Response,
+            (false, false) => ListAlignment::Full,
         });
     }
     // A convention explains all lists of a row: where one is shorter than the others, an entry is
@@ -120,13 +121,13 @@ fn recognise(row: &RowShape<'_>) -> Option<Alignment> {
         return None;
     }
     if full_mask.is_some_and(|m| set(m) == row.values) {
-        return Some(Alignment::Compact);
+        return Some(ListAlignment::Compact);
     }
     if row.values + 1 == row.tokens && row.response_len.is_none_or(|n| n != row.values) {
-        return Some(Alignment::Shifted);
+        return Some(ListAlignment::Shifted);
     }
     let said = row.response_len == Some(row.values) || row.mask.is_some_and(|m| m.len() == row.values);
-    (row.values < row.tokens && said).then_some(Alignment::Right)
+    (row.values < row.tokens && said).then_some(ListAlignment::Right)
 }
 
 /// Flags that are set.
@@ -135,9 +136,9 @@ fn set(mask: &[u8]) -> usize {
 }
 
 /// A mask as long as the values is shifted with them.
-fn mask_shift(alignment: Alignment, row: &RowShape<'_>) -> usize {
+fn mask_shift(alignment: ListAlignment, row: &RowShape<'_>) -> usize {
     let with_values = row.mask.is_some_and(|m| m.len() == row.values);
-    usize::from(alignment == Alignment::Shifted && with_values)
+    usize::from(alignment == ListAlignment::Shifted && with_values)
 }
 
 /// What a list holds.
@@ -156,22 +157,24 @@ pub fn shift_of(plan: &RowPlan, row: &RowShape<'_>, length: usize, role: Role) -
     let response = plan.response.len();
     match plan.alignment {
         _ if role == Role::Tokens && length == row.tokens => Some(Shift::Back(0)),
-        Alignment::Shifted if role == Role::Mask && (length == row.tokens || length + 1 == row.tokens) => {
+        ListAlignment::Shifted
+            if role == Role::Mask && (length == row.tokens || length + 1 == row.tokens) =>
+        {
             Some(Shift::Back(mask_shift(plan.alignment, row)))
         }
-        Alignment::Compact if row.mask.is_some_and(|m| length < m.len() && length == set(m)) => {
+        ListAlignment::Compact if row.mask.is_some_and(|m| length < m.len() && length == set(m)) => {
             Some(Shift::Compact)
         }
-        Alignment::Shifted if row.uneven => None,
+        ListAlignment::Shifted if row.uneven => None,
         // Lists of the whole sequence beside lists of the response: one of them lacks entries, or has
         // some too many.
-        Alignment::Right if row.uneven && role == Role::Values && length != response => None,
-        Alignment::Response | Alignment::LeftPadded | Alignment::Full
+        ListAlignment::Right if row.uneven && role == Role::Values && length != response => None,
+        ListAlignment::Response | ListAlignment::LeftPadded | ListAlignment::Full
             if row.uneven && role == Role::Values && length != row.tokens =>
         {
             None
         }
-        Alignment::Shifted if length == row.tokens || length + 1 == row.tokens => Some(Shift::Back(1)),
+        ListAlignment::Shifted if length == row.tokens || length + 1 == row.tokens => Some(Shift::Back(1)),
         _ if length == row.tokens => Some(Shift::Back(0)),
         _ if length == response => Some(Shift::Back(plan.response.start)),
         _ => None,
@@ -189,57 +192,57 @@ mod tests {
         RowShape { tokens: 6, values, mask, ids: Some(&IDS), ..RowShape::default() }
     }
 
-    fn found(row: &RowShape<'_>) -> (Alignment, Range<usize>) {
+    fn found(row: &RowShape<'_>) -> (ListAlignment, Range<usize>) {
         let plan = plan(None, row).map(|p| (p.alignment, p.response));
-        plan.unwrap_or((Alignment::Response, 99..99))
+        plan.unwrap_or((ListAlignment::Response, 99..99))
     }
 
     #[test]
     fn equal_lengths_are_the_response() {
-        assert_eq!(found(&row(6, None)), (Alignment::Response, 0..6));
-        assert_eq!(found(&row(6, Some(&[1, 1, 0, 0, 1, 1]))), (Alignment::Response, 0..6));
+        assert_eq!(found(&row(6, None)), (ListAlignment::Response, 0..6));
+        assert_eq!(found(&row(6, Some(&[1, 1, 0, 0, 1, 1]))), (ListAlignment::Response, 0..6));
     }
 
     #[test]
     fn leading_untrained_tokens_are_the_prompt() {
         let mask = [0, 0, 1, 0, 1, 0];
-        assert_eq!(found(&row(6, Some(&mask))), (Alignment::Full, 2..5));
+        assert_eq!(found(&row(6, Some(&mask))), (ListAlignment::Full, 2..5));
         // A flag that says nothing says no.
         let mask = [MISSING_FLAG, 0, 1, 0, 1, MISSING_FLAG];
-        assert_eq!(found(&row(6, Some(&mask))), (Alignment::Full, 2..5));
+        assert_eq!(found(&row(6, Some(&mask))), (ListAlignment::Full, 2..5));
     }
 
     #[test]
     fn a_response_that_is_not_trained_on_keeps_its_tokens() {
-        assert_eq!(found(&row(6, Some(&[0; 6]))), (Alignment::Response, 0..6));
+        assert_eq!(found(&row(6, Some(&[0; 6]))), (ListAlignment::Response, 0..6));
         let padding = RowShape { ids: Some(&[9; 6]), ..row(6, Some(&[0; 6])) };
-        assert_eq!(found(&padding), (Alignment::Response, 0..0));
+        assert_eq!(found(&padding), (ListAlignment::Response, 0..0));
     }
 
     #[test]
     fn lengths_never_cut_what_is_trained_on() {
         let mask = [1, 1, 0, 0, 1, 1];
         let trained_only = RowShape { response_len: Some(4), ..row(6, Some(&mask)) };
-        assert_eq!(found(&trained_only), (Alignment::Response, 0..6));
+        assert_eq!(found(&trained_only), (ListAlignment::Response, 0..6));
         let mask = [0, 1, 1, 0, 1, 0];
         let of_another = RowShape { prompt_len: Some(3), response_len: Some(2), ..row(6, Some(&mask)) };
-        assert_eq!(found(&of_another), (Alignment::Full, 1..5));
+        assert_eq!(found(&of_another), (ListAlignment::Full, 1..5));
     }
 
     #[test]
     fn padding_is_cut_on_both_sides() {
         let ids = [0, 0, 0, 8, 9, 10];
         let left = RowShape { ids: Some(&ids), ..row(6, Some(&[0, 0, 0, 1, 1, 1])) };
-        assert_eq!(found(&left), (Alignment::LeftPadded, 3..6));
+        assert_eq!(found(&left), (ListAlignment::LeftPadded, 3..6));
         let ids = [8, 9, 10, 0, 0, 0];
         let right = RowShape { ids: Some(&ids), ..row(6, Some(&[1, 1, 1, 0, 0, 0])) };
-        assert_eq!(found(&right), (Alignment::Response, 0..3));
+        assert_eq!(found(&right), (ListAlignment::Response, 0..3));
     }
 
     #[test]
     fn one_value_less_is_shifted() {
         let shape = row(5, Some(&[0, 0, 1, 1, 1, 1]));
-        assert_eq!(found(&shape), (Alignment::Shifted, 2..6));
+        assert_eq!(found(&shape), (ListAlignment::Shifted, 2..6));
         let plan = plan(None, &shape);
         assert_eq!(plan.and_then(|p| shift_of(&p, &shape, 5, Role::Values)), Some(Shift::Back(1)));
     }
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn rolled_lists_keep_their_tokens() {
         let shape = row(6, Some(&[0, 1, 1, 1, 1, 0]));
-        let plan = plan(Some(Alignment::Shifted), &shape);
+        let plan = plan(Some(ListAlignment::Shifted), &shape);
         assert_eq!(plan.as_ref().map(|p| p.response.clone()), Some(2..6));
         let shift = |role| plan.as_ref().and_then(|p| shift_of(p, &shape, 6, role));
         assert_eq!(shift(Role::Tokens), Some(Shift::Back(0)));
@@ -258,7 +261,7 @@ mod tests {
     #[test]
     fn mixed_lengths_are_aligned_from_the_right() {
         let shape = row(4, Some(&[1, 1, 0, 1]));
-        assert_eq!(found(&shape), (Alignment::Right, 2..6));
+        assert_eq!(found(&shape), (ListAlignment::Right, 2..6));
         let plan = plan(None, &shape);
         assert_eq!(plan.and_then(|p| shift_of(&p, &shape, 4, Role::Values)), Some(Shift::Back(2)));
     }
@@ -266,7 +269,7 @@ mod tests {
     #[test]
     fn one_value_a_trained_token_is_compact() {
         let shape = row(3, Some(&[0, 1, 1, 0, 0, 1]));
-        assert_eq!(found(&shape), (Alignment::Compact, 1..6));
+        assert_eq!(found(&shape), (ListAlignment::Compact, 1..6));
     }
 
     #[test]
@@ -284,7 +287,9 @@ mod tests {
             let plan = plan(Some(alignment), &shape);
             plan.and_then(|p| shift_of(&p, &shape, length, Role::Values))
         };
-        for alignment in [Alignment::Response, Alignment::LeftPadded, Alignment::Right, Alignment::Full] {
+        for alignment in
+            [ListAlignment::Response, ListAlignment::LeftPadded, ListAlignment::Right, ListAlignment::Full]
+        {
             assert!(longer(alignment, 6).is_some() && longer(alignment, 4).is_some(), "{alignment}");
             assert_eq!((longer(alignment, 5), longer(alignment, 3)), (None, None), "{alignment}");
         }

@@ -4,9 +4,9 @@ use arrow_buffer::ScalarBuffer;
 
 use crate::error::Result;
 use crate::ingest::align::plan::{self, Role, RowPlan, RowShape, Shift};
-use crate::ingest::file_context::{AlignmentRule, FileContext};
+use crate::ingest::file_context::FileContext;
+use crate::ingest::schema::alignment::{AlignmentRule, ListAlignment};
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::{Mapping, RawSource};
 use crate::ingest::values::arrays::{self, WrongType};
 use crate::ingest::values::lists::Lists;
@@ -65,7 +65,7 @@ impl Rows<'_> {
                     AlignmentRule::Auto => None,
                 };
                 let plan = plan::plan(given, &shape).ok_or_else(|| self.mismatch(i))?;
-                if shape.tokens > 1 && matches!(given, None | Some(Alignment::Shifted)) {
+                if shape.tokens > 1 && matches!(given, None | Some(ListAlignment::Shifted)) {
                     self.note_convention(i, &shape, plan.alignment);
                 }
                 Ok(plan)
@@ -73,11 +73,11 @@ impl Rows<'_> {
             .collect()
     }
 
-    fn note_convention(&self, i: usize, shape: &RowShape<'_>, found: Alignment) {
+    fn note_convention(&self, i: usize, shape: &RowShape<'_>, found: ListAlignment) {
         let row = self.first_row + i as u64;
         if shape.values == shape.tokens {
             self.context.conventions.saw_equal(row);
-        } else if found == Alignment::Shifted {
+        } else if found == ListAlignment::Shifted {
             self.context.conventions.saw_one_less(row);
         }
     }

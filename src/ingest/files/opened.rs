@@ -6,13 +6,13 @@ use arrow_array::RecordBatch;
 
 use crate::error::Result;
 use crate::ingest::batch::BATCH_TOKENS;
-use crate::ingest::file_context::AlignmentRule;
 use crate::ingest::files::container::Container;
 use crate::ingest::files::discover::LogFile;
 use crate::ingest::json::JsonBatches;
 use crate::ingest::limits::Limits;
 use crate::ingest::parquet::reader::ParquetHead;
-use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::alignment::{AlignmentRule, ListAlignment};
+use crate::ingest::schema::dialect::{Dialect, RawField};
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::storage::identity::FileIdentity;
 
@@ -100,7 +100,7 @@ pub fn open(log: LogFile, limits: Limits, map: &UserMap) -> Result<Opened> {
 }
 
 /// Canonical names alone do not promise canonical alignment.
-fn alignment_rule(dialect: Dialect, alignment: Option<Alignment>) -> AlignmentRule {
+fn alignment_rule(dialect: Dialect, alignment: Option<ListAlignment>) -> AlignmentRule {
     match alignment {
         Some(alignment) if dialect != Dialect::Canonical => AlignmentRule::Given(alignment),
         _ => AlignmentRule::Auto,

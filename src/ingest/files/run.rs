@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
-use crate::ingest::file_context::{AlignmentRule, FileContext, type_error};
+use crate::ingest::file_context::{FileContext, type_error};
 use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
 use crate::ingest::files::annotated::{annotate, open_trained, refused};
 use crate::ingest::files::complete::open_complete;
@@ -19,13 +19,14 @@ use crate::ingest::files::opened::{Opened, Source, open};
 use crate::ingest::files::placeholders::forget_placeholders;
 use crate::ingest::files::settings::IngestSettings;
 use crate::ingest::json::Annotations;
+use crate::ingest::memory_turns::OneAtATime;
+use crate::ingest::schema::alignment::AlignmentRule;
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::dialect::{Dialect, RawField};
 use crate::ingest::schema::mapping::{self, Layout, Mapping};
 use crate::ingest::schema::resolve::{resolve, unreadable_mask};
 use crate::ingest::storage::identity::FileIdentity;
 use crate::ingest::storage::stored::Stored;
-use crate::ingest::turns::OneAtATime;
 
 /// Heads of far files that are fetched at once.
 const FAR_AT_ONCE: usize = 16;

@@ -1,7 +1,7 @@
 //! What the user can say about reading a log.
 
 use crate::ingest::limits::Limits;
-use crate::ingest::schema::dialect::Alignment;
+use crate::ingest::schema::alignment::ListAlignment;
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::scope::Scope;
 use crate::ingest::step_range::StepRange;
@@ -12,7 +12,7 @@ pub struct IngestSettings {
     /// `--map canonical=column`.
     pub map: UserMap,
     /// `--align`, where the convention should not be recognised.
-    pub alignment: Option<Alignment>,
+    pub alignment: Option<ListAlignment>,
     /// Entropies are logged in bits.
     pub entropy_in_bits: bool,
     /// Go on with more than 20 % of values missing.

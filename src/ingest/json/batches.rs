@@ -11,7 +11,8 @@ use super::field::{Field, Object};
 use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::ingest::limits::Limits;
-use crate::ingest::schema::dialect::{Alignment, Dialect, RawField};
+use crate::ingest::schema::alignment::ListAlignment;
+use crate::ingest::schema::dialect::{Dialect, RawField};
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::storage::stored::Stored;
 
@@ -97,7 +98,7 @@ impl JsonBatches {
     }
 
     /// How the lists of a row are laid out, where the framework tells it.
-    pub fn alignment(&self) -> Option<Alignment> {
+    pub fn alignment(&self) -> Option<ListAlignment> {
         adapters::alignment(self.dialect())
     }
 

@@ -9,8 +9,8 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Result};
 use crate::ingest::limits::Limits;
+use crate::ingest::memory_turns::wait_for_memory;
 use crate::ingest::storage::stored::Stored;
-use crate::ingest::turns::wait_for_turn;
 
 /// Blank lines in a row that a log may have.
 const MAX_BLANK: u64 = 1 << 20;
@@ -121,7 +121,7 @@ impl Lines {
     /// All that is left after the line read last, together with that line.
     pub(super) fn rest(&mut self) -> Result<&[u8]> {
         self.buffer.push(b'\n');
-        wait_for_turn();
+        wait_for_memory();
         let room = self.limit.saturating_sub(self.buffer.len());
         let read = self.reader.by_ref().take(room as u64 + 1).read_to_end(&mut self.buffer);
         match read {
@@ -139,7 +139,7 @@ impl Lines {
             && self.buffer.last() != Some(&b'\n')
         {
             // What follows is more than the share of a worker.
-            wait_for_turn();
+            wait_for_memory();
             read = self.read_up_to(self.limit as u64 - n as u64).map(|more| n + more);
         }
         match read {

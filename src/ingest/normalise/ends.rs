@@ -5,22 +5,21 @@ use std::ops::Range;
 
 use crate::ingest::align::plan::{self, RowPlan, RowShape};
 use crate::ingest::batch::TokenBatch;
-use crate::ingest::file_context::AlignmentRule;
+use crate::ingest::schema::alignment::{AlignmentRule, ListAlignment};
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::dialect::Alignment;
 
 /// Cuts the ends of whole responses; whether there was anything to cut. `own_prompt` says whether the
 /// log has a column of prompts.
 pub fn cut(batch: &mut TokenBatch, rule: AlignmentRule, own_prompt: bool) -> bool {
     let given = match rule {
         AlignmentRule::Auto => None,
-        AlignmentRule::Given(given @ (Alignment::Response | Alignment::LeftPadded | Alignment::Full)) => {
-            Some(given)
-        }
+        AlignmentRule::Given(
+            given @ (ListAlignment::Response | ListAlignment::LeftPadded | ListAlignment::Full),
+        ) => Some(given),
         // A row holds its own token's values: nothing is shifted, nothing is left out.
         AlignmentRule::Exact | AlignmentRule::Given(_) => return false,
     };
-    let told = matches!(given, Some(Alignment::LeftPadded | Alignment::Full));
+    let told = matches!(given, Some(ListAlignment::LeftPadded | ListAlignment::Full));
     if !told && !(0..batch.len()).any(|i| has_ends(batch, i)) {
         return false;
     }
@@ -55,7 +54,7 @@ fn logged_length(batch: &TokenBatch, i: usize, column: Column) -> Option<usize> 
     usize::try_from(batch.responses.ints.get(column)?[i]?).ok()
 }
 
-fn plan_of(batch: &TokenBatch, i: usize, given: Option<Alignment>, own_prompt: bool) -> RowPlan {
+fn plan_of(batch: &TokenBatch, i: usize, given: Option<ListAlignment>, own_prompt: bool) -> RowPlan {
     let tokens = batch.range(i);
     let shape = RowShape {
         tokens: tokens.len(),

@@ -7,12 +7,12 @@ use crate::error::Result;
 use crate::ingest::align::plan::RowPlan;
 use crate::ingest::align::row_alignment::{Rows, TokenLists};
 use crate::ingest::batch::{Origin, TokenBatch};
-use crate::ingest::file_context::{AlignmentRule, FileContext};
+use crate::ingest::file_context::FileContext;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::normalise::tokens::{self, Owners, TokenSource};
 use crate::ingest::normalise::{responses, token_rewards};
+use crate::ingest::schema::alignment::{AlignmentRule, ListAlignment};
 use crate::ingest::schema::columns::{Column, Level};
-use crate::ingest::schema::dialect::Alignment;
 use crate::ingest::schema::mapping::Mapping;
 use crate::ingest::values::arrays::WrongType;
 use crate::ingest::values::lists::Lists;
@@ -194,7 +194,7 @@ fn already_aligned(
     let row_lengths = first.lists.offsets.windows(2).map(|w| w[1] - w[0]);
     match rule {
         AlignmentRule::Exact => true,
-        AlignmentRule::Auto | AlignmentRule::Given(Alignment::Response) => {
+        AlignmentRule::Auto | AlignmentRule::Given(ListAlignment::Response) => {
             let lists = columns.iter().filter(|l| l.column == Column::Mask).zip(masks);
             let untouched = lists.into_iter().all(|(l, flags)| {
                 l.lists.offsets.windows(2).all(|w| w[0] == w[1] || (flags[w[0]] == 1 && flags[w[1] - 1] == 1))

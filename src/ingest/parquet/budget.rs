@@ -7,7 +7,7 @@ use parquet::errors::{ParquetError, Result};
 
 use super::text_bytes::TextBytes;
 use crate::ingest::limits::Limits;
-use crate::ingest::turns::wait_for_turn;
+use crate::ingest::memory_turns::wait_for_memory;
 
 /// What the columns of one unit share: the limits, what their pages take, and why one was refused.
 #[derive(Clone, Default)]
@@ -70,7 +70,7 @@ impl Budget {
         self.taken.fetch_sub(before, Ordering::Relaxed);
         let all = self.taken.fetch_add(now, Ordering::Relaxed) + now;
         if all > Limits::SHARE {
-            wait_for_turn();
+            wait_for_memory();
         }
         if all > self.limits.pages() {
             return Err(self.refuse(self.limits.too_much("pages that are needed together", all)));
@@ -83,7 +83,7 @@ impl Budget {
         self.texts.fetch_sub(before, Ordering::Relaxed);
         let all = self.texts.fetch_add(now, Ordering::Relaxed) + now;
         if all > Limits::SHARE {
-            wait_for_turn();
+            wait_for_memory();
         }
         if all > self.limits.pages() {
             return Err(self.refuse(self.limits.too_much("the texts of some rows", all)));

@@ -13,18 +13,18 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::budget::{Budget, ColumnTexts};
-use super::byte_room::{ByteRoom, ColumnRooms};
 use super::inflate;
 use super::levels::{RowLengths, walk};
 use super::page_header::PageHeader;
+use super::reused_memory::{ColumnMemory, ReusedMemory};
 use super::run_length::{HybridRuns, bad};
 use super::text_bytes::TextPage;
 use super::unpack_page;
 use super::window::Window;
 use crate::ingest::guard::decoding;
 use crate::ingest::limits::Limits;
+use crate::ingest::memory_turns::wait_for_memory;
 use crate::ingest::storage::ranges::Ranges;
-use crate::ingest::turns::wait_for_turn;
 
 /// The pages of a column chunk.
 pub struct CheckedPages {
@@ -32,7 +32,7 @@ pub struct CheckedPages {
     window: Arc<Window>,
     descriptor: ColumnDescPtr,
     codec: Compression,
-    room: ByteRoom,
+    memory: ReusedMemory,
     budget: Budget,
     /// Where the page that was read last starts, where the next one does, and where the chunk ends.
     page_at: u64,
@@ -55,17 +55,17 @@ struct Left {
 }
 
 impl CheckedPages {
-    /// The pages of `chunk`, which has `rows` rows, read through `rooms`.
+    /// The pages of `chunk`, which has `rows` rows, read through `memory`.
     pub fn open(
         file: &Arc<dyn Ranges>,
         chunk: &ColumnChunkMetaData,
         rows: usize,
         budget: &Budget,
-        rooms: ColumnRooms,
+        memory: ColumnMemory,
     ) -> Result<Self> {
         let (start, length) = decoding(|| bad("no place in the file"), || Ok(chunk.byte_range()))?;
         let end = start.checked_add(length).ok_or_else(|| bad("no place in the file"))?;
-        let window = Arc::new(Window::new(file.clone(), end, rooms.file));
+        let window = Arc::new(Window::new(file.clone(), end, memory.file));
         let codec = chunk.compression();
         let inner = match unpack_page::is_ours(codec) {
             true => {
@@ -82,7 +82,7 @@ impl CheckedPages {
             window,
             descriptor,
             codec,
-            room: rooms.page,
+            memory: memory.page,
             budget: budget.clone(),
             page_at: start,
             at: start,
@@ -101,9 +101,9 @@ impl CheckedPages {
         self
     }
 
-    /// Leaves the rooms to the next chunk of the column.
-    pub fn leave_rooms(&mut self) -> ColumnRooms {
-        ColumnRooms { file: self.window.leave_room(), page: std::mem::take(&mut self.room) }
+    /// Leaves the memory to the next chunk of the column.
+    pub fn leave_memory(&mut self) -> ColumnMemory {
+        ColumnMemory { file: self.window.leave_memory(), page: std::mem::take(&mut self.memory) }
     }
 
     /// The header of the next page; `None` behind the last.
@@ -193,7 +193,7 @@ impl CheckedPages {
         }
         let tokens = self.rows.largest;
         if tokens > Limits::SHARED_TOKENS {
-            wait_for_turn();
+            wait_for_memory();
         }
         if tokens > self.budget.limits().tokens() {
             return Err(self.budget.refuse(self.budget.limits().too_many_tokens(tokens)));
@@ -258,7 +258,7 @@ impl PageReader for CheckedPages {
             let page = self.inner.get_next_page()?;
             match (page, size) {
                 (Some(page), Some(size)) if unpack_page::is_ours(self.codec) => {
-                    unpack_page::unpack(page, size, &mut self.room).map(Some)
+                    unpack_page::unpack(page, size, &mut self.memory).map(Some)
                 }
                 (page, _) => Ok(page),
             }

@@ -18,8 +18,8 @@ use parquet::schema::types::ColumnDescPtr;
 
 use crate::ingest::guard::decoding;
 use crate::ingest::parquet::budget::Budget;
-use crate::ingest::parquet::byte_room::ColumnRooms;
 use crate::ingest::parquet::checked_pages::CheckedPages;
+use crate::ingest::parquet::reused_memory::ColumnMemory;
 use crate::ingest::parquet::row_groups::{CheckedRowGroups, Chunks};
 use crate::ingest::parquet::run_length::bad;
 use crate::ingest::storage::ranges::Ranges;
@@ -123,7 +123,7 @@ where
                 &chunk,
                 rows,
                 &source.budget,
-                ColumnRooms::default(),
+                ColumnMemory::default(),
             )?);
             self.reader = Some(ColumnReaderImpl::new(source.descriptor.clone(), pages));
             self.left = rows;

@@ -2,7 +2,6 @@
 
 mod batches;
 pub mod budget;
-mod byte_room;
 pub mod checked_pages;
 mod definitions;
 mod delta_lengths;
@@ -13,10 +12,11 @@ pub mod list_column;
 pub mod number_column;
 mod page_header;
 pub mod reader;
+mod reused_memory;
 mod row_groups;
 pub mod run_length;
 mod shapes;
-mod stated;
+mod statistics;
 mod text_bytes;
 mod thrift;
 mod unpack_page;

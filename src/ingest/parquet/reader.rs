@@ -24,7 +24,7 @@ use crate::ingest::parquet::number_column::NumberColumn;
 use crate::ingest::parquet::row_groups::CheckedRowGroups;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::parquet::shapes::raw_field;
-use crate::ingest::parquet::stated;
+use crate::ingest::parquet::statistics;
 use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::Layout;
 use crate::ingest::storage::stored::Stored;
@@ -120,12 +120,12 @@ impl ParquetHead {
 
     /// How many values a column has, where the statistics prove that all of them are zero.
     pub fn zeros(&self, name: &str) -> Option<u64> {
-        stated::zeros(self.metadata.metadata(), name)
+        statistics::zeros(self.metadata.metadata(), name)
     }
 
     /// The least and the largest number of a column, where the statistics tell.
     pub fn stated_range(&self, name: &str) -> Option<(f64, f64)> {
-        stated::range(self.metadata.metadata(), name)
+        statistics::range(self.metadata.metadata(), name)
     }
 
     /// The same of the first rows, where no statistics were written.

@@ -10,8 +10,8 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
 use super::budget::{Budget, ColumnTexts};
-use super::byte_room::ColumnRooms;
 use super::checked_pages::CheckedPages;
+use super::reused_memory::ColumnMemory;
 use crate::ingest::storage::ranges::Ranges;
 
 /// Chunks of one column with their rows, in order.
@@ -72,7 +72,7 @@ impl Iterator for Column {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (chunk, rows) = self.chunks.pop_front()?;
-        let pages = CheckedPages::open(&self.file, &chunk, rows, &self.budget, ColumnRooms::default());
+        let pages = CheckedPages::open(&self.file, &chunk, rows, &self.budget, ColumnMemory::default());
         Some(pages.map(|pages| Box::new(pages.with_texts(&self.texts)) as Box<dyn PageReader>))
     }
 }

@@ -8,7 +8,7 @@ use parquet::column::page::Page;
 use parquet::errors::{ParquetError, Result};
 use zstd::bulk::Decompressor;
 
-use super::byte_room::ByteRoom;
+use super::reused_memory::ReusedMemory;
 use super::run_length::bad;
 
 thread_local! {
@@ -22,7 +22,7 @@ pub fn is_ours(codec: Compression) -> bool {
 }
 
 /// The page with `size` bytes, of which its packed bytes hold all but the levels in front.
-pub fn unpack(mut page: Page, size: u64, room: &mut ByteRoom) -> Result<Page> {
+pub fn unpack(mut page: Page, size: u64, memory: &mut ReusedMemory) -> Result<Page> {
     let size = usize::try_from(size).map_err(|_| bad("no place in memory"))?;
     let (bytes, levels) = match &mut page {
         Page::DictionaryPage { buf, .. } | Page::DataPage { buf, .. } => (buf, 0),
@@ -31,8 +31,8 @@ pub fn unpack(mut page: Page, size: u64, room: &mut ByteRoom) -> Result<Page> {
         }
         Page::DataPageV2 { is_compressed: false, .. } => return Ok(page),
     };
-    fill(bytes, levels, size, room.emptied(size))?;
-    *bytes = room.look();
+    fill(bytes, levels, size, memory.emptied(size))?;
+    *bytes = memory.look();
     Ok(page)
 }
 
@@ -80,21 +80,22 @@ mod tests {
 
     #[test]
     fn levels_in_front_are_not_packed() {
-        let (values, mut room) = ([5; 12], ByteRoom::default());
+        let (values, mut memory) = ([5; 12], ReusedMemory::default());
         let packed = zstd::bulk::compress(&values, 1).unwrap();
-        let unpacked =
-            |page, size, room: &mut ByteRoom| unpack(page, size, room).map(|page| page.buffer().to_vec());
+        let unpacked = |page, size, memory: &mut ReusedMemory| {
+            unpack(page, size, memory).map(|page| page.buffer().to_vec())
+        };
         assert_eq!(
-            unpacked(page(&[1, 2], &packed, true), 14, &mut room).unwrap(),
+            unpacked(page(&[1, 2], &packed, true), 14, &mut memory).unwrap(),
             [&[1, 2][..], &values].concat()
         );
         assert_eq!(
-            unpacked(page(&[1, 2], &values, false), 14, &mut room).unwrap(),
+            unpacked(page(&[1, 2], &values, false), 14, &mut memory).unwrap(),
             [&[1, 2][..], &values].concat()
         );
         // A page of nulls alone.
-        assert_eq!(unpacked(page(&[1, 2], &[], true), 2, &mut room).unwrap(), [1, 2]);
-        assert!(unpacked(page(&[], &values, true), 12, &mut room).is_err());
-        assert!(unpacked(page(&[], &packed, true), 11, &mut ByteRoom::default()).is_err());
+        assert_eq!(unpacked(page(&[1, 2], &[], true), 2, &mut memory).unwrap(), [1, 2]);
+        assert!(unpacked(page(&[], &values, true), 12, &mut memory).is_err());
+        assert!(unpacked(page(&[], &packed, true), 11, &mut ReusedMemory::default()).is_err());
     }
 }

@@ -9,7 +9,7 @@ use bytes::{Buf, Bytes};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::byte_room::{ByteRoom, KEPT};
+use super::reused_memory::{KEPT, ReusedMemory};
 use crate::ingest::storage::ranges::Ranges;
 
 /// Bytes read at once. A worker has a window for each column.
@@ -19,7 +19,7 @@ const HEADER: u64 = 64 << 10;
 
 thread_local! {
     /// For large pages, which are unpacked one at a time and let go.
-    static LARGE: RefCell<ByteRoom> = RefCell::default();
+    static LARGE: RefCell<ReusedMemory> = RefCell::default();
 }
 
 /// A part of a file, seen through a window.
@@ -32,19 +32,19 @@ pub struct Window {
 #[derive(Default)]
 struct Seen {
     start: u64,
-    bytes: ByteRoom,
+    bytes: ReusedMemory,
 }
 
 impl Window {
-    /// The bytes of the file before `end`, seen through `room`.
-    pub fn new(file: Arc<dyn Ranges>, end: u64, room: ByteRoom) -> Self {
-        let mut seen = Seen { start: 0, bytes: room };
+    /// The bytes of the file before `end`, seen through `memory`.
+    pub fn new(file: Arc<dyn Ranges>, end: u64, memory: ReusedMemory) -> Self {
+        let mut seen = Seen { start: 0, bytes: memory };
         seen.bytes.emptied(0);
         Self { file, end, seen: Mutex::new(seen) }
     }
 
-    /// Leaves the room to the next window.
-    pub fn leave_room(&self) -> ByteRoom {
+    /// Leaves the memory to the next window.
+    pub fn leave_memory(&self) -> ReusedMemory {
         std::mem::take(&mut *self.seen()).bytes
     }
 
@@ -69,8 +69,8 @@ impl Window {
         Ok(seen.bytes.look())
     }
 
-    /// Opens the window upon a page and its header. The decoder looks at the one while it asks for the other, and a
-    /// room that somebody looks at cannot be filled again.
+    /// Opens the window upon a page and its header. The decoder looks at the one while it asks for the other, and
+    /// memory that somebody looks at cannot be filled again.
     pub fn open(&self, page: Range<u64>) -> Result<()> {
         let length = page.end.saturating_sub(page.start);
         if length <= WINDOW {
@@ -91,9 +91,9 @@ impl Window {
             fill(&mut bytes)?;
             return Ok(bytes.into());
         }
-        LARGE.with_borrow_mut(|room| {
-            fill(room.emptied(length))?;
-            Ok(room.look())
+        LARGE.with_borrow_mut(|memory| {
+            fill(memory.emptied(length))?;
+            Ok(memory.look())
         })
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&bytes).unwrap();
-            let window = Window::new(Arc::new(file), length, ByteRoom::default());
+            let window = Window::new(Arc::new(file), length, ReusedMemory::default());
             let (mut at, mut looks) = (0, Vec::new());
             for (header, page) in pages {
                 let (start, end) = (at + header, at + header + page);

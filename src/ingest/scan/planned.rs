@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::ingest::file_context::{AlignmentRule, FileContext};
+use crate::ingest::file_context::FileContext;
 use crate::ingest::files::container::Container;
 use crate::ingest::files::discover::{LogFile, Skipped};
 use crate::ingest::files::opened::{Source, open};
@@ -16,6 +16,7 @@ use crate::ingest::files::run::{Run, RunFile};
 use crate::ingest::files::settings::IngestSettings;
 use crate::ingest::limits::Limits;
 use crate::ingest::scan::unit_table::UnitTable;
+use crate::ingest::schema::alignment::AlignmentRule;
 use crate::ingest::schema::columns::Column;
 use crate::ingest::schema::dialect::Dialect;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::error::{Error, Result};
 use crate::ingest::files::run::Run;
+use crate::ingest::memory_turns::MemoryTurns;
 use crate::ingest::normalise::quality::Quality;
 use crate::ingest::scan::decode::{self, Piece};
 use crate::ingest::scan::response_keys::ResponseKeys;
@@ -20,7 +21,6 @@ use crate::ingest::scan::units::Unit;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::{Progress, Watch};
 use crate::ingest::scope::Scope;
-use crate::ingest::turns::Turns;
 
 /// What a scan gives.
 pub struct Scanned<S> {
@@ -47,7 +47,7 @@ pub struct Shared<'a> {
     failed: Mutex<Option<(usize, Error)>>,
     counts: Mutex<BTreeMap<usize, u64>>,
     keys: Mutex<ResponseKeys>,
-    turns: Arc<Turns>,
+    turns: Arc<MemoryTurns>,
 }
 
 impl<'a> Shared<'a> {

@@ -1,9 +1,8 @@
 //! Which framework wrote a log, told by the names and shapes of its columns.
 
 mod advice;
-mod alignment;
 
-pub use alignment::Alignment;
+use super::alignment::ListAlignment;
 
 /// The kind of the values of a raw column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,13 +262,13 @@ impl Dialect {
 
     /// How the token columns are laid out in the file. The JSONL reader straightens some of them;
     /// what it hands out is told by its own `alignment()`.
-    pub const fn alignment(self) -> Option<Alignment> {
+    pub const fn alignment(self) -> Option<ListAlignment> {
         match self {
-            Self::PrimeRlExport | Self::NemoRl | Self::Atropos => Some(Alignment::Full),
-            Self::PrimeRlTraces => Some(Alignment::Compact),
-            Self::Miles => Some(Alignment::Right),
+            Self::PrimeRlExport | Self::NemoRl | Self::Atropos => Some(ListAlignment::Full),
+            Self::PrimeRlTraces => Some(ListAlignment::Compact),
+            Self::Miles => Some(ListAlignment::Right),
             Self::Canonical | Self::OpenInstruct | Self::LoggingBoard | Self::RollBoard | Self::Tinker => {
-                Some(Alignment::Response)
+                Some(ListAlignment::Response)
             }
             _ => None,
         }

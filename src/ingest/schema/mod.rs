@@ -1,5 +1,6 @@
 //! What the columns of a log mean: canonical columns, dialects of frameworks, and the mapping of one onto the other.
 
+pub mod alignment;
 pub mod columns;
 pub mod conventions;
 pub mod dialect;

@@ -16,7 +16,8 @@ mod trajectory;
 pub(super) use context::{Bad, Context, Responses};
 
 use super::field::{Field, Object};
-use crate::ingest::schema::dialect::{Alignment, Dialect};
+use crate::ingest::schema::alignment::ListAlignment;
+use crate::ingest::schema::dialect::Dialect;
 
 /// Why generation ended, where it is an object of its own (SGLang): its type.
 fn name_reason(row: &mut Object) {
@@ -50,9 +51,9 @@ pub(super) fn responses(dialect: Dialect, mut row: Object, context: &Context) ->
 }
 
 /// How the lists of the responses are laid out.
-pub(super) const fn alignment(dialect: Dialect) -> Option<Alignment> {
+pub(super) const fn alignment(dialect: Dialect) -> Option<ListAlignment> {
     match dialect {
-        Dialect::NemoRl | Dialect::PrimeRlTraces | Dialect::Atropos => Some(Alignment::Response),
+        Dialect::NemoRl | Dialect::PrimeRlTraces | Dialect::Atropos => Some(ListAlignment::Response),
         _ => dialect.alignment(),
     }
 }

@@ -90,7 +90,7 @@ fn prime_exports_lose_their_sentinels() {
     assert_eq!(list(row, "advantages"), [0.0, 1.0, 1.0]);
     assert_eq!(text(row, "sample_id"), "1-7");
     assert!(row.get("position_ids").is_none());
-    assert_eq!(alignment(Dialect::PrimeRlExport), Some(Alignment::Full));
+    assert_eq!(alignment(Dialect::PrimeRlExport), Some(ListAlignment::Full));
 }
 
 #[test]
@@ -251,7 +251,7 @@ mod traces {
         let rows = good(row, Dialect::PrimeRlTraces);
         assert_eq!(text(&rows[0], "group_id"), "h");
         assert_eq!(rows[0].get("reward"), Some(&Field::Float(0.5)));
-        assert_eq!(alignment(Dialect::PrimeRlTraces), Some(Alignment::Response));
+        assert_eq!(alignment(Dialect::PrimeRlTraces), Some(ListAlignment::Response));
     }
 
     #[test]

@@ -39,10 +39,10 @@ impl ChunkPages {
         if let Some(page) = self.open.as_mut().map(CheckedPages::get_next_page).transpose()?.flatten() {
             return Ok(Next::Page(page));
         }
-        let rooms = self.open.take().map(|mut pages| pages.leave_rooms()).unwrap_or_default();
+        let memory = self.open.take().map(|mut pages| pages.leave_memory()).unwrap_or_default();
         let next = self.chunks.pop_front();
         let (chunk, rows) = next.ok_or_else(|| bad("fewer rows than the other columns"))?;
-        self.open = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget, rooms)?);
+        self.open = Some(CheckedPages::open(&self.file, &chunk, rows, &self.budget, memory)?);
         Ok(Next::Chunk)
     }
 }

@@ -126,14 +126,6 @@ fn response_tokens_are_told_apart_by_type() {
 }
 
 #[test]
-fn alignments_have_names() {
-    for alignment in Alignment::ALL {
-        assert_eq!(alignment.name().parse(), Ok(alignment));
-    }
-    assert!("middle".parse::<Alignment>().unwrap_err().contains("left-padded"));
-}
-
-#[test]
 fn verl_uids_lose_session_and_index() {
     assert_eq!(group_of_uid("3f_a-b_0_12"), "3f_a-b");
     assert_eq!(group_of_uid("plain"), "plain");

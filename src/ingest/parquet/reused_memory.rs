@@ -10,15 +10,15 @@ pub const KEPT: usize = 2 << 20;
 
 /// Bytes that others may look at, and the memory for the next ones.
 #[derive(Debug, Default)]
-pub struct ByteRoom(Arc<Vec<u8>>);
+pub struct ReusedMemory(Arc<Vec<u8>>);
 
-/// The rooms of one column, which pass from chunk to chunk.
+/// The memory of one column, which passes from chunk to chunk.
 #[derive(Debug, Default)]
-pub struct ColumnRooms {
+pub struct ColumnMemory {
     /// For what is read from the file.
-    pub file: ByteRoom,
+    pub file: ReusedMemory,
     /// For what a page unpacks to.
-    pub page: ByteRoom,
+    pub page: ReusedMemory,
 }
 
 /// One who looks at the bytes.
@@ -30,7 +30,7 @@ impl AsRef<[u8]> for Look {
     }
 }
 
-impl ByteRoom {
+impl ReusedMemory {
     /// Bytes that are there.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -70,19 +70,19 @@ mod tests {
 
     #[test]
     fn memory_is_used_again_when_nobody_looks() {
-        let mut room = ByteRoom::default();
-        room.emptied(100).extend(0..100);
-        let memory = room.look().as_ptr();
-        assert_eq!(room.without(98), &[98, 99]);
-        assert_eq!(room.look().as_ptr(), memory);
-        room.emptied(100).extend(0..100);
-        let (look, part) = (room.look(), room.look().slice(10..20));
-        room.without(90).extend(100..110);
+        let mut memory = ReusedMemory::default();
+        memory.emptied(100).extend(0..100);
+        let address = memory.look().as_ptr();
+        assert_eq!(memory.without(98), &[98, 99]);
+        assert_eq!(memory.look().as_ptr(), address);
+        memory.emptied(100).extend(0..100);
+        let (look, part) = (memory.look(), memory.look().slice(10..20));
+        memory.without(90).extend(100..110);
         assert_eq!(look, Bytes::from_iter(0..100));
-        assert_eq!(room.look(), Bytes::from_iter(90..110));
+        assert_eq!(memory.look(), Bytes::from_iter(90..110));
         drop(look);
-        room.emptied(100).push(1);
+        memory.emptied(100).push(1);
         assert_eq!(part, Bytes::from_iter(10..20));
-        assert_eq!(room.len(), 1);
+        assert_eq!(memory.len(), 1);
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// How the lists of a row are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
-pub enum Alignment {
+pub enum ListAlignment {
     /// Response tokens only, value t belongs to response token t, padding at the end.
     Response,
     /// Response tokens only, padding at the start.
@@ -21,7 +21,7 @@ pub enum Alignment {
     Compact,
 }
 
-impl Alignment {
+impl ListAlignment {
     /// All conventions.
     pub const ALL: [Self; 6] =
         [Self::Response, Self::LeftPadded, Self::Full, Self::Shifted, Self::Right, Self::Compact];
@@ -39,13 +39,13 @@ impl Alignment {
     }
 }
 
-impl fmt::Display for Alignment {
+impl fmt::Display for ListAlignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Alignment {
+impl FromStr for ListAlignment {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
@@ -53,5 +53,30 @@ impl FromStr for Alignment {
             let names: Vec<_> = Self::ALL.iter().map(|a| a.name()).collect();
             format!("not one of {}", names.join(", "))
         })
+    }
+}
+
+/// How list values are brought onto tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum AlignmentRule {
+    /// A canonical log: one value a token, nothing to find out.
+    Exact,
+    /// As the framework or the user says.
+    Given(ListAlignment),
+    /// Found out for each row from the lengths and the mask.
+    Auto,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alignments_have_names() {
+        for alignment in ListAlignment::ALL {
+            assert_eq!(alignment.name().parse(), Ok(alignment));
+        }
+        assert!("middle".parse::<ListAlignment>().unwrap_err().contains("left-padded"));
     }
 }

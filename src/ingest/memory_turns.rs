@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 enum Mine {
     Nothing,
     /// Work of this number.
-    Numbered(Arc<Turns>, usize),
+    Numbered(Arc<MemoryTurns>, usize),
     /// Work in any order, and whether it has the turn.
     Unordered(Arc<OneAtATime>, bool),
 }
@@ -24,7 +24,7 @@ thread_local! {
 
 /// Which pieces of work are finished.
 #[derive(Default)]
-pub struct Turns {
+pub struct MemoryTurns {
     finished: Mutex<Finished>,
     changed: Condvar,
 }
@@ -68,7 +68,7 @@ impl Drop for GivesBack {
     }
 }
 
-impl Turns {
+impl MemoryTurns {
     /// Work number `number`, on this thread; it is finished when `work` is, however it ends.
     pub fn with<T>(self: &Arc<Self>, number: usize, work: impl FnOnce() -> T) -> T {
         MINE.set(Mine::Numbered(Arc::clone(self), number));
@@ -95,7 +95,7 @@ impl Turns {
 }
 
 struct Finishes<'a> {
-    turns: &'a Turns,
+    turns: &'a MemoryTurns,
     number: usize,
 }
 
@@ -107,7 +107,7 @@ impl Drop for Finishes<'_> {
 }
 
 /// Waits until the work of this thread may hold more than its share.
-pub fn wait_for_turn() {
+pub fn wait_for_memory() {
     match MINE.with_borrow(Clone::clone) {
         Mine::Numbered(turns, number) => {
             let mut finished = turns.lock();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn large_work_is_done_one_at_a_time_and_in_order() {
-        let (turns, next) = (Arc::new(Turns::default()), AtomicUsize::new(0));
+        let (turns, next) = (Arc::new(MemoryTurns::default()), AtomicUsize::new(0));
         let (large, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
@@ -150,7 +150,7 @@ mod tests {
                         turns.with(number, || {
                             // Every third is large.
                             if number % 3 == 0 {
-                                wait_for_turn();
+                                wait_for_memory();
                                 most.fetch_max(large.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                                 order.lock().unwrap_or_else(|e| e.into_inner()).push(number);
                                 std::thread::yield_now();
@@ -174,8 +174,8 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     turns.with(|| {
-                        wait_for_turn();
-                        wait_for_turn();
+                        wait_for_memory();
+                        wait_for_memory();
                         most.fetch_max(large.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         std::thread::yield_now();
                         large.fetch_sub(1, Ordering::SeqCst);
@@ -188,12 +188,12 @@ mod tests {
 
     #[test]
     fn work_that_panics_is_finished_and_work_of_no_scan_never_waits() {
-        let turns = Arc::new(Turns::default());
+        let turns = Arc::new(MemoryTurns::default());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             turns.with(0, || std::panic::resume_unwind(Box::new("a defect")))
         }));
         assert!(panicked.is_err());
-        turns.with(1, wait_for_turn);
-        wait_for_turn();
+        turns.with(1, wait_for_memory);
+        wait_for_memory();
     }
 }
