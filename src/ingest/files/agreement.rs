@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::ingest::files::opened::Opened;
 use crate::ingest::schema::columns::{Column, Kind};
-use crate::ingest::schema::dialect::{Primitive, Shape};
+use crate::ingest::schema::raw_field::{Primitive, Shape};
 use crate::ingest::schema::user_map::UserMap;
 
 /// Two files of one run must agree on what a column is, where the column is of use.

@@ -7,8 +7,10 @@ pub mod container;
 pub mod discover;
 #[cfg(feature = "cloud")]
 pub mod listing;
+mod map_columns;
 pub mod mask_meaning;
 pub mod one_run;
+mod open_all;
 pub mod opened;
 pub mod path_facts;
 pub mod placeholders;

@@ -12,7 +12,8 @@ use crate::ingest::json::JsonBatches;
 use crate::ingest::limits::Limits;
 use crate::ingest::parquet::reader::ParquetHead;
 use crate::ingest::schema::alignment::{AlignmentRule, ListAlignment};
-use crate::ingest::schema::dialect::{Dialect, RawField};
+use crate::ingest::schema::dialect::Dialect;
+use crate::ingest::schema::raw_field::RawField;
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::storage::identity::FileIdentity;
 

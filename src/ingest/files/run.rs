@@ -4,32 +4,23 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
-use crate::ingest::file_context::{FileContext, type_error};
+use crate::ingest::file_context::FileContext;
 use crate::ingest::files::agreement::{common_metadata, refuse_conflicts, require_named};
-use crate::ingest::files::annotated::{annotate, open_trained, refused};
-use crate::ingest::files::complete::open_complete;
+use crate::ingest::files::annotated::{annotate, refused};
 use crate::ingest::files::discover::{LogFile, Skipped, discover, nothing_found};
-use crate::ingest::files::mask_meaning::decide_masks;
+use crate::ingest::files::map_columns::map_columns;
 use crate::ingest::files::one_run::{note_stale_tail, require_one_run};
-use crate::ingest::files::opened::{Opened, Source, open};
-use crate::ingest::files::placeholders::forget_placeholders;
+use crate::ingest::files::open_all::open_all;
+use crate::ingest::files::opened::{Opened, Source};
 use crate::ingest::files::settings::IngestSettings;
 use crate::ingest::json::Annotations;
-use crate::ingest::memory_turns::OneAtATime;
 use crate::ingest::schema::alignment::AlignmentRule;
 use crate::ingest::schema::columns::Column;
-use crate::ingest::schema::dialect::{Dialect, RawField};
-use crate::ingest::schema::mapping::{self, Layout, Mapping};
-use crate::ingest::schema::resolve::{resolve, unreadable_mask};
+use crate::ingest::schema::mapping::{self, Mapping};
 use crate::ingest::storage::identity::FileIdentity;
 use crate::ingest::storage::stored::Stored;
-
-/// Heads of far files that are fetched at once.
-const FAR_AT_ONCE: usize = 16;
 
 /// An opened log file.
 #[derive(Clone)]
@@ -52,6 +43,26 @@ pub struct RunFile {
 }
 
 impl RunFile {
+    fn of(index: usize, file: &Opened, mapping: usize, settings: &IngestSettings) -> Self {
+        Self {
+            context: FileContext {
+                path: file.log.path().to_owned(),
+                file: index as u32,
+                step: file.log.step,
+                alignment: settings.alignment.map_or(file.alignment, AlignmentRule::Given),
+                entropy_in_bits: settings.entropy_in_bits,
+                scope: settings.scope(),
+                conventions: Default::default(),
+            },
+            stored: file.log.stored.clone(),
+            annotations: file.log.annotations.clone(),
+            source: file.source.clone(),
+            mapping,
+            bytes: file.identity.bytes,
+            identity: file.identity.clone(),
+        }
+    }
+
     /// Where it is: a path, or an address in a bucket.
     pub fn path(&self) -> &Path {
         self.stored.path()
@@ -100,15 +111,17 @@ impl Run {
         if !settings.pool {
             require_one_run(&opened)?;
         }
+        let (mappings, of_files) = map_columns(&opened, settings)?;
+        let files = opened.iter().zip(of_files).enumerate();
+        let files = files.map(|(index, (file, mapping))| RunFile::of(index, file, mapping, settings));
         let mut run = Run {
-            files: Vec::with_capacity(opened.len()),
-            mappings: Vec::new(),
+            files: files.collect(),
+            notes: notes_of(&mappings),
+            mappings,
             skipped,
             metadata: common_metadata(&opened),
-            notes: Vec::new(),
             settings: settings.clone(),
         };
-        run.map_columns(&opened)?;
         run.note_missing_step(&opened);
         run.notes.extend(note_stale_tail(&opened));
         run.notes.extend(settings.steps.map(|steps| steps.note()));
@@ -203,57 +216,6 @@ impl Run {
         self.files.get(file as usize).map_or(String::new(), |f| f.context.path.display().to_string())
     }
 
-    fn map_columns(&mut self, opened: &[Opened]) -> Result<()> {
-        let mut known: Vec<(&[RawField], Dialect)> = Vec::new();
-        for (index, file) in opened.iter().enumerate() {
-            let schema = (&file.fields[..], file.dialect);
-            let mapping = match known.iter().position(|k| *k == schema) {
-                Some(at) => at,
-                None => {
-                    let mapping = resolve(&file.fields, file.dialect, &self.settings.map);
-                    let mut mapping = mapping.ok_or_else(|| no_token_columns(file))?;
-                    require_response_key(&mapping, file)?;
-                    if let Some(mask) = unreadable_mask(&file.fields, &mapping, &self.settings.map) {
-                        let found = mask.shape.describe();
-                        return Err(type_error(file.log.path(), &mask.name, Column::Mask, found));
-                    }
-                    let same = |o: &&Opened| (&o.fields[..], o.dialect) == schema;
-                    let files: Vec<&Opened> = opened.iter().filter(same).collect();
-                    forget_placeholders(&mut mapping, &files);
-                    decide_masks(&mut mapping, &files);
-                    known.push(schema);
-                    self.mappings.push(mapping);
-                    known.len() - 1
-                }
-            };
-            let alignment = self.settings.alignment.map_or(file.alignment, AlignmentRule::Given);
-            self.files.push(RunFile {
-                context: FileContext {
-                    path: file.log.path().to_owned(),
-                    file: index as u32,
-                    step: file.log.step,
-                    alignment,
-                    entropy_in_bits: self.settings.entropy_in_bits,
-                    scope: self.settings.scope(),
-                    conventions: Default::default(),
-                },
-                stored: file.log.stored.clone(),
-                annotations: file.log.annotations.clone(),
-                source: file.source.clone(),
-                mapping,
-                bytes: file.identity.bytes,
-                identity: file.identity.clone(),
-            });
-        }
-        let notes = self.mappings.iter().flat_map(|m| m.notes.iter().cloned());
-        for note in notes.collect::<Vec<_>>() {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-        Ok(())
-    }
-
     fn note_missing_step(&mut self, opened: &[Opened]) {
         let without = |f: &&RunFile| f.context.step.is_none() && !self.mapping_of(f).has(Column::Step);
         let count = self.files.iter().filter(without).count();
@@ -266,62 +228,13 @@ impl Run {
     }
 }
 
-/// Opens files side by side; those that are far away mean waiting, not work, so more of them at once.
-fn open_all(files: Vec<LogFile>, settings: &IngestSettings) -> Result<(Vec<Opened>, Vec<Skipped>)> {
-    let far = files.iter().any(|file| file.stored.is_far());
-    // The first rows are read: large ones of one file at a time.
-    let turns = Arc::new(OneAtATime::default());
-    let open_one = |file| {
-        turns.with(|| match settings.growing {
-            true => open_complete(file, settings.limits, &settings.map),
-            false if file.annotations.is_some() => open_trained(file, settings.limits, &settings.map),
-            false => open(file, settings.limits, &settings.map).map(Ok),
-        })
-    };
-    let open_each = || files.into_par_iter().map(open_one).collect::<Result<Vec<_>>>();
-    let pool = far.then(|| rayon::ThreadPoolBuilder::new().num_threads(FAR_AT_ONCE).build());
-    let all = match pool {
-        Some(Ok(pool)) => pool.install(open_each)?,
-        _ => open_each()?,
-    };
-    let (mut opened, mut unfinished) = (Vec::with_capacity(all.len()), Vec::new());
-    for file in all {
-        match file {
-            Ok(file) => opened.push(file),
-            Err(skipped) => unfinished.push(skipped),
+/// What the mappings have to say, each thing once.
+fn notes_of(mappings: &[Mapping]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in mappings.iter().flat_map(|mapping| &mapping.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
         }
     }
-    Ok((opened, unfinished))
-}
-
-fn no_token_columns(file: &Opened) -> Error {
-    let has = |column: Column| file.fields.iter().any(|field| column.is_called(&field.name));
-    let needed = [Column::TokenId, Column::Logprob, Column::Entropy, Column::Advantage];
-    let missing: Vec<&str> = needed.iter().filter(|c| !has(**c)).map(|c| c.name()).collect();
-    match file.dialect.text_only() {
-        Some(how) => Error::TextOnly {
-            path: file.log.path().to_owned(),
-            framework: file.dialect.name(),
-            missing: missing.join(", "),
-            how,
-        },
-        None => Error::MissingColumn {
-            path: file.log.path().to_owned(),
-            column: Column::Logprob.name(),
-            found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
-        },
-    }
-}
-
-/// Without a sample id or a position, rows of the long layout cannot be told apart.
-fn require_response_key(mapping: &Mapping, file: &Opened) -> Result<()> {
-    let told_apart = mapping.has(Column::SampleId) || mapping.has(Column::Position);
-    if mapping.layout == Layout::Nested || told_apart {
-        return Ok(());
-    }
-    Err(Error::MissingColumn {
-        path: file.log.path().to_owned(),
-        column: Column::SampleId.name(),
-        found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
-    })
+    notes
 }

@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder, OffsetBuffer, S
 use arrow_schema::{ArrowError, Field as ArrowField};
 
 use super::field::Field;
-use crate::ingest::schema::dialect::{Primitive, Shape};
+use crate::ingest::schema::raw_field::{Primitive, Shape};
 
 /// The type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

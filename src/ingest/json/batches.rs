@@ -12,7 +12,8 @@ use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::ingest::limits::Limits;
 use crate::ingest::schema::alignment::ListAlignment;
-use crate::ingest::schema::dialect::{Dialect, RawField};
+use crate::ingest::schema::dialect::Dialect;
+use crate::ingest::schema::raw_field::RawField;
 use crate::ingest::schema::user_map::UserMap;
 use crate::ingest::storage::stored::Stored;
 

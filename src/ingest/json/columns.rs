@@ -14,7 +14,7 @@ use super::rows::{MAX_COLUMNS, Row};
 use crate::error::{Error, Result};
 use crate::ingest::file_context::type_error;
 use crate::ingest::schema::columns::{Column as Canonical, Kind as CanonicalKind};
-use crate::ingest::schema::dialect::RawField;
+use crate::ingest::schema::raw_field::RawField;
 use crate::ingest::schema::user_map::UserMap;
 
 /// A column that has its first value after the first batch.

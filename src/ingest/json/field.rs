@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::ingest::schema::dialect::{Primitive, Shape};
+use crate::ingest::schema::raw_field::{Primitive, Shape};
 
 /// Whole numbers above this lose digits as `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;

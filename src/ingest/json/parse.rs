@@ -161,7 +161,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 mod tests {
     use super::*;
     use crate::ingest::json::field::Numbers;
-    use crate::ingest::schema::dialect::{Primitive, Shape};
+    use crate::ingest::schema::raw_field::{Primitive, Shape};
 
     fn parse(json: &str) -> Field {
         Parser::default().parse(json.as_bytes()).unwrap()

@@ -11,7 +11,8 @@ use super::lines::Lines;
 use super::parse::Parser;
 use crate::error::{Error, Result};
 use crate::ingest::limits::Limits;
-use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
+use crate::ingest::schema::dialect::Dialect;
+use crate::ingest::schema::raw_field::{Primitive, RawField, Shape};
 use crate::ingest::storage::stored::Stored;
 
 /// Lines looked at to recognise the framework.

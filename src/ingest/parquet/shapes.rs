@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, Field};
 
-use crate::ingest::schema::dialect::{Primitive, RawField, Shape};
+use crate::ingest::schema::raw_field::{Primitive, RawField, Shape};
 
 /// A column with its shape.
 pub fn raw_field(field: &Field) -> RawField {

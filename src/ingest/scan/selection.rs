@@ -6,8 +6,8 @@ use crate::ingest::json::LateField;
 use crate::ingest::parquet::reader::Projection;
 use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::schema::columns::{Column, Level};
-use crate::ingest::schema::dialect::RawField;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping};
+use crate::ingest::schema::raw_field::RawField;
 use crate::ingest::schema::resolve::resolve;
 use crate::ingest::schema::user_map::UserMap;
 

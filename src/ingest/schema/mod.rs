@@ -5,5 +5,8 @@ pub mod columns;
 pub mod conventions;
 pub mod dialect;
 pub mod mapping;
+pub mod matching;
+pub mod misfits;
+pub mod raw_field;
 pub mod resolve;
 pub mod user_map;

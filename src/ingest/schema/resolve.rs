@@ -1,8 +1,11 @@
-//! Finds canonical columns by name and shape: aliases, rules for ambiguous names, `--map`.
+//! Finds the canonical columns of a log: what the user said with `--map`, else the column that fits best.
 
-use crate::ingest::schema::columns::{Column, Kind, Level, fold_name};
-use crate::ingest::schema::dialect::{Dialect, Primitive, RawField, Shape};
+use crate::ingest::schema::columns::{Column, Level, fold_name};
+use crate::ingest::schema::dialect::Dialect;
 use crate::ingest::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
+use crate::ingest::schema::matching::{fits, fits_loosely, only_by_name, rank};
+use crate::ingest::schema::misfits::note_misfits;
+use crate::ingest::schema::raw_field::{Primitive, RawField, Shape};
 use crate::ingest::schema::user_map::UserMap;
 
 /// Finds the canonical columns among `fields`. `None` where no token column is there.
@@ -24,7 +27,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
                 let sources = vec![RawSource { text, ..source.clone() }];
                 mapping.columns.push(Mapped { column, sources, reason: Reason::Option });
             }
-            _ if is_mismatch_ratio(column, dialect) => {}
+            _ if column == Column::Ratio && dialect.ratio_is_mismatch() => {}
             _ => guess(column, fields, layout, dialect, user, &mut mapping),
         }
     }
@@ -189,142 +192,6 @@ fn source(column: Column, field: &RawField, dialect: Dialect) -> RawSource {
 
 fn is_text(shape: Shape) -> bool {
     matches!(shape, Shape::Scalar(Primitive::Text) | Shape::List(Primitive::Text))
-}
-
-/// How well a raw name fits: 0 is the canonical name itself, then the order of the aliases.
-fn rank(column: Column, field: &RawField, fields: &[RawField], dialect: Dialect) -> Option<usize> {
-    let name = field.name.to_lowercase();
-    if let Some(special) = special_name(&name, fields, dialect) {
-        return (special == column).then_some(if name == column.name() { 0 } else { 1 });
-    }
-    // The scalar advantage of a response has the token column's name in many logs.
-    if name == column.name() {
-        return Some(0);
-    }
-    let folded = fold_name(&name);
-    column.aliases().iter().position(|a| *a == folded).map(|at| at + 1)
-}
-
-/// Names that mean different things in different logs.
-fn special_name(name: &str, fields: &[RawField], dialect: Dialect) -> Option<Column> {
-    let has = |column: Column, not: &str| {
-        fields.iter().any(|f| {
-            let folded = fold_name(&f.name);
-            f.name != not && folded != "logprob" && column.aliases().contains(&folded.as_str())
-        })
-    };
-    match name {
-        "per_token_logps" | "log_prob" => Some(Column::LogprobNew),
-        "logprobs" if dialect.logprobs_are_trainers() == Some(true) => Some(Column::Logprob),
-        "logprobs" if dialect.logprobs_are_trainers() == Some(false) => Some(Column::LogprobRollout),
-        "logprobs" if has(Column::LogprobRollout, name) => Some(Column::Logprob),
-        "logprobs" => Some(Column::LogprobRollout),
-        _ => None,
-    }
-}
-
-/// Whether a raw column of this shape can be `column`.
-fn fits(column: Column, shape: Shape, layout: Layout) -> bool {
-    use Primitive::{Bool, Float, Int, Text};
-    if column == Column::PromptIds {
-        return shape == Shape::List(Int);
-    }
-    let sequence_flag = matches!(shape, Shape::Scalar(Bool | Int | Float)) && column == Column::Mask;
-    let primitive = match (column.level(), layout, shape) {
-        (Level::Token, Layout::Nested, Shape::List(p)) => p,
-        (Level::Token, Layout::Nested, Shape::Scalar(p)) if sequence_flag => p,
-        (Level::Token, Layout::Long, Shape::Scalar(p)) => p,
-        (Level::Response, _, Shape::Scalar(p)) => p,
-        _ => return false,
-    };
-    match column.kind() {
-        Kind::Int if column == Column::Step => matches!(primitive, Int | Float | Text),
-        Kind::Int => primitive == Int,
-        Kind::Float | Kind::Double => matches!(primitive, Int | Float),
-        Kind::Flag => matches!(primitive, Bool | Int | Float),
-        Kind::Text => primitive == Text,
-        Kind::Id => matches!(primitive, Int | Text),
-        Kind::IdList => false,
-    }
-}
-
-/// Whether a column that holds its numbers otherwise can still be `column`: a reward of true and
-/// false; ids and whole numbers as pandas keeps them once one is missing.
-fn fits_loosely(column: Column, shape: Shape, layout: Layout) -> bool {
-    let as_if = match (column.kind(), shape) {
-        (Kind::Float | Kind::Double, Shape::Scalar(Primitive::Bool)) if column.level() == Level::Response => {
-            Shape::Scalar(Primitive::Int)
-        }
-        (Kind::Int | Kind::Id, Shape::Scalar(Primitive::Float)) => Shape::Scalar(Primitive::Int),
-        (Kind::Int, Shape::List(Primitive::Float)) => Shape::List(Primitive::Int),
-        _ => return false,
-    };
-    fits(column, as_if, layout)
-}
-
-/// The column that a field's name is of, where its values cannot be that column's, nor another's of that name.
-fn misfit(field: &RawField, fields: &[RawField], dialect: Dialect, layout: Layout) -> Option<Column> {
-    let named = || {
-        let columns = Column::ALL.iter().copied();
-        columns
-            .filter(|c| rank(*c, field, fields, dialect).is_some() && !only_by_name(*c, &field.name, layout))
-    };
-    let fits_any = named().any(|c| fits(c, field.shape, layout) || fits_loosely(c, field.shape, layout));
-    // Nulls alone, as far as one knows.
-    let nothing = field.shape == Shape::Scalar(Primitive::Other);
-    let best = named().min_by_key(|c| rank(*c, field, fields, dialect));
-    best.filter(|column| !fits_any && !nothing && column.kind() != Kind::Text)
-}
-
-/// Says of which columns the name is right and the values are not.
-fn note_misfits(fields: &[RawField], dialect: Dialect, user: &UserMap, mapping: &mut Mapping) {
-    for field in fields.iter().filter(|f| mapping.unused.contains(&f.name)) {
-        let Some(column) = misfit(field, fields, dialect, mapping.layout) else { continue };
-        // A list of structs is a format of its own, and a list of nothing none.
-        let untold = field.shape == Shape::List(Primitive::Other);
-        if untold || mapping.has(column) || user.get(column).is_some() {
-            continue;
-        }
-        let level = match column.level() {
-            Level::Token => "token",
-            Level::Response => "response",
-        };
-        mapping.notes.push(format!(
-            "`{}` is {}, which cannot be a {level}'s `{column}`: not used",
-            field.name,
-            field.shape.describe()
-        ));
-    }
-}
-
-/// A column that is called a mask and cannot be read as one. Without it all tokens would count as trained, so
-/// it is not left out as others are, but where the user says what the mask is.
-pub fn unreadable_mask<'a>(
-    fields: &'a [RawField],
-    mapping: &Mapping,
-    user: &UserMap,
-) -> Option<&'a RawField> {
-    let is_unreadable = |field: &&RawField| {
-        misfit(field, fields, mapping.dialect, mapping.layout) == Some(Column::Mask)
-            && mapping.unused.contains(&field.name)
-    };
-    fields.iter().find(is_unreadable).filter(|_| user.get(Column::Mask).is_none())
-}
-
-/// prime-rl's ratio is trainer against sampler, not new against old.
-fn is_mismatch_ratio(column: Column, dialect: Dialect) -> bool {
-    column == Column::Ratio && matches!(dialect, Dialect::PrimeRlExport | Dialect::PrimeRlTraces)
-}
-
-/// Aliases that would mislead in one of the layouts: a scalar `advantage` is the token's own in the
-/// long layout; `position_ids` of a nested log count from the prompt.
-fn only_by_name(column: Column, name: &str, layout: Layout) -> bool {
-    match (column, layout) {
-        (Column::AdvantageSeq | Column::TokenVersion, Layout::Long) | (Column::Position, Layout::Nested) => {
-            name != column.name()
-        }
-        _ => false,
-    }
 }
 
 fn take_probability(fields: &[RawField], layout: Layout, mapping: &mut Mapping) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 use crate::ingest::json::parse::Parser;
-use crate::ingest::schema::dialect::RawField;
+use crate::ingest::schema::raw_field::RawField;
 
 /// The dialect of a row, and its responses.
 fn adapt(json: &str) -> (Dialect, Vec<Result<Object, Bad>>) {

@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 
 use super::*;
 use crate::ingest::limits::Limits;
-use crate::ingest::schema::dialect::{Primitive, Shape};
+use crate::ingest::schema::raw_field::{Primitive, Shape};
 
 struct Log {
     _dir: tempfile::TempDir,

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
+use crate::ingest::schema::raw_field::{Primitive, RawField, Shape};
 
 const I: Shape = Shape::Scalar(Primitive::Int);
 const F: Shape = Shape::Scalar(Primitive::Float);
