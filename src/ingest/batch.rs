@@ -142,7 +142,7 @@ impl TokenBatch {
         self.tokens.doubles.get(column).map(|b| &b[..])
     }
 
-    /// The token ids.
+    /// Ids of all tokens; [`MISSING_ID`] where one was not logged. `None` where the log has none.
     pub fn token_ids(&self) -> Option<&[i32]> {
         self.tokens.ints.get(Column::TokenId).map(|b| &b[..])
     }

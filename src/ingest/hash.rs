@@ -45,7 +45,7 @@ impl Mixer {
         self.0
     }
 
-    /// The hash.
+    /// The upper half of the bits, where a shorter hash will do.
     #[allow(clippy::cast_possible_truncation)]
     pub fn finish(self) -> u32 {
         (self.0 >> 32) as u32

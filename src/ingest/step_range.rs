@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Steps to read, both ends included: `10..40`, `10..`, `..40` or `10`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepRange {
-    /// The first step.
+    /// The first step that is read.
     pub first: i64,
-    /// The last step.
+    /// The last step that is read.
     pub last: i64,
 }
 

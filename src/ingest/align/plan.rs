@@ -141,7 +141,7 @@ fn mask_shift(alignment: ListAlignment, row: &RowShape<'_>) -> usize {
     usize::from(alignment == ListAlignment::Shifted && with_values)
 }
 
-/// What a list holds.
+/// What a list holds, which decides on the lengths that it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Token ids or texts.

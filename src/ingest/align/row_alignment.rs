@@ -16,11 +16,11 @@ pub const ABSENT: usize = usize::MAX;
 
 /// A token-level list column.
 pub struct TokenLists<'a> {
-    /// The canonical column.
+    /// What its values are of a token.
     pub column: Column,
     /// Where it comes from.
     pub source: &'a RawSource,
-    /// Its lists.
+    /// One list a row.
     pub lists: Lists,
 }
 
@@ -33,9 +33,9 @@ fn is_value(column: Column) -> bool {
 pub struct Rows<'a> {
     /// Names for messages.
     pub mapping: &'a Mapping,
-    /// The file.
+    /// The file they come from, with its rule of alignment.
     pub context: &'a FileContext,
-    /// The list columns.
+    /// The token-level list columns.
     pub columns: &'a [TokenLists<'a>],
     /// Flags of the token-level masks, in the order of their columns.
     pub masks: &'a [Vec<u8>],

@@ -49,7 +49,7 @@ pub struct Discovered {
 pub struct Skipped {
     /// The file or folder.
     pub path: String,
-    /// Why.
+    /// Why it was left out, in words.
     pub reason: String,
 }
 

@@ -26,20 +26,20 @@ pub enum Source {
     Json,
     /// Read by another process, in so many scan units.
     Elsewhere {
-        /// Scan units.
+        /// How many units it was cut into where it was planned.
         units: usize,
     },
 }
 
 /// A log file whose head was read.
 pub struct Opened {
-    /// The file.
+    /// Where it is, and what its name says.
     pub log: LogFile,
     /// How its rows are had.
     pub source: Source,
     /// Its columns.
     pub fields: Vec<RawField>,
-    /// Who wrote it.
+    /// The framework that wrote it, by its columns.
     pub dialect: Dialect,
     /// How its lists are aligned.
     pub alignment: AlignmentRule,

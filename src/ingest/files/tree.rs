@@ -17,11 +17,11 @@ pub trait Tree {
     fn identity(&self, path: &Path) -> Result<PathBuf>;
     /// Only regular files are logs: a pipe never ends, a device is not one.
     fn require_regular(&self, path: &Path) -> Result<()>;
-    /// The file.
+    /// The file of this path, for reading.
     fn stored(&self, path: &Path) -> Result<Stored>;
 }
 
-/// This disk.
+/// The folders of this machine.
 pub struct Disk;
 
 impl Tree for Disk {

@@ -97,7 +97,7 @@ impl Columns {
         self.late.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Adds a row.
+    /// Adds a row: a column that it lacks is null there, one that is new was null before.
     pub(super) fn add(&mut self, row: Row, path: &Path) -> Result<()> {
         for (name, value) in row.object {
             let kind = Kind::of(&value);

@@ -71,7 +71,7 @@ impl Lines {
         Ok(Self { path: path.to_owned(), reader, bytes, line: 0, buffer: Vec::new(), limit })
     }
 
-    /// The file.
+    /// Where the file is, for messages.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

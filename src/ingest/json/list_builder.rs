@@ -10,12 +10,12 @@ pub(super) enum ListBuilder {
     Empty,
     /// Only nulls so far.
     Nulls(usize),
-    /// Has a kind.
+    /// Of the kind of its first entry that is no null.
     Typed(Field),
 }
 
 impl ListBuilder {
-    /// Appends an entry.
+    /// Appends an entry; one that does not fit the others makes the list [`Field::Mixed`].
     pub(super) fn push(&mut self, value: Field) {
         let nulls = match self {
             Self::Typed(list) => return append(list, value),
@@ -38,7 +38,7 @@ impl ListBuilder {
         Self::Typed(list)
     }
 
-    /// The list.
+    /// The list; one of nulls alone is of numbers that are missing.
     pub(super) fn finish(self) -> Field {
         match self {
             Self::Empty => Field::List(Vec::new()),

@@ -24,7 +24,7 @@ pub(super) const MAX_COLUMNS: usize = 4096;
 
 /// A response with the line it comes from.
 pub(super) struct Row {
-    /// Its columns.
+    /// Its columns, as its adapter names them.
     pub(super) object: Object,
     /// Line of the file, from 1.
     pub(super) line: u64,
@@ -82,7 +82,7 @@ impl Rows {
         self.dialect
     }
 
-    /// The file.
+    /// Where the file is, for messages.
     pub(super) fn path(&self) -> &Path {
         self.lines.path()
     }
@@ -92,7 +92,7 @@ impl Rows {
         self.lines.bytes_read()
     }
 
-    /// The next response.
+    /// The next response; a line may hold several or none.
     pub(super) fn next_row(&mut self) -> Result<Option<Row>> {
         loop {
             if let Some((line, responses)) = &mut self.current {

@@ -18,13 +18,13 @@ use crate::ingest::values::texts;
 
 /// A raw column on its way to a token-level one.
 pub struct TokenSource<'a> {
-    /// The canonical column.
+    /// What it becomes.
     pub column: Column,
     /// Name in the log.
     pub raw: &'a str,
     /// What is done to its values.
     pub transform: Transform,
-    /// The values.
+    /// The values of all rows, one after another.
     pub values: ArrayRef,
     /// For each token the index of its value, or [`ABSENT`]; all in order where `None`.
     pub pick: Option<Vec<usize>>,

@@ -15,7 +15,7 @@ use crate::ingest::parquet::number_column::NumberColumn;
 use crate::ingest::parquet::run_length::RunColumn;
 use crate::ingest::values::boundaries;
 
-/// Batches of rows.
+/// Batches of rows, put together from readers that each know one kind of column.
 pub struct Batches<F> {
     /// Reads the columns that have no reader of their own.
     pub reader: ParquetRecordBatchReader,

@@ -18,9 +18,9 @@ use crate::ingest::parquet::run_length::chunk_pages::{ChunkPages, Next};
 use crate::ingest::parquet::run_length::page::{Number, Numbers, OpenPage};
 use crate::ingest::parquet::run_length::{EMPTY_ROOM, Room, bad, is_readable};
 
-/// A column of numbers.
+/// A column of numbers that is read page by page, without the Arrow reader.
 pub struct NumberColumn {
-    /// Its field.
+    /// Name and type of what it gives.
     pub field: FieldRef,
     rows: Box<dyn NextRows>,
 }

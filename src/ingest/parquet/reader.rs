@@ -41,7 +41,7 @@ const FIRST_WINDOW: u64 = 1 << 20;
 pub struct ParquetHead {
     metadata: ArrowReaderMetadata,
     limits: Limits,
-    /// The columns.
+    /// Columns of the file by name and shape, in its order.
     pub fields: Vec<RawField>,
     /// Key-value metadata, without Arrow's own.
     pub metadata_keys: BTreeMap<String, String>,
@@ -51,7 +51,7 @@ pub struct ParquetHead {
 pub struct Projection<'a> {
     /// The layout of the file.
     pub layout: Layout,
-    /// The columns.
+    /// Every column that is read.
     pub all: Vec<&'a str>,
     /// Those of them that repeat a value over many rows.
     pub repeating: Vec<&'a str>,
@@ -75,7 +75,7 @@ pub struct RowGroup {
 }
 
 impl ParquetHead {
-    /// Reads the footer.
+    /// Reads the footer, and nothing of the data.
     pub fn open(stored: &Stored, limits: Limits) -> Result<Self> {
         let path = stored.path();
         let (file, length) = stored.open()?;
@@ -106,7 +106,7 @@ impl ParquetHead {
         Ok(Self { metadata, limits, fields, metadata_keys })
     }
 
-    /// The row groups.
+    /// The row groups as the footer counts them, in the order of the file.
     pub fn row_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         let values = |g: &RowGroupMetaData| g.columns().iter().map(|c| c.num_values()).max();
         let size = |n: i64| u64::try_from(n).unwrap_or(0);

@@ -19,9 +19,9 @@ pub type Chunks = VecDeque<(ColumnChunkMetaData, usize)>;
 
 /// Some row groups of a file.
 pub struct CheckedRowGroups {
-    /// The file.
+    /// Where their bytes are had.
     pub file: Arc<dyn Ranges>,
-    /// Its footer.
+    /// The footer of the whole file.
     pub metadata: Arc<ParquetMetaData>,
     /// Which of its row groups.
     pub groups: Range<usize>,

@@ -25,7 +25,7 @@ impl Renumber {
         Self { files: files.into_iter().map(of_file).collect() }
     }
 
-    /// Whether nothing changes.
+    /// Whether every file and unit keeps its number.
     pub fn is_identity(&self) -> bool {
         self.files.iter().all(|Moved { file, unit }| file[0] == file[1] && unit[0] == unit[1])
     }

@@ -147,12 +147,12 @@ fn with_whole<T>(run: &Run, units: &UnitTable, work: impl FnOnce(&Whole<'_>) -> 
 
 /// The open ends need to know the run and a sink: see [`ScanPart::join`].
 impl ScanPart {
-    /// Writes it.
+    /// Writes it as one piece of state; [`Self::read`] gives it back.
     pub fn write(&self, out: &mut PartWriter) -> Result<()> {
         out.state("scan", self)
     }
 
-    /// Reads it.
+    /// Reads what [`Self::write`] wrote.
     pub fn read(input: &mut PartReader) -> Result<Self> {
         input.state("scan")
     }

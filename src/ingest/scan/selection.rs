@@ -28,7 +28,7 @@ const STRUCTURE: &[Column] = &[
 
 /// The part of a mapping that a consumer wants.
 pub struct Selection {
-    /// The mapping.
+    /// What is left of the mapping of the file.
     pub mapping: Mapping,
     /// The columns that were asked for.
     wanted: Vec<Column>,

@@ -22,13 +22,13 @@ use crate::ingest::scan::wanted::Wanted;
 use crate::ingest::scan::watch::{Progress, Watch};
 use crate::ingest::scope::Scope;
 
-/// What a scan gives.
+/// What a scan leaves: its sinks, and what was seen of the log on the way.
 pub struct Scanned<S> {
     /// The sinks of all workers.
     pub sinks: Vec<S>,
     /// Missing and bad values.
     pub quality: Quality,
-    /// Rows of responses.
+    /// The row of each response in the run.
     pub rows: RowIndex,
 }
 

@@ -5,7 +5,7 @@ use crate::ingest::schema::columns::Column;
 /// What a consumer of a scan wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The columns.
+    /// The columns that it looks at; others need not be decoded.
     pub columns: &'a [Column],
     /// Whether prompts are only wanted on the first response of several in a row that are of one
     /// step and group: the others need not be decoded, and may have none.

@@ -18,7 +18,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// No one looks.
+/// Progress that nobody looks at.
 pub struct Silent;
 
 impl Progress for Silent {
@@ -37,7 +37,7 @@ impl<'a> Watch<'a> {
         Self { stopped: AtomicBool::new(false), progress }
     }
 
-    /// Whether to stop.
+    /// Whether the scan ends here, before the end of the log.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }

@@ -32,7 +32,7 @@ pub enum Kind {
 
 macro_rules! columns {
     ($($variant:ident $name:literal $level:ident $kind:ident [$($alias:literal),*] $doc:literal;)*) => {
-        /// A canonical column.
+        /// A column of the token stream, whatever a log calls it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         #[non_exhaustive]
         pub enum Column { $(#[doc = $doc] $variant,)* }
@@ -41,7 +41,7 @@ macro_rules! columns {
             /// All columns, in the order they are written.
             pub const ALL: &'static [Column] = &[$(Column::$variant,)*];
 
-            /// The canonical name.
+            /// The canonical name: of the column in `convert`, in options and in messages.
             pub const fn name(self) -> &'static str {
                 match self { $(Column::$variant => $name,)* }
             }

@@ -17,7 +17,7 @@ pub enum Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transform {
-    /// Nothing.
+    /// The values are what the column wants.
     Keep,
     /// Probability to log-probability.
     Ln,
@@ -62,11 +62,11 @@ pub enum Reason {
 /// A canonical column and where it comes from. Masks and clip flags may have several sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
-    /// The canonical column.
+    /// What they are in the token stream.
     pub column: Column,
     /// Raw columns, all of them combined.
     pub sources: Vec<RawSource>,
-    /// Why.
+    /// Why these were taken, and no others.
     pub reason: Reason,
 }
 

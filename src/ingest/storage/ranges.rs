@@ -8,7 +8,7 @@ use parquet::file::reader::ChunkReader;
 
 use crate::error::Error;
 
-/// Bytes by ranges.
+/// A file whose bytes are had in any order.
 pub trait Ranges: Send + Sync {
     /// `length` bytes from `start` on; fewer are an error.
     fn get(&self, start: u64, length: usize) -> io::Result<Bytes>;

@@ -37,12 +37,12 @@ enum Begun {
 }
 
 impl RemoteFile {
-    /// Of this object.
+    /// Of an object, with nothing begun yet.
     pub fn new(object: Arc<Object>) -> Self {
         Self { object, begun: Mutex::default() }
     }
 
-    /// Its size.
+    /// Bytes of the whole object.
     pub fn size(&self) -> u64 {
         self.object.size()
     }

@@ -32,7 +32,7 @@ pub struct Stretches {
     failure: Mutex<Option<Error>>,
 }
 
-/// One stretch.
+/// One stretch, and how far it was fetched.
 struct Lane {
     /// Blocks that were asked for and may be needed still, one after another.
     blocks: VecDeque<Block>,

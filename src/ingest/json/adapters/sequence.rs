@@ -8,7 +8,7 @@ use super::context::Bad;
 /// Prompt and response with the streams that belong to them; all vectors have one entry a token.
 #[derive(Default)]
 pub(super) struct Sequence {
-    /// Token ids.
+    /// Token ids of prompt and response.
     pub(super) ids: Vec<f64>,
     /// Whether the model sampled the token: the response reaches from the first such token to the
     /// last and keeps what tools wrote in between.

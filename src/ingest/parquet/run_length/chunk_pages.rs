@@ -19,11 +19,11 @@ pub struct ChunkPages {
     open: Option<CheckedPages>,
 }
 
-/// What comes next.
+/// What comes next of a column.
 pub enum Next {
     /// Another chunk: the dictionary of the last one is not its own.
     Chunk,
-    /// A page.
+    /// A page of the chunk at hand.
     Page(Page),
 }
 

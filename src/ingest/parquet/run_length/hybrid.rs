@@ -10,7 +10,7 @@ const WIDEST: u32 = 32;
 /// Bits of a word of eight bytes wherever in the first byte the next one is.
 const SURE_BITS: usize = 57;
 
-/// Some equal values.
+/// A value, and how often it comes in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repeated<T> {
     /// The value.
@@ -21,9 +21,9 @@ pub struct Repeated<T> {
 
 /// The next values: some equal ones, or a few that differ.
 pub enum Stretch<'a> {
-    /// Equal ones.
+    /// One value again and again.
     Repeated(Repeated<u32>),
-    /// Others.
+    /// Values that may all differ.
     Packed(&'a [u32]),
 }
 

@@ -14,7 +14,7 @@ pub(super) const STREAMS: [(&str, &str); 5] = [
 
 /// A link beside the parent's, such as the compaction a message came out of.
 pub(super) struct Link {
-    /// The other message.
+    /// The message at its other end, by its place in the trace.
     pub(super) node: usize,
     /// What the link means.
     pub(super) kind: String,
@@ -24,7 +24,7 @@ pub(super) struct Link {
 pub(super) struct Node {
     /// The message before it.
     pub(super) parent: Option<usize>,
-    /// Its tokens.
+    /// Ids of the tokens that it adds to those of its parent.
     pub(super) ids: Vec<f64>,
     /// Which of them the model sampled.
     pub(super) mask: Vec<bool>,
