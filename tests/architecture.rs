@@ -4,111 +4,64 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Rooms in their order, each with what it may import.
-const ROOMS: &[(&str, &[&str])] = &[
-    ("error", &[]),
-    ("format", &[]),
-    ("named", &[]),
-    ("simd", &[]),
-    ("output", &["error"]),
-    ("store", &["error", "format", "output"]),
-    ("parts", &["error", "output", "store"]),
-    ("stats", &["simd"]),
-    ("framework", &["stats"]),
-    ("ingest", &["error", "format", "output", "simd", "store", "parts"]),
-    ("tables", &["error", "format", "output"]),
-    (
-        "analyze",
-        &["error", "format", "output", "simd", "store", "parts", "stats", "framework", "ingest", "tables"],
-    ),
-    ("compare", &["error", "format", "output", "store", "stats", "framework", "ingest", "tables", "analyze"]),
-    ("check", &["error", "format", "stats", "framework", "ingest"]),
-    ("convert", &["error", "output", "ingest"]),
-    ("show", &["error", "format", "ingest", "analyze"]),
-    (
-        "replay",
-        &[
-            "error",
-            "format",
-            "output",
-            "simd",
-            "stats",
-            "framework",
-            "ingest",
-            "tables",
-            "analyze",
-            "convert",
-        ],
-    ),
-    (
-        "report",
-        &["error", "format", "output", "stats", "framework", "tables", "analyze", "compare", "replay"],
-    ),
-    ("schemas", &["analyze", "compare", "replay"]),
-    ("fuzzing", &["error", "ingest", "analyze", "compare", "replay"]),
-    (
-        "cli",
-        &[
-            "error",
-            "format",
-            "output",
-            "store",
-            "stats",
-            "framework",
-            "ingest",
-            "tables",
-            "analyze",
-            "compare",
-            "check",
-            "convert",
-            "show",
-            "replay",
-            "report",
-            "schemas",
-        ],
-    ),
-];
+/// A room: its name, and what it may import beside the small rooms.
+struct Room {
+    name: String,
+    may_import: BTreeSet<String>,
+}
+
+/// The names between backticks.
+fn quoted(cell: &str) -> Vec<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The rooms in their order, as the table of ARCHITECTURE.md has them: the small ones, which stand in its first row, and
+/// all others.
+fn rooms() -> (Vec<String>, Vec<Room>) {
+    let page = include_str!("../ARCHITECTURE.md");
+    let table = page.split("| room | what it does | may import |").nth(1).unwrap();
+    let rows = table.trim_start().lines().skip(1).map_while(|line| line.strip_prefix("| "));
+    let mut rows = rows.map(|row| row.split(" | ").map(quoted).collect::<Vec<_>>());
+    let small = rows.next().unwrap().swap_remove(0);
+    let rooms = rows.map(|mut cells| {
+        let (may_import, names) = (cells.swap_remove(2), cells.swap_remove(0));
+        let [name] = &names[..] else { panic!("one room a row: {names:?}") };
+        Room { name: name.clone(), may_import: may_import.into_iter().collect() }
+    });
+    (small, rooms.collect())
+}
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
-/// The rooms that a file names, outside of comments.
-fn imported(text: &str) -> BTreeSet<&str> {
-    let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
-    let paths = code.flat_map(|line| line.split("crate::").skip(1));
-    paths.filter_map(|path| path.split(|c: char| !c.is_alphanumeric() && c != '_').next()).collect()
-}
-
 #[test]
 fn nothing_imports_what_comes_after_it() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut seen = BTreeSet::new();
-    for path in sources(&src) {
-        let inside = path.strip_prefix(&src).unwrap();
-        let room = inside.iter().next().unwrap().to_str().unwrap();
-        let room = room.strip_suffix(".rs").unwrap_or(room);
-        // The crate's own list of its rooms, and the program.
-        if ["lib", "main"].contains(&room) {
-            continue;
-        }
-        let (_, allowed) = ROOMS.iter().find(|(name, _)| *name == room).unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        for other in imported(&text) {
-            let known = ROOMS.iter().any(|(name, _)| *name == other);
-            assert!(!known || other == room || allowed.contains(&other), "{}: {other}", inside.display());
-            if known {
-                seen.insert((room.to_owned(), other.to_owned()));
-            }
-        }
+    let (small, rooms) = rooms();
+    assert!(small.len() > 3 && rooms.len() > 10, "{} and {} rooms", small.len(), rooms.len());
+    let mut order = small.clone();
+    let mut imported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, others) in imports(&library()) {
+        let of_room = imported.entry(module[0].clone()).or_default();
+        of_room.extend(
+            others.iter().filter_map(|other| other.first()).filter(|other| **other != module[0]).cloned(),
+        );
     }
-    for (place, (room, allowed)) in ROOMS.iter().enumerate() {
-        for other in *allowed {
-            assert!(ROOMS[..place].iter().any(|(name, _)| name == other), "{room}: {other} comes after it");
-            assert!(seen.contains(&((*room).into(), (*other).into())), "{room} does not need {other}");
-        }
+    for name in &small {
+        let others = imported.remove(name).unwrap_or_default();
+        assert!(others.iter().all(|other| small.contains(other)), "{name}: {others:?}");
     }
+    for Room { name, may_import } in rooms {
+        let mut others = imported.remove(&name).unwrap_or_else(|| panic!("there is no room {name}"));
+        others.retain(|other| !small.contains(other));
+        assert_eq!(others, may_import, "{name}: what it imports, and what the table says");
+        for other in &may_import {
+            assert!(order.contains(other), "{name}: {other} comes after it");
+        }
+        order.push(name);
+    }
+    assert!(imported.is_empty(), "not in the table: {:?}", imported.keys());
 }
 
 /// A module, by the names that lead to it.
