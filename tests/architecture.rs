@@ -1,5 +1,5 @@
 //! What may import what: the rooms of ARCHITECTURE.md, each after those that it knows.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! The framework over slices: all quantities of a block of tokens in a few passes that vectorise.
 //!
 //! Inputs are copied into arrays of a fixed size and padded with NaN to a multiple of the vector
-//! length, so the loops have no bounds checks, and everything stays in the first-level cache.
+//! length, so the loops have no bounds checks, and everything stays in the first-level cache. A subset of what an
+//! analysis computes takes 4.7 to 5.8 times as long by expressions of Polars (`benches/against_others.py`).
 
 mod kernel;
 
