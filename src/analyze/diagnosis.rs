@@ -1,51 +1,34 @@
 //! What is wrong with the run or its log: signals over the steps, what was damaged, the causes, and
 //! the verdict in plain words; beside them warnings about the log.
 
-mod annealed;
-mod answers;
-mod came_in;
 mod causes;
-mod copies;
-mod costs;
 mod damage;
-mod drawn_gap;
-mod endings;
-mod far_rewards;
+mod doubt;
+mod evidence;
+mod finding;
 mod idle;
-mod log;
-mod losses;
-mod mask;
-mod paid;
 mod patient;
-mod price;
-mod response_series;
-mod right;
-mod same_prompts;
-mod series;
-mod several_rows;
-mod signal;
+mod responses;
 mod signals;
-mod spikes;
-mod state;
-mod stood_still;
-mod task_mix;
-mod told_reward;
-mod trifles;
-mod untrained;
+mod steps;
 mod verdict;
-mod within_groups;
+mod warnings;
 mod words;
 
-use self::came_in::{judge_from_there, parts_that_came_in};
-use self::copies::Copies;
-use self::damage::changes;
-use self::drawn_gap::DrawnGap;
+use self::damage::came_in::{judge_from_there, parts_that_came_in};
+use self::damage::changes::changes;
+use self::damage::paid::is_paid;
 use self::idle::IdleSteps;
-use self::paid::is_paid;
 use self::patient::Patient;
-use self::right::Right;
-use self::stood_still::StoodStill;
-use self::verdict::BesideResult;
+use self::responses::copies::Copies;
+use self::responses::drawn_gap::DrawnGap;
+use self::responses::right::Right;
+use self::signals::of_run::signals;
+use self::signals::series::Series;
+use self::verdict::sentence::BesideResult;
+use self::verdict::stood_still::StoodStill;
+use self::verdict::{sentence, state};
+use self::warnings::{answers, endings, far_rewards, log, losses, mask, several_rows, spikes, untrained};
 use super::collect::Collected;
 use super::collect::groups::GroupTable;
 use super::collect::tally::{BatchKey, BatchTally};
@@ -69,7 +52,7 @@ pub struct Known<'a> {
 pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>, analysis: &mut RunCore) {
     let signs = &collected.signs;
     let idle = IdleSteps::of(&analysis.steps, &signs.facts);
-    let mut series = signals::signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
+    let mut series = signals(collected, (&analysis.steps, &idle), &analysis.answers, plan);
     let came_in = parts_that_came_in(&signs.facts, plan);
     judge_from_there(&mut series, &came_in);
     let told_right = Right::of_run(known.rule, plan, &signs.facts.responses);
@@ -108,7 +91,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         not_checked: examined.not_checked,
         exploded: state::exploded(&patient),
         statement: state::statement(analysis.steps.len(), signs),
-        signals: series.iter().map(signal::Series::shown).collect(),
+        signals: series.iter().map(Series::shown).collect(),
     };
     let rewarded_to = state::rewarded_to(&series);
     let told = BesideResult {
@@ -120,10 +103,10 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
         stood_still: (state == RunState::Healthy).then(|| StoodStill::of(&patient)).flatten(),
         hidden: copies.hiding(),
     };
-    diagnosis.sentence = verdict::sentence(analysis, &diagnosis, &told);
+    diagnosis.sentence = sentence::sentence(analysis, &diagnosis, &told);
     let mut found: Vec<Warning> = losses::warnings(&diagnosis.damage);
-    let failed_at: Vec<i64> = causes::doubt::grader_failed(&diagnosis.causes).collect();
-    let failed = |step: i64| causes::doubt::is_near(&analysis.steps, &failed_at, step);
+    let failed_at: Vec<i64> = doubt::grader_failed(&diagnosis.causes).collect();
+    let failed = |step: i64| doubt::is_near(&analysis.steps, &failed_at, step);
     found.extend(answers::warnings(&analysis.answers, (&changes, &series), &diagnosis.causes, &failed));
     found.extend(losses::nothing_trained(analysis));
     found.extend(untrained::responses(&signs.facts));
@@ -146,7 +129,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     found.extend(log::warnings(run, analysis, &drawn_gap, &diagnosis.causes));
     found.sort_by_key(|warning| warning.code);
     analysis.warnings = found;
-    analysis.verdict = verdict::verdict(analysis, &diagnosis);
+    analysis.verdict = sentence::verdict(analysis, &diagnosis);
     analysis.diagnosis = diagnosis;
 }
 

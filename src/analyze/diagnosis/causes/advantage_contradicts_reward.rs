@@ -17,12 +17,19 @@
 //! Rewards of the wrong sign are in `punished_answers`, advantages of other groups in `other_groups`, and what a KL term in
 //! the reward turns in `penalised_reward`.
 
-use super::super::patient::{Finding, Patient, at, found, number, percent, shell_word, short};
-use super::crossed_signs::{self, Crossed, have_one_advantage};
-use super::lasting::{Counts, Side};
-use super::penalised_reward::Penalty;
-use super::{other_groups, punished_answers};
+mod crossed_signs;
+mod other_groups;
+mod penalised_reward;
+mod punished_answers;
+
+use self::crossed_signs::{Crossed, have_one_advantage};
+use self::penalised_reward::Penalty;
+use super::shared::lasting::{Counts, Side};
 use crate::analyze::collect::signs::response_facts::ResponseFact;
+use crate::analyze::diagnosis::evidence::{at, number};
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::{percent, shell_word, short};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 

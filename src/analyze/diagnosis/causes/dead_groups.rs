@@ -4,10 +4,13 @@
 //! Threshold: one half. It is a finding about cost, not a sickness: a run that has learned its
 //! prompts ends like this, so it never changes the state of the run.
 
-use super::super::copies::is_unique;
-use super::super::patient::{Finding, Patient, found, number, percent};
-use super::siblings::rewards_differ;
+use super::shared::siblings::rewards_differ;
 use crate::analyze::collect::signs::response_facts::ResponseFact;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::responses::copies::is_unique;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence, StepRow};
 
 const MOST: f64 = 0.5;

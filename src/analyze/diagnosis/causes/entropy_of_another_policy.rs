@@ -14,11 +14,16 @@
 //! Too small or too large: tokens surprise a tenth more or less than H says (five standard errors) although sampler
 //! and trainer agree, in states of many choices as in those of few (`agreement`).
 
-use super::super::patient::{Finding, Patient, found, number, percent};
-use super::agreement::{self, Surprise};
-use super::gap::Gap;
-use super::misaligned_log::{self, correlation, moments};
+use super::misaligned_log;
+use super::shared::agreement;
+use super::shared::agreement::Surprise;
+use super::shared::gap::Gap;
+use super::shared::shifts::{correlation, moments};
 use crate::analyze::collect::signs::probe::{Moments, Probe};
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::stats::ratio_of_sums::{ratio_of_sums, sum_of_pairs};
 

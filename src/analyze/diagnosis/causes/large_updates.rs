@@ -16,11 +16,13 @@
 //! Advantages that became ten times as large for good make it possible, whatever ratios say: updates grow with them
 //! unless gradients are clipped, and the optimizer's measure of their size lags behind.
 
-use super::super::patient::{Finding, Patient, at, found, measured, number};
-use super::super::series::at_the_end;
-use super::super::signals::ADVANTAGE_SIZE;
-use super::lasting::Counts;
+use super::shared::lasting::Counts;
 use crate::analyze::collect::questions::difference::far_k3;
+use crate::analyze::diagnosis::evidence::{at, at_the_end, number};
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::signals::of_run::ADVANTAGE_SIZE;
+use crate::analyze::diagnosis::words::measured;
 use crate::analyze::result::offpolicy::Difference;
 use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
 use crate::ingest::Column;

@@ -7,36 +7,18 @@
 //! surprisals below 0.25 at the same token while both vary: old weights and other temperatures leave far more of it, values
 //! of other tokens or rows next to none.
 
-use super::super::patient::{Finding, Patient, found, number};
-use crate::analyze::collect::signs::probe::{Moments, Probe};
+use super::shared::shifts::{Shifts, correlation, moments};
+use crate::analyze::collect::signs::probe::Probe;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const BETTER: f64 = 0.1;
-const FEWEST: f64 = 2_000.0;
 /// Surprisals of one token under two policies that correlate less than this are not of one token, …
 const UNRELATED: f64 = 0.25;
 /// … where the sampler's vary by this part of the trainer's: one that takes the most likely token is always certain.
 const VARIES: f64 = 0.1;
-
-/// Moments of a probe at the three shifts.
-type Shifts = fn(&Probe) -> &[Moments; 3];
-
-/// Pearson's correlation.
-pub fn correlation([n, x, y, xx, yy, xy]: Moments) -> Option<f64> {
-    let (vx, vy) = (xx - x * x / n, yy - y * y / n);
-    (n >= FEWEST && vx > 0.0 && vy > 0.0).then(|| (xy - x * y / n) / (vx * vy).sqrt())
-}
-
-/// The moments of all probes at −1, 0 and +1.
-pub fn moments(probes: &[Probe], of: Shifts) -> [Moments; 3] {
-    let mut sums = [[0.0; 6]; 3];
-    for probe in probes {
-        for (sum, more) in sums.iter_mut().zip(of(probe)) {
-            sum.iter_mut().zip(more).for_each(|(a, b)| *a += b);
-        }
-    }
-    sums
-}
 
 /// The correlations at −1, 0 and +1.
 fn at_shifts(probes: &[Probe], of: Shifts) -> Option<[f64; 3]> {

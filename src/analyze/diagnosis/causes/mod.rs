@@ -1,63 +1,34 @@
-//! The causes, one file each: its statistic, its threshold and the reason for it.
+//! The causes. The file of a cause has the name of its code: its statistic, its threshold and the reason for it. Where
+//! one is found in several ways, they lie in the folder beside it; what several causes look with, in `shared/`.
 
 mod advantage_contradicts_reward;
-mod advantage_without_reward;
-mod agreement;
-mod amplified_noise;
-mod around_step;
-mod change_points;
-mod composition;
-mod crossed_signs;
 mod dead_groups;
-pub mod doubt;
 mod entropy_of_another_policy;
-mod erring_grader;
-mod excess;
-mod failed_grader;
-mod failing_grader;
-mod fails_with;
-mod gap;
-mod graded;
-mod growth;
-mod kinds;
 mod large_updates;
-mod lasting;
-mod longer_prompts;
-mod lowered_budget;
 mod misaligned_log;
-mod needs;
+mod no_negative_signal;
+mod no_positive_signal;
 mod observation_trained;
-mod off_by_one;
-mod one_sided;
-mod other_groups;
-mod outage;
-mod paid_among_equals;
-mod paid_for_something_else;
-mod paid_length;
-mod penalised_reward;
 mod phantom_advantage;
-mod phase;
 mod precision_gap;
-mod punished_answers;
-mod reward_beside_parts;
 mod reward_hacking;
-mod right_no_better;
 mod sampler_temperature;
 mod sampler_truncation;
-mod shared_opening;
-mod siblings;
+mod shared;
 mod spurious_tokens;
 mod stale_sampler;
 mod truncation;
 mod unbounded_ratio;
 mod uninformative_reward;
-mod unlogged_term;
 
 use rayon::prelude::*;
 
-use self::gap::Gap;
-use self::needs::{ADVANTAGE, ENTROPY};
-use super::patient::{Finding, Patient, number};
+use self::shared::gap::Gap;
+use self::shared::needs::{ADVANTAGE, ENTROPY};
+use super::doubt;
+use super::evidence::number;
+use super::finding::Finding;
+use super::patient::Patient;
 use crate::analyze::result::{Cause, CauseCode, Confidence, NotChecked};
 use crate::ingest::Column;
 
@@ -70,8 +41,8 @@ fn examine(code: CauseCode, patient: &Patient<'_>, gap: Option<&Gap>) -> Finding
         CauseCode::AdvantageContradictsReward => advantage_contradicts_reward::examine(patient),
         CauseCode::RewardHacking => reward_hacking::examine(patient),
         CauseCode::UninformativeReward => uninformative_reward::examine(patient),
-        CauseCode::NoNegativeSignal => one_sided::no_negative(patient),
-        CauseCode::NoPositiveSignal => one_sided::no_positive(patient),
+        CauseCode::NoNegativeSignal => no_negative_signal::examine(patient),
+        CauseCode::NoPositiveSignal => no_positive_signal::examine(patient),
         CauseCode::SamplerTemperature => sampler_temperature::examine(patient, gap),
         CauseCode::SamplerTruncation => sampler_truncation::examine(patient, gap),
         CauseCode::StaleSampler => stale_sampler::examine(patient, gap),

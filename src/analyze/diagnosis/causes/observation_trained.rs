@@ -15,12 +15,18 @@
 //! A mask that became wrong at a step is dated by the share of responses that have such tokens (`lasting`).
 //! Single tokens at the edges of turns: `off_by_one`. Prompts at the start of responses: `shared_opening`.
 
-use super::super::patient::{Finding, Patient, found, number, percent};
-use super::excess::Excess;
-use super::lasting::{Counts, Side};
-use super::off_by_one::{self, OffByOne};
-use super::shared_opening;
+mod excess;
+mod off_by_one;
+mod shared_opening;
+
+use self::excess::Excess;
+use self::off_by_one::OffByOne;
+use super::shared::lasting::{Counts, Side};
 use crate::analyze::collect::signs::probe::Probe;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::ratio_of_sums::ratio_of_sums;

@@ -11,12 +11,20 @@
 //! quarter on, which hard prompts give at the start of healthy runs. Where the reward is chance, that is the cause. Else advantages of
 //! next to no difference (`amplified_noise`). Before all, advantages where rewards are equal (`advantage_without_reward`).
 
-use super::super::damage::NOTICED;
-use super::super::patient::{Finding, Patient, Right, found, number, percent, share_bounds};
-use super::super::within_groups::{MAX_PARTS, Slopes, part};
-use super::siblings::{is_mixed, rewards_differ};
-use super::{advantage_without_reward, amplified_noise, uninformative_reward};
+mod advantage_without_reward;
+mod amplified_noise;
+
+use super::shared::bounds::share_bounds;
+use super::shared::siblings::{is_mixed, rewards_differ};
+use super::uninformative_reward;
 use crate::analyze::collect::signs::response_facts::ResponseFact;
+use crate::analyze::diagnosis::damage::changes::NOTICED;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::responses::right::Right;
+use crate::analyze::diagnosis::responses::within_groups::{MAX_PARTS, Slopes, part};
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::sustained::{Direction, FEWEST_STEPS};

@@ -9,13 +9,17 @@
 //! Threshold: 0.001 is possible (a bfloat16 sampler leaves a tenth of it), 0.01 likely: there
 //! importance weights are asked for. A gap that grows from nothing is that of old weights (`growth`).
 
-use super::super::patient::{Finding, Patient, counted, found, measured, number, percent};
-use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
-use super::kinds::TwoKinds;
-use super::lasting::Side;
 use super::misaligned_log::is_of_other_tokens;
-use super::needs::SAMPLER;
+use super::shared::gap::kinds::TwoKinds;
+use super::shared::gap::{COPIED, Gap, LARGE, NOTICEABLE};
+use super::shared::lasting::Side;
+use super::shared::needs::SAMPLER;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::{measured, percent};
 use crate::analyze::result::{CauseCode, Confidence, Evidence};
+use crate::format::counted;
 use crate::ingest::Column;
 
 const HINT_FRESH: &str =

@@ -17,16 +17,24 @@
 //! responses became less than half as long, or more than twice, while the reward rose, where being short (long) explains
 //! more than a quarter of the advantage (lower end); and a part that fell while what is right rose with the reward: it was given up.
 
-use super::super::damage::NOTICED;
-use super::super::patient::{Finding, Patient, found, number, percent};
-use super::super::same_prompts::quantity;
-use super::super::series::at_the_end;
-use super::super::within_groups::explained;
-use super::paid_among_equals::paid_among_equals;
-use super::paid_for_something_else::paid_for_something_else;
-use super::paid_length::{self, HINT, LENGTH_EXPLAINS};
-use super::{large_updates, lowered_budget, unlogged_term};
+mod paid_among_equals;
+mod paid_for_something_else;
+mod paid_length;
+mod unlogged_term;
+
+use self::paid_among_equals::paid_among_equals;
+use self::paid_for_something_else::paid_for_something_else;
+use self::paid_length::{HINT, LENGTH_EXPLAINS};
+use super::large_updates;
+use super::shared::lowered_budget;
 use crate::analyze::collect::signs::response_facts::ResponseFact;
+use crate::analyze::diagnosis::damage::changes::NOTICED;
+use crate::analyze::diagnosis::damage::same_prompts::quantity;
+use crate::analyze::diagnosis::evidence::{at_the_end, number};
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::responses::within_groups::explained;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
 use crate::ingest::Column;
 use crate::stats::sustained::{Change, Direction};

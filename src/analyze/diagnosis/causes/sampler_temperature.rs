@@ -14,12 +14,16 @@
 //! Likely where they do and tokens surprise less, most where choices are few (`agreement`): then it is not the
 //! entropy that is off.
 
-use super::super::patient::{Finding, Patient, found, measured, number, percent};
-use super::agreement::{self, Surprise};
-use super::gap::{COPIED, Gap, NOTICEABLE};
-use super::needs::SAMPLER;
+use super::shared::agreement;
+use super::shared::agreement::Surprise;
+use super::shared::gap::{COPIED, Gap, NOTICEABLE};
+use super::shared::needs::SAMPLER;
 use super::{entropy_of_another_policy, observation_trained};
 use crate::analyze::collect::signs::response_facts::ResponseFact;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::{measured, percent};
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 use crate::stats::ratio_of_sums::ratio_of_sums;

@@ -8,10 +8,14 @@
 //! sampler has half of Σy² and more below 0; a flatter one is told by the temperature that explains it, and only
 //! possible where no entropies are logged.
 
-use super::super::patient::{Finding, Patient, counted, found, number, percent};
-use super::gap::{COPIED, Gap};
-use super::needs::SAMPLER;
+use super::shared::gap::{COPIED, Gap};
+use super::shared::needs::SAMPLER;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::format::counted;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {

@@ -6,7 +6,10 @@
 //! unsure everywhere draws improbable tokens all the time, and its mask takes what is no exception; a hundredth is
 //! possible, where they have twice that energy: else they are tokens like the others.
 
-use super::super::patient::{Finding, Patient, found, number, percent};
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
 
 const LIKELY: f64 = 0.1;

@@ -10,11 +10,15 @@
 
 use std::collections::BTreeMap;
 
-use super::super::patient::{Finding, Patient, at, counted, found, measured, number};
-use super::gap::{COPIED, Gap, LARGE, NOTICEABLE};
-use super::lasting::{Counts, Side};
-use super::phase::FEWEST;
+use super::shared::gap::phase::FEWEST;
+use super::shared::gap::{COPIED, Gap, LARGE, NOTICEABLE};
+use super::shared::lasting::{Counts, Side};
+use crate::analyze::diagnosis::evidence::{at, number};
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::measured;
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::format::counted;
 use crate::format::grouped;
 use crate::ingest::Column;
 

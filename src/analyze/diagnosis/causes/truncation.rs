@@ -10,10 +10,15 @@
 //! 99.9 %), or where there are too few steps to unlearn them in: most policies begin so. Cuts that grow later are
 //! damage.
 
-use super::super::patient::{Finding, Patient, counted, found, number, percent, share_bounds};
-use super::needs::ENTROPY;
-use super::{longer_prompts, lowered_budget};
+use super::shared::bounds::share_bounds;
+use super::shared::needs::ENTROPY;
+use super::shared::{longer_prompts, lowered_budget};
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
+use crate::format::counted;
 use crate::stats::sustained::FEWEST_STEPS;
 
 const MANY: f64 = 1.0 / 3.0;

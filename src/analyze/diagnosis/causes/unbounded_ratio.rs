@@ -7,10 +7,14 @@
 //! optimizer moves rare tokens far in healthy runs, too, one of them by a thousand times: one such step is only possible,
 //! and so is one such token in the first step of a training that went on from it, as far as can be seen unharmed.
 
-use super::super::patient::{Finding, Patient, at, counted, found, measured, number, percent};
 use crate::analyze::collect::signs::FAR_RATIO;
+use crate::analyze::diagnosis::evidence::{at, number};
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::words::{measured, percent};
 use crate::analyze::result::{CauseCode, ClipCorner, Confidence, DriverToken};
 use crate::format::amount;
+use crate::format::counted;
 use crate::ingest::Column;
 
 const MAJORITY: f64 = 0.5;

@@ -18,15 +18,30 @@
 //! A reward that broke in the middle of a run, or was mended there, is looked for on the side of the step at
 //! which the share of groups whose reward does not follow what is right changed (`right_no_better`).
 
-use super::super::patient::{Finding, Patient, Right, found, number, percent};
-use super::super::told_reward::OF_RESPONSES;
-use super::super::within_groups::{Explained, Feature, MAX_PARTS, OwnedFeature, explained, part};
-use super::composition::components;
-use super::lasting::Side;
-use super::right_no_better::right_no_better;
-use super::siblings::{Endings, Pairs, is_mixed};
-use super::{erring_grader, failed_grader, failing_grader, outage, reward_beside_parts};
+mod around_step;
+mod composition;
+mod erring_grader;
+mod failed_grader;
+mod failing_grader;
+mod fails_with;
+mod graded;
+mod outage;
+mod reward_beside_parts;
+
+use self::composition::components;
+use super::shared::lasting::Side;
+use super::shared::right_no_better::right_no_better;
+use super::shared::siblings::{Endings, Pairs, is_mixed};
 use crate::analyze::collect::signs::response_facts::ResponseFact;
+use crate::analyze::diagnosis::evidence::number;
+use crate::analyze::diagnosis::finding::{Finding, found};
+use crate::analyze::diagnosis::patient::Patient;
+use crate::analyze::diagnosis::responses::right::Right;
+use crate::analyze::diagnosis::responses::told_reward::OF_RESPONSES;
+use crate::analyze::diagnosis::responses::within_groups::{
+    Explained, Feature, MAX_PARTS, OwnedFeature, explained, part,
+};
+use crate::analyze::diagnosis::words::percent;
 use crate::analyze::result::{CauseCode, Confidence};
 use crate::ingest::Column;
 
