@@ -33,7 +33,7 @@ use super::collect::Collected;
 use super::collect::groups::GroupTable;
 use super::collect::tally::{BatchKey, BatchTally};
 use super::plan::Plan;
-use super::result::{Diagnosis, RunCore, RunState, Warning};
+use super::result::{Diagnosis, RunCore, RunState, SignalName, Warning};
 use super::right::RightRule;
 use super::token_text::TokenTexts;
 use crate::ingest::{Column, Run};
@@ -57,10 +57,10 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     judge_from_there(&mut series, &came_in);
     let told_right = Right::of_run(known.rule, plan, &signs.facts.responses);
     let right = told_right.map(|right| right.signal());
-    let is_paid = |signal: &str, from: i64| is_paid(&signs.facts, &plan.reward_parts, signal, from);
-    let mut changes = changes(&series, f64::from(plan.vocab_size).ln(), right.as_deref(), &is_paid);
+    let is_paid = |signal: &SignalName, from: i64| is_paid(&signs.facts, &plan.reward_parts, signal, from);
+    let mut changes = changes(&series, f64::from(plan.vocab_size).ln(), right.as_ref(), &is_paid);
     changes.hold_without(&came_in, &signs.facts);
-    changes.hold_trifles(&series, right.as_deref(), &signs.facts, &plan.reward_parts);
+    changes.hold_trifles(&series, right.as_ref(), &signs.facts, &plan.reward_parts);
     changes.hold_same_prompts(&series, &signs.facts, &plan.reward_parts);
     let patient = Patient {
         run,
@@ -97,7 +97,7 @@ pub fn diagnose(run: &Run, plan: &Plan, collected: &Collected, known: &Known<'_>
     let told = BesideResult {
         plan,
         changes: &changes,
-        right: right.as_deref(),
+        right: right.as_ref(),
         untrained,
         rewarded_to,
         stood_still: (state == RunState::Healthy).then(|| StoodStill::of(&patient)).flatten(),

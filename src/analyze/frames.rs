@@ -2,7 +2,7 @@
 
 use super::result::{
     ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell, RuleRow,
-    RunAnalysis, SweepCell, VocabularyRow,
+    RunAnalysis, SignalName, SweepCell, VocabularyRow,
 };
 use crate::framework::taxonomy::TokenClass;
 use crate::tables::{Columns, DataFrame};
@@ -274,7 +274,7 @@ fn with_signals<'a, R>(
     step: impl Fn(&R) -> i64,
 ) -> Columns<'a, R> {
     for signal in diagnosis.signals.iter().filter(|signal| is_of_responses(&signal.name)) {
-        table = table.float(&signal.name, |r| {
+        table = table.float(signal.name.as_str(), |r| {
             let at = signal.points.binary_search_by_key(&step(r), |point| point.0).ok()?;
             Some(signal.points[at].1)
         });
@@ -283,6 +283,13 @@ fn with_signals<'a, R>(
 }
 
 /// Whether a signal is of responses or groups, and no other column of the steps holds it.
-fn is_of_responses(signal: &str) -> bool {
-    signal.starts_with("reward/") || ["pass_rate", "truncated", "dead_groups", "repetition"].contains(&signal)
+fn is_of_responses(signal: &SignalName) -> bool {
+    matches!(
+        signal,
+        SignalName::Part(_)
+            | SignalName::PassRate
+            | SignalName::Truncated
+            | SignalName::DeadGroups
+            | SignalName::Repetition
+    )
 }

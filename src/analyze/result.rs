@@ -20,6 +20,7 @@ pub mod provenance;
 pub mod questions;
 pub mod rules;
 pub mod siblings;
+pub mod signal_name;
 pub mod slices;
 pub mod steps;
 pub mod taxonomy;
@@ -51,6 +52,7 @@ pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, Vocabul
 pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};
 pub use rules::{RuleOverlap, RuleRow, Strategy, StrategyRow, Sweep, SweepCell};
 pub use siblings::{Cancellation, Forks};
+pub use signal_name::{PartSignal, SignalName};
 pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
 pub use taxonomy::ClassRow;

@@ -11,7 +11,8 @@ pub fn note(row: &mut MetricRow, arms: [&[NamedRun]; 2]) {
     }
     let is_reward = row.name == "reward" || row.name.starts_with("reward/");
     let signals = arms.into_iter().flatten().flat_map(|run| &run.analysis.diagnosis.signals);
-    let ranges = signals.filter(|signal| is_reward && signal.name == row.name).filter_map(|s| s.range);
+    let ranges =
+        signals.filter(|signal| is_reward && signal.name.as_str() == row.name).filter_map(|s| s.range);
     row.range = ranges.reduce(|[low, high], one| [low.min(one[0]), high.max(one[1])]);
 }
 

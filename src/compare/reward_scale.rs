@@ -3,6 +3,7 @@
 
 use super::named_run::NamedRun;
 use super::result::{Family, MetricRow};
+use crate::analyze::result::SignalName;
 use crate::format::number;
 
 /// No part of a reward is worth so little that a run which earns nothing else has a range so many times smaller.
@@ -19,7 +20,7 @@ pub enum Scale {
 
 impl Scale {
     fn of(run: &NamedRun) -> Option<Self> {
-        let signal = run.analysis.diagnosis.signals.iter().find(|signal| signal.name == "reward");
+        let signal = run.analysis.diagnosis.signals.iter().find(|signal| signal.name == SignalName::Reward);
         let two = run.analysis.two_rewards.map(|two| Self::Two(two.map(f64::from)));
         two.or_else(|| signal?.range.map(Self::Many))
     }

@@ -25,7 +25,7 @@ pub fn findings(out: &mut String, diagnosis: &Diagnosis, steps: &[i64]) {
     out.push_str("## Diagnosis\n\n");
     for damage in &diagnosis.damage {
         let (before, after) = (number(damage.before), number(damage.after));
-        let name = markdown_code(&prose(&damage.signal));
+        let name = markdown_code(&prose(damage.signal.as_str()));
         let _ = writeln!(out, "- damage: {name} {before} → {after}, from step {}", damage.from_step);
     }
     for cause in &diagnosis.causes {

@@ -53,9 +53,9 @@ fn diagnosis(spec: &Spec) -> Diagnosis {
     }
     let points = (0..spec.steps).map(|step| (step as i64, 1.0 / (1.0 + step as f64), Some(0.01))).collect();
     Diagnosis {
-        damage: vec![Damage { signal: "reward".into(), from_step: 1, before: 1.0, after: 0.1 }],
-        onsets: vec![Onset { signal: "reward".into(), step: 1, direction: Direction::Down }],
-        signals: vec![Signal { name: "reward".into(), points, range: None }],
+        damage: vec![Damage { signal: SignalName::Reward, from_step: 1, before: 1.0, after: 0.1 }],
+        onsets: vec![Onset { signal: SignalName::Reward, step: 1, direction: Direction::Down }],
+        signals: vec![Signal { name: SignalName::Reward, points, range: None }],
         ..Diagnosis::default()
     }
 }

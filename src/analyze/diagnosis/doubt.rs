@@ -1,7 +1,6 @@
 //! Causes that another one makes doubtful.
 
 use super::patient::Patient;
-use super::signals::of_run::PART;
 use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, StepRow};
 
 /// Parts of the reward that fell as a grader failed, likely or possibly, were not given up: what is no more than possible
@@ -9,7 +8,7 @@ use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, StepRow};
 pub fn drop_what_a_grader_took(causes: &mut Vec<Cause>, patient: &Patient<'_>) {
     let failed: Vec<i64> = told_nothing(causes).filter_map(|cause| cause.from_step).collect();
     let is_lost = |damage: &Damage| is_near(&patient.analysis.steps, &failed, damage.from_step);
-    let mut parts = patient.changes.damage.iter().filter(|damage| damage.signal.starts_with(PART)).peekable();
+    let mut parts = patient.changes.damage.iter().filter(|damage| damage.signal.is_part()).peekable();
     if parts.peek().is_some() && parts.all(is_lost) {
         let is_open = |cause: &Cause| {
             cause.code == CauseCode::RewardHacking && cause.confidence == Confidence::Possible

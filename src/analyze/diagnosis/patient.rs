@@ -11,7 +11,7 @@ use crate::analyze::collect::signs::CollectedSigns;
 use crate::analyze::collect::signs::gaps::k3;
 use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::plan::Plan;
-use crate::analyze::result::RunCore;
+use crate::analyze::result::{RunCore, SignalName};
 use crate::analyze::right::RightRule;
 use crate::framework::rules::BASE_CLIP;
 use crate::ingest::{Column, Run};
@@ -83,12 +83,12 @@ impl<'a> Patient<'a> {
     }
 
     /// A signal.
-    pub fn series(&self, name: &str) -> Option<&'a Series> {
-        self.series.iter().find(|series| series.name == name)
+    pub fn series(&self, name: &SignalName) -> Option<&'a Series> {
+        self.series.iter().find(|series| series.name == *name)
     }
 
     /// The lasting changes of a signal.
-    pub fn changes_of(&self, name: &str) -> impl Iterator<Item = &'a Change> {
+    pub fn changes_of(&self, name: &SignalName) -> impl Iterator<Item = &'a Change> {
         self.changes.found.iter().filter(move |(known, _)| known == name).map(|(_, change)| change)
     }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::signal_name::SignalName;
 use super::warnings::Evidence;
 pub use crate::stats::sustained::Direction;
 
@@ -76,7 +77,8 @@ impl RunState {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Damage {
     /// The signal.
-    pub signal: String,
+    #[schemars(with = "String")]
+    pub signal: SignalName,
     /// The first step of the change.
     pub from_step: i64,
     /// Its level before.
@@ -165,7 +167,8 @@ pub struct Cause {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Onset {
     /// The signal.
-    pub signal: String,
+    #[schemars(with = "String")]
+    pub signal: SignalName,
     /// The first step of the change.
     pub step: i64,
     /// Which way.
@@ -186,7 +189,7 @@ pub struct NotChecked {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
     /// Its name; also that of its column.
-    pub name: String,
+    pub name: SignalName,
     /// Step, value and, where known, the standard error of the value.
     pub points: Vec<(i64, f64, Option<f64>)>,
     /// The ends of the values of single responses, a few odd ones left out, where it is a mean of such.

@@ -42,7 +42,7 @@ pub fn all(analysis: &RunAnalysis) -> Vec<Alert> {
     let step = analysis.steps.last().map(|row| row.step);
     let damage = analysis.diagnosis.damage.iter().map(|damage| Alert {
         kind: "damage",
-        code: damage.signal.clone(),
+        code: damage.signal.to_string(),
         message: format!(
             "{} {} → {} from step {}",
             damage.signal,

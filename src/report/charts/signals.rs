@@ -123,7 +123,7 @@ fn small(canvas: &Canvas, signal: &Signal, diagnosis: &Diagnosis, panel: &Panel<
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let margin = ((high - low) * 0.08).max(1e-9 + 0.02 * high.abs());
     let x = axis(steps);
-    let name = prose(&signal.name).replace('_', " ");
+    let name = prose(signal.name.as_str()).replace('_', " ");
     canvas.text(&name, (rect[0], rect[1] + 8.0), Anchor::Left, Ink::Text);
     let ends = format!("{} → {}", number(points[0].1), number(points[points.len() - 1].1));
     // On a line of its own: names are as long as loggers make them.
@@ -152,11 +152,12 @@ fn alone(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::result::SignalName;
 
     #[test]
     fn panels_share_the_steps_of_the_run() {
         let signal = |steps: &[i64]| Signal {
-            name: String::new(),
+            name: SignalName::Reward,
             points: steps.iter().map(|step| (*step, 1.0, None)).collect(),
             range: None,
         };

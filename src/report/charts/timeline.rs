@@ -1,7 +1,7 @@
 //! The order of events: first signs, cause windows, damage.
 
 use super::{Chart, Drawn, Missing};
-use crate::analyze::result::{Confidence, Diagnosis, Direction};
+use crate::analyze::result::{Confidence, Diagnosis, Direction, SignalName};
 use crate::format::words;
 use crate::report::draw::canvas::SMALL;
 use crate::report::draw::{
@@ -63,7 +63,7 @@ impl Event {
 
 /// Causes, damage and signs in the order of their steps; `steps` are those of the run.
 pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
-    let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
+    let damaged = |signal: &SignalName| diagnosis.damage.iter().any(|d| d.signal == *signal);
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
         let kind = match cause.confidence {
@@ -78,11 +78,11 @@ pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
     }
     for damage in &diagnosis.damage {
         let direction = Some(if damage.after < damage.before { Direction::Down } else { Direction::Up });
-        let (name, from) = (prose(&damage.signal), damage.from_step);
+        let (name, from) = (prose(damage.signal.as_str()), damage.from_step);
         events.push(Event { kind: EventKind::Damage, name, from, before: None, last: None, direction });
     }
     for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
-        let (name, direction) = (prose(&onset.signal), Some(onset.direction));
+        let (name, direction) = (prose(onset.signal.as_str()), Some(onset.direction));
         events.push(Event {
             kind: EventKind::Sign,
             name,

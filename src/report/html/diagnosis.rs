@@ -32,7 +32,7 @@ pub fn of_run(diagnosis: &Diagnosis, charts: &[Drawn]) -> Section {
             ul.damage {
                 @for damage in &diagnosis.damage {
                     li {
-                        b { (prose(&damage.signal)) } " " (number(damage.before)) " → " (number(damage.after))
+                        b { (prose(damage.signal.as_str())) } " " (number(damage.before)) " → " (number(damage.after))
                         ", from step " (damage.from_step)
                     }
                 }

@@ -21,10 +21,9 @@ use crate::analyze::collect::questions::difference::far_k3;
 use crate::analyze::diagnosis::evidence::{at, at_the_end, number};
 use crate::analyze::diagnosis::finding::{Finding, found};
 use crate::analyze::diagnosis::patient::Patient;
-use crate::analyze::diagnosis::signals::of_run::ADVANTAGE_SIZE;
 use crate::analyze::diagnosis::words::measured;
 use crate::analyze::result::offpolicy::Difference;
-use crate::analyze::result::{CauseCode, Confidence, Evidence, StepRow};
+use crate::analyze::result::{CauseCode, Confidence, Evidence, SignalName, StepRow};
 use crate::ingest::Column;
 use crate::stats::sustained::{Change, Direction, FEWEST_STEPS};
 
@@ -54,7 +53,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
 /// Advantages that became ten times as large for good.
 fn larger_advantages(patient: &Patient<'_>) -> Option<Finding> {
     let is_rise = |change: &&Change| change.after > WAY_BEYOND * change.before;
-    let rise = patient.changes_of(ADVANTAGE_SIZE).find(is_rise)?;
+    let rise = patient.changes_of(&SignalName::AdvantageSize).find(is_rise)?;
     let times = rise.after / rise.before.max(f64::MIN_POSITIVE);
     Some(found(
         CauseCode::LargeUpdates,
@@ -176,7 +175,7 @@ fn rise_before_damage(patient: &Patient<'_>, edge: f64) -> Option<Change> {
     let after = patient.analysis.steps.iter().map(|row| row.step).find(|step| *step > first);
     let damaged = after.unwrap_or(first);
     let up_to_damage = || {
-        let mut series = patient.series("update_k3")?.clone();
+        let mut series = patient.series(&SignalName::UpdateK3)?.clone();
         series.points.retain(|point| point.step <= damaged);
         series.change(Direction::Up)
     };
@@ -184,7 +183,11 @@ fn rise_before_damage(patient: &Patient<'_>, edge: f64) -> Option<Change> {
         let multiplied = change.after > WAY_BEYOND * change.before && WAY_BEYOND * change.after > edge;
         change.direction == Direction::Up && multiplied && change.onset <= damaged
     };
-    patient.changes_of("update_k3").copied().find(is_rise).or_else(|| up_to_damage().filter(is_rise))
+    patient
+        .changes_of(&SignalName::UpdateK3)
+        .copied()
+        .find(is_rise)
+        .or_else(|| up_to_damage().filter(is_rise))
 }
 
 fn risen(rise: Change, edge: f64) -> Finding {

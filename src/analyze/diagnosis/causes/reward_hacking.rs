@@ -35,7 +35,7 @@ use crate::analyze::diagnosis::finding::{Finding, found};
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::diagnosis::responses::within_groups::explained;
 use crate::analyze::diagnosis::words::percent;
-use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
+use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence, SignalName};
 use crate::ingest::Column;
 use crate::stats::sustained::{Change, Direction};
 
@@ -55,7 +55,7 @@ pub fn examine(patient: &Patient<'_>) -> Finding {
     if patient.plan.reward_parts.is_empty() {
         return paid_length::by_length(patient).or_else(|| paid_length::by_course(patient)).unwrap_or(needs);
     }
-    let is_part = |damage: &&Damage| damage.signal.starts_with("reward/");
+    let is_part = |damage: &&Damage| damage.signal.is_part();
     let parts: Vec<&Damage> = patient.changes.damage.iter().filter(is_part).collect();
     let budget = parts.first().and_then(|_| lowered_budget::examine(patient)?.first_step());
     let is_cut_off = |damage: &Damage| budget.is_some_and(|from| is_lost_by_cuts(patient, damage, from));
@@ -86,15 +86,16 @@ fn paid(patient: &Patient<'_>) -> impl Iterator<Item = Finding> {
 
 /// Parts that fell on their own, the first of them at a step: given up for the total, where that rose.
 fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Finding {
-    let total_fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
-    let rise = patient.changes_of("reward").find(|change| change.direction == Direction::Up);
+    let total_fell =
+        patient.changes_of(&SignalName::Reward).any(|change| change.direction == Direction::Down);
+    let rise = patient.changes_of(&SignalName::Reward).find(|change| change.direction == Direction::Up);
     if total_fell {
         return Finding::Absent;
     }
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
     let length = |f: &ResponseFact| f64::from(f.length);
     let by_length = explained(patient.groups(), &advantage, &[&length]).map_or(0.0, |e| e.share);
-    let mut evidence: Vec<_> = fallen.iter().map(|d| at_the_end(&d.signal, d.after)).collect();
+    let mut evidence: Vec<_> = fallen.iter().map(|d| at_the_end(d.signal.as_str(), d.after)).collect();
     evidence.extend(rise.map(|rise| number("reward before", rise.before)));
     evidence.push(number("share of the advantage that length explains within groups", by_length));
     let named = |d: &&Damage| {
@@ -120,10 +121,10 @@ fn given_up(patient: &Patient<'_>, fallen: &[&Damage], from_step: i64) -> Findin
             evidence,
         );
     };
-    evidence.push(at_the_end("reward", rise.after));
+    evidence.push(at_the_end(SignalName::Reward.as_str(), rise.after));
     let (confidence, too, hint) = match right_rose(patient) {
         Some((name, right)) => {
-            evidence.push(at_the_end(&name, right.after));
+            evidence.push(at_the_end(name.as_str(), right.after));
             let too = format!(" and {name} {:.2} → {:.2}", right.before, right.after);
             (
                 Confidence::Possible,
@@ -159,7 +160,7 @@ fn broke(patient: &Patient<'_>, step: i64) -> bool {
 
 /// Whether the reward fell at a step, however it went before and long after: what fell with it was not given up for it.
 fn fell_with(patient: &Patient<'_>, step: i64) -> bool {
-    let around = patient.series("reward").and_then(|series| series.around(step));
+    let around = patient.series(&SignalName::Reward).and_then(|series| series.around(step));
     around
         .is_some_and(|[before, after]| before.value - after.value > ERRORS * before.error.hypot(after.error))
 }
@@ -179,7 +180,7 @@ fn is_lost_by_cuts(patient: &Patient<'_>, damage: &Damage, lowered: i64) -> bool
 }
 
 /// What is right, apart from the reward, where it rose for good and did nothing else.
-fn right_rose(patient: &Patient<'_>) -> Option<(String, Change)> {
+fn right_rose(patient: &Patient<'_>) -> Option<(SignalName, Change)> {
     let name = patient.right().filter(|right| right.part.is_some())?.signal();
     let mut changes = patient.changes_of(&name);
     let only = changes.next().filter(|change| change.direction == Direction::Up).copied();
@@ -189,7 +190,7 @@ fn right_rose(patient: &Patient<'_>) -> Option<(String, Change)> {
 /// How the reward went where neither a fall nor a rise is beyond chance: it stood still only where a noticeable
 /// change is out of reach.
 fn course_of_reward(patient: &Patient<'_>) -> (String, Vec<Evidence>) {
-    let course = patient.series("reward").and_then(|series| Some((series.ends()?, series.range?)));
+    let course = patient.series(&SignalName::Reward).and_then(|series| Some((series.ends()?, series.range?)));
     let Some(([began, ended], [.., deviation])) = course else {
         return ("the reward did not rise".into(), Vec::new());
     };

@@ -24,7 +24,7 @@ use crate::analyze::diagnosis::evidence::number;
 use crate::analyze::diagnosis::finding::{Finding, found};
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::diagnosis::words::{measured, percent};
-use crate::analyze::result::{CauseCode, Confidence};
+use crate::analyze::result::{CauseCode, Confidence, SignalName};
 use crate::ingest::Column;
 use crate::stats::ratio_of_sums::ratio_of_sums;
 use crate::stats::sustained::Direction;
@@ -119,7 +119,7 @@ pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
 fn may_be_old(patient: &Patient<'_>, gap: &Gap) -> bool {
     let direction = if gap.fit.0 < 0.0 { Direction::Down } else { Direction::Up };
     gap.lag != Some(0)
-        && patient.changes_of("entropy").any(|change| change.direction == direction)
+        && patient.changes_of(&SignalName::Entropy).any(|change| change.direction == direction)
         && gap.k3_at_start().is_none_or(|k3| k3 < NOTICEABLE)
 }
 

@@ -10,11 +10,11 @@
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::diagnosis::responses::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, part};
 use crate::analyze::diagnosis::signals::costs::says_right;
-use crate::analyze::diagnosis::signals::of_run::{PART, REWARD};
 use crate::analyze::diagnosis::signals::response_series::response_series;
 use crate::analyze::diagnosis::signals::series::{Role, Series};
 use crate::analyze::diagnosis::words::measured;
 use crate::analyze::plan::Plan;
+use crate::analyze::result::SignalName;
 use crate::stats::sustained::Change;
 
 /// Of the later share of responses, this part at the first step.
@@ -26,7 +26,7 @@ pub struct CameIn {
     /// Its place in the plan's list.
     index: usize,
     /// Its signal.
-    signal: String,
+    signal: SignalName,
     /// The first step that has it.
     step: i64,
     /// What one of it adds to the reward.
@@ -46,7 +46,7 @@ pub fn parts_that_came_in(facts: &ResponseFacts, plan: &Plan) -> Vec<CameIn> {
         let [weight, _] = slopes.sum(&[(index, 1.0)])?;
         let later = facts.responses.iter().filter(|fact| fact.step >= step);
         let sum: f64 = later.filter_map(|fact| value(fact, index)).sum();
-        let signal = format!("{PART}{}", plan.reward_parts[index]);
+        let signal = SignalName::part(&plan.reward_parts[index]);
         (weight * sum < 0.0).then_some(CameIn { index, signal, step, weight })
     };
     candidates.filter_map(came_in).collect()
@@ -82,7 +82,7 @@ pub fn rest(facts: &ResponseFacts, came_in: &[CameIn]) -> Option<Series> {
         let taken: f64 = came_in.iter().filter_map(|part| Some(part.weight * value(fact, part.index)?)).sum();
         fact.reward.is_finite().then_some(f64::from(fact.reward) - taken)
     };
-    response_series(facts, REWARD.into(), Role::Goal, &of, Vec::new()).filter(|_| !came_in.is_empty())
+    response_series(facts, SignalName::Reward, Role::Goal, &of, Vec::new()).filter(|_| !came_in.is_empty())
 }
 
 /// In words, of a fall of the reward that is none.

@@ -6,10 +6,9 @@ use super::same_prompts::{SamePrompts, quantity};
 use super::trifles::{Weights, trifles};
 use super::{came_in, price};
 use crate::analyze::collect::signs::response_facts::ResponseFacts;
-use crate::analyze::diagnosis::signals::of_run::{PART, REWARD};
 use crate::analyze::diagnosis::signals::series::{Role, Series};
 use crate::analyze::diagnosis::words::measured;
-use crate::analyze::result::{Damage, Onset};
+use crate::analyze::result::{Damage, Onset, SignalName};
 use crate::stats::sustained::{Change, Direction};
 
 /// A loss counts from this part of a single response's standard deviation on …
@@ -35,7 +34,7 @@ pub struct Changes {
     /// All of them, the earliest first.
     pub onsets: Vec<Onset>,
     /// By signal.
-    pub found: Vec<(String, Change)>,
+    pub found: Vec<(SignalName, Change)>,
     /// A fall of the reward that is no damage.
     pub regraded: Option<Regraded>,
     /// A cost that grew and was worth it, which is no damage.
@@ -55,7 +54,7 @@ pub struct Regraded {
     /// The fall of the reward.
     pub fall: Change,
     /// The part that rose.
-    pub part: String,
+    pub part: SignalName,
     /// Its rise.
     pub rise: Change,
 }
@@ -78,8 +77,8 @@ impl Regraded {
 pub fn changes(
     series: &[Series],
     random_entropy: f64,
-    right: Option<&str>,
-    is_paid: &dyn Fn(&str, i64) -> bool,
+    right: Option<&SignalName>,
+    is_paid: &dyn Fn(&SignalName, i64) -> bool,
 ) -> Changes {
     let mut changes = Changes {
         damage: Vec::new(),
@@ -107,11 +106,11 @@ pub fn changes(
             changes.found.push((series.name.clone(), change));
         }
     }
-    if changes.damage.iter().any(|damage| damage.signal == REWARD) {
+    if changes.damage.iter().any(|damage| damage.signal == SignalName::Reward) {
         changes.regraded = regraded(series, &changes, right, is_paid);
     }
     if changes.regraded.is_some() {
-        changes.damage.retain(|damage| damage.signal != REWARD);
+        changes.damage.retain(|damage| damage.signal != SignalName::Reward);
     }
     changes.damage.sort_by_key(|damage| damage.from_step);
     changes.take_prices_back(series, right);
@@ -124,16 +123,16 @@ pub fn changes(
 fn regraded(
     series: &[Series],
     changes: &Changes,
-    right: Option<&str>,
-    is_paid: &dyn Fn(&str, i64) -> bool,
+    right: Option<&SignalName>,
+    is_paid: &dyn Fn(&SignalName, i64) -> bool,
 ) -> Option<Regraded> {
-    let fall = changes.of(REWARD, Direction::Down)?;
-    let goals = || series.iter().filter(|s| s.role == Role::Goal && s.name.starts_with(PART));
+    let fall = changes.of(&SignalName::Reward, Direction::Down)?;
+    let goals = || series.iter().filter(|s| s.role == Role::Goal && s.name.is_part());
     let part = match right {
         Some(right) => right,
         None => &goals().next().filter(|_| goals().all(|s| changes.only_rose(&s.name).is_some()))?.name,
     };
-    let rise = changes.only_rose(part).filter(|_| part != REWARD)?;
+    let rise = changes.only_rose(part).filter(|_| *part != SignalName::Reward)?;
     let paid = match right {
         Some(right) => is_paid(right, fall.onset),
         None => goals().any(|s| is_paid(&s.name, fall.onset)),
@@ -141,23 +140,23 @@ fn regraded(
     if !paid {
         return None;
     }
-    Some(Regraded { fall, part: part.to_owned(), rise })
+    Some(Regraded { fall, part: part.clone(), rise })
 }
 
 impl Changes {
     /// The lasting change of a signal in one direction.
-    pub fn of(&self, name: &str, direction: Direction) -> Option<Change> {
-        let is = |(known, change): &&(String, Change)| known == name && change.direction == direction;
+    pub fn of(&self, name: &SignalName, direction: Direction) -> Option<Change> {
+        let is = |(known, change): &&(SignalName, Change)| known == name && change.direction == direction;
         self.found.iter().find(is).map(|(_, change)| *change)
     }
 
     /// The rise of a signal that rose for good and did nothing else.
-    pub fn only_rose(&self, name: &str) -> Option<Change> {
+    pub fn only_rose(&self, name: &SignalName) -> Option<Change> {
         self.of(name, Direction::Up).filter(|_| self.of(name, Direction::Down).is_none())
     }
 
     /// Takes the growth of costs back that the reward rose in spite of.
-    fn take_prices_back(&mut self, series: &[Series], right: Option<&str>) {
+    fn take_prices_back(&mut self, series: &[Series], right: Option<&SignalName>) {
         let Some(gain) = price::gain(series, right, &|name| self.only_rose(name)) else { return };
         let prices = price::taken_off(&self.damage, series);
         self.price = prices.first().map(|cost| Price { cost: cost.clone(), gain });
@@ -168,7 +167,7 @@ impl Changes {
     pub fn hold_trifles(
         &mut self,
         series: &[Series],
-        right: Option<&str>,
+        right: Option<&SignalName>,
         facts: &ResponseFacts,
         parts: &[String],
     ) {
@@ -179,12 +178,12 @@ impl Changes {
 
     /// Takes a fall of the reward back that parts which came into it explain.
     pub fn hold_without(&mut self, came_in: &[CameIn], facts: &ResponseFacts) {
-        let Some(fall) = self.of(REWARD, Direction::Down) else { return };
+        let Some(fall) = self.of(&SignalName::Reward, Direction::Down) else { return };
         let Some(rest) = came_in::rest(facts, came_in) else { return };
         if rest.change(Direction::Down).is_some_and(|change| is_damage(&rest, &change, f64::INFINITY)) {
             return;
         }
-        self.damage.retain(|damage| damage.signal != REWARD);
+        self.damage.retain(|damage| damage.signal != SignalName::Reward);
         self.regraded = None;
         self.came_in = Some(came_in::sentence(came_in, &fall));
     }
@@ -207,7 +206,7 @@ impl Changes {
 
     /// A fall that was taken back since the prompts became harder.
     pub fn harder_prompts(&self) -> Option<&SamePrompts> {
-        let is_damage = |signal: &str| self.damage.iter().any(|damage| damage.signal == signal);
+        let is_damage = |signal: &SignalName| self.damage.iter().any(|damage| damage.signal == *signal);
         self.same_prompts.as_ref().filter(|same| !is_damage(&same.fall.signal))
     }
 }

@@ -4,6 +4,7 @@ use super::same_prompts::quantity;
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::diagnosis::responses::told_reward::lost_from;
 use crate::analyze::diagnosis::responses::within_groups::Slopes;
+use crate::analyze::result::SignalName;
 
 /// Standard errors of the slope.
 const ERRORS: f64 = 3.0;
@@ -11,7 +12,7 @@ const ERRORS: f64 = 3.0;
 /// Whether the reward follows a signal within groups (within steps, where there are no siblings) from a step on.
 /// Where too few responses differ in it, nothing speaks against that. A reward that what is logged said before, and does not
 /// say from there on, no longer pays for what it did.
-pub fn is_paid(facts: &ResponseFacts, parts: &[String], signal: &str, from: i64) -> bool {
+pub fn is_paid(facts: &ResponseFacts, parts: &[String], signal: &SignalName, from: i64) -> bool {
     let Some(of) = quantity(signal, parts) else { return true };
     if lost_from(facts, parts.len(), from).is_some() {
         return false;
@@ -43,8 +44,9 @@ mod tests {
     fn a_reward_that_is_the_same_for_all_pays_for_nothing() {
         let parts = ["answer".to_owned()];
         for alone in [false, true] {
-            let paid =
-                |last: fn(f32) -> f32, from| is_paid(&facts(alone, last), &parts, "reward/answer", from);
+            let paid = |last: fn(f32) -> f32, from| {
+                is_paid(&facts(alone, last), &parts, &SignalName::part("answer"), from)
+            };
             assert!(!paid(|_| 0.0, 2));
             assert!(!paid(|answer| -answer, 2));
             assert!(paid(|answer| 0.1 * answer - 5.0, 2));

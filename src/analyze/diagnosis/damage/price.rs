@@ -5,10 +5,9 @@
 //! what is right (where nothing says it, all other parts): a reward that rises by something else is gamed.
 //! A cost is written either way: as what the reward falls with (`costs`), or as a part that is never above 0.
 
-use crate::analyze::diagnosis::signals::of_run::{PART, REWARD};
 use crate::analyze::diagnosis::signals::series::{Role, Series};
 use crate::analyze::diagnosis::words::measured;
-use crate::analyze::result::Damage;
+use crate::analyze::result::{Damage, SignalName};
 use crate::stats::sustained::Change;
 
 /// A cost that grew and was worth it.
@@ -37,13 +36,13 @@ impl Price {
 /// The rise of the reward that costs may have been paid for; `only_rose` is how a signal rose that did nothing else.
 pub fn gain(
     series: &[Series],
-    right: Option<&str>,
-    only_rose: &dyn Fn(&str) -> Option<Change>,
+    right: Option<&SignalName>,
+    only_rose: &dyn Fn(&SignalName) -> Option<Change>,
 ) -> Option<Change> {
-    let gain = only_rose(REWARD)?;
+    let gain = only_rose(&SignalName::Reward)?;
     let mut bought = series.iter().filter(|s| match right {
-        Some(right) => s.name == right,
-        None => s.role == Role::Goal && s.name.starts_with(PART) && !is_taken_off(s),
+        Some(right) => s.name == *right,
+        None => s.role == Role::Goal && s.name.is_part() && !is_taken_off(s),
     });
     let first = bought.next()?;
     std::iter::once(first).chain(bought).all(|s| only_rose(&s.name).is_some()).then_some(gain)
@@ -57,5 +56,5 @@ pub fn taken_off(damage: &[Damage], series: &[Series]) -> Vec<Damage> {
 
 fn is_taken_off(series: &Series) -> bool {
     let never_above_0 = series.range.is_some_and(|[_, high, _]| high <= 0.0);
-    series.role == Role::Cost || series.role == Role::Goal && series.name.starts_with(PART) && never_above_0
+    series.role == Role::Cost || series.role == Role::Goal && series.name.is_part() && never_above_0
 }

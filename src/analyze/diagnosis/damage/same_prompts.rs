@@ -8,11 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
-use crate::analyze::diagnosis::signals::of_run::{PART, PASS_RATE, REWARD};
-use crate::analyze::diagnosis::signals::response_series::Quantity;
+use crate::analyze::collect::signs::response_facts::ResponseFacts;
+use crate::analyze::diagnosis::signals::response_series::{OwnedQuantity, Quantity};
 use crate::analyze::diagnosis::words::measured;
-use crate::analyze::result::Damage;
+use crate::analyze::result::{Damage, SignalName};
 use crate::stats::ratio_of_sums::ratio_of_sums;
 
 const FEWEST: usize = 10;
@@ -26,21 +25,18 @@ fn mean([n, sum]: [f64; 2]) -> f64 {
     sum / n
 }
 
-/// A quantity of a response that owns what it needs.
-type OwnedQuantity = Box<dyn Fn(&ResponseFact) -> Option<f64>>;
-
 /// The quantity of a response that a reward, one of its parts or the pass rate is the mean of.
-pub fn quantity(signal: &str, parts: &[String]) -> Option<OwnedQuantity> {
+pub fn quantity(signal: &SignalName, parts: &[String]) -> Option<OwnedQuantity> {
     let finite = |value: f32| value.is_finite().then_some(f64::from(value));
-    if signal == REWARD {
-        return Some(Box::new(move |fact| finite(fact.reward)));
+    match signal {
+        SignalName::Reward => Some(Box::new(move |fact| finite(fact.reward))),
+        SignalName::PassRate => Some(Box::new(|fact| fact.right.map(|right| f64::from(u8::from(right))))),
+        SignalName::Part(signal) => {
+            let part = parts.iter().position(|part| part == signal.part())?;
+            Some(Box::new(move |fact| fact.parts.get(part).copied().and_then(finite)))
+        }
+        _ => None,
     }
-    if signal == PASS_RATE {
-        return Some(Box::new(|fact| fact.right.map(|right| f64::from(u8::from(right)))));
-    }
-    let name = signal.strip_prefix(PART)?;
-    let part = parts.iter().position(|part| part == name)?;
-    Some(Box::new(move |fact| fact.parts.get(part).copied().and_then(finite)))
 }
 
 /// How prompts fared that were drawn before a fall and again after it.
@@ -135,6 +131,7 @@ impl SamePrompts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::collect::signs::response_facts::ResponseFact;
     use crate::stats::random::Random;
 
     /// 24 steps of 16 groups of 8; from step 12 on half of the prompts are others. The share of right answers of
@@ -154,7 +151,7 @@ mod tests {
             }
         }
         let facts = ResponseFacts { responses, ..ResponseFacts::default() };
-        let fall = Damage { signal: "reward".into(), from_step: 12, before: 0.8, after: 0.5 };
+        let fall = Damage { signal: SignalName::Reward, from_step: 12, before: 0.8, after: 0.5 };
         SamePrompts::of(&facts, &|fact| Some(f64::from(fact.reward)), &fall)
     }
 

@@ -9,9 +9,8 @@
 
 use crate::analyze::collect::signs::response_facts::ResponseFacts;
 use crate::analyze::diagnosis::responses::within_groups::{Feature, MAX_PARTS, OwnedFeature, Slopes, part};
-use crate::analyze::diagnosis::signals::of_run::{PART, REWARD};
 use crate::analyze::diagnosis::signals::series::{Role, Series};
-use crate::analyze::result::Damage;
+use crate::analyze::result::{Damage, SignalName};
 use crate::stats::sustained::Change;
 
 const ERRORS: f64 = 3.0;
@@ -34,9 +33,9 @@ impl<'a> Weights<'a> {
     }
 
     /// The weight of a signal that is a part, with its standard error.
-    fn weight(&self, signal: &str) -> Option<[f64; 2]> {
-        let name = signal.strip_prefix(PART)?;
-        let index = self.parts.iter().position(|part| part == name)?;
+    fn weight(&self, signal: &SignalName) -> Option<[f64; 2]> {
+        let SignalName::Part(signal) = signal else { return None };
+        let index = self.parts.iter().position(|part| part == signal.part())?;
         self.slopes.sum(&[(index, 1.0)])
     }
 }
@@ -45,20 +44,20 @@ impl<'a> Weights<'a> {
 pub fn trifles(
     damage: &[Damage],
     series: &[Series],
-    right: Option<&str>,
+    right: Option<&SignalName>,
     weights: &Weights<'_>,
-    only_rose: &dyn Fn(&str) -> Option<Change>,
+    only_rose: &dyn Fn(&SignalName) -> Option<Change>,
 ) -> Vec<Damage> {
-    let rise = |signal: &str| only_rose(signal).map(|change| change.after - change.before);
+    let rise = |signal: &SignalName| only_rose(signal).map(|change| change.after - change.before);
     let by_right = right.and_then(|right| Some(weights.weight(right)?[0] * rise(right)?));
-    let gain = rise(REWARD).into_iter().chain(by_right).fold(0.0, f64::max);
+    let gain = rise(&SignalName::Reward).into_iter().chain(by_right).fold(0.0, f64::max);
     let is_trifle = |damage: &&Damage| {
         let fall = damage.before - damage.after;
         let goal = series.iter().find(|s| s.name == damage.signal && s.role == Role::Goal);
         let is_small =
             goal.and_then(|s| s.range).is_some_and(|[low, high, _]| fall < OF_RANGE * (high - low));
         let taken_off = weights.weight(&damage.signal).map(|[slope, error]| (slope + ERRORS * error) * fall);
-        right != Some(damage.signal.as_str()) && is_small && taken_off.is_some_and(|off| off < OF_GAIN * gain)
+        right != Some(&damage.signal) && is_small && taken_off.is_some_and(|off| off < OF_GAIN * gain)
     };
     damage.iter().filter(is_trifle).cloned().collect()
 }

@@ -2,9 +2,9 @@
 //! none, by a graded part of the reward whose name says so.
 
 use crate::analyze::collect::signs::response_facts::ResponseFact;
-use crate::analyze::diagnosis::signals::of_run::PASS_RATE;
 use crate::analyze::diagnosis::words::percent;
 use crate::analyze::plan::Plan;
+use crate::analyze::result::SignalName;
 use crate::analyze::right::{RightRule, Rivals, is_plain, middle};
 
 /// What says whether an answer is right.
@@ -56,9 +56,13 @@ impl<'a> Right<'a> {
                 is_plain: is_plain(name),
                 by: By::Part(f64::from(*low)),
             },
-            RightRule::Reward([_, high]) => {
-                Self { name: "reward", part: None, is_verdict: true, is_plain: true, by: By::Reward(*high) }
-            }
+            RightRule::Reward([_, high]) => Self {
+                name: SignalName::Reward.as_str(),
+                part: None,
+                is_verdict: true,
+                is_plain: true,
+                by: By::Reward(*high),
+            },
         }
     }
 
@@ -106,11 +110,11 @@ impl<'a> Right<'a> {
     }
 
     /// The signal that follows it.
-    pub fn signal(&self) -> String {
+    pub fn signal(&self) -> SignalName {
         match self.by {
-            By::Condition => PASS_RATE.into(),
-            By::Part(_) => format!("reward/{}", self.name),
-            By::Reward(_) => "reward".into(),
+            By::Condition => SignalName::PassRate,
+            By::Part(_) => SignalName::part(self.name),
+            By::Reward(_) => SignalName::Reward,
         }
     }
 }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use super::response_series::{StepMean, response_series};
 use super::series::Role;
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
+use crate::analyze::result::SignalName;
 use crate::stats::sustained::Direction;
 
 /// Responses that have a step's weight, to be one.
@@ -21,14 +22,18 @@ const FEWEST: usize = 3;
 const ROUNDING: f32 = 1e-6;
 
 /// Whether a part falls by its weight alone; `exact` are its means of all responses.
-pub fn by_weight_alone(facts: &ResponseFacts, part: usize, exact: &[StepMean]) -> bool {
+pub fn by_weight_alone(
+    facts: &ResponseFacts,
+    (part, signal): (usize, &SignalName),
+    exact: &[StepMean],
+) -> bool {
     let value = |fact: &ResponseFact| fact.parts.get(part).copied().filter(|v| v.is_finite());
     let Some(weights) = weights(facts, value) else { return false };
     let weight = |step: i64| weights.get(&step).map(|weight| f64::from(*weight));
     let of = |fact: &ResponseFact| Some(f64::from(value(fact)?) / weight(fact.step)?);
     let mean = |mean: &StepMean| Some(StepMean { value: mean.value / weight(mean.step)?, ..*mean });
     let means = exact.iter().filter_map(mean).collect();
-    let left = response_series(facts, String::new(), Role::Goal, &of, means);
+    let left = response_series(facts, signal.clone(), Role::Goal, &of, means);
     left.is_some_and(|left| left.change(Direction::Down).is_none())
 }
 
@@ -67,7 +72,8 @@ mod tests {
             ..ResponseFact::default()
         };
         let responses = (0..30).flat_map(|step| (0..32).map(move |i| fact(step, i))).collect();
-        by_weight_alone(&ResponseFacts { responses, ..ResponseFacts::default() }, 0, &[])
+        let facts = ResponseFacts { responses, ..ResponseFacts::default() };
+        by_weight_alone(&facts, (0, &SignalName::part("format")), &[])
     }
 
     fn weight(step: i64) -> f32 {

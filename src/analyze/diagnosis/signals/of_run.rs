@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::annealed::by_weight_alone;
 use super::costs::{costs, measures_distance, unpaid, wears_off};
-use super::response_series::{Quantity, StepMean, response_series};
+use super::response_series::{OwnedQuantity, Quantity, StepMean, response_series};
 use super::series::{Role, Series};
 use super::task_mix::by_mix_alone;
 use crate::analyze::collect::Collected;
@@ -12,28 +12,15 @@ use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::diagnosis::idle::IdleSteps;
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{Answers, StepRow};
+use crate::analyze::result::{Answers, SignalName, StepRow};
 use crate::stats::sustained::{Direction, Point};
-
-/// The total reward.
-pub const REWARD: &str = "reward";
-/// How the names of its parts begin.
-pub const PART: &str = "reward/";
-/// The share of responses that meet the user's condition for right ones.
-pub const PASS_RATE: &str = "pass_rate";
-
-/// |A| of responses that have an advantage, the largest of their tokens'.
-pub const ADVANTAGE_SIZE: &str = "advantage_size";
 
 /// Two policies whose k3 is below this differ by rounding alone: by 1e-4 in ln p.
 const SAME_POLICY: f64 = 1e-8;
 
-/// A quantity of a response that owns what it needs.
-type OwnedQuantity = Box<dyn Fn(&ResponseFact) -> Option<f64> + Send + Sync>;
-
 /// A signal that is a mean over responses, before it is made.
 struct OfResponses {
-    name: String,
+    name: SignalName,
     role: Role,
     quantity: OwnedQuantity,
     /// The means of all responses, where they are known.
@@ -68,64 +55,70 @@ pub fn signals(
         };
         collected.questions.steps.iter().filter_map(mean).collect()
     };
-    let mut of = |name: String, role: Role, quantity: OwnedQuantity, exact: Vec<StepMean>| {
+    let mut of = |name: SignalName, role: Role, quantity: OwnedQuantity, exact: Vec<StepMean>| {
         of_responses.push(OfResponses { name, role, quantity, exact });
     };
     let reward = |f: &ResponseFact| finite(f.reward);
     let exact = bounded(facts, None, &reward, rows(|row| row.mean_reward));
-    of(REWARD.into(), Role::Goal, Box::new(reward), exact);
+    of(SignalName::Reward, Role::Goal, Box::new(reward), exact);
     let (costs, unpaid) = (costs(facts, plan), unpaid(facts, plan));
     for (index, part) in plan.reward_parts.iter().enumerate() {
         let value = move |f: &ResponseFact| f.parts.get(index).copied().and_then(finite);
         let exact = asked(&|facts| facts.parts.get(part.as_str()).map(|p| (p.sum.value(), p.responses)));
         let exact = bounded(facts, Some(index), &value, exact);
+        let signal = SignalName::part(part);
+        let own = (index, &signal);
         let role = match costs.contains(&index) {
             // As `reference_k3`, which is the same of all tokens.
             _ if measures_distance(part) => Role::Sign,
-            true if by_mix_alone(facts, index, Direction::Up) => Role::Sign,
+            true if by_mix_alone(facts, own, Direction::Up) => Role::Sign,
             true => Role::Cost,
             false if unpaid.contains(&index) || wears_off(part) => Role::Sign,
-            false if by_weight_alone(facts, index, &exact) => Role::Sign,
-            false if by_mix_alone(facts, index, Direction::Down) => Role::Sign,
+            false if by_weight_alone(facts, own, &exact) => Role::Sign,
+            false if by_mix_alone(facts, own, Direction::Down) => Role::Sign,
             false => Role::Goal,
         };
-        of(format!("{PART}{part}"), role, Box::new(value), exact);
+        of(signal, role, Box::new(value), exact);
     }
     let right = asked(&|facts| Some((facts.judged[1] as f64, facts.judged[0])));
     let is_right = |f: &ResponseFact| f.right.map(|right| f64::from(u8::from(right)));
-    of(PASS_RATE.into(), Role::Goal, Box::new(is_right), right);
+    of(SignalName::PassRate, Role::Goal, Box::new(is_right), right);
     if entropy_is_logged {
         let entropy = |f: &ResponseFact| finite(f.entropy);
-        of("entropy".into(), Role::Entropy, Box::new(entropy), rows(|row| row.mean_entropy));
+        of(SignalName::Entropy, Role::Entropy, Box::new(entropy), rows(|row| row.mean_entropy));
     }
     let length = |f: &ResponseFact| Some(f64::from(f.length));
-    of("length".into(), Role::Sign, Box::new(length), rows(|row| row.mean_length));
+    of(SignalName::Length, Role::Sign, Box::new(length), rows(|row| row.mean_length));
     let cut =
         asked(&|facts| Some((facts.cut.responses as f64, facts.cut.responses + facts.finished.responses)));
     let is_cut = |f: &ResponseFact| f.truncated.map(|t| f64::from(u8::from(t)));
-    of("truncated".into(), Role::Harm, Box::new(is_cut), cut);
+    of(SignalName::Truncated, Role::Harm, Box::new(is_cut), cut);
     if !plan.stand_in.advantage {
         let size = |f: &ResponseFact| finite(f.largest).filter(|_| f.signs != [false; 2]);
-        of(ADVANTAGE_SIZE.into(), Role::Sign, Box::new(size), Vec::new());
+        of(SignalName::AdvantageSize, Role::Sign, Box::new(size), Vec::new());
     }
     let mut all: Vec<Series> = of_responses.into_par_iter().filter_map(|one| one.series(facts)).collect();
     // The energy of a step without an advantage is what rounding leaves.
     let teaches = |row: &StepRow| !idle.contains(row.step);
-    let mut sign = |name: &str, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {
+    let mut sign = |name: SignalName, log: bool, of: &dyn Fn(&StepRow) -> Option<f64>| {
         all.extend(of_steps(steps, name, log, of));
     };
     if energy_is_known {
-        sign("effective_number", true, &|row| row.concentration.effective_number.filter(|_| teaches(row)));
+        sign(SignalName::EffectiveNumber, true, &|row| {
+            row.concentration.effective_number.filter(|_| teaches(row))
+        });
     }
-    sign("update_k3", true, &|row| row.update_k3);
-    sign("engine_k3", true, &|row| row.mismatch.as_ref().map(|m| m.kl));
-    sign("reference_k3", true, &|row| row.reference_k3);
-    sign("largest_ratio", true, &|row| row.largest_ratio);
+    sign(SignalName::UpdateK3, true, &|row| row.update_k3);
+    sign(SignalName::EngineK3, true, &|row| row.mismatch.as_ref().map(|m| m.kl));
+    sign(SignalName::ReferenceK3, true, &|row| row.reference_k3);
+    sign(SignalName::LargestRatio, true, &|row| row.largest_ratio);
     if !plan.stand_in.advantage {
-        sign("clipped_share", false, &|row| row.clipped_share);
+        sign(SignalName::ClippedShare, false, &|row| row.clipped_share);
     }
     if energy_is_known {
-        sign("spurious_energy_share", false, &|row| row.spurious_energy_share.filter(|_| teaches(row)));
+        sign(SignalName::SpuriousEnergyShare, false, &|row| {
+            row.spurious_energy_share.filter(|_| teaches(row))
+        });
     }
     if !plan.stand_in.advantage {
         all.extend(dead_groups(facts, steps));
@@ -158,14 +151,17 @@ fn finite(value: f32) -> Option<f64> {
 /// A quantity of steps whose sampling error is not known.
 fn of_steps(
     steps: &[StepRow],
-    name: &str,
+    name: SignalName,
     log: bool,
     of: &dyn Fn(&StepRow) -> Option<f64>,
 ) -> Option<Series> {
     let point = |row: &StepRow| Some(Point { step: row.step, value: of(row)?, error: None });
     let points: Vec<Point> = steps.iter().filter_map(point).collect();
-    let rounding = if name.ends_with("_k3") { SAME_POLICY } else { 0.0 };
-    (!points.is_empty()).then(|| Series { points, log, rounding, ..Series::new(name.into(), Role::Sign) })
+    let rounding = match name {
+        SignalName::UpdateK3 | SignalName::EngineK3 | SignalName::ReferenceK3 => SAME_POLICY,
+        _ => 0.0,
+    };
+    (!points.is_empty()).then(|| Series { points, log, rounding, ..Series::new(name, Role::Sign) })
 }
 
 /// A share with the error of a share of so many.
@@ -184,7 +180,7 @@ fn repetition(answers: &Answers, steps: &[StepRow]) -> Option<Series> {
     };
     let points =
         rows.iter().filter_map(|row| Some(share_of(row.step, row.stuck_share, groups(row.step)? as f64)));
-    Some(Series { points: points.collect(), ..Series::new("repetition".into(), Role::Harm) })
+    Some(Series { points: points.collect(), ..Series::new(SignalName::Repetition, Role::Harm) })
 }
 
 /// The share of groups without an advantage, where groups have siblings.
@@ -195,7 +191,7 @@ fn dead_groups(facts: &ResponseFacts, steps: &[StepRow]) -> Option<Series> {
     };
     let points: Vec<Point> = steps.iter().filter_map(share).collect();
     let grouped = !points.is_empty() && facts.have_siblings();
-    grouped.then(|| Series { points, ..Series::new("dead_groups".into(), Role::Sign) })
+    grouped.then(|| Series { points, ..Series::new(SignalName::DeadGroups, Role::Sign) })
 }
 
 #[cfg(test)]
@@ -208,7 +204,7 @@ mod tests {
         let scattered = |step: i64| value(step) * (1.0 + 0.01 * (step % 3) as f64);
         let point = |step: i64| Point { step, value: scattered(step), error: None };
         let points = (0..20).map(point).collect();
-        Series { points, log: true, rounding, ..Series::new("engine_k3".into(), Role::Sign) }
+        Series { points, log: true, rounding, ..Series::new(SignalName::EngineK3, Role::Sign) }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::series::{Role, Series};
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
+use crate::analyze::result::SignalName;
 use crate::stats::quantile::select_quantile;
 use crate::stats::sustained::Point;
 
@@ -24,6 +25,9 @@ pub struct StepMean {
 
 /// A quantity of a response; `None` where it has none.
 pub type Quantity<'a> = &'a dyn Fn(&ResponseFact) -> Option<f64>;
+
+/// One that owns what it needs.
+pub type OwnedQuantity = Box<dyn Fn(&ResponseFact) -> Option<f64> + Send + Sync>;
 
 /// Number and sum of the values of a group's responses.
 type GroupSum = (f64, f64);
@@ -96,7 +100,7 @@ impl Kept {
 /// The signal of a quantity; `exact` are the means of all responses, where they are known.
 pub fn response_series(
     facts: &ResponseFacts,
-    name: String,
+    name: SignalName,
     role: Role,
     of: Quantity<'_>,
     exact: Vec<StepMean>,
@@ -152,7 +156,7 @@ mod tests {
 
     fn reward(facts: ResponseFacts, exact: Vec<StepMean>) -> Option<Series> {
         let value = |fact: &ResponseFact| Some(f64::from(fact.reward));
-        response_series(&facts, "reward".into(), Role::Goal, &value, exact)
+        response_series(&facts, SignalName::Reward, Role::Goal, &value, exact)
     }
 
     fn fallen(steps: i64, responses: u64) -> Vec<StepMean> {

@@ -1,6 +1,6 @@
 //! One signal over the steps, and what it means when it moves.
 
-use crate::analyze::result::Signal;
+use crate::analyze::result::{Signal, SignalName};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
 
 /// What it means when a signal moves.
@@ -22,7 +22,7 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Its name.
-    pub name: String,
+    pub name: SignalName,
     /// What a change means.
     pub role: Role,
     /// Its values.
@@ -40,7 +40,7 @@ pub struct Series {
 
 impl Series {
     /// A signal without values.
-    pub fn new(name: String, role: Role) -> Self {
+    pub fn new(name: SignalName, role: Role) -> Self {
         Self { name, role, points: Vec::new(), log: false, rounding: 0.0, judged_from: None, range: None }
     }
 

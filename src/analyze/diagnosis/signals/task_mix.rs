@@ -14,6 +14,7 @@ use super::response_series::response_series;
 use super::series::Role;
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::diagnosis::responses::within_groups::MAX_PARTS;
+use crate::analyze::result::SignalName;
 use crate::stats::sustained::Direction;
 
 /// Responses of a group that tell a task from what one response does.
@@ -51,7 +52,11 @@ impl<'a> Presence<'a> {
 }
 
 /// Whether a part changes by the mix of tasks alone.
-pub fn by_mix_alone(facts: &ResponseFacts, part: usize, direction: Direction) -> bool {
+pub fn by_mix_alone(
+    facts: &ResponseFacts,
+    (part, signal): (usize, &SignalName),
+    direction: Direction,
+) -> bool {
     let presence = Presence::of(facts);
     let parts = presence.groups.first().map_or(0, |(_, has)| has.len());
     if part >= parts {
@@ -69,7 +74,7 @@ pub fn by_mix_alone(facts: &ResponseFacts, part: usize, direction: Direction) ->
         let value = fact.parts.get(part).copied().filter(|value| value.is_finite())?;
         (!elsewhere.contains(&(fact.step, fact.group))).then_some(f64::from(value))
     };
-    let left = response_series(facts, String::new(), Role::Goal, &of, Vec::new());
+    let left = response_series(facts, signal.clone(), Role::Goal, &of, Vec::new());
     left.is_none_or(|left| left.change(direction).is_none())
 }
 
@@ -98,7 +103,7 @@ mod tests {
             }
         }
         let facts = ResponseFacts { responses, ..ResponseFacts::default() };
-        by_mix_alone(&facts, 0, Direction::Down)
+        by_mix_alone(&facts, (0, &SignalName::part("answer")), Direction::Down)
     }
 
     #[test]
@@ -120,6 +125,7 @@ mod tests {
             ResponseFact { step, group: i / 8, parts, ..ResponseFact::default() }
         };
         let responses = (0..30).flat_map(|step| (0..128).map(move |i| fact(step, i))).collect();
-        assert!(!by_mix_alone(&ResponseFacts { responses, ..ResponseFacts::default() }, 0, Direction::Down));
+        let facts = ResponseFacts { responses, ..ResponseFacts::default() };
+        assert!(!by_mix_alone(&facts, (0, &SignalName::part("answer")), Direction::Down));
     }
 }

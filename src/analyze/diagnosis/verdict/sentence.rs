@@ -4,12 +4,11 @@ use super::stood_still::StoodStill;
 use crate::analyze::diagnosis::causes::is_sickness;
 use crate::analyze::diagnosis::damage::changes::Changes;
 use crate::analyze::diagnosis::damage::same_prompts::SamePrompts;
-use crate::analyze::diagnosis::signals::of_run::{PASS_RATE, REWARD};
 use crate::analyze::diagnosis::steps::values_at;
 use crate::analyze::diagnosis::words::{measured, percent};
 use crate::analyze::plan::Plan;
 use crate::analyze::result::{
-    Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, VerdictState,
+    Cause, CauseCode, Confidence, Damage, Diagnosis, RunCore, RunState, RunVerdict, SignalName, VerdictState,
 };
 use crate::format::{fixed_percent, grouped, token_of_id, words};
 use crate::stats::sustained::{Change, FEWEST_STEPS};
@@ -57,7 +56,7 @@ pub struct BesideResult<'a> {
     /// Lasting changes.
     pub changes: &'a Changes,
     /// The signal of what is right.
-    pub right: Option<&'a str>,
+    pub right: Option<&'a SignalName>,
     /// Whether no step has an advantage.
     pub untrained: bool,
     /// The last step at which anything says how well responses do.
@@ -69,7 +68,13 @@ pub struct BesideResult<'a> {
 }
 
 /// Signals whose change says where to look; the others follow from these or from the reward.
-const TELLING: [&str; 5] = ["entropy", "reference_k3", "engine_k3", "update_k3", "length"];
+const TELLING: [SignalName; 5] = [
+    SignalName::Entropy,
+    SignalName::ReferenceK3,
+    SignalName::EngineK3,
+    SignalName::UpdateK3,
+    SignalName::Length,
+];
 
 /// The answer: damage, first cause, the number behind it, what to do. A likely cause comes first where
 /// nothing is damaged yet: who reads “no damage” reads no further.
@@ -110,9 +115,11 @@ pub fn sentence(analysis: &RunCore, diagnosis: &Diagnosis, told: &BesideResult<'
 
 /// What to say of damage without a cause: harder prompts lower rewards as damage does, but right answers, too.
 fn unexplained(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
-    let damaged = |signal: &str| diagnosis.damage.iter().any(|d| d.signal == signal);
-    let is_reward = |d: &Damage| d.signal.starts_with(REWARD) || d.signal == PASS_RATE;
-    let stood = told.right.filter(|right| *right != REWARD && damaged(REWARD) && !damaged(right));
+    let damaged = |signal: &SignalName| diagnosis.damage.iter().any(|d| d.signal == *signal);
+    let is_reward = |d: &Damage| d.signal.says_how_well();
+    let stood = told
+        .right
+        .filter(|right| **right != SignalName::Reward && damaged(&SignalName::Reward) && !damaged(right));
     let same = told.changes.same_prompts.as_ref().filter(|same| damaged(&same.fall.signal));
     let harder = match stood {
         _ if !diagnosis.damage.iter().all(is_reward) => String::new(),
@@ -128,7 +135,7 @@ fn unexplained(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
         }
     };
     let see = if diagnosis.not_checked.is_empty() { "" } else { ": see what could not be checked" };
-    let unseen = match damaged("entropy") {
+    let unseen = match damaged(&SignalName::Entropy) {
         true => {
             " No column shows what moves entropy apart from advantages: look at an entropy bonus, and at the sign and the \
              weight of a KL term."
@@ -141,12 +148,13 @@ fn unexplained(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
 /// What changed for good up to the first damage and is none itself: where to look, where no cause was found.
 fn signs(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
     let first = diagnosis.damage.first().map_or(i64::MIN, |damage| damage.from_step);
-    let is_damage = |name: &String| diagnosis.damage.iter().any(|damage| damage.signal == *name);
-    let is_sign = |(name, change): &&(String, Change)| {
-        TELLING.contains(&name.as_str()) && change.onset <= first && !is_damage(name)
+    let is_damage = |name: &SignalName| diagnosis.damage.iter().any(|damage| damage.signal == *name);
+    let is_sign = |(name, change): &&(SignalName, Change)| {
+        TELLING.contains(name) && change.onset <= first && !is_damage(name)
     };
-    let one = |(name, change): &(String, Change)| moved(name, [change.before, change.after], change.onset);
-    let mut found: Vec<&(String, Change)> = told.changes.found.iter().filter(is_sign).collect();
+    let one =
+        |(name, change): &(SignalName, Change)| moved(name, [change.before, change.after], change.onset);
+    let mut found: Vec<&(SignalName, Change)> = told.changes.found.iter().filter(is_sign).collect();
     found.sort_by_key(|(_, change)| change.onset);
     match found.is_empty() {
         true => String::new(),
@@ -156,7 +164,7 @@ fn signs(diagnosis: &Diagnosis, told: &BesideResult<'_>) -> String {
     }
 }
 
-fn moved(signal: &str, [before, after]: [f64; 2], from_step: i64) -> String {
+fn moved(signal: &SignalName, [before, after]: [f64; 2], from_step: i64) -> String {
     let word = if after < before { "fell" } else { "rose" };
     let [before, after] = [before, after].map(|level| measured(level, 2));
     format!("{signal} {word} from {before} to {after} (from step {from_step})")
@@ -197,7 +205,7 @@ fn trend(analysis: &RunCore, has_cause: bool, told: &BesideResult<'_>) -> String
     };
     let entropy = values_at(&analysis.steps, |row| row.mean_entropy.filter(|_| !plan.stand_in.entropy));
     let reward = values_at(&analysis.steps, |row| row.mean_reward);
-    let course = |name: &str, series: &[(i64, f64)], unit: &str| {
+    let course = |name: &SignalName, series: &[(i64, f64)], unit: &str| {
         let ((first, began), (last, ended)) = (series.first()?, series.last()?);
         let [began, ended] = [*began, *ended].map(|value| measured(value, 3));
         if first == last {
@@ -205,7 +213,7 @@ fn trend(analysis: &RunCore, has_cause: bool, told: &BesideResult<'_>) -> String
         }
         Some(format!("{name} {began} at step {first} → {ended}{unit} at step {last}"))
     };
-    let courses = [course("entropy", &entropy, " nats"), course("reward", &reward, "")];
+    let courses = [course(&SignalName::Entropy, &entropy, " nats"), course(&SignalName::Reward, &reward, "")];
     let courses: Vec<String> = courses.into_iter().flatten().collect();
     let trend = match analysis.steps.len() {
         1 => "1 step is too few to tell a trend".to_owned(),

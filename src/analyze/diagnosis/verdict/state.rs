@@ -5,9 +5,8 @@ use crate::analyze::diagnosis::causes::Examined;
 use crate::analyze::diagnosis::damage::changes::at_floor;
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::diagnosis::responses::copies::Copies;
-use crate::analyze::diagnosis::signals::of_run::{PART, PASS_RATE, REWARD};
 use crate::analyze::diagnosis::signals::series::Series;
-use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, RunState};
+use crate::analyze::result::{Cause, CauseCode, Confidence, Damage, RunState, SignalName};
 use crate::format::{counted, grouped};
 use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 
@@ -17,7 +16,7 @@ use crate::stats::sustained::{FALSE_ALARMS, FEWEST_STEPS, SCATTER_ALARMS};
 pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool, copies: &Copies) -> RunState {
     let damage = &patient.changes.damage;
     if !damage.is_empty() {
-        let gone = damage.iter().any(|d| d.signal == "entropy");
+        let gone = damage.iter().any(|d| d.signal == SignalName::Entropy);
         return if gone || is_lost(patient) { RunState::Collapsed } else { RunState::Damaged };
     }
     let is_likely = |c: &Cause| c.confidence == Confidence::Likely && c.code != CauseCode::DeadGroups;
@@ -40,25 +39,24 @@ pub fn state(patient: &Patient<'_>, examined: &Examined, untrained: bool, copies
 /// Whether what the run was trained for is near its floor at the end.
 fn is_lost(patient: &Patient<'_>) -> bool {
     let right = patient.right().map(|right| right.signal());
-    let goal = right.and_then(|name| patient.series(&name)).or_else(|| patient.series("reward"));
+    let goal = right.and_then(|name| patient.series(&name)).or_else(|| patient.series(&SignalName::Reward));
     goal.is_some_and(at_floor)
 }
 
 /// Whether entropy exploded, and what the run was trained for was not lost before: then that is what happened.
 pub fn exploded(patient: &Patient<'_>) -> bool {
     let damage = &patient.changes.damage;
-    let Some(rise) = damage.iter().find(|d| d.signal == "entropy" && d.after > d.before) else {
+    let Some(rise) = damage.iter().find(|d| d.signal == SignalName::Entropy && d.after > d.before) else {
         return false;
     };
-    let fell =
-        |d: &Damage| (d.signal.starts_with(REWARD) || d.signal == PASS_RATE) && d.from_step < rise.from_step;
+    let fell = |d: &Damage| d.signal.says_how_well() && d.from_step < rise.from_step;
     !(is_lost(patient) && damage.iter().any(fell))
 }
 
 /// The last step at which anything says how well responses do.
 pub fn rewarded_to(series: &[Series]) -> Option<i64> {
-    let says = |name: &str| name == REWARD || name == PASS_RATE || name.starts_with(PART);
-    let ends = series.iter().filter(|series| says(&series.name)).filter_map(|series| series.points.last());
+    let ends =
+        series.iter().filter(|series| series.name.says_how_well()).filter_map(|series| series.points.last());
     ends.map(|point| point.step).max()
 }
 

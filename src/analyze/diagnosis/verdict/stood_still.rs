@@ -8,16 +8,16 @@
 
 use crate::analyze::diagnosis::damage::changes::NOTICED;
 use crate::analyze::diagnosis::patient::Patient;
-use crate::analyze::diagnosis::signals::of_run::REWARD;
 use crate::analyze::diagnosis::signals::series::Role;
 use crate::analyze::diagnosis::words::measured;
+use crate::analyze::result::SignalName;
 use crate::stats::sustained::smallest_found;
 
 /// Rewards that lie within this part of the range of single responses of its upper end leave nothing to learn.
 const NEAR_CEILING: f64 = 0.1;
 
 /// Signals that tell of the policy, whatever it earns.
-const OF_POLICY: [&str; 2] = ["entropy", "length"];
+const OF_POLICY: [SignalName; 2] = [SignalName::Entropy, SignalName::Length];
 
 /// What was looked at in a run that did not learn.
 #[derive(Clone, Debug)]
@@ -27,30 +27,30 @@ pub struct StoodStill {
     /// k3 to the reference at the end.
     from_reference: Option<f64>,
     /// What of the policy did change.
-    moved: Vec<&'static str>,
+    moved: Vec<String>,
 }
 
 impl StoodStill {
     /// Whether a run is such a one.
     pub fn of(patient: &Patient<'_>) -> Option<Self> {
-        let changed = |name: &str| patient.changes.found.iter().any(|(known, _)| known == name);
-        let judged = |name: &str| {
+        let changed = |name: &SignalName| patient.changes.found.iter().any(|(known, _)| known == name);
+        let judged = |name: &SignalName| {
             let role = patient.series(name).map(|series| series.role);
-            role.is_some_and(|role| role != Role::Sign) && !OF_POLICY.contains(&name)
+            role.is_some_and(|role| role != Role::Sign) && !OF_POLICY.contains(name)
         };
         if patient.changes.found.iter().any(|(name, _)| judged(name)) {
             return None;
         }
-        let reward = patient.series(REWARD)?;
+        let reward = patient.series(&SignalName::Reward)?;
         let [low, high, deviation] = reward.range?;
         if high - reward.end()? <= NEAR_CEILING * (high - low) {
             return None;
         }
         let smallest = smallest_found(&reward.points).filter(|smallest| *smallest <= NOTICED * deviation)?;
-        let from_reference = patient.series("reference_k3").and_then(|series| series.end());
+        let from_reference = patient.series(&SignalName::ReferenceK3).and_then(|series| series.end());
         let is_far = from_reference.is_some_and(|k3| k3 >= patient.clip_edge());
-        let moved = OF_POLICY.into_iter().filter(|name| changed(name));
-        let moved = moved.chain(is_far.then_some("the distance from the reference")).collect();
+        let moved = OF_POLICY.iter().filter(|name| changed(name)).map(SignalName::to_string);
+        let moved = moved.chain(is_far.then(|| "the distance from the reference".into())).collect();
         Some(Self { smallest, from_reference, moved })
     }
 

@@ -8,7 +8,7 @@ use crate::analyze::diagnosis::signals::of_run::share_of;
 use crate::analyze::diagnosis::signals::series::{Role, Series};
 use crate::analyze::result::groups::StepGroupOutcomes;
 use crate::analyze::result::offpolicy::{Difference, StepDifferences};
-use crate::analyze::result::{Answers, Cause, Warning, WarningCode};
+use crate::analyze::result::{Answers, Cause, SignalName, Warning, WarningCode};
 use crate::stats::sustained::{Change, Direction, Point, sustained};
 
 /// Below this effective share of a step's tokens a few of them decide for all.
@@ -130,16 +130,16 @@ fn diversity(answers: &Answers, changes: &Changes) -> Option<Warning> {
 /// A part of the reward that rises for good while another falls, other than by a grader that failed.
 fn parts(changes: &Changes, series: &[Series], failed: &dyn Fn(i64) -> bool) -> Option<Warning> {
     // A penalty that falls while an answer gets better diverges from nothing, nor does a weight, a price or a trifle.
-    let is_goal = |name: &str| series.iter().any(|s| s.name == name && s.role == Role::Goal);
-    let is_price = |name: &str| changes.price.as_ref().is_some_and(|price| price.cost.signal == name);
-    let is_trifle = |name: &str| changes.trifles.iter().any(|trifle| trifle.signal == name);
-    let is_part =
-        |name: &str| name.starts_with("reward/") && is_goal(name) && !is_price(name) && !is_trifle(name);
+    let is_goal = |name: &SignalName| series.iter().any(|s| s.name == *name && s.role == Role::Goal);
+    let is_price = |name: &SignalName| changes.price.as_ref().is_some_and(|price| price.cost.signal == *name);
+    let is_trifle = |name: &SignalName| changes.trifles.iter().any(|trifle| trifle.signal == *name);
+    let is_part = |name: &SignalName| name.is_part() && is_goal(name) && !is_price(name) && !is_trifle(name);
     let parts = || changes.found.iter().filter(|(name, _)| is_part(name));
     // A part that went both ways diverges from nothing but itself; one that only came back to where the
     // run began has gained nothing.
-    let began = |name: &str| series.iter().find(|s| s.name == name)?.points.first().map(|point| point.value);
-    let beyond_start = |name: &str, change: &Change| {
+    let began =
+        |name: &SignalName| series.iter().find(|s| s.name == *name)?.points.first().map(|point| point.value);
+    let beyond_start = |name: &SignalName, change: &Change| {
         began(name).is_none_or(|first| match change.direction {
             Direction::Up => change.after - first > 0.5 * (change.after - change.before),
             Direction::Down => first - change.after > 0.5 * (change.before - change.after),
@@ -162,9 +162,9 @@ fn parts(changes: &Changes, series: &[Series], failed: &dyn Fn(i64) -> bool) -> 
         hint: "read late responses with a high reward: see whether they do what you want, or only what is paid for".into(),
         evidence: vec![
             evidence(None, &format!("{up} before"), rise.before),
-            at_the_end(up, rise.after),
+            at_the_end(up.as_str(), rise.after),
             evidence(None, &format!("{down} before"), fall.before),
-            at_the_end(down, fall.after),
+            at_the_end(down.as_str(), fall.after),
         ],
     })
 }
@@ -174,13 +174,13 @@ mod tests {
     use super::*;
     use crate::analyze::result::{CauseCode, Confidence};
 
-    fn part(name: &str, levels: [f64; 3]) -> (Series, (String, Change)) {
+    fn part(name: &str, levels: [f64; 3]) -> (Series, (SignalName, Change)) {
         let [first, before, after] = levels;
         let point = |(step, value): (i64, f64)| Point { step, value, error: None };
         let points = [(0, first), (4, before), (8, before), (12, after)].map(point).to_vec();
         let direction = if after > before { Direction::Up } else { Direction::Down };
-        let series = Series { points, ..Series::new(name.into(), Role::Goal) };
-        (series, (name.into(), Change { direction, onset: 8, before, after, z: 9.0 }))
+        let series = Series { points, ..Series::new(SignalName::part(name), Role::Goal) };
+        (series, (SignalName::part(name), Change { direction, onset: 8, before, after, z: 9.0 }))
     }
 
     #[test]
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_part_that_only_came_back_does_not_diverge() {
         let warned_of = |format: [f64; 3], failed: bool| {
-            let (series, found): (Vec<Series>, Vec<(String, Change)>) =
-                [part("reward/format", format), part("reward/answer", [0.7, 0.7, 0.1])].into_iter().unzip();
+            let (series, found): (Vec<Series>, Vec<(SignalName, Change)>) =
+                [part("format", format), part("answer", [0.7, 0.7, 0.1])].into_iter().unzip();
             parts(
                 &Changes {
                     damage: Vec::new(),

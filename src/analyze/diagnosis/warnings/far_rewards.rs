@@ -3,9 +3,8 @@
 use crate::analyze::collect::signs::outliers::Outlier;
 use crate::analyze::diagnosis::evidence::evidence;
 use crate::analyze::diagnosis::patient::Patient;
-use crate::analyze::diagnosis::signals::of_run::{PART, REWARD};
 use crate::analyze::diagnosis::words::{measured, percent, short};
-use crate::analyze::result::{Warning, WarningCode};
+use crate::analyze::result::{SignalName, Warning, WarningCode};
 use crate::format::counted;
 
 /// Those that are named.
@@ -18,7 +17,7 @@ pub fn warning(patient: &Patient<'_>) -> Option<Warning> {
     let all = &patient.signs.facts.outliers;
     let part = all.first()?.part;
     let far: Vec<&Outlier> = all.iter().filter(|outlier| outlier.part == part).collect();
-    let signal = part.map_or(REWARD.into(), |part| format!("{PART}{}", patient.plan.reward_parts[part]));
+    let signal = part.map_or(SignalName::Reward, |part| SignalName::part(&patient.plan.reward_parts[part]));
     let hashes: Vec<u64> = far.iter().take(NAMED).map(|outlier| outlier.group).collect();
     let names = patient.names_of(&hashes);
     let named = |outlier: &&Outlier| {
@@ -43,7 +42,7 @@ pub fn warning(patient: &Patient<'_>) -> Option<Warning> {
         evidence: far
             .iter()
             .take(NAMED)
-            .map(|outlier| evidence(Some(outlier.step), &signal, outlier.value.into()))
+            .map(|outlier| evidence(Some(outlier.step), signal.as_str(), outlier.value.into()))
             .collect(),
     })
 }

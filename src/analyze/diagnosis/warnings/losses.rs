@@ -7,7 +7,7 @@ use crate::analyze::diagnosis::evidence::{at_the_end, evidence};
 use crate::analyze::diagnosis::idle::IdleSteps;
 use crate::analyze::diagnosis::responses::right::Right;
 use crate::analyze::diagnosis::words::measured;
-use crate::analyze::result::{Damage, RunCore, Warning, WarningCode};
+use crate::analyze::result::{Damage, RunCore, SignalName, Warning, WarningCode};
 use crate::format::grouped;
 
 const HINT: &str = "such batches give no gradient, while the optimizer still moves by its momentum: filter \
@@ -23,20 +23,20 @@ pub fn warnings(damage: &[Damage]) -> Vec<Warning> {
 
 fn warning(damage: &Damage) -> Option<Warning> {
     let fell = damage.after < damage.before;
-    let (code, what, hint) = match damage.signal.as_str() {
-        "entropy" if fell => (
+    let (code, what, hint) = match damage.signal {
+        SignalName::Entropy if fell => (
             WarningCode::EntropyCollapse,
             "entropy collapsed",
             "the policy no longer explores: restart before that step with a higher upper clip, an entropy \
              bonus or a KL term, and look at the spurious tokens before it",
         ),
-        "entropy" => (
+        SignalName::Entropy => (
             WarningCode::EntropyExplosion,
             "entropy exploded",
             "the policy drifts towards noise: lower the learning rate, check the advantages and the mismatch \
              between trainer and sampler, and look at the energy spikes",
         ),
-        "reward" => (
+        SignalName::Reward => (
             WarningCode::RewardCollapse,
             "the reward fell",
             "see whether the prompts became harder at that step; if not, go back to a checkpoint before it, and look \
@@ -55,7 +55,7 @@ fn warning(damage: &Damage) -> Option<Warning> {
         hint: hint.into(),
         evidence: vec![
             evidence(None, &format!("{} before", damage.signal), damage.before),
-            at_the_end(&damage.signal, damage.after),
+            at_the_end(damage.signal.as_str(), damage.after),
         ],
     })
 }

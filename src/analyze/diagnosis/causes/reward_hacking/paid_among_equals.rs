@@ -16,7 +16,7 @@ use crate::analyze::diagnosis::causes::shared::siblings::{is_mixed, more_where};
 use crate::analyze::diagnosis::finding::{Finding, found};
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::diagnosis::responses::within_groups::{Feature, MAX_PARTS, OwnedFeature, part};
-use crate::analyze::result::{CauseCode, Confidence};
+use crate::analyze::result::{CauseCode, Confidence, SignalName};
 use crate::stats::sustained::Direction;
 
 /// Shares of groups whose advantage is length although their answers do not differ.
@@ -72,7 +72,7 @@ pub fn paid_among_equals(patient: &Patient<'_>) -> Finding {
     let [better, worse] = there.fold([0, 0], |sum, (_, [better, worse])| {
         [sum[0] + usize::from(*better), sum[1] + usize::from(*worse)]
     });
-    let longer = patient.changes_of("length").any(|change| change.direction == Direction::Up);
+    let longer = patient.changes_of(&SignalName::Length).any(|change| change.direction == Direction::Up);
     let is_paid = share_bounds(paid[0], paid[1])[0] > MOST;
     among_equals(&share, right.name, better > 0, better > worse || longer || !is_paid)
 }

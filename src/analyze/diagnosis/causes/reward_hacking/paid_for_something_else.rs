@@ -23,7 +23,7 @@ use crate::analyze::diagnosis::responses::within_groups::{
     Feature, MAX_PARTS, OwnedFeature, Slopes, explained, part,
 };
 use crate::analyze::diagnosis::words::percent;
-use crate::analyze::result::{CauseCode, Confidence};
+use crate::analyze::result::{CauseCode, Confidence, SignalName};
 
 /// What is right explains less than this of the advantage, …
 const LITTLE: f64 = 0.25;
@@ -52,8 +52,9 @@ fn paid_in(patient: &Patient<'_>, right: &Right<'_>, side: Side) -> Option<Findi
     let by_right = share(&is_right).filter(|e| e.upper < LITTLE)?;
     let names = &patient.plan.reward_parts;
     let others = (0..names.len().min(MAX_PARTS)).filter(|index| Some(*index) != right.part);
-    let mut rivals: Vec<(String, OwnedFeature)> = vec![("length".into(), Box::new(|f| f64::from(f.length)))];
-    rivals.extend(others.map(|index| (format!("reward/{}", names[index]), part(index))));
+    let mut rivals: Vec<(SignalName, OwnedFeature)> =
+        vec![(SignalName::Length, Box::new(|f| f64::from(f.length)))];
+    rivals.extend(others.map(|index| (SignalName::part(&names[index]), part(index))));
     let shares = rivals.iter().filter_map(|(name, of)| Some((name, of, share(of.as_ref())?)));
     let (name, rival_of, rival) =
         shares.filter(|(_, _, e)| e.lower > MOST).max_by(|a, b| a.2.share.total_cmp(&b.2.share))?;

@@ -10,7 +10,7 @@ use crate::analyze::diagnosis::finding::{Finding, found};
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::diagnosis::responses::within_groups::{Slopes, explained};
 use crate::analyze::diagnosis::words::percent;
-use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence};
+use crate::analyze::result::{CauseCode, Confidence, Damage, Evidence, SignalName};
 use crate::stats::sustained::{Change, Direction};
 
 /// Length that explains this much of the advantage is named.
@@ -31,7 +31,7 @@ const LONGER: &str = "read late responses: where they ramble, bound what pays fo
 
 /// Longer and longer responses, until they are cut, because the reward pays for length.
 pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
-    let harm = |d: &&Damage| d.signal == "truncated" || d.signal == "repetition";
+    let harm = |d: &&Damage| matches!(d.signal, SignalName::Truncated | SignalName::Repetition);
     let harm = patient.changes.damage.iter().find(harm)?;
     let rise = rise_of_reward(patient)?;
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
@@ -70,7 +70,10 @@ pub fn by_length(patient: &Patient<'_>) -> Option<Finding> {
         "the reward rose {:.2} → {:.2} while {} rose {:.2} → {:.2}; {because}",
         rise.before, rise.after, harm.signal, harm.before, harm.after,
     );
-    let mut evidence = vec![at_the_end("reward", rise.after), at_the_end(&harm.signal, harm.after)];
+    let mut evidence = vec![
+        at_the_end(SignalName::Reward.as_str(), rise.after),
+        at_the_end(harm.signal.as_str(), harm.after),
+    ];
     evidence.extend(measured);
     Some(found(
         CauseCode::RewardHacking,
@@ -89,8 +92,8 @@ fn cuts_have_another_cause(patient: &Patient<'_>) -> bool {
 
 /// How the reward rose for good, where it did not fall as well: nobody games it down.
 fn rise_of_reward<'a>(patient: &'a Patient<'_>) -> Option<&'a Change> {
-    let fell = patient.changes_of("reward").any(|change| change.direction == Direction::Down);
-    patient.changes_of("reward").find(|change| change.direction == Direction::Up && !fell)
+    let fell = patient.changes_of(&SignalName::Reward).any(|change| change.direction == Direction::Down);
+    patient.changes_of(&SignalName::Reward).find(|change| change.direction == Direction::Up && !fell)
 }
 
 /// Groups whose cut responses have the higher mean advantage, of those that have cut and finished ones.
@@ -109,7 +112,7 @@ pub fn by_course(patient: &Patient<'_>) -> Option<Finding> {
         Direction::Up => change.after > TWICE * change.before,
         Direction::Down => TWICE * change.after < change.before,
     };
-    let course = patient.changes_of("length").find(is_far)?;
+    let course = patient.changes_of(&SignalName::Length).find(is_far)?;
     let is_longer = course.direction == Direction::Up;
     let advantage = |f: &ResponseFact| f64::from(f.advantage);
     let length = |f: &ResponseFact| f64::from(f.length);
@@ -136,8 +139,8 @@ pub fn by_course(patient: &Patient<'_>) -> Option<Finding> {
             ),
             hint,
             vec![
-                at_the_end("reward", rise.after),
-                at_the_end("length", course.after),
+                at_the_end(SignalName::Reward.as_str(), rise.after),
+                at_the_end(SignalName::Length.as_str(), course.after),
                 number("share of the advantage that length explains within groups", by_length.share),
             ],
         )

@@ -12,7 +12,7 @@ use crate::analyze::diagnosis::evidence::number;
 use crate::analyze::diagnosis::finding::{Finding, found};
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::diagnosis::words::percent;
-use crate::analyze::result::{CauseCode, Confidence};
+use crate::analyze::result::{CauseCode, Confidence, SignalName};
 use crate::ingest::Column;
 use crate::stats::effect::cliffs_delta;
 use crate::stats::mann_whitney::rank_sum;
@@ -27,7 +27,8 @@ const FALSE_ALARMS: f64 = 1e-6;
 
 /// Looks for it.
 pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
-    let grown = patient.changes_of("truncated").find(|change| change.direction == Direction::Up)?;
+    let grown =
+        patient.changes_of(&SignalName::Truncated).find(|change| change.direction == Direction::Up)?;
     let from = grown.onset;
     let last_before = patient.analysis.steps.iter().map(|row| row.step).filter(|step| *step < from).max()?;
     let lengths = |is_there: &dyn Fn(i64) -> bool| -> Vec<f64> {

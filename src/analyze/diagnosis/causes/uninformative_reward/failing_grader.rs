@@ -260,7 +260,7 @@ fn told(patient: &Patient<'_>, steps: &[StepGroups<'_>], failure: &Failure) -> F
     let side = Side::of(places, steps.len(), |at| steps[at].step);
     let name = match quantity.0 {
         None => "the reward".into(),
-        Some(_) => quantity.name(patient),
+        Some(_) => quantity.name(patient).to_string(),
     };
     let with: Vec<String> = together
         .iter()

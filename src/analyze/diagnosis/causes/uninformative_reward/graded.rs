@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::around_step::{FEWEST, StepGroups, groups_of, level, sums};
 use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::diagnosis::patient::Patient;
-use crate::analyze::diagnosis::signals::of_run::{PART, REWARD};
+use crate::analyze::result::SignalName;
 
 /// Values of a quantity that are looked at, the most frequent.
 const VALUES: usize = 8;
@@ -32,8 +32,8 @@ impl Quantity {
     }
 
     /// The signal that it is.
-    pub fn name(self, patient: &Patient<'_>) -> String {
-        self.0.map_or(REWARD.into(), |part| format!("{PART}{}", patient.plan.reward_parts[part]))
+    pub fn name(self, patient: &Patient<'_>) -> SignalName {
+        self.0.map_or(SignalName::Reward, |part| SignalName::part(&patient.plan.reward_parts[part]))
     }
 }
 
