@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::response_series::{StepMean, response_series};
+use super::response_series::{MeanAtStep, response_series};
 use super::series::Role;
 use crate::analyze::collect::signs::response_facts::{ResponseFact, ResponseFacts};
 use crate::analyze::result::SignalName;
@@ -25,13 +25,13 @@ const ROUNDING: f32 = 1e-6;
 pub fn by_weight_alone(
     facts: &ResponseFacts,
     (part, signal): (usize, &SignalName),
-    exact: &[StepMean],
+    exact: &[MeanAtStep],
 ) -> bool {
     let value = |fact: &ResponseFact| fact.parts.get(part).copied().filter(|v| v.is_finite());
     let Some(weights) = weights(facts, value) else { return false };
     let weight = |step: i64| weights.get(&step).map(|weight| f64::from(*weight));
     let of = |fact: &ResponseFact| Some(f64::from(value(fact)?) / weight(fact.step)?);
-    let mean = |mean: &StepMean| Some(StepMean { value: mean.value / weight(mean.step)?, ..*mean });
+    let mean = |mean: &MeanAtStep| Some(MeanAtStep { value: mean.value / weight(mean.step)?, ..*mean });
     let means = exact.iter().filter_map(mean).collect();
     let left = response_series(facts, signal.clone(), Role::Goal, &of, means);
     left.is_some_and(|left| left.change(Direction::Down).is_none())

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::annealed::by_weight_alone;
 use super::costs::{costs, measures_distance, unpaid, wears_off};
-use super::response_series::{OwnedQuantity, Quantity, StepMean, response_series};
+use super::response_series::{MeanAtStep, OwnedQuantity, Quantity, response_series};
 use super::series::{Role, Series};
 use super::task_mix::by_mix_alone;
 use crate::analyze::collect::Collected;
@@ -24,7 +24,7 @@ struct OfResponses {
     role: Role,
     quantity: OwnedQuantity,
     /// The means of all responses, where they are known.
-    exact: Vec<StepMean>,
+    exact: Vec<MeanAtStep>,
 }
 
 impl OfResponses {
@@ -43,19 +43,19 @@ pub fn signals(
     let (entropy_is_logged, energy_is_known) = (!plan.stand_in.entropy, !plan.stand_in.any());
     let facts = &collected.signs.facts;
     let mut of_responses: Vec<OfResponses> = Vec::new();
-    let rows = |value: fn(&StepRow) -> Option<f64>| -> Vec<StepMean> {
+    let rows = |value: fn(&StepRow) -> Option<f64>| -> Vec<MeanAtStep> {
         let mean =
-            |row: &StepRow| Some(StepMean { step: row.step, value: value(row)?, responses: row.responses });
+            |row: &StepRow| Some(MeanAtStep { step: row.step, value: value(row)?, responses: row.responses });
         steps.iter().filter_map(mean).collect()
     };
-    let asked = |sums: &dyn Fn(&StepFacts) -> Option<(f64, u64)>| -> Vec<StepMean> {
+    let asked = |sums: &dyn Fn(&StepFacts) -> Option<(f64, u64)>| -> Vec<MeanAtStep> {
         let mean = |(step, facts): (&i64, &StepFacts)| {
             let (sum, responses) = sums(facts).filter(|(_, responses)| *responses > 0)?;
-            Some(StepMean { step: *step, value: sum / responses as f64, responses })
+            Some(MeanAtStep { step: *step, value: sum / responses as f64, responses })
         };
         collected.questions.steps.iter().filter_map(mean).collect()
     };
-    let mut of = |name: SignalName, role: Role, quantity: OwnedQuantity, exact: Vec<StepMean>| {
+    let mut of = |name: SignalName, role: Role, quantity: OwnedQuantity, exact: Vec<MeanAtStep>| {
         of_responses.push(OfResponses { name, role, quantity, exact });
     };
     let reward = |f: &ResponseFact| finite(f.reward);
@@ -132,8 +132,8 @@ fn bounded(
     facts: &ResponseFacts,
     part: Option<usize>,
     of: Quantity<'_>,
-    mut means: Vec<StepMean>,
-) -> Vec<StepMean> {
+    mut means: Vec<MeanAtStep>,
+) -> Vec<MeanAtStep> {
     for mean in &mut means {
         if facts.outliers.iter().any(|outlier| outlier.part == part && outlier.step == mean.step) {
             let here = facts.responses.iter().filter(|fact| fact.step == mean.step);

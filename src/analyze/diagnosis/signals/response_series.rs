@@ -14,7 +14,7 @@ const ENDS: [f64; 2] = [0.01, 0.99];
 
 /// The mean of a quantity over all responses of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepMean {
+pub struct MeanAtStep {
     /// Step.
     pub step: i64,
     /// Mean.
@@ -66,16 +66,16 @@ impl Kept {
     }
 
     /// Means of the kept responses, for a quantity whose exact means are not known.
-    fn means(&self) -> Vec<StepMean> {
+    fn means(&self) -> Vec<MeanAtStep> {
         let mean = |(step, groups): (&i64, &Vec<GroupSum>)| {
             let (n, sum) = groups.iter().fold((0.0, 0.0), |all, g| (all.0 + g.0, all.1 + g.1));
-            StepMean { step: *step, value: sum / n, responses: (self.weight * n) as u64 }
+            MeanAtStep { step: *step, value: sum / n, responses: (self.weight * n) as u64 }
         };
         self.steps.iter().map(mean).collect()
     }
 
     /// The groups of a step: counted where all were kept, else as many as its responses let expect.
-    fn groups_at(&self, mean: &StepMean) -> f64 {
+    fn groups_at(&self, mean: &MeanAtStep) -> f64 {
         if self.weight <= 1.0 {
             return self.steps.get(&mean.step).map_or(1.0, |groups| groups.len() as f64);
         }
@@ -103,7 +103,7 @@ pub fn response_series(
     name: SignalName,
     role: Role,
     of: Quantity<'_>,
-    exact: Vec<StepMean>,
+    exact: Vec<MeanAtStep>,
 ) -> Option<Series> {
     let kept = Kept::of(facts, of);
     if kept.values.is_empty() {
@@ -121,7 +121,7 @@ pub fn response_series(
     };
     // With one group of several responses a step, nothing tells how much groups scatter.
     let alone = means.iter().all(|mean| kept.groups_at(mean) < 2.0) && kept.groups < kept.values.len();
-    let error = |mean: &StepMean| {
+    let error = |mean: &MeanAtStep| {
         let own = kept
             .steps
             .get(&mean.step)
@@ -129,8 +129,11 @@ pub fn response_series(
             .map_or(pooled, |(own, _)| own.max(pooled));
         (own / kept.groups_at(mean)).sqrt()
     };
-    let point =
-        |mean: &StepMean| Point { step: mean.step, value: mean.value, error: (!alone).then(|| error(mean)) };
+    let point = |mean: &MeanAtStep| Point {
+        step: mean.step,
+        value: mean.value,
+        error: (!alone).then(|| error(mean)),
+    };
     Some(Series { points: means.iter().map(point).collect(), range: Some(range), ..Series::new(name, role) })
 }
 
@@ -154,14 +157,14 @@ mod tests {
         ResponseFact { step, group, reward, ..ResponseFact::default() }
     }
 
-    fn reward(facts: ResponseFacts, exact: Vec<StepMean>) -> Option<Series> {
+    fn reward(facts: ResponseFacts, exact: Vec<MeanAtStep>) -> Option<Series> {
         let value = |fact: &ResponseFact| Some(f64::from(fact.reward));
         response_series(&facts, SignalName::Reward, Role::Goal, &value, exact)
     }
 
-    fn fallen(steps: i64, responses: u64) -> Vec<StepMean> {
+    fn fallen(steps: i64, responses: u64) -> Vec<MeanAtStep> {
         let level = |step: i64| if 2 * step < steps { 0.8 } else { 0.05 } + 0.001 * (step % 3) as f64;
-        (0..steps).map(|step| StepMean { step, value: level(step), responses }).collect()
+        (0..steps).map(|step| MeanAtStep { step, value: level(step), responses }).collect()
     }
 
     /// One group in eight was kept, and none at most steps.

@@ -16,7 +16,7 @@ const MOST: usize = 10;
 pub const ENOUGH: usize = 20;
 
 /// The groups of a step.
-pub struct StepGroups<'a> {
+pub struct GroupsAtStep<'a> {
     /// The step.
     pub step: i64,
     /// Its groups.
@@ -24,23 +24,23 @@ pub struct StepGroups<'a> {
 }
 
 /// The groups of a run by step.
-pub fn by_step<'a>(patient: &Patient<'a>) -> Vec<StepGroups<'a>> {
+pub fn by_step<'a>(patient: &Patient<'a>) -> Vec<GroupsAtStep<'a>> {
     let mut groups: Vec<&[ResponseFact]> = patient.groups().collect();
     groups.sort_by_key(|group| group[0].step);
     let of_steps = groups.chunk_by(|a, b| a[0].step == b[0].step);
-    of_steps.map(|of| StepGroups { step: of[0][0].step, groups: of.to_vec() }).collect()
+    of_steps.map(|of| GroupsAtStep { step: of[0][0].step, groups: of.to_vec() }).collect()
 }
 
 /// The groups of some steps.
 pub fn groups_of<'s, 'a>(
-    steps: &'s [StepGroups<'a>],
+    steps: &'s [GroupsAtStep<'a>],
 ) -> impl Iterator<Item = &'a [ResponseFact]> + Clone + 's {
     steps.iter().flat_map(|step| step.groups.iter().copied())
 }
 
 /// The places on either side of one that are held against each other: as few as have enough groups, since weights move
 /// on, none of them outside of `within`.
-pub fn near(steps: &[StepGroups<'_>], at: usize, within: &Range<usize>) -> Option<[Range<usize>; 2]> {
+pub fn near(steps: &[GroupsAtStep<'_>], at: usize, within: &Range<usize>) -> Option<[Range<usize>; 2]> {
     let sides =
         |reach: usize| [at.saturating_sub(reach).max(within.start)..at, at..(at + reach).min(within.end)];
     let is_enough = |places: &Range<usize>| {
@@ -54,14 +54,14 @@ pub fn near(steps: &[StepGroups<'_>], at: usize, within: &Range<usize>) -> Optio
 pub type Sums = [f64; 3];
 
 /// These of a quantity, by step.
-pub fn sums(steps: &[StepGroups<'_>], of: &dyn Fn(&ResponseFact) -> f64) -> Vec<Sums> {
+pub fn sums(steps: &[GroupsAtStep<'_>], of: &dyn Fn(&ResponseFact) -> f64) -> Vec<Sums> {
     let mean_of = |group: &[ResponseFact]| {
         let known = group.iter().map(of).filter(|value| value.is_finite());
         let [n, sum] = known.fold([0.0; 2], |[n, sum], value| [n + 1.0, sum + value]);
         sum / n
     };
     let add = |[n, sum, squares]: Sums, mean: f64| [n + 1.0, sum + mean, squares + mean * mean];
-    let of_step = |step: &StepGroups<'_>| {
+    let of_step = |step: &GroupsAtStep<'_>| {
         let means = step.groups.iter().map(|group| mean_of(group)).filter(|mean| mean.is_finite());
         means.fold([0.0; 3], add)
     };
@@ -79,7 +79,7 @@ pub fn level(sums: &[Sums]) -> (f64, f64) {
 /// Whether length, cuts, entropy and likelihood of responses are the same in as many steps before a place as from it on:
 /// within three standard errors of groups, a fifth of a single response's deviation, or what they changed by
 /// at any place before.
-pub fn are_same_responses(steps: &[StepGroups<'_>], at: usize, reach: usize) -> bool {
+pub fn are_same_responses(steps: &[GroupsAtStep<'_>], at: usize, reach: usize) -> bool {
     OF_RESPONSES.iter().all(|of| {
         let sums = sums(steps, of);
         let levels = |at: usize| {

@@ -23,10 +23,10 @@ use std::ops::Range;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::around_step::{
-    ENOUGH, FEWEST, StepGroups, Sums, are_same_responses, by_step, groups_of, level, near, sums,
+    ENOUGH, FEWEST, GroupsAtStep, Sums, are_same_responses, by_step, groups_of, level, near, sums,
 };
 use super::fails_with::{FailedPart, fail_too, next_to, one_valued};
-use super::graded::{Quantity, are_other_values, frequent};
+use super::graded::{Graded, are_other_values, frequent};
 use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::diagnosis::causes::shared::lasting::Side;
 use crate::analyze::diagnosis::evidence::number;
@@ -56,7 +56,7 @@ const HINT: &str = "look at the grader there: what it gives where it fails (a ti
 
 /// One value of a quantity that became more frequent.
 struct Failure {
-    quantity: Quantity,
+    quantity: Graded,
     value: f32,
     places: Range<usize>,
     /// The share with that value before and there, near the step at which it began.
@@ -96,8 +96,8 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
         return None;
     }
     let parts = 0..patient.plan.reward_parts.len().min(MAX_PARTS);
-    let quantities: Vec<Quantity> = std::iter::once(None).chain(parts.map(Some)).map(Quantity).collect();
-    let looked_at: Vec<(Quantity, f32)> = quantities
+    let quantities: Vec<Graded> = std::iter::once(None).chain(parts.map(Some)).map(Graded).collect();
+    let looked_at: Vec<(Graded, f32)> = quantities
         .iter()
         .flat_map(|quantity| {
             frequent(&steps, *quantity, SOME).into_iter().map(move |value| (*quantity, value))
@@ -121,8 +121,8 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
 
 fn failure(
     patient: &Patient<'_>,
-    steps: &[StepGroups<'_>],
-    (quantity, value): (Quantity, f32),
+    steps: &[GroupsAtStep<'_>],
+    (quantity, value): (Graded, f32),
     far: f64,
 ) -> Option<Failure> {
     let has = |fact: &ResponseFact| match quantity.of(fact) {
@@ -190,7 +190,7 @@ impl Edge {
 }
 
 /// The place within some at which a share rises most, or falls most, in standard errors.
-fn steepest(steps: &[StepGroups<'_>], sums: &[Sums], within: &Range<usize>, falls: bool) -> Option<Edge> {
+fn steepest(steps: &[GroupsAtStep<'_>], sums: &[Sums], within: &Range<usize>, falls: bool) -> Option<Edge> {
     let edge = |at: usize| {
         let [before, there] = near(steps, at, within)?;
         let [fewer, more] = if falls { [there, before] } else { [before, there] };
@@ -207,7 +207,7 @@ fn steepest(steps: &[StepGroups<'_>], sums: &[Sums], within: &Range<usize>, fall
 }
 
 /// Whether at least half of a rise, or a fall, is from one step to the next, with groups enough in both.
-fn is_abrupt(steps: &[StepGroups<'_>], sums: &[Sums], edge: &Edge) -> bool {
+fn is_abrupt(steps: &[GroupsAtStep<'_>], sums: &[Sums], edge: &Edge) -> bool {
     let places = [edge.at - 1, edge.at];
     let [last, next] = places.map(|at| level(&sums[at..=at]).0);
     let are_enough = places.iter().all(|at| steps[*at].groups.len() >= ENOUGH);
@@ -217,9 +217,9 @@ fn is_abrupt(steps: &[StepGroups<'_>], sums: &[Sums], edge: &Edge) -> bool {
 /// Whether what is logged of a response tells who gets the value, apart from parts that are one value wherever it is. Those
 /// in which such a part is another one, though it does not fail with it, were graded, and say nothing of who is not.
 fn is_explained(
-    there: &[StepGroups<'_>],
+    there: &[GroupsAtStep<'_>],
     has: &dyn Fn(&ResponseFact) -> f64,
-    quantity: Quantity,
+    quantity: Graded,
     (known, lost): (&[FailedPart], &[FailedPart]),
     parts: usize,
 ) -> bool {
@@ -227,7 +227,7 @@ fn is_explained(
         .filter(|part| known.iter().all(|(known, _)| known != part) && quantity.0 != Some(*part));
     let may_fail = |fact: &ResponseFact| {
         let mut parts = known.iter().filter(|part| quantity.0 != Some(part.0) && !lost.contains(part));
-        parts.all(|(part, value)| Quantity(Some(*part)).of(fact) == *value)
+        parts.all(|(part, value)| Graded(Some(*part)).of(fact) == *value)
     };
     let has = |fact: &ResponseFact| if may_fail(fact) { has(fact) } else { f64::NAN };
     let owned: Vec<OwnedFeature> = others.map(part).collect();
@@ -239,8 +239,8 @@ fn is_explained(
 /// Whether any response may get the value: fewer groups have none of it than whole groups that were lost would leave, and
 /// as few as failures would.
 fn strikes_any(
-    before: &[StepGroups<'_>],
-    there: &[StepGroups<'_>],
+    before: &[GroupsAtStep<'_>],
+    there: &[GroupsAtStep<'_>],
     has: &dyn Fn(&ResponseFact) -> f64,
     share: f64,
 ) -> bool {
@@ -254,7 +254,7 @@ fn strikes_any(
         && left + ERRORS * (left + 1.0).sqrt() < by_groups
 }
 
-fn told(patient: &Patient<'_>, steps: &[StepGroups<'_>], failure: &Failure) -> Finding {
+fn told(patient: &Patient<'_>, steps: &[GroupsAtStep<'_>], failure: &Failure) -> Finding {
     let Failure { quantity, value, places, shares: [before, there], together, are_same, confidence } =
         failure;
     let side = Side::of(places, steps.len(), |at| steps[at].step);
@@ -266,7 +266,7 @@ fn told(patient: &Patient<'_>, steps: &[StepGroups<'_>], failure: &Failure) -> F
         .iter()
         .filter(|(part, _)| quantity.0 != Some(*part))
         .map(|(part, value)| {
-            format!("{} {}", Quantity(Some(*part)).name(patient), measured((*value).into(), 2))
+            format!("{} {}", Graded(Some(*part)).name(patient), measured((*value).into(), 2))
         })
         .collect();
     let with = if with.is_empty() { String::new() } else { format!(" (with {})", with.join(", ")) };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::around_step::{FEWEST, StepGroups, groups_of, level, sums};
+use super::around_step::{FEWEST, GroupsAtStep, groups_of, level, sums};
 use crate::analyze::collect::signs::response_facts::ResponseFact;
 use crate::analyze::diagnosis::patient::Patient;
 use crate::analyze::result::SignalName;
@@ -15,9 +15,9 @@ const OTHERS: f64 = 0.1;
 
 /// What a grader sets: the reward, or a part of it.
 #[derive(Clone, Copy)]
-pub struct Quantity(pub Option<usize>);
+pub struct Graded(pub Option<usize>);
 
-impl Quantity {
+impl Graded {
     /// Its value of a response; NaN where not logged.
     pub fn of(self, fact: &ResponseFact) -> f32 {
         match self.0 {
@@ -27,7 +27,7 @@ impl Quantity {
     }
 
     /// Its mean over the groups of some steps, and its standard error.
-    pub fn level(self, steps: &[StepGroups<'_>]) -> (f64, f64) {
+    pub fn level(self, steps: &[GroupsAtStep<'_>]) -> (f64, f64) {
         level(&sums(steps, &|fact| self.of(fact).into()))
     }
 
@@ -38,8 +38,8 @@ impl Quantity {
 }
 
 /// Whether values are other ones, beside one, than before, where they were few: a scale or a weight that changed.
-pub fn are_other_values([before, there]: [&[StepGroups<'_>]; 2], quantity: Quantity, beside: f32) -> bool {
-    let values = |steps: &[StepGroups<'_>]| -> Vec<u32> {
+pub fn are_other_values([before, there]: [&[GroupsAtStep<'_>]; 2], quantity: Graded, beside: f32) -> bool {
+    let values = |steps: &[GroupsAtStep<'_>]| -> Vec<u32> {
         let known =
             groups_of(steps).flatten().map(|fact| quantity.of(fact)).filter(|value| value.is_finite());
         known.map(|value| (value + 0.0).to_bits()).collect()
@@ -51,7 +51,7 @@ pub fn are_other_values([before, there]: [&[StepGroups<'_>]; 2], quantity: Quant
 }
 
 /// The values that a failing grader could have set for a share of the responses: those that so many of three steps have.
-pub fn frequent(steps: &[StepGroups<'_>], quantity: Quantity, share: f64) -> Vec<f32> {
+pub fn frequent(steps: &[GroupsAtStep<'_>], quantity: Graded, share: f64) -> Vec<f32> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     let values = groups_of(steps).flatten().map(|fact| quantity.of(fact));
     // No sign before nothing.

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::around_step::{FEWEST, StepGroups, are_same_responses, by_step, groups_of};
+use super::around_step::{FEWEST, GroupsAtStep, are_same_responses, by_step, groups_of};
 use crate::analyze::diagnosis::causes::shared::bounds::share_bounds;
 use crate::analyze::diagnosis::evidence::number;
 use crate::analyze::diagnosis::finding::{Finding, found};
@@ -39,12 +39,12 @@ pub fn examine(patient: &Patient<'_>) -> Option<Finding> {
 }
 
 /// The reward that all responses of a step have.
-fn only(step: &StepGroups<'_>) -> Option<f32> {
+fn only(step: &GroupsAtStep<'_>) -> Option<f32> {
     let mut rewards = step.groups.iter().copied().flatten().map(|fact| fact.reward);
     rewards.next().filter(|first| first.is_finite() && rewards.all(|reward| reward == *first))
 }
 
-fn outage(steps: &[StepGroups<'_>], places: &Range<usize>) -> Option<Finding> {
+fn outage(steps: &[GroupsAtStep<'_>], places: &Range<usize>) -> Option<Finding> {
     let value = only(&steps[places.start])?;
     let reach = places.len().max(FEWEST);
     let before = &steps[places.start.saturating_sub(reach)..places.start];
@@ -53,8 +53,8 @@ fn outage(steps: &[StepGroups<'_>], places: &Range<usize>) -> Option<Finding> {
     if before.is_empty() {
         return None;
     }
-    let count = |steps: &[StepGroups<'_>]| steps.iter().map(|step| step.groups.len() as u64).sum::<u64>();
-    let same = |steps: &[StepGroups<'_>]| {
+    let count = |steps: &[GroupsAtStep<'_>]| steps.iter().map(|step| step.groups.len() as u64).sum::<u64>();
+    let same = |steps: &[GroupsAtStep<'_>]| {
         groups_of(steps).filter(|group| group.iter().all(|fact| fact.reward == value)).count() as u64
     };
     let usual = [before, after]
@@ -64,7 +64,7 @@ fn outage(steps: &[StepGroups<'_>], places: &Range<usize>) -> Option<Finding> {
     if by_chance > FALSE_ALARMS.ln() {
         return None;
     }
-    let mean = |steps: &[StepGroups<'_>]| {
+    let mean = |steps: &[GroupsAtStep<'_>]| {
         let rewards = || groups_of(steps).flatten().map(|fact| fact.reward);
         rewards().map(f64::from).sum::<f64>() / rewards().count().max(1) as f64
     };
