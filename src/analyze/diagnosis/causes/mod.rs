@@ -211,6 +211,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_file_of_a_cause_has_the_name_of_its_code() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/analyze/diagnosis/causes");
+        for code in CauseCode::ALL {
+            assert!(folder.join(format!("{}.rs", code.name())).is_file(), "{}", code.name());
+        }
+    }
+
+    #[test]
     fn what_a_sample_tells_is_told_as_such() {
         let cause = |code: CauseCode, level: u32| {
             let message = "in 77 of 943 groups".into();
