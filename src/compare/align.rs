@@ -4,16 +4,16 @@ use std::cmp::Ordering;
 
 use super::settings::StepAlignment;
 
-/// Pairs of steps, by their places in the two lists.
+/// Pairs of steps that belong together, by their places in the two lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alignment {
+pub struct AlignedSteps {
     /// How they were found.
     pub method: StepAlignment,
     /// Places, ascending on both sides.
     pub pairs: Vec<(usize, usize)>,
 }
 
-impl Alignment {
+impl AlignedSteps {
     /// Aligns two ascending lists of steps; without a method, by the strictest that pairs at least
     /// half of the shorter list.
     #[must_use]
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn aligned(left: &[i64], right: &[i64]) -> (StepAlignment, Vec<(i64, i64)>) {
-        let found = Alignment::of(left, right, None);
+        let found = AlignedSteps::of(left, right, None);
         (found.method, found.pairs.iter().map(|(l, r)| (left[*l], right[*r])).collect())
     }
 
@@ -137,7 +137,7 @@ mod tests {
             (0..40).map(|i| i * 7 % 90).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
         let right: Vec<i64> = (0..60).map(|i| i * 3 + 1).collect();
         for method in [StepAlignment::Exact, StepAlignment::Nearest, StepAlignment::Progress] {
-            let found = Alignment::of(&left, &right, Some(method)).pairs;
+            let found = AlignedSteps::of(&left, &right, Some(method)).pairs;
             assert!(found.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1), "{method:?}");
         }
     }

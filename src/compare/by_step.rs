@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::align::Alignment;
+use super::align::AlignedSteps;
 use super::fraction::{Fraction, difference, value};
 use super::judge::step_metric;
 use super::result::MetricRow;
@@ -50,7 +50,7 @@ impl Scalar {
 pub fn row(described: MetricRow, scalars: &[Scalar; 2], settings: &CompareSettings) -> Option<MetricRow> {
     let sides = [0, 1].map(|side| scalars[side].means());
     let steps = [0, 1].map(|side| sides[side].keys().copied().collect::<Vec<i64>>());
-    let alignment = Alignment::of(&steps[0], &steps[1], settings.alignment);
+    let alignment = AlignedSteps::of(&steps[0], &steps[1], settings.alignment);
     let at = |side: usize, place: usize| [sides[side][&steps[side][place]], 1.0];
     let fractions: Vec<[Fraction; 2]> = alignment.pairs.iter().map(|(l, r)| [at(0, *l), at(1, *r)]).collect();
     let total =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::align::Alignment;
+use super::align::AlignedSteps;
 use super::classes::{self, StepClasses};
 use super::fraction::{Fraction, value};
 use super::quantities::Metric;
@@ -122,7 +122,7 @@ pub struct PromptCounts {
 /// Two arms at their aligned steps.
 pub struct Sides {
     /// How steps were aligned.
-    pub alignment: Alignment,
+    pub alignment: AlignedSteps,
     /// Steps of each side that have no partner.
     pub unaligned: [usize; 2],
     /// The clusters of every pair of steps.
@@ -139,7 +139,7 @@ impl Sides {
     /// Aligns two arms.
     pub fn new(left: Side<'_>, right: Side<'_>, method: Option<StepAlignment>) -> Self {
         let steps = [left.steps(), right.steps()];
-        let alignment = Alignment::of(&steps[0], &steps[1], method);
+        let alignment = AlignedSteps::of(&steps[0], &steps[1], method);
         let pairs = &alignment.pairs;
         let unaligned = [steps[0].len() - pairs.len(), steps[1].len() - pairs.len()];
         let mut sides = Self {
@@ -148,7 +148,7 @@ impl Sides {
             prompts: PromptCounts { logged: logs_prompts(left) && logs_prompts(right), ..Default::default() },
             prompt_pairs: Vec::new(),
             classes: Vec::with_capacity(pairs.len()),
-            alignment: Alignment { method: alignment.method, pairs: Vec::new() },
+            alignment: AlignedSteps { method: alignment.method, pairs: Vec::new() },
         };
         let all = if pairs.len() < FEWEST_STEPS { CLUSTERS_OF_FEW_STEPS } else { CLUSTERS };
         let most = (all / pairs.len().max(1)).max(2);
