@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::by_step::{Points, Scalar, row};
+use super::metric_names::{KL_REFERENCE_K3, PASS_RATE, REWARD_PART};
 use super::named_run::NamedRun;
 use super::result::{AnswerRow, Family, MetricRow, Series, Unit};
 use super::settings::CompareSettings;
@@ -15,12 +16,19 @@ pub struct StepAnswer {
     name: String,
     label: String,
     unit: Unit,
+    /// Whether it has no values below 0; of shares and tokens the unit says so.
+    never_negative: bool,
     of: Box<dyn Fn(&RunCore) -> Points>,
 }
 
 impl StepAnswer {
     fn new(name: &str, label: &str, unit: Unit, of: impl Fn(&RunCore) -> Points + 'static) -> Self {
-        Self { name: name.into(), label: label.into(), unit, of: Box::new(of) }
+        Self { name: name.into(), label: label.into(), unit, never_negative: false, of: Box::new(of) }
+    }
+
+    /// Of k3, which is r − 1 − ln r.
+    fn never_negative(self) -> Self {
+        Self { never_negative: true, ..self }
     }
 
     fn scalar(&self, runs: &[NamedRun]) -> Scalar {
@@ -39,7 +47,8 @@ pub fn of_steps(runs: &[NamedRun]) -> Vec<StepAnswer> {
         })
     };
     let mut all = vec![
-        ledger("engine_k3", "k3 of trainer against sampler", Unit::Nats, |d| d.engine.as_ref(), |d| d.k3),
+        ledger("engine_k3", "k3 of trainer against sampler", Unit::Nats, |d| d.engine.as_ref(), |d| d.k3)
+            .never_negative(),
         ledger(
             "engine_ess",
             "effective tokens, trainer against sampler",
@@ -47,10 +56,11 @@ pub fn of_steps(runs: &[NamedRun]) -> Vec<StepAnswer> {
             |d| d.engine.as_ref(),
             |d| d.ess,
         ),
-        ledger("update_k3", "k3 of the update", Unit::Nats, |d| d.update.as_ref(), |d| d.k3),
-        StepAnswer::new("kl_reference_k3", "KL to the reference (k3)", Unit::Nats, |run| {
+        ledger("update_k3", "k3 of the update", Unit::Nats, |d| d.update.as_ref(), |d| d.k3).never_negative(),
+        StepAnswer::new(KL_REFERENCE_K3, "KL to the reference (k3)", Unit::Nats, |run| {
             run.answers.kl_reference.iter().flat_map(|kl| &kl.steps).map(|row| (row.step, row.k3)).collect()
-        }),
+        })
+        .never_negative(),
         StepAnswer::new("truncated_share", "cut responses", Unit::Share, |run| {
             run.answers.truncated.iter().flat_map(|cut| &cut.steps).map(|row| (row.step, row.share)).collect()
         }),
@@ -62,7 +72,7 @@ pub fn of_steps(runs: &[NamedRun]) -> Vec<StepAnswer> {
                 .map(|row| (row.step, row.share))
                 .collect()
         }),
-        StepAnswer::new("pass_rate", "right answers", Unit::Share, |run| {
+        StepAnswer::new(PASS_RATE, "right answers", Unit::Share, |run| {
             run.answers
                 .groups
                 .iter()
@@ -110,7 +120,8 @@ fn pass_at(k: u64) -> StepAnswer {
 
 fn reward_part(name: &str) -> StepAnswer {
     let part = name.to_owned();
-    StepAnswer::new(&format!("reward/{name}"), &format!("reward/{name}"), Unit::Number, move |run| {
+    let signal = format!("{REWARD_PART}{name}");
+    StepAnswer::new(&signal, &signal, Unit::Number, move |run| {
         let found = run.answers.reward_parts.iter().filter(|known| known.name == part);
         found.flat_map(|known| &known.steps).map(|row| (row.step, row.mean)).collect()
     })
@@ -124,6 +135,7 @@ pub fn rows(answers: &[StepAnswer], arms: [&[NamedRun]; 2], settings: &CompareSe
             label: answer.label.clone(),
             family: Family::Questions,
             unit: answer.unit,
+            never_negative: answer.never_negative,
             ..MetricRow::default()
         };
         row(described, &arms.map(|runs| answer.scalar(runs)), settings)

@@ -195,6 +195,7 @@ fn describe(metric: &Metric, fractions: &[[Fraction; 2]]) -> Option<MetricRow> {
         family: metric.family,
         primary: metric.primary,
         unit: metric.unit,
+        never_negative: metric.never_negative,
         baseline,
         other,
         difference: difference(baseline, other),

@@ -15,6 +15,7 @@ mod frames;
 mod intervals;
 mod join;
 mod judge;
+pub(crate) mod metric_names;
 mod named_run;
 pub(crate) mod names;
 mod pairs;

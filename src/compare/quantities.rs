@@ -2,6 +2,7 @@
 
 use super::classes::StepClasses;
 use super::fraction::Fraction;
+use super::metric_names as names;
 use super::result::{Family, Unit};
 use crate::analyze::ComparedRun;
 use crate::analyze::result::{ClusterSum, ClusterSums};
@@ -31,11 +32,43 @@ pub struct Metric {
     pub primary: bool,
     /// Unit.
     pub unit: Unit,
+    /// Whether it has no values below 0; of shares and tokens the unit says so.
+    pub never_negative: bool,
+    /// What a log needs for it.
+    pub needs: Needs,
     /// Where its fractions come from.
     pub source: Source,
 }
 
+/// What a log needs for a metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// In words.
+    pub words: &'static str,
+    is_logged: fn(&ComparedRun) -> bool,
+}
+
+/// What every log that is analysed has.
+const ADVANTAGES: Needs = Needs { words: "tokens with an advantage", is_logged: |_| true };
+const REWARDS: Needs =
+    Needs { words: "the column `reward`", is_logged: |run| run.totals.mean_reward.is_some() };
+const CLIPS: Needs =
+    Needs { words: "the column `logprob_new` or `clipped`", is_logged: |run| run.totals.clipped.is_some() };
+
 impl Metric {
+    /// Of what a reader of a training run asks for first.
+    fn primary(self) -> Self {
+        Self { primary: true, ..self }
+    }
+
+    fn never_negative(self) -> Self {
+        Self { never_negative: true, ..self }
+    }
+
+    fn needing(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+
     /// The fraction of a cluster; `None` for metrics that are known by step only.
     #[must_use]
     pub fn of_cluster(&self, sums: &ClusterSums) -> Option<Fraction> {
@@ -72,26 +105,9 @@ impl Metric {
     /// Whether the log of a run can tell.
     #[must_use]
     pub fn is_known(&self, analysis: &ComparedRun) -> bool {
-        match self.name.as_str() {
-            "reward" => analysis.totals.mean_reward.is_some(),
-            "clipped_share" => analysis.totals.clipped.is_some(),
-            _ => true,
-        }
-    }
-
-    /// What a log needs for it.
-    #[must_use]
-    pub fn needs(&self) -> &'static str {
-        match self.name.as_str() {
-            "reward" => "the column `reward`",
-            "clipped_share" => "the column `logprob_new` or `clipped`",
-            _ => "tokens with an advantage",
-        }
+        (self.needs.is_logged)(analysis)
     }
 }
-
-/// The family that was named in advance: what a reader of a training run asks for first.
-const PRIMARY: [&str; 3] = ["reward", "entropy", "length"];
 
 /// Classes that have no metric of their own above.
 const CLASSES: [TokenClass; 6] = [
@@ -114,23 +130,30 @@ pub fn metrics() -> Vec<Metric> {
         name: name.into(),
         label: label.into(),
         family: Family::Framework,
-        primary: PRIMARY.contains(&name),
+        primary: false,
         unit,
+        never_negative: false,
+        needs: ADVANTAGES,
         source: Source::Clusters(part, whole),
     };
     let energy = |name: &str, label: &str, part| framework(name, label, U::Share, part, ENERGY);
     let mut all = vec![
-        framework("reward", "mean reward", U::Number, &[S::Reward], &[S::Rewarded]),
-        framework("entropy", "mean entropy", U::Nats, &[S::Entropy], &[S::Complete]),
-        framework("length", "length of responses", U::Tokens, &[S::Tokens], &[S::Responses]),
-        framework("silenced_ratio", "silenced tokens", U::Share, &[S::Silenced], &[S::Tokens]),
+        framework(names::REWARD, "mean reward", U::Number, &[S::Reward], &[S::Rewarded])
+            .primary()
+            .needing(REWARDS),
+        framework(names::ENTROPY, "mean entropy", U::Nats, &[S::Entropy], &[S::Complete])
+            .primary()
+            .never_negative(),
+        framework(names::LENGTH, "length of responses", U::Tokens, &[S::Tokens], &[S::Responses]).primary(),
+        framework(names::SILENCED_RATIO, "silenced tokens", U::Share, &[S::Silenced], &[S::Tokens]),
         framework("candidate_ratio", "candidates", U::Share, &[S::Candidates], &[S::Tokens]),
-        energy("spurious_energy_share", "energy of silenced tokens", &[S::SilencedEnergy]),
+        energy(names::SPURIOUS_ENERGY_SHARE, "energy of silenced tokens", &[S::SilencedEnergy]),
         energy("exploratory_energy_share", "energy of exploratory tokens", &[S::ExploratoryEnergy]),
         energy("positive_energy_share", "energy of tokens with A > 0", &[S::PositiveEnergy]),
-        framework("energy_per_token", "gradient energy a token", U::Number, ENERGY, &[S::Complete]),
+        framework("energy_per_token", "gradient energy a token", U::Number, ENERGY, &[S::Complete])
+            .never_negative(),
         framework("zero_advantage_share", "tokens with A = 0", U::Share, &[S::Zero], &[S::Complete]),
-        framework("clipped_share", "clipped tokens", U::Share, &[S::Clipped], &[S::Tokens]),
+        framework("clipped_share", "clipped tokens", U::Share, &[S::Clipped], &[S::Tokens]).needing(CLIPS),
         framework("risk", "spurious risk of tokens with A > 0", U::Nats, &[S::Risk], &[S::Positive]),
     ];
     type OfClass = fn(TokenClass) -> Source;
@@ -145,6 +168,8 @@ pub fn metrics() -> Vec<Metric> {
             family: Family::Classes,
             primary: false,
             unit: U::Share,
+            never_negative: false,
+            needs: ADVANTAGES,
             source: source(class),
         }));
     }

@@ -1,6 +1,7 @@
 //! How far a metric can go: a share from 0 to 1, a reward or a part of it as far as single responses got, in all
 //! runs of both arms.
 
+use super::metric_names::{REWARD, REWARD_PART};
 use super::named_run::NamedRun;
 use super::result::{Family, MetricRow, Unit};
 
@@ -9,7 +10,7 @@ pub fn note(row: &mut MetricRow, arms: [&[NamedRun]; 2]) {
     if !matches!(row.family, Family::Framework | Family::Questions) {
         return;
     }
-    let is_reward = row.name == "reward" || row.name.starts_with("reward/");
+    let is_reward = row.name == REWARD || row.name.starts_with(REWARD_PART);
     let signals = arms.into_iter().flatten().flat_map(|run| &run.analysis.diagnosis.signals);
     let ranges =
         signals.filter(|signal| is_reward && signal.name.as_str() == row.name).filter_map(|s| s.range);

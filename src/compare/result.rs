@@ -252,7 +252,8 @@ pub struct MetricRow {
     /// parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// Whether all values of a trainer's scalar, of which nothing else is known, are 0 or more.
+    /// Whether none of its values is below 0: by what it is, or, of a trainer's scalar, of which nothing is known, by
+    /// its values.
     #[serde(skip)]
     pub never_negative: bool,
 }

@@ -1,6 +1,7 @@
 //! Rewards on scales of their own: 0 or 1 in one run, −1 or 1 in the other. Then the means of rewards do not say
 //! which run is better; right answers do, where both logs tell them.
 
+use super::metric_names::{PASS_RATE, REWARD};
 use super::named_run::NamedRun;
 use super::result::{Family, MetricRow};
 use crate::analyze::result::SignalName;
@@ -60,11 +61,11 @@ pub fn compare_answers_instead(rows: &mut [MetricRow], arm: &str) -> bool {
     let mut has_answers = false;
     for row in rows.iter_mut().filter(|row| row.run == arm) {
         match row.name.as_str() {
-            "reward" => {
+            REWARD => {
                 (row.p_value, row.smallest_p, row.effect, row.shift) = (None, None, None, None);
                 (row.ci_low, row.ci_high) = (None, None);
             }
-            "pass_rate" => {
+            PASS_RATE => {
                 (row.family, row.primary) = (Family::Framework, true);
                 has_answers = true;
             }

@@ -58,10 +58,6 @@ pub fn set_interval(found: Option<([f64; 2], Drawn)>, row: &mut MetricRow) {
     }
 }
 
-/// Metrics in nats or without a unit that have no values below 0; k3 is r − 1 − ln r.
-const NEVER_NEGATIVE: [&str; 5] =
-    ["entropy", "energy_per_token", "engine_k3", "update_k3", "kl_reference_k3"];
-
 /// An interval of a share that is at least so wide says nothing of it, wherever it lies; of a reward, so much of
 /// its range.
 const HALF_OF_ALL: f64 = 0.5;
@@ -71,8 +67,7 @@ const HALF_OF_ALL: f64 = 0.5;
 /// one nobody can say that nothing differs. The same whichever run is the baseline.
 pub fn tells_nothing(row: &MetricRow) -> bool {
     let Some((low, high)) = row.ci_low.zip(row.ci_high) else { return false };
-    let from_zero =
-        row.unit == Unit::Tokens || row.never_negative || NEVER_NEGATIVE.contains(&row.name.as_str());
+    let from_zero = row.unit == Unit::Tokens || row.never_negative;
     let [least, all] = match row.range.filter(|[least, most]| least < most) {
         Some([least, most]) => [least, most - least],
         None if row.unit == Unit::Share => [0.0, 1.0],

@@ -1,10 +1,12 @@
 //! The order in which metrics are spoken of.
 
+use crate::compare::metric_names::{
+    ENTROPY, LENGTH, PASS_RATE, REWARD, SILENCED_RATIO, SPURIOUS_ENERGY_SHARE,
+};
 use crate::compare::result::{Family, MetricRow};
 
 /// Metrics that a reader asks for first; of others only those that differ are named.
-const FIRST: [&str; 6] =
-    ["reward", "pass_rate", "entropy", "length", "silenced_ratio", "spurious_energy_share"];
+const FIRST: [&str; 6] = [REWARD, PASS_RATE, ENTROPY, LENGTH, SILENCED_RATIO, SPURIOUS_ENERGY_SHARE];
 
 /// Where a metric stands among those that are asked for first.
 pub fn place(row: &MetricRow) -> usize {

@@ -193,7 +193,7 @@ pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<Compa
         found.push(warning(
             CompareCode::MissingMetric,
             format!("{} is not compared for {run}: one side has no data for it", metric.label),
-            &format!("it needs {} in both logs", metric.needs()),
+            &format!("it needs {} in both logs", metric.needs.words),
             &NONE,
         ));
     }

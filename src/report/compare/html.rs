@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{causes, metrics, tables};
 use crate::compare::Comparison;
+use crate::compare::metric_names::{ENTROPY, PASS_RATE, REWARD, SILENCED_RATIO};
 use crate::compare::result::{AlignmentSummary, Arm, CompareWarning, MetricRow};
 use crate::compare::shown::{level, shown, shown_difference, shown_interval, shown_p};
 use crate::compare::verdict::word;
@@ -15,7 +16,7 @@ use crate::report::page::{self, Fact, FirstScreen, Page, Section, Tone, figures}
 use crate::report::text::prose;
 
 /// Metrics of the first screen.
-const FIRST: [&str; 2] = ["entropy", "silenced_ratio"];
+const FIRST: [&str; 2] = [ENTROPY, SILENCED_RATIO];
 /// Sentences and runs of the first screen at most.
 const DIFFERENCES: usize = 6;
 const ALIKE: usize = 4;
@@ -170,7 +171,7 @@ fn facts(comparison: &Comparison) -> Vec<Fact> {
     };
     // Right answers stand in for rewards that cannot be compared.
     let is_tested = |name: &&str| row(name).is_some_and(|r| r.p_value.is_some());
-    let first = if is_tested(&"reward") || !is_tested(&"pass_rate") { "reward" } else { "pass_rate" };
+    let first = if is_tested(&REWARD) || !is_tested(&PASS_RATE) { REWARD } else { PASS_RATE };
     std::iter::once(&first).chain(&FIRST).filter_map(row).map(fact).collect()
 }
 

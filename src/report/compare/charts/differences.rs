@@ -3,6 +3,7 @@
 use super::arms::{Chosen, chosen, left_out};
 use super::look::label;
 use crate::compare::Comparison;
+use crate::compare::metric_names::{ENTROPY, KL_REFERENCE_K3, LENGTH, REWARD};
 use crate::compare::result::MetricRow;
 use crate::compare::shown::{level, shown_difference, shown_p};
 use crate::report::charts::{Chart, Drawn, Missing};
@@ -29,7 +30,7 @@ fn relative(row: &MetricRow) -> Option<[f64; 3]> {
 }
 
 /// What people know comes first.
-const KNOWN: [&str; 4] = ["reward", "entropy", "kl_reference_k3", "length"];
+const KNOWN: [&str; 4] = [REWARD, ENTROPY, KL_REFERENCE_K3, LENGTH];
 /// How a trainer may name them.
 const WORDS: [&str; 4] = ["reward", "entropy", "kl", "length"];
 

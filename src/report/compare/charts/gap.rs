@@ -4,6 +4,7 @@ use super::arms::{self, Chosen, Line, Point, chosen, means, of_runs, thinned};
 use super::look::label;
 use super::over_steps::ink;
 use crate::compare::Comparison;
+use crate::compare::metric_names::ENTROPY;
 use crate::compare::result::Arm;
 use crate::report::charts::series::largest;
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
@@ -34,7 +35,7 @@ pub fn draw(comparison: &Comparison) -> Drawn {
 
 /// The entropy of an arm minus the mean of the baseline's runs, at the steps that both have.
 fn gaps(comparison: &Comparison, arm: &Arm) -> Vec<Point<i64>> {
-    let of = |arm: &Arm| means(&of_runs(&comparison.series, "entropy", arm));
+    let of = |arm: &Arm| means(&of_runs(&comparison.series, ENTROPY, arm));
     let base = comparison.arms.first().map(of).unwrap_or_default();
     let at = |step: i64| base.binary_search_by_key(&step, |p| p.0).ok().map(|i| base[i].1[0]);
     let minus = |(step, values): Point<i64>| at(step).map(|base| (step, values.map(|v| v - base)));

@@ -1,7 +1,7 @@
 //! Entropy, reward and silenced ratio over steps, a line an arm.
 
 use super::arms::{self, Line};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, metric_names};
 use crate::report::charts::series::{largest, smallest};
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::draw::{Axis, Canvas, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
@@ -34,7 +34,7 @@ pub fn entropy(comparison: &Comparison) -> Drawn {
         &Shown {
             name: "compare_entropy",
             title: "Entropy over steps",
-            metric: "entropy",
+            metric: metric_names::ENTROPY,
             axis: "mean entropy (nats)",
             needs: "the column `entropy`",
             reading: "Runs that fall together lose their uncertainty alike; a line that turns away has found another way to train.",
@@ -51,7 +51,7 @@ pub fn reward(comparison: &Comparison) -> Drawn {
         &Shown {
             name: "compare_reward",
             title: "Reward over steps",
-            metric: "reward",
+            metric: metric_names::REWARD,
             axis: "mean reward",
             needs: "the column `reward`",
             reading: "Gains of one run that come and go from step to step are noise; a line that stays above is not.",
@@ -68,7 +68,7 @@ pub fn silenced(comparison: &Comparison) -> Drawn {
         &Shown {
             name: "compare_silenced",
             title: "Silenced ratio over steps",
-            metric: "silenced_ratio",
+            metric: metric_names::SILENCED_RATIO,
             axis: "share of trained tokens (log)",
             needs: "tokens that are silenced",
             reading: "The share of tokens that S2T finds at each step, in every run by the same rule, whether the run was trained with it or not.",
