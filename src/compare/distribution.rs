@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use ndarray::{Array3, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use super::result::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
+use super::result::{Distance, DistributionChange, RegionChange, ShareChange, SpuriousToken, TokenChange};
 use super::settings::CompareSettings;
 use super::sides::{CutRun, Side};
 use crate::analyze::result::clusters::REPLICATES;
@@ -62,23 +62,15 @@ pub fn change(arms: [Side<'_>; 2], settings: &CompareSettings) -> DistributionCh
     let ids = counted(arms, |c| c.ids.iter().map(|(id, counts)| (*id, counts)).collect());
     let texts = texts(arms);
     let plane = arms[0].runs.first().map_or_else(Plane::default, |run| run.analysis.plane.clone());
-    let region = |(x, y): (u16, u16), shares: Shares| RegionChange {
+    let region = |(x, y): (u16, u16), share: ShareChange| RegionChange {
         log10_prob: [x, x + 1].map(|x| plane.log10_prob.edge(usize::from(x * REGION))),
         entropy: [y, y + 1].map(|y| plane.entropy.edge(usize::from(y * REGION))),
-        baseline: shares.values[0],
-        other: shares.values[1],
-        difference: shares.values[1] - shares.values[0],
-        ci_low: shares.bounds[0],
-        ci_high: shares.bounds[1],
+        share,
     };
-    let token = |id: i32, shares: Shares| TokenChange {
+    let token = |id: i32, share: ShareChange| TokenChange {
         token_id: i64::from(id),
         token: texts.get(&i64::from(id)).cloned(),
-        baseline: shares.values[0],
-        other: shares.values[1],
-        difference: shares.values[1] - shares.values[0],
-        ci_low: shares.bounds[0],
-        ci_high: shares.bounds[1],
+        share,
     };
     let all_regions: Vec<RegionChange> =
         shares(&regions, settings.confidence).into_iter().map(|(key, s)| region(key, s)).collect();
@@ -88,8 +80,8 @@ pub fn change(arms: [Side<'_>; 2], settings: &CompareSettings) -> DistributionCh
         run: String::new(),
         plane: distance(&cells, settings.seed),
         vocabulary: distance(&ids, settings.seed.wrapping_add(1)),
-        regions: movers(&all_regions, |r| r.difference),
-        tokens: movers(&all_tokens, |t| t.difference),
+        regions: movers(&all_regions, |r| r.share.difference),
+        tokens: movers(&all_tokens, |t| t.share.difference),
         all_regions,
         all_tokens,
     }
@@ -102,28 +94,24 @@ fn movers<T: Clone>(all: &[T], difference: impl Fn(&T) -> f64) -> Vec<T> {
     moved.into_iter().take(MOVERS).cloned().collect()
 }
 
-/// Shares of both sides and the interval of their difference.
-struct Shares {
-    values: [f64; 2],
-    bounds: [f64; 2],
-}
-
+/// The shares of both sides, by key.
 #[allow(clippy::cast_precision_loss)]
-fn shares<K: Copy>(counted: &Counted<K>, confidence: f64) -> Vec<(K, Shares)> {
+fn shares<K: Copy>(counted: &Counted<K>, confidence: f64) -> Vec<(K, ShareChange)> {
     let totals = counted.counts.sum_axis(Axis(0));
     let whole = [0, 1].map(|side| totals.row(side).sum() as f64);
     if whole.contains(&0.0) {
         return Vec::new();
     }
     let one = |counts: ArrayView2<'_, u64>| {
-        let values = [0, 1].map(|side| counts.row(side).sum() as f64 / whole[side]);
+        let [baseline, other] = [0, 1].map(|side| counts.row(side).sum() as f64 / whole[side]);
         let share = |side: usize, r: usize| counts[[side, r]] as f64 / totals[[side, r]] as f64;
         let in_both = (0..REPLICATES).filter(|r| totals[[0, *r]] > 0 && totals[[1, *r]] > 0);
         let differences: Vec<f64> = in_both.map(|r| share(1, r) - share(0, r)).collect();
-        let difference = values[1] - values[0];
+        let difference = other - baseline;
         let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
         let bounds = t_interval(&differences, confidence).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-        Shares { values, bounds: bounds.map(|b| (b - mean + difference).clamp(-1.0, 1.0)) }
+        let [ci_low, ci_high] = bounds.map(|b| (b - mean + difference).clamp(-1.0, 1.0));
+        ShareChange { baseline, other, difference, ci_low, ci_high }
     };
     counted.keys.iter().copied().zip(counted.counts.outer_iter().map(one)).collect()
 }

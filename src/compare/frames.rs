@@ -96,11 +96,11 @@ impl Comparison {
             .float("log10_prob_to", |r| r.1.log10_prob[1])
             .float("entropy_from", |r| r.1.entropy[0])
             .float("entropy_to", |r| r.1.entropy[1])
-            .float("baseline", |r| r.1.baseline)
-            .float("other", |r| r.1.other)
-            .float("difference", |r| r.1.difference)
-            .float("ci_low", |r| r.1.ci_low)
-            .float("ci_high", |r| r.1.ci_high)
+            .float("baseline", |r| r.1.share.baseline)
+            .float("other", |r| r.1.share.other)
+            .float("difference", |r| r.1.share.difference)
+            .float("ci_low", |r| r.1.share.ci_low)
+            .float("ci_high", |r| r.1.share.ci_high)
             .frame()
     }
 
@@ -113,11 +113,11 @@ impl Comparison {
             .text("run", |r| r.0)
             .int("token_id", |r| r.1.token_id)
             .text("token", |r| &r.1.token)
-            .float("baseline", |r| r.1.baseline)
-            .float("other", |r| r.1.other)
-            .float("difference", |r| r.1.difference)
-            .float("ci_low", |r| r.1.ci_low)
-            .float("ci_high", |r| r.1.ci_high)
+            .float("baseline", |r| r.1.share.baseline)
+            .float("other", |r| r.1.share.other)
+            .float("difference", |r| r.1.share.difference)
+            .float("ci_low", |r| r.1.share.ci_low)
+            .float("ci_high", |r| r.1.share.ci_high)
             .frame()
     }
 

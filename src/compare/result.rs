@@ -13,7 +13,9 @@ use crate::analyze::result::{NormSource, WarningCode};
 use crate::framework::s2t::Preset;
 
 pub use answers::{AnswerRow, ArmCause, CauseRow};
-pub use distributions::{Distance, DistributionChange, RegionChange, SpuriousToken, TokenChange};
+pub use distributions::{
+    Distance, DistributionChange, RegionChange, ShareChange, SpuriousToken, TokenChange,
+};
 pub use names::{Drawn, Family, Finding, Test, Unit};
 pub use warnings::{CompareCode, CompareWarning};
 

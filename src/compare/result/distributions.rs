@@ -39,14 +39,10 @@ pub struct Distance {
     pub p_value: f64,
 }
 
-/// A region of the plane.
+/// A share of the tokens in both runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct RegionChange {
-    /// log10 p: from, to.
-    pub log10_prob: [f64; 2],
-    /// Entropy: from, to.
-    pub entropy: [f64; 2],
+pub struct ShareChange {
     /// Share of the baseline's tokens.
     pub baseline: f64,
     /// Share of the arm's tokens.
@@ -59,6 +55,27 @@ pub struct RegionChange {
     pub ci_high: f64,
 }
 
+impl ShareChange {
+    /// Whether the interval of the difference leaves out 0.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        self.ci_low > 0.0 || self.ci_high < 0.0
+    }
+}
+
+/// A region of the plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RegionChange {
+    /// log10 p: from, to.
+    pub log10_prob: [f64; 2],
+    /// Entropy: from, to.
+    pub entropy: [f64; 2],
+    /// Its share of the tokens.
+    #[serde(flatten)]
+    pub share: ShareChange,
+}
+
 /// A token id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -67,16 +84,9 @@ pub struct TokenChange {
     pub token_id: i64,
     /// Text, where known.
     pub token: Option<String>,
-    /// Share of the baseline's tokens.
-    pub baseline: f64,
-    /// Share of the arm's tokens.
-    pub other: f64,
-    /// `other` − `baseline`.
-    pub difference: f64,
-    /// Interval of the difference.
-    pub ci_low: f64,
-    /// Interval of the difference.
-    pub ci_high: f64,
+    /// Its share of the tokens.
+    #[serde(flatten)]
+    pub share: ShareChange,
 }
 
 /// A token id that is silenced in some arm.

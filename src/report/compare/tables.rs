@@ -65,10 +65,10 @@ pub fn movers(change: &DistributionChange, rows: usize) -> Sheet {
     for t in change.tokens.iter().take(rows) {
         sheet.push([
             token_or_id(t.token.as_deref(), t.token_id),
-            percent(t.baseline),
-            percent(t.other),
-            number(t.difference * 100.0),
-            interval(t.ci_low, t.ci_high),
+            percent(t.share.baseline),
+            percent(t.share.other),
+            number(t.share.difference * 100.0),
+            interval(t.share.ci_low, t.share.ci_high),
         ]);
     }
     sheet
@@ -86,10 +86,10 @@ fn regions(change: &DistributionChange) -> Sheet {
                 number(r.entropy[0]),
                 number(r.entropy[1])
             ),
-            percent(r.baseline),
-            percent(r.other),
-            number(r.difference * 100.0),
-            interval(r.ci_low, r.ci_high),
+            percent(r.share.baseline),
+            percent(r.share.other),
+            number(r.share.difference * 100.0),
+            interval(r.share.ci_low, r.share.ci_high),
         ]);
     }
     sheet

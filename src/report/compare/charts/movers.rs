@@ -56,24 +56,25 @@ fn ink(rows: &[&TokenChange], name: &str, mut canvas: Canvas) -> Scene {
         .collect();
     let wide = labels.iter().map(|l| font::width(l, 12.0, false)).fold(30.0, f64::max);
     let rect = [wide + 24.0, canvas.top() + 4.0, canvas.width() - 118.0, canvas.height() - 46.0];
-    let reach = rows.iter().map(|t| t.ci_low.abs().max(t.ci_high.abs())).fold(1e-9, f64::max) * 102.0;
+    let reach =
+        rows.iter().map(|t| t.share.ci_low.abs().max(t.share.ci_high.abs())).fold(1e-9, f64::max) * 102.0;
     let x = Axis::new("", -reach..reach, ticks::linear(-reach, reach, 5));
     let plot = Plot::inside(&canvas, rect, &x, &Axis::new("", 0.0..rows.len() as f64, Vec::new()));
     plot.upright(0.0, Pen::new(Ink::Axis).width(1.4));
     for (index, t) in rows.iter().enumerate() {
         let y = rows.len() as f64 - index as f64 - 0.5;
-        let sure = t.ci_low > 0.0 || t.ci_high < 0.0;
-        let pen = match (sure, t.difference > 0.0) {
+        let sure = t.share.is_sure();
+        let pen = match (sure, t.share.difference > 0.0) {
             (false, _) => Pen::new(Ink::Neutral).alpha(0.6),
             (true, true) => gained.alpha(0.8),
             (true, false) => lost.alpha(0.8),
         };
-        plot.bar((0.0, y - 0.3), (t.difference * 100.0, y + 0.3), pen);
+        plot.bar((0.0, y - 0.3), (t.share.difference * 100.0, y + 0.3), pen);
         let line = Pen::new(Ink::Text).width(1.4);
-        plot.line(&[(t.ci_low * 100.0, y), (t.ci_high * 100.0, y)], line);
+        plot.line(&[(t.share.ci_low * 100.0, y), (t.share.ci_high * 100.0, y)], line);
         let middle = plot.pixel(0.0, y).1;
         canvas.text(&labels[index], (rect[0] - 8.0, middle), Anchor::Right, Ink::Text);
-        let shares = format!("{} → {}", number(t.baseline * 100.0), number(t.other * 100.0));
+        let shares = format!("{} → {}", number(t.share.baseline * 100.0), number(t.share.other * 100.0));
         canvas.text(&shares, (rect[2] + 8.0, middle), Anchor::Left, Ink::Muted);
     }
     canvas.x_label(
@@ -87,10 +88,10 @@ fn table(tokens: &[TokenChange]) -> DataFrame {
     Columns::of(tokens)
         .int("token_id", |t| t.token_id)
         .text("token", |t| &t.token)
-        .float("baseline", |t| t.baseline)
-        .float("other", |t| t.other)
-        .float("difference", |t| t.difference)
-        .float("ci_low", |t| t.ci_low)
-        .float("ci_high", |t| t.ci_high)
+        .float("baseline", |t| t.share.baseline)
+        .float("other", |t| t.share.other)
+        .float("difference", |t| t.share.difference)
+        .float("ci_low", |t| t.share.ci_low)
+        .float("ci_high", |t| t.share.ci_high)
         .frame()
 }

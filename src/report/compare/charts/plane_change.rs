@@ -43,7 +43,7 @@ pub fn draw(change: &DistributionChange, place: usize) -> Drawn {
 }
 
 fn largest_change(regions: &[RegionChange]) -> f64 {
-    regions.iter().map(|r| r.difference.abs()).fold(0.0, f64::max)
+    regions.iter().map(|r| r.share.difference.abs()).fold(0.0, f64::max)
 }
 
 fn ink(regions: &[RegionChange], name: &str, mut canvas: Canvas) -> Scene {
@@ -62,12 +62,11 @@ fn ink(regions: &[RegionChange], name: &str, mut canvas: Canvas) -> Scene {
     let y = Axis::new("entropy H (nats)", 0.0..top, ticks::linear(0.0, top, 7));
     let plot = Plot::new(&canvas, &x, &y);
     let largest = largest_change(regions);
-    let is_sure = |r: &RegionChange| r.ci_low > 0.0 || r.ci_high < 0.0;
     for r in regions {
-        let strength = if largest > 0.0 { (r.difference.abs() / largest).sqrt() } else { 0.0 };
+        let strength = if largest > 0.0 { (r.share.difference.abs() / largest).sqrt() } else { 0.0 };
         let level = (strength * LEVELS).ceil() / LEVELS;
         if level > 0.0 {
-            let pen = if r.difference > 0.0 { gained } else { lost };
+            let pen = if r.share.difference > 0.0 { gained } else { lost };
             plot.bar(
                 (r.log10_prob[0], r.entropy[0]),
                 (r.log10_prob[1], r.entropy[1]),
@@ -75,7 +74,7 @@ fn ink(regions: &[RegionChange], name: &str, mut canvas: Canvas) -> Scene {
             );
         }
     }
-    for r in regions.iter().filter(|r| is_sure(r)) {
+    for r in regions.iter().filter(|r| r.share.is_sure()) {
         let ([x0, x1], [y0, y1]) = (r.log10_prob, r.entropy);
         plot.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], sure);
     }
@@ -91,10 +90,10 @@ fn table(regions: &[RegionChange]) -> DataFrame {
         .float("log10_p_to", |r| r.log10_prob[1])
         .float("entropy_from", |r| r.entropy[0])
         .float("entropy_to", |r| r.entropy[1])
-        .float("baseline", |r| r.baseline)
-        .float("other", |r| r.other)
-        .float("difference", |r| r.difference)
-        .float("ci_low", |r| r.ci_low)
-        .float("ci_high", |r| r.ci_high)
+        .float("baseline", |r| r.share.baseline)
+        .float("other", |r| r.share.other)
+        .float("difference", |r| r.share.difference)
+        .float("ci_low", |r| r.share.ci_low)
+        .float("ci_high", |r| r.share.ci_high)
         .frame()
 }
