@@ -5,9 +5,11 @@ use crate::framework::rules::Rule;
 use crate::replay::ReplayResult;
 use crate::report::charts::{Chart, Drawn, HEIGHT, Missing};
 use crate::report::draw::{Axis, Canvas, Dash, Entry, Ink, Key, Pen, Plot, Scene, Scenes, ticks};
-use crate::tables::{Columns, DataFrame};
+use crate::tables::select;
 
 const TITLE: &str = "Drift from the logged policy";
+/// What of the table of steps is behind the chart.
+const COLUMNS: [&str; 6] = ["objective", "seed", "step", "drift", "measured_responses", "old"];
 
 /// A line for each objective, and the limit.
 pub fn draw(result: &ReplayResult) -> Drawn {
@@ -31,7 +33,7 @@ pub fn draw(result: &ReplayResult) -> Drawn {
         reading: "A replay trains on responses that another policy drew. The higher the line, the less these responses are its own, and the less its numbers say about a live run.".into(),
         notes,
         scenes: Scenes::draw(|width| ink(&lines, result.training.drift_limit, width)),
-        table: table(result),
+        table: select(&result.steps_frame(), &COLUMNS),
     })
 }
 
@@ -64,18 +66,6 @@ fn ink(lines: &[Line<'_>], drift_limit: f64, width: u32) -> Scene {
         }
     }
     canvas.finish()
-}
-
-fn table(result: &ReplayResult) -> DataFrame {
-    let rows: Vec<_> = result.arms.iter().flat_map(|arm| arm.steps.iter().map(move |s| (arm, s))).collect();
-    Columns::of(&rows)
-        .text("objective", |r| r.0.objective.name())
-        .count("seed", |r| r.0.seed)
-        .int("step", |r| r.1.step)
-        .float("drift", |r| r.1.drift)
-        .count("measured_responses", |r| r.1.measured_responses)
-        .text("old", |r| r.1.old.name())
-        .frame()
 }
 
 /// Mean over seeds, by step.
