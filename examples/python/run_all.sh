@@ -63,6 +63,7 @@ if [ -n "$verl" ]; then
     exit
 fi
 run "$python" -m pytest "$root/python/tests"
+run "$python" "$root/examples/convert/test_converters.py"
 run "$python" trl_demo.py "$out/trl"
 run "$python" trl_s2t.py "$out/s2t"
 run "$python" trl_faults.py hot "$out/hot" --generations 4
