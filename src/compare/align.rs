@@ -1,4 +1,7 @@
 //! Which steps of two runs belong together.
+//!
+//! No join of frames: two lists of steps in order, of which an as-of join would give one step to several
+//! others. Here each is in one pair at most, and the pairs are the same, whichever run is the left one.
 
 use std::cmp::Ordering;
 
