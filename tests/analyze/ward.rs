@@ -169,11 +169,12 @@ fn a_third_of_the_reward_lost_is_damage() {
 fn dead_batches_say_what_their_rewards_are() {
     let message = |analysis: &RunAnalysis| {
         let dead = analysis.warnings.iter().find(|w| w.code == WarningCode::DeadBatches);
-        dead.map_or(String::new(), |w| w.message.clone())
+        dead.unwrap().message.clone()
     };
     let zero = message(&repro("zero_advantage"));
     assert!(zero.contains("rewards differ"), "{zero}");
     let best = message(&repro("rewards_minus1_0"));
+    assert!(best.contains("has the same reward"), "{best}");
     assert!(!best.contains("lowest") && !best.contains("wrong"), "{best}");
 }
 

@@ -103,8 +103,16 @@ fn an_arm_without_a_finite_loss_stops_and_the_others_go_on() {
 #[test]
 fn bad_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    for options in ["--holdout 1", "--betas 0.9", "--lr x", "--minibatch 0", "--seeds 0", "--device gpu"] {
+    for (options, why) in [
+        ("--holdout 1", "not a number below 1"),
+        ("--betas 0.9", "not two numbers"),
+        ("--lr x", "not a number of 0 or more"),
+        ("--minibatch 0", "not in 1.."),
+        ("--seeds 0", "not in 1.."),
+        ("--device gpu", "not a device"),
+    ] {
         let message = refused(command(&sample("grpo.parquet"), folder.path(), options));
-        assert!(!message.is_empty(), "{options}");
+        let option = options.split(' ').next().unwrap();
+        assert!(message.contains(option) && message.contains(why), "{options}: {message}");
     }
 }

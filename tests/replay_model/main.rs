@@ -126,8 +126,9 @@ fn products_in_bfloat16_are_near() {
         let (stats, plain) = gradients(&engine(padded, |_| {}), &r);
         let (half_stats, half) = gradients(&engine(padded, |s| s.half_products = true), &r);
         let differences = stats.iter().zip(&half_stats).flat_map(|(a, b)| a.logprob.iter().zip(&b.logprob));
-        let largest = differences.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!((1e-6..0.2).contains(&largest), "{largest}");
+        let differences: Vec<f32> = differences.map(|(a, b)| (a - b).abs()).collect();
+        assert!(differences.iter().all(|d| *d < 0.2), "{differences:?}");
+        assert!(differences.iter().any(|d| *d >= 1e-6), "no product was taken in bfloat16");
         assert!((half.norms().global / plain.norms().global - 1.0).abs() < 0.03);
     }
 }

@@ -10,6 +10,23 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 use stapo_analyze::ingest::{Column, IngestSettings, TokenBatch, read_all};
 
+/// Every command, in the order of `--help`.
+pub const COMMANDS: [&str; 13] = [
+    "check",
+    "compare",
+    "replay",
+    "show",
+    "convert",
+    "demo",
+    "watch",
+    "plan",
+    "collect",
+    "merge",
+    "devices",
+    "completions",
+    "man",
+];
+
 /// The repository's sample data.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data").join(name)

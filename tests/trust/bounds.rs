@@ -120,6 +120,7 @@ fn peak_memory(arguments: &[&str]) -> (u64, i32) {
         let peak = peak.and_then(|v| v.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0);
         most = most.max(peak / 1024);
         if let Some(status) = child.try_wait().unwrap() {
+            assert!(most > 0, "it ended before its memory was read");
             return (most, status.code().unwrap());
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -253,6 +254,7 @@ fn very_many_groups_take_a_few_hundred_bytes_each() {
         peak
     };
     let (few, many) = (peak(50_000), peak(400_000));
-    let each = many.saturating_sub(few) * 1024 * 1024 / 350_000;
+    assert!(many > few, "{few} and {many} MB");
+    let each = (many - few) * 1024 * 1024 / 350_000;
     assert!(each < 700 && many < 400, "{few} and {many} MB: {each} bytes for each group");
 }
