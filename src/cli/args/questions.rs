@@ -8,7 +8,8 @@ use crate::framework::corrections::Correction;
 /// What is asked beyond the mask.
 #[derive(Debug, Args)]
 pub struct QuestionArgs {
-    /// When a response is right, such as "reward/answer>0.5" [default: the reward, if it has two values]
+    /// When a response is right, such as "reward/answer>0.5" [default: a part of the reward
+    /// whose name says so, else the higher of two rewards]
     #[arg(long, value_name = "CONDITION", value_parser = condition, help_heading = "Questions")]
     pub pass: Option<Condition>,
 

@@ -137,7 +137,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "lora", requires = "model", help_heading = "Policy")]
     pub adapter: Option<PathBuf>,
 
-    /// Where the policy runs: cpu, wgpu or cuda:N (the latter where built in)
+    /// Where the policy runs: cpu, or wgpu and cuda:N where they are built in
     #[arg(long, value_name = "DEVICE", default_value_t = ReplaySettings::default().device, help_heading = "Policy")]
     pub device: String,
 
@@ -174,8 +174,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data")]
     pub minibatch: Option<u64>,
 
-    /// When a held-out response counts as correct, for example reward/answer>0.5 [default: a part of the
-    /// reward whose name says so, else the higher of two rewards, else better than its group]
+    /// When a held-out response is right, for example reward/answer>0.5 [default: a part of the reward
+    /// whose name says so, else the higher of two rewards, else better than its group]
     #[arg(long, value_name = "CONDITION", value_parser = condition, help_heading = "Data")]
     pub pass: Option<Condition>,
 
