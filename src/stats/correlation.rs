@@ -1,7 +1,6 @@
 //! Pearson and Spearman correlation.
 
 use super::exact_sum::ExactSum;
-use super::histogram::Histogram2d;
 
 /// Sums that give Pearson's correlation; merging them in any order gives the same bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,73 +104,9 @@ fn average_ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// A rank correlation of binned values.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BinnedSpearman {
-    /// Spearman's correlation with all values of a bin tied.
-    pub value: f64,
-    /// Spearman's correlation of the values themselves differs by no more than this.
-    pub error_bound: f64,
-}
-
-/// Spearman's correlation of a histogram's pairs; None where a variable fills only one bin.
-///
-/// Inside a bin that holds the share f of the values, ranks deviate from their mean by a variance
-/// of at most f³/12 of the squared count; that of all ranks is 1/12. With sin²θ = Σ f³ per axis
-/// and Θ the sum of both angles, the correlation moves by at most 1 − cos Θ + sin Θ.
-#[must_use]
-pub fn binned_spearman(histogram: &Histogram2d) -> Option<BinnedSpearman> {
-    let mut column_totals = vec![0_u64; histogram.x().bins()];
-    let mut row_totals = Vec::with_capacity(histogram.y().bins());
-    for row in histogram.rows() {
-        row_totals.push(row.iter().sum());
-        for (total, count) in column_totals.iter_mut().zip(row) {
-            *total += count;
-        }
-    }
-    let x = MidRanks::of(&column_totals)?;
-    let y = MidRanks::of(&row_totals)?;
-    let mut covariance = 0.0;
-    for (row, rank_y) in histogram.rows().zip(&y.ranks) {
-        let in_row: f64 = row.iter().zip(&x.ranks).map(|(&count, rank)| count as f64 * rank).sum();
-        covariance += in_row * rank_y;
-    }
-    let angle = x.tied_variance.sqrt().asin() + y.tied_variance.sqrt().asin();
-    let angle = angle.min(std::f64::consts::FRAC_PI_2);
-    Some(BinnedSpearman {
-        value: (covariance / (x.square_sum * y.square_sum).sqrt()).clamp(-1.0, 1.0),
-        error_bound: 1.0 - angle.cos() + angle.sin(),
-    })
-}
-
-/// Ranks of the bins as shares of the count, centred at 0.
-struct MidRanks {
-    ranks: Vec<f64>,
-    square_sum: f64,
-    tied_variance: f64,
-}
-
-impl MidRanks {
-    fn of(totals: &[u64]) -> Option<Self> {
-        let all = totals.iter().sum::<u64>() as f64;
-        let mut below = 0.0;
-        let mut result = Self { ranks: Vec::new(), square_sum: 0.0, tied_variance: 0.0 };
-        for &total in totals {
-            let share = total as f64 / all;
-            let rank = below + share / 2.0 - 0.5;
-            below += share;
-            result.ranks.push(rank);
-            result.square_sum += total as f64 * rank * rank;
-            result.tied_variance += share * share * share;
-        }
-        (totals.iter().filter(|&&total| total > 0).count() > 1).then_some(result)
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
-    use super::super::histogram::Axis;
     use super::*;
     use proptest::prelude::*;
 
@@ -207,21 +142,6 @@ mod tests {
             let mut merged = fill(right);
             merged.merge(&fill(left));
             prop_assert_eq!(merged.correlation(), fill(&pairs).correlation());
-        }
-
-        #[test]
-        fn binned_ranks_stay_within_their_error(
-            pairs in prop::collection::vec((0.0..1.0_f64, -1.0..1.0_f64), 20..400),
-            mix in 0.0..1.0_f64,
-        ) {
-            let x: Vec<f64> = pairs.iter().map(|p| p.0).collect();
-            let y: Vec<f64> = pairs.iter().map(|p| mix * p.0 + (1.0 - mix) * p.1).collect();
-            let axis = |low| Axis::new(low, 1.0, 40);
-            let mut histogram = Histogram2d::new(axis(0.0), axis(-1.0));
-            x.iter().zip(&y).for_each(|(&a, &b)| histogram.add(a, b));
-            let Some(binned) = binned_spearman(&histogram) else { return Ok(()) };
-            let exact = spearman(&x, &y).unwrap();
-            prop_assert!((binned.value - exact).abs() <= binned.error_bound + 1e-9);
         }
     }
 }

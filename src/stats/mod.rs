@@ -1,4 +1,4 @@
-//! Statistics: sums and histograms that do not depend on the order of their input, and the tests,
+//! Statistics: sums that do not depend on the order of their input, and the tests,
 //! effect sizes and intervals of comparisons.
 
 pub mod bootstrap;
@@ -7,7 +7,6 @@ pub mod divergence;
 pub mod effect;
 pub mod exact_sum;
 pub mod fixed_point;
-pub mod histogram;
 pub mod holm;
 pub mod log_sum;
 pub mod mann_whitney;

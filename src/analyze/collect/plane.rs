@@ -7,7 +7,8 @@ const PROBABILITY_BINS: usize = 80;
 const DECADES: f32 = 8.0;
 const ENTROPY_BINS: usize = 120;
 const LARGEST_ENTROPY: f32 = 12.0;
-/// Cells a probability bin, as a power of two.
+/// Cells a probability bin, as a power of two: a number of a cell is a shift and an addition in lanes of tokens,
+/// where two coordinates of an array would be taken apart and checked.
 const STRIDE: usize = 128;
 /// Numbers of cells are below this.
 pub const CELLS: usize = PROBABILITY_BINS * STRIDE;

@@ -97,10 +97,10 @@ impl<'a> RareTokens<'a> {
         let tau_ps: Vec<f64> =
             with(&TAU_P, Some(self.plan.s2t.tau_p)).into_iter().filter(|t| *t <= largest).collect();
         let quantiles = with(&QUANTILES, own_quantile);
-        let rows: Vec<Vec<SweepCell>> =
-            tau_ps.iter().map(|tau_p| self.sweep_row(*tau_p, &quantiles)).collect();
-        let shape = (tau_ps.len(), quantiles.len());
-        let cells = Array2::from_shape_fn(shape, |(row, column)| rows[row][column].clone());
+        let cells: Vec<SweepCell> =
+            tau_ps.iter().flat_map(|tau_p| self.sweep_row(*tau_p, &quantiles)).collect();
+        // As many as the shape asks for: a row has a cell for each quantile.
+        let cells = Array2::from_shape_vec((tau_ps.len(), quantiles.len()), cells).unwrap_or_default();
         Sweep {
             tau_p: tau_ps,
             quantile: quantiles,
