@@ -3,15 +3,12 @@
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
-
 use super::finish::flagged::{FlaggedSource, TableRow, shown_id};
 use super::result::FlaggedToken;
 use crate::error::{Error, Result};
 use crate::ingest::Id;
 use crate::tables::parquet::Writer;
-use crate::tables::{BatchColumns, FOLDER};
+use crate::tables::{BatchColumns, DataFrame, FOLDER};
 
 /// Rows that are encoded at once.
 const CHUNK: usize = 8192;
@@ -51,11 +48,43 @@ impl FlaggedTokens {
         self.source.for_each_row(visit)
     }
 
+    /// Calls `visit` with frames of some thousand flagged tokens each, in the same order and with the columns of
+    /// `tables/flagged.parquet`: all of a long run would not be a small frame.
+    ///
+    /// ```
+    /// use stapo_analyze::analyze::{AnalyzeSettings, analyze_with_flagged};
+    /// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+    ///
+    /// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+    /// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+    /// let (analysis, mut flagged) = analyze_with_flagged(&run, &AnalyzeSettings::default(), &Silent)?;
+    /// let mut rows = 0;
+    /// flagged.for_each_frame(|frame| {
+    ///     assert!(frame.column("risk").is_ok());
+    ///     rows += frame.height() as u64;
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(rows, analysis.s2t.candidates);
+    /// # Ok::<(), stapo_analyze::Error>(())
+    /// ```
+    pub fn for_each_frame(&mut self, mut visit: impl FnMut(DataFrame) -> Result<()>) -> Result<()> {
+        let text_ids = self.text_ids;
+        let mut rows: Vec<TableRow> = Vec::with_capacity(CHUNK);
+        self.source.for_each_table_row(|row| {
+            rows.push(row);
+            if rows.len() < CHUNK {
+                return Ok(());
+            }
+            visit(columns(&std::mem::take(&mut rows), text_ids).frame())
+        })?;
+        if rows.is_empty() { Ok(()) } else { visit(columns(&rows, text_ids).frame()) }
+    }
+
     /// Writes `tables/flagged.parquet` into `folder`.
     pub fn write(&mut self, folder: &Path) -> Result<()> {
         let path = folder.join(FOLDER).join("flagged.parquet");
         let text_ids = self.text_ids;
-        let batch = |rows: &[TableRow]| batch(rows, text_ids).map_err(|e| Error::write(&path, e));
+        let batch = |rows: &[TableRow]| columns(rows, text_ids).batch().map_err(|e| Error::write(&path, e));
         let mut writer = Writer::with(batch(&[])?.schema(), &path)?;
         let stopped = || Error::Internal { message: "the writer of flagged tokens stopped".into() };
         std::thread::scope(|scope| {
@@ -83,7 +112,7 @@ impl FlaggedTokens {
     }
 }
 
-fn batch(rows: &[TableRow], [text_groups, text_samples]: [bool; 2]) -> Result<RecordBatch, ArrowError> {
+fn columns(rows: &[TableRow], [text_groups, text_samples]: [bool; 2]) -> BatchColumns<'_, TableRow> {
     let columns = BatchColumns::of(rows)
         .text("kind", |r| r.token.kind.name())
         .int("step", |r| r.token.step)
@@ -111,7 +140,6 @@ fn batch(rows: &[TableRow], [text_groups, text_samples]: [bool; 2]) -> Result<Re
         .int("group_size", |r| r.token.group_size.map(i64::from))
         .text("before", |r| r.before.as_str())
         .text("after", |r| r.after.as_str())
-        .batch()
 }
 
 /// Ids keep the type they were logged with.

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use polars::prelude::{Column, NamedFrom, Series};
 
-use super::IntoText;
+use super::{DataFrame, IntoText};
 
 /// Rows of a long table in the making, as [`Columns`](super::Columns) makes a frame: millions of rows
 /// go to their file without one.
@@ -59,4 +62,25 @@ impl<'a, R> BatchColumns<'a, R> {
         let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = self.columns.into_iter().unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
     }
+
+    /// The same as a frame.
+    #[must_use]
+    pub fn frame(self) -> DataFrame {
+        let columns = self.columns.iter().map(|(field, values)| of_frame(field.name(), values));
+        // Columns of one length; a caller names each once.
+        DataFrame::new(self.rows.len(), columns.collect()).unwrap_or_default()
+    }
+}
+
+fn of_frame(name: &str, values: &ArrayRef) -> Column {
+    let name = name.into();
+    let series = match values.data_type() {
+        DataType::Int64 => Series::new(name, values.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()),
+        DataType::UInt64 => Series::new(name, values.as_primitive::<UInt64Type>().iter().collect::<Vec<_>>()),
+        DataType::Float64 => {
+            Series::new(name, values.as_primitive::<Float64Type>().iter().collect::<Vec<_>>())
+        }
+        _ => Series::new(name, values.as_string::<i32>().iter().collect::<Vec<_>>()),
+    };
+    series.into()
 }
