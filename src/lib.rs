@@ -6,6 +6,23 @@
 //! policy, once per objective), [`check`] (can a log be trusted), [`convert`] (any log → canonical
 //! Parquet), [`show`] (single responses), [`schemas`] (of the JSON results), [`tables`] (frames),
 //! [`stats`], and [`cli`].
+//!
+//! From a log to frames:
+//!
+//! ```
+//! use stapo_analyze::analyze::{AnalyzeSettings, analyze};
+//! use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+//!
+//! let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+//! let run = Run::open(&[log.into()], &IngestSettings::default())?;
+//! let analysis = analyze(&run, &AnalyzeSettings::default(), &Silent)?;
+//! println!("{}", analysis.verdict.health);
+//! for (name, frame) in analysis.frames() {
+//!     println!("{name}: {} rows, {} columns", frame.height(), frame.width());
+//! }
+//! assert_eq!(analysis.s2t.silenced, 168);
+//! # Ok::<(), stapo_analyze::Error>(())
+//! ```
 
 #[macro_use]
 mod named;

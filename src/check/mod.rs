@@ -42,6 +42,17 @@ const WANTED: &[Column] = &[
 ];
 
 /// Looks at the whole run.
+///
+/// ```
+/// use stapo_analyze::check::check;
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let report = check(&run, None, &Silent)?;
+/// assert_eq!((report.tokens, report.responses), (612_395, 5_632));
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn check(run: &Run, vocab_size: Option<u32>, progress: &dyn Progress) -> Result<CheckReport> {
     let stated = run.metadata.get("vocab_size").and_then(|v| v.trim().parse::<u32>().ok()).filter(|v| *v > 1);
     let known = vocab_size.or(stated);

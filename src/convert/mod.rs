@@ -26,6 +26,18 @@ pub struct Converted {
 }
 
 /// Writes the whole run to `target`, which appears only when it is complete.
+///
+/// ```
+/// use stapo_analyze::convert::convert;
+/// use stapo_analyze::ingest::{IngestSettings, Layout, Run, Silent};
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let folder = tempfile::tempdir().map_err(|e| stapo_analyze::Error::write(".".as_ref(), e))?;
+/// let converted = convert(&run, &folder.path().join("long.parquet"), Layout::Long, &Silent)?;
+/// assert_eq!(converted.tokens, 612_395);
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn convert(run: &Run, target: &Path, layout: Layout, progress: &dyn Progress) -> Result<Converted> {
     refuse_replacing(target, run.files.iter().map(|file| file.path()))?;
     let mut file = AtomicFile::create(target)?;

@@ -34,6 +34,20 @@ const REPORT: &str = "report";
 
 /// Writes `report.html`, `report.md` and `charts/*.{svg,png,csv}` into a folder; the same bytes
 /// for the same analysis. The page links `tables/*.parquet`, which the analysis writes itself.
+///
+/// ```
+/// use stapo_analyze::analyze::{AnalyzeSettings, analyze};
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+/// use stapo_analyze::report::write_report;
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let analysis = analyze(&run, &AnalyzeSettings::default(), &Silent)?;
+/// let folder = tempfile::tempdir().map_err(|e| stapo_analyze::Error::write(".".as_ref(), e))?;
+/// let files = write_report(&analysis, folder.path())?;
+/// assert!(files.html.is_file() && files.markdown.is_file() && !files.charts.is_empty());
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<ReportFiles> {
     write_report_beside(analysis, folder, || Ok(()))
 }

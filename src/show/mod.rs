@@ -84,6 +84,18 @@ pub struct Shown {
 }
 
 /// Finds responses.
+///
+/// ```
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+/// use stapo_analyze::show::{Selection, show};
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let selection = Selection { step: Some(12), limit: 2, ..Selection::default() };
+/// let shown = show(&run, &selection, None, &Silent)?;
+/// assert_eq!((shown.matched, shown.responses.len()), (512, 2));
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn show(
     run: &Run,
     selection: &Selection,
