@@ -15,23 +15,10 @@ use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
 use stapo_analyze::framework::token::{ClipRange, weight};
 use stapo_analyze::ingest::{IngestSettings, Run, Silent};
 
-use super::support::{floats, ints, write_parquet};
+use super::support::{Numbers, floats, ints, write_parquet};
 
 const VOCABULARY: u32 = 1000;
 const CLIP: ClipRange = ClipRange { low: 0.1, high: 0.15 };
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1_u64 << 24) as f32
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() * n as f32) as usize
-    }
-}
 
 #[derive(Clone)]
 struct Token {
@@ -51,11 +38,11 @@ struct Response {
     tokens: Vec<Token>,
 }
 
-fn token(random: &mut Random, sign: f32) -> Token {
+fn token(random: &mut Numbers, sign: f32) -> Token {
     let entropy = 4.0 * random.next().powi(3);
     let rare = random.next() < 0.02;
     let logprob = if rare { -7.0 - 3.0 * random.next() } else { -entropy * random.next() };
-    let missing = |random: &mut Random| random.next() < 0.01;
+    let missing = |random: &mut Numbers| random.next() < 0.01;
     let advantage = if random.next() < 0.1 { -sign } else { sign } * (random.next() - 0.1);
     Token {
         id: random.below(900) as i32,
@@ -69,7 +56,7 @@ fn token(random: &mut Random, sign: f32) -> Token {
 }
 
 fn responses() -> Vec<Response> {
-    let mut random = Random(42);
+    let mut random = Numbers(42);
     (0..240)
         .map(|i| {
             let length = [0, 1, 15, 16, 17, 255, 256, 257, 700][i % 9];

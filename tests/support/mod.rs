@@ -27,6 +27,20 @@ pub const COMMANDS: [&str; 13] = [
     "man",
 ];
 
+/// Numbers that look random and are always the same.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1 << 24) as f32
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() * end as f32) as usize
+    }
+}
+
 /// The repository's sample data.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("notebooks-data").join(name)

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::rows::{Numbers, Row, rows, write_long, write_nested};
+use super::rows::{Row, rows, write_long, write_nested};
+use super::support::Numbers;
 use super::{Command, program};
 
 type Write = fn(&Path, &[Row]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, Int64Array, ListArray, RecordBatch};
 
-use super::support::{floats as floats_of, ints, write_batch};
+use super::support::{Numbers, floats as floats_of, ints, write_batch};
 
 /// A response as it is logged.
 #[derive(Clone)]
@@ -20,20 +20,6 @@ pub struct Row {
     pub logprob: Vec<Option<f32>>,
     pub entropy: Vec<Option<f32>>,
     pub mask: Option<Vec<Option<i32>>>,
-}
-
-/// Numbers that look random and are always the same.
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1 << 24) as f32
-    }
-
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() * end as f32) as usize
-    }
 }
 
 /// Steps of four groups of four responses.

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 use stapo_analyze::ingest::{IngestSettings, ListAlignment, TokenBatch, read_all};
 
-use super::rows::{Numbers, Row, rows, write_long, write_nested};
+use super::rows::{Row, rows, write_long, write_nested};
+use super::support::Numbers;
 use super::support::describe_all;
 use super::{Command, program};
 
