@@ -64,7 +64,8 @@ pub use warnings::{Evidence, Warning, WarningCode};
 pub const SUMMARY_VERSION: u32 = 1;
 
 /// What every analysis finds, whatever it is for.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunCore {
     /// Version of the summary's schema.
     pub schema_version: u32,
@@ -102,7 +103,8 @@ pub struct RunCore {
 
 /// Everything one analysis found: the core, and what only a run's own report shows. Fields of the
 /// core are read as if they were its own.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunAnalysis {
     /// What every analysis finds.
     #[serde(flatten)]

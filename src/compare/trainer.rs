@@ -21,6 +21,7 @@ const METRICS: usize = 24;
 
 /// What the trainer logged.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Trainer {
     /// One row a run and step, by both: `run`, `step`, and a column a metric.
     pub frame: DataFrame,

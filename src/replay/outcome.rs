@@ -26,6 +26,7 @@ pub struct Replayed {
 
 /// How fast an arm was. Not part of the result: another start gives other numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ArmTiming {
     /// Name of the objective.
     pub objective: Rule,

@@ -14,6 +14,7 @@ use crate::tables::csv::to_csv;
 
 /// The files of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReportFiles {
     /// The page.
     pub html: PathBuf,

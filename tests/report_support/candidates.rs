@@ -21,7 +21,7 @@ pub fn points(spec: &Spec, random: &mut Random) -> Vec<CandidatePoint> {
             let low = random.unit() < 0.7;
             let entropy = if low { 0.05 + 0.7 * random.unit() } else { 0.7 + 2.2 * random.unit() };
             let advantage = 0.2 + 1.5 * random.unit();
-            points.push(CandidatePoint {
+            points.push(with!(CandidatePoint {
                 step: 12 * step as i64,
                 update: None,
                 token_id: Some((random.unit().powi(2) * 60.0) as i32),
@@ -29,7 +29,7 @@ pub fn points(spec: &Spec, random: &mut Random) -> Vec<CandidatePoint> {
                 entropy: entropy as f32,
                 advantage: advantage as f32,
                 grad_norm: (advantage * (1.1 + 0.2 * random.unit())) as f32,
-            });
+            }));
         }
     }
     points.sort_by(|a, b| (a.step).cmp(&b.step).then(a.entropy.total_cmp(&b.entropy)));
@@ -116,7 +116,7 @@ pub fn responses(spec: &Spec, random: &mut Random) -> Vec<ResponseView> {
             (0..length).map(|_| (scale * random.unit().powi(4)) as f32).collect()
         };
         let kinds = [ShownFor::Risk, ShownFor::HighReward, ShownFor::LowReward, ShownFor::Truncated];
-        ResponseView {
+        with!(ResponseView {
             shown_for: vec![kinds[index % kinds.len()]],
             prompt: Some(token_text(3 * index, spec.hostile)),
             ending: Some(if index % 4 == 3 { "length" } else { "stop" }.into()),
@@ -140,7 +140,7 @@ pub fn responses(spec: &Spec, random: &mut Random) -> Vec<ResponseView> {
                 (length as u32 / 3, FlagKind::Spurious),
                 (length as u32 / 2, FlagKind::Exploratory),
             ],
-        }
+        })
     };
     (0..count).map(one).collect()
 }

@@ -3,9 +3,25 @@
     dead_code,
     unused_imports,
     clippy::unwrap_used,
+    clippy::field_reassign_with_default,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss
 )]
+
+/// A result with these fields, the others as by default or as in another: outside of the crate results cannot be
+/// written as literals.
+macro_rules! with {
+    ($kind:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {
+        with!($kind { $($field $(: $value)?,)* ..$kind::default() })
+    };
+    ($kind:ident { $($field:ident $(: $value:expr)?,)* ..$base:expr }) => {{
+        let mut made: $kind = $base;
+        $(with!(@set made $field $($value)?);)*
+        made
+    }};
+    (@set $made:ident $field:ident) => { $made.$field = $field };
+    (@set $made:ident $field:ident $value:expr) => { $made.$field = $value };
+}
 
 mod candidates;
 mod spec;
@@ -52,38 +68,36 @@ fn diagnosis(spec: &Spec) -> Diagnosis {
         return Diagnosis::default();
     }
     let points = (0..spec.steps).map(|step| (step as i64, 1.0 / (1.0 + step as f64), Some(0.01))).collect();
-    Diagnosis {
+    with!(Diagnosis {
         damage: vec![Damage { signal: SignalName::Reward, from_step: 1, before: 1.0, after: 0.1 }],
         onsets: vec![Onset { signal: SignalName::Reward, step: 1, direction: Direction::Down }],
         signals: vec![Signal { name: SignalName::Reward, points, range: None }],
-        ..Diagnosis::default()
-    }
+    })
 }
 
 /// Few tokens that carry most of the energy.
 fn drivers(spec: &Spec) -> Drivers {
     let curve = if spec.steps > 0 { vec![(1e-4, 0.2), (1e-2, 0.6), (1.0, 1.0)] } else { Vec::new() };
-    Drivers { curve, ..Drivers::default() }
+    with!(Drivers { curve })
 }
 
 /// Makes up an analysis.
 pub fn synthetic(spec: Spec) -> RunAnalysis {
     let mut random = Random::splitmix(7);
     let points = candidates::points(&spec, &mut random);
-    let s2t = S2tSummary {
+    let s2t = with!(S2tSummary {
         preset: Preset::V5,
         tau_p: 0.002,
         entropy_quantile: Some(0.75),
         population: Population::Candidates,
         per: BatchKind::Step,
-        ..S2tSummary::default()
-    };
+    });
     let outcome = candidates::mask(&points, s2t.tau_p, 0.75);
     let tokens = 50_000 * spec.steps as u64;
     let steps = tables::steps(&spec, &points, &outcome, &mut random);
     let silenced: u64 = steps.iter().map(|s| s.silenced).sum();
     let candidates: u64 = steps.iter().map(|s| s.candidates).sum();
-    let s2t = S2tSummary {
+    let s2t = with!(S2tSummary {
         candidates,
         silenced,
         exploratory: candidates - silenced,
@@ -95,19 +109,18 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         exploratory_energy_share: Some(0.0021),
         median_tau_h: Some(0.9),
         ..s2t
-    };
-    let cases = Cases {
+    });
+    let cases = with!(Cases {
         top: candidates::flagged(&spec, &points, &outcome, &mut random),
         spurious: silenced,
         exploratory: candidates - silenced,
         complete: true,
-        ..Cases::default()
-    };
-    let core = RunCore {
+    });
+    let core = with!(RunCore {
         diagnosis: diagnosis(&spec),
         drivers: drivers(&spec),
         schema_version: SUMMARY_VERSION,
-        verdict: RunVerdict {
+        verdict: with!(RunVerdict {
             state: VerdictState::Healthy,
             health: "Healthy: reward rises and entropy stays above half of where it began.".into(),
             spurious:
@@ -118,7 +131,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
             mean_norm_ratio: s2t.mean_norm_ratio,
             first_bad_step: None,
             top_tokens: (0..5).map(|i| token_text(i * 3, spec.hostile)).collect(),
-        },
+        }),
         totals: tables::totals(&spec, tokens),
         warnings: tables::warnings(spec.hostile),
         taxonomy: tables::taxonomy(tokens),
@@ -130,8 +143,8 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         plane: tables::plane(&mut random),
         steps,
         s2t,
-    };
-    RunAnalysis {
+    });
+    with!(RunAnalysis {
         core,
         entropy_change: tables::entropy_change(),
         correlations: tables::correlations(),
@@ -139,8 +152,8 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         strategies: what_if::strategies(silenced, candidates),
         rules: what_if::rules(),
         rule_overlap: what_if::overlap(),
-        candidates: Candidates { points, complete_below: LARGEST_TAU_P, complete: true },
+        candidates: with!(Candidates { points, complete_below: LARGEST_TAU_P, complete: true }),
         responses: candidates::responses(&spec, &mut random),
         cases,
-    }
+    })
 }

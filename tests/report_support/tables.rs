@@ -16,7 +16,7 @@ pub fn steps(spec: &Spec, _: &[CandidatePoint], outcome: &Outcome, random: &mut 
         let (candidates, silenced, tau_h) = outcome.get(&step).copied().unwrap_or((0, 0, None));
         let place = index as f64 / spec.steps.max(2) as f64;
         let mean = 0.42 - 0.2 * place + 0.02 * random.unit();
-        StepRow {
+        with!(StepRow {
             step,
             tokens: 50_000,
             responses: 512,
@@ -47,20 +47,19 @@ pub fn steps(spec: &Spec, _: &[CandidatePoint], outcome: &Outcome, random: &mut 
             exploratory_energy_share: Some(0.002),
             class_tokens: [6_000, 11_900, 20, 80, 3_000, 5_800, 40, 160, 23_000],
             class_energy_shares: [0.22, 0.06, 0.002, 0.006 * (1.2 - place), 0.5, 0.19, 0.006, 0.016, 0.0],
-            entropy_change: StepChange {
+            entropy_change: with!(StepChange {
                 predicted_low: Some(-0.01),
                 predicted_high: Some(0.002),
                 lemma: Some(-0.02),
                 measured: Some(-0.003),
-            },
-            ..StepRow::default()
-        }
+            }),
+        })
     };
     (0..spec.steps).map(row).collect()
 }
 
 pub fn totals(spec: &Spec, tokens: u64) -> Totals {
-    Totals {
+    with!(Totals {
         tokens,
         responses: 512 * spec.steps as u64,
         groups: Some(64 * spec.steps as u64),
@@ -83,8 +82,7 @@ pub fn totals(spec: &Spec, tokens: u64) -> Totals {
         mean_norm: Some(0.24),
         mean_norm_positive: Some(0.17),
         max_norm: Some(3.3),
-        ..Totals::default()
-    }
+    })
 }
 
 pub fn warnings(hostile: bool) -> Vec<Warning> {
@@ -94,7 +92,7 @@ pub fn warnings(hostile: bool) -> Vec<Warning> {
             code: WarningCode::MaskConcentration,
             message: format!("One string takes 31 % of the mask: {name}"),
             hint: "Look at its cases; if it is a format tag, leave it out of the mask.".into(),
-            evidence: vec![Evidence { step: Some(12), what: name.into(), value: 0.31 }],
+            evidence: vec![with!(Evidence { step: Some(12), what: name.into(), value: 0.31 })],
         },
         Warning {
             code: WarningCode::EstimatedGradients,
@@ -140,23 +138,23 @@ pub fn entropy_change() -> EntropyChange {
     let bin = |i: i32| {
         let x = f64::from(i - 10).powi(3) / 2_000.0;
         let m = 0.01 * f64::from(i - 10) / 10.0 - 0.002;
-        ChangeBin {
+        with!(ChangeBin {
             predicted_from: x - 0.01,
             predicted_to: x + 0.01,
             tokens: 12_000,
             mean_predicted: x,
             mean_measured: m,
             measured_quartiles: [m - 0.03, m - 0.004, m + 0.02],
-        }
+        })
     };
-    EntropyChange {
+    with!(EntropyChange {
         certified_up: 9_000,
         certified_down: 81_000,
         ambiguous: 8_000,
         predicted_low: Some(-0.02),
         predicted_high: Some(0.01),
         lemma: Some(-0.01),
-        measured: Some(MeasuredChange {
+        measured: Some(with!(MeasuredChange {
             tokens: 240_000,
             complete: true,
             mean: Some(-0.001),
@@ -164,13 +162,12 @@ pub fn entropy_change() -> EntropyChange {
             spearman: Some(0.09),
             standard_error: Some(0.002),
             bins: (0..20).map(bin).collect(),
-        }),
-        ..EntropyChange::default()
-    }
+        })),
+    })
 }
 
 pub fn correlations() -> Vec<Correlation> {
-    vec![Correlation {
+    vec![with!(Correlation {
         x: "grad_norm".into(),
         y: "prob".into(),
         tokens: 90_000,
@@ -178,55 +175,59 @@ pub fn correlations() -> Vec<Correlation> {
         pearson: Some(-0.93),
         spearman: Some(-0.97),
         sampling_error: 0.0,
-    }]
+    })]
 }
 
 pub fn profiles() -> Vec<EntropyProfile> {
-    let profile = |(i, period): (usize, Period)| EntropyProfile {
-        period,
-        first_step: 48 * i as i64,
-        last_step: 48 * i as i64 + 36,
-        tokens: 200_000,
-        entropy: (0..=100).map(|q| (f64::from(q) / 100.0).powi(6 + i as i32) * 3.2).collect(),
+    let profile = |(i, period): (usize, Period)| {
+        with!(EntropyProfile {
+            period,
+            first_step: 48 * i as i64,
+            last_step: 48 * i as i64 + 36,
+            tokens: 200_000,
+            entropy: (0..=100).map(|q| (f64::from(q) / 100.0).powi(6 + i as i32) * 3.2).collect(),
+        })
     };
     [Period::Early, Period::Middle, Period::Late].into_iter().enumerate().map(profile).collect()
 }
 
 pub fn vocabulary(spec: &Spec) -> Vocabulary {
-    let row = |i: u64| VocabularyRow {
-        token_id: i as i64,
-        token: Some(token_text(i as usize, spec.hostile)),
-        positive: 90_000 / (i + 1),
-        negative: 40_000 / (i + 2),
-        zero: 100,
-        candidates: 60 / (i + 1) + 2,
-        silenced: 50 / (i + 1),
-        exploratory: 60 / (i + 1) + 2 - 50 / (i + 1),
-        positive_energy: 3.0,
-        negative_energy: 2.0,
+    let row = |i: u64| {
+        with!(VocabularyRow {
+            token_id: i as i64,
+            token: Some(token_text(i as usize, spec.hostile)),
+            positive: 90_000 / (i + 1),
+            negative: 40_000 / (i + 2),
+            zero: 100,
+            candidates: 60 / (i + 1) + 2,
+            silenced: 50 / (i + 1),
+            exploratory: 60 / (i + 1) + 2 - 50 / (i + 1),
+            positive_energy: 3.0,
+            negative_energy: 2.0,
+        })
     };
     let rows: Vec<_> = (0..60).map(row).collect();
-    Vocabulary {
+    with!(Vocabulary {
         distinct: Some(60),
-        silenced: Some(Concentration {
+        silenced: Some(with!(Concentration {
             tokens: 168,
             distinct: 41,
             top1_share: 0.3,
             top5_share: 0.5,
             top10_share: 0.7,
             herfindahl: 0.1,
-        }),
+        })),
         exploratory: None,
         top: rows[..50].to_vec(),
         rows,
-    }
+    })
 }
 
 pub fn provenance(hostile: bool) -> Provenance {
     let path = if hostile { "runs/<img src=x onerror=window.hacked=1>.parquet" } else { "runs/grpo.parquet" };
-    Provenance {
+    with!(Provenance {
         program: "stapo-analyze 0.1.0".into(),
-        files: vec![FileReport { path: path.into(), bytes: 12_345_678 }],
+        files: vec![with!(FileReport { path: path.into(), bytes: 12_345_678 })],
         framework: "canonical".into(),
         layout: "nested".into(),
         vocab_size: 256,
@@ -234,12 +235,14 @@ pub fn provenance(hostile: bool) -> Provenance {
         temperature: 1.0,
         token_text: Some("tokenizer.json".into()),
         statements: vec!["Quantiles of the entropy are within 0.4 %.".into()],
-        ..Provenance::default()
-    }
+    })
 }
 
 pub fn plane(random: &mut Random) -> Plane {
-    let axes = (AxisSpec { low: -8.0, high: 0.0, bins: 160 }, AxisSpec { low: 0.0, high: 6.0, bins: 120 });
+    let axes = (
+        with!(AxisSpec { low: -8.0, high: 0.0, bins: 160 }),
+        with!(AxisSpec { low: 0.0, high: 6.0, bins: 120 }),
+    );
     let mut cells = BTreeMap::new();
     for _ in 0..60_000 {
         let h = 4.5 * random.unit().powi(5);
@@ -247,14 +250,16 @@ pub fn plane(random: &mut Random) -> Plane {
         let key = ((((x + 8.0) / 8.0) * 159.99) as u16, ((h / 6.0) * 119.99) as u16);
         *cells.entry(key).or_insert(0_u64) += 9;
     }
-    let cells = cells.into_iter().map(|((x, y), n)| PlaneCell {
-        x,
-        y,
-        positive: n / 3,
-        negative: n / 3,
-        zero: n / 3,
-        positive_energy: n as f64 * 0.01,
-        negative_energy: n as f64 * 0.01,
+    let cells = cells.into_iter().map(|((x, y), n)| {
+        with!(PlaneCell {
+            x,
+            y,
+            positive: n / 3,
+            negative: n / 3,
+            zero: n / 3,
+            positive_energy: n as f64 * 0.01,
+            negative_energy: n as f64 * 0.01,
+        })
     });
-    Plane { log10_prob: axes.0, entropy: axes.1, cells: cells.collect() }
+    with!(Plane { log10_prob: axes.0, entropy: axes.1, cells: cells.collect() })
 }

@@ -11,7 +11,7 @@ pub fn sweep(points: &[CandidatePoint], tokens: u64) -> Sweep {
     let cells = Array2::from_shape_fn((tau_p.len(), quantile.len()), |(row, column)| {
         let outcome = candidates::mask(points, tau_p[row], quantile[column]);
         let silenced = outcome.values().map(|o| o.1).sum::<u64>() as f64;
-        SweepCell {
+        with!(SweepCell {
             tau_p: tau_p[row],
             quantile: quantile[column],
             candidates: outcome.values().map(|o| o.0).sum::<u64>() as f64,
@@ -21,9 +21,9 @@ pub fn sweep(points: &[CandidatePoint], tokens: u64) -> Sweep {
             positive_energy_share: Some(silenced * 3e-5),
             overlap: Some(0.5),
             exact: true,
-        }
+        })
     });
-    Sweep { tau_p, quantile, cells, exact: true, sampling_rate: 1.0 }
+    with!(Sweep { tau_p, quantile, cells, exact: true, sampling_rate: 1.0 })
 }
 
 pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
@@ -32,7 +32,7 @@ pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
         [(Strategy::LowEntropy, 1.0), (Strategy::Random, 0.93), (Strategy::HighEntropy, 0.82)]
     {
         for q in [0.25, 0.5, 0.75, 0.9, 1.0] {
-            rows.push(StrategyRow {
+            rows.push(with!(StrategyRow {
                 strategy,
                 quantile: Some(q),
                 silenced: silenced as f64 * q,
@@ -40,11 +40,11 @@ pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
                 positive_energy_share: Some(0.02),
                 overlap: Some(0.4),
                 exact: true,
-            });
+            }));
         }
     }
     for strategy in [Strategy::Fullmask, Strategy::ProbabilityOnly] {
-        rows.push(StrategyRow {
+        rows.push(with!(StrategyRow {
             strategy,
             quantile: None,
             silenced: candidates as f64,
@@ -52,35 +52,36 @@ pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
             positive_energy_share: Some(0.02),
             overlap: Some(0.7),
             exact: true,
-        });
+        }));
     }
     rows
 }
 
 pub fn rules() -> Vec<RuleRow> {
-    let row = |(i, rule): (usize, Rule)| RuleRow {
-        rule,
-        description: "What it does.".into(),
-        silenced: 168.0 * i as f64,
-        damped: 10.0,
-        silenced_share: 0.0003 * i as f64,
-        energy_kept: Some(1.0 - 0.05 * i as f64),
-        positive_energy_kept: Some(0.98),
-        negative_energy_kept: Some(1.0),
-        exact: true,
-        note: (i == 8).then(|| "no ratio is logged".into()),
-        ..RuleRow::default()
+    let row = |(i, rule): (usize, Rule)| {
+        with!(RuleRow {
+            rule,
+            description: "What it does.".into(),
+            silenced: 168.0 * i as f64,
+            damped: 10.0,
+            silenced_share: 0.0003 * i as f64,
+            energy_kept: Some(1.0 - 0.05 * i as f64),
+            positive_energy_kept: Some(0.98),
+            negative_energy_kept: Some(1.0),
+            exact: true,
+            note: (i == 8).then(|| "no ratio is logged".into()),
+        })
     };
     Rule::TABLE.into_iter().enumerate().map(row).collect()
 }
 
 pub fn overlap() -> RuleOverlap {
     let share = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).powi(2));
-    RuleOverlap {
+    with!(RuleOverlap {
         rules: Rule::TABLE.to_vec(),
         touched: (0..11).map(|i| 168.0 * 3_f64.powi(i)).collect(),
         both: Array2::from_shape_fn((11, 11), |(i, j)| 100.0 * share(i, j)),
         jaccard: Array2::from_shape_fn((11, 11), |(i, j)| Some(share(i, j))),
         exact: true,
-    }
+    })
 }

@@ -29,6 +29,7 @@ impl FlagKind {
 
 /// The flagged tokens of the run.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Cases {
     /// Spurious tokens of the run.
     pub spurious: u64,
@@ -105,6 +106,7 @@ pub struct FlaggedToken {
 
 /// The candidates (A > 0) one by one, up to the largest τ_p that a reader may try.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Candidates {
     /// By step, mini-batch, entropy, log-probability.
     pub points: Vec<CandidatePoint>,
@@ -121,7 +123,8 @@ pub const LARGEST_TAU_P: f64 = 0.02;
 pub const CANDIDATE_LIMIT: usize = 100_000;
 
 /// One candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CandidatePoint {
     /// Step.
     pub step: i64,
@@ -158,6 +161,7 @@ pub enum ShownFor {
 
 /// A whole response for a heat map.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ResponseView {
     /// Why it is shown.
     pub shown_for: Vec<ShownFor>,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Directions and sizes of the first-order entropy change, over tokens with w ≠ 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EntropyChange {
     /// Certified up.
     pub certified_up: u64,
@@ -28,6 +29,7 @@ pub struct EntropyChange {
 
 /// The change that was measured, beside the one predicted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MeasuredChange {
     /// Tokens with both (w ≠ 0), in the sample that the correlations use.
     pub tokens: u64,
@@ -47,6 +49,7 @@ pub struct MeasuredChange {
 
 /// Tokens of about the same predicted change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ChangeBin {
     /// Smallest predicted change per unit of step size.
     pub predicted_from: f64,
@@ -64,6 +67,7 @@ pub struct ChangeBin {
 
 /// A relation between two quantities of a token, over tokens with w ≠ 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Correlation {
     /// First quantity, e.g. `grad_norm`.
     pub x: String,

@@ -9,6 +9,7 @@ pub use crate::stats::sustained::Direction;
 
 /// How the run stands, what was damaged, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// How the run stands.
     pub state: RunState,

@@ -41,6 +41,7 @@ pub struct TopShares {
 
 /// The drivers of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Drivers {
     /// How the energy is spread.
     pub concentration: EnergyConcentration,

@@ -16,6 +16,7 @@ use crate::analyze::stand_in::StandIn;
 
 /// Everything that was found without entropy or without advantages.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PartialAnalysis {
     /// Version of the summary's schema.
     pub schema_version: u32,
@@ -42,6 +43,7 @@ pub struct PartialAnalysis {
 
 /// What is not in the log, and what that means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Partial {
     /// Columns that are not in the log.
     pub missing_columns: Vec<String>,
@@ -53,6 +55,7 @@ pub struct Partial {
 
 /// The answer for the first screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PartialVerdict {
     /// How the run stands; never `healthy`, since not everything was checked.
     pub state: VerdictState,
@@ -64,6 +67,7 @@ pub struct PartialVerdict {
 
 /// Counts and means over all trained tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PartialTotals {
     /// Trained tokens (mask applied).
     pub tokens: u64,
@@ -123,6 +127,7 @@ impl PartialTotals {
 
 /// The run at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PartialStep {
     /// Step.
     pub step: i64,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Equal bins between two limits; values outside are in the end bins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct AxisSpec {
     /// Left end.
     pub low: f64,
@@ -24,6 +25,7 @@ impl AxisSpec {
 
 /// Tokens by probability and entropy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Plane {
     /// log10 p.
     pub log10_prob: AxisSpec,
@@ -35,6 +37,7 @@ pub struct Plane {
 
 /// One cell of the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PlaneCell {
     /// Bin of log10 p.
     pub x: u16,
@@ -68,6 +71,7 @@ named! {
 
 /// Entropy against token quantile in one third of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EntropyProfile {
     /// The third.
     pub period: Period,

@@ -9,6 +9,7 @@ use super::totals::NormSource;
 
 /// Where the numbers come from.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Provenance {
     /// Version of this program.
     pub program: String,
@@ -64,6 +65,7 @@ pub enum VocabularySource {
 
 /// One input file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct FileReport {
     /// Path as found.
     pub path: String,

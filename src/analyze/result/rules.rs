@@ -9,6 +9,7 @@ use crate::framework::rules::Rule;
 
 /// τ_p × q.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Sweep {
     /// τ_p of the rows, ascending.
     pub tau_p: Vec<f64>,
@@ -26,6 +27,7 @@ pub struct Sweep {
 
 /// One choice of thresholds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SweepCell {
     /// τ_p.
     pub tau_p: f64,
@@ -67,6 +69,7 @@ named! {
 
 /// What a way to choose among the candidates takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StrategyRow {
     /// The way.
     pub strategy: Strategy,
@@ -86,6 +89,7 @@ pub struct StrategyRow {
 
 /// One rule on this log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RuleRow {
     /// Name, as in `provenance` and the replay trainer: `stapo_v5`, `stapo_v1`, `fullmask`, …
     pub rule: Rule,
@@ -115,6 +119,7 @@ pub struct RuleRow {
 
 /// How far the rules touch the same tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RuleOverlap {
     /// Names, in the order of rows and columns.
     pub rules: Vec<Rule>,

@@ -7,6 +7,7 @@ use super::drivers::EnergyConcentration;
 
 /// The run at one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepRow {
     /// Step.
     pub step: i64,
@@ -168,6 +169,7 @@ pub struct BatchThreshold {
 
 /// Entropy change of a step's tokens, each at its own position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StepChange {
     /// Lower end of the mean first-order change per unit of step size; equal to the upper end
     /// where every token's is exact. `None` without tokens with w ≠ 0.

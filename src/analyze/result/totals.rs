@@ -54,6 +54,7 @@ impl From<GradientSource> for NormSource {
 
 /// Counts and means over all trained tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Totals {
     /// Trained tokens (mask applied).
     pub tokens: u64,
@@ -112,6 +113,7 @@ pub struct Totals {
 
 /// The spurious-token mask: what was asked, what came out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct S2tSummary {
     /// The preset of the mask.
     pub preset: Preset,
@@ -169,6 +171,7 @@ pub enum VerdictState {
 
 /// The answer for the first screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunVerdict {
     /// How the run stands.
     pub state: VerdictState,

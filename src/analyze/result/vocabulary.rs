@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The vocabulary of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Vocabulary {
     /// Distinct ids among the trained tokens; `None` where ids are not logged.
     pub distinct: Option<u64>,
@@ -24,6 +25,7 @@ pub const TOP_ROWS: usize = 50;
 
 /// How a set of tokens spreads over ids.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Concentration {
     /// Tokens in the set.
     pub tokens: u64,
@@ -41,6 +43,7 @@ pub struct Concentration {
 
 /// One token id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct VocabularyRow {
     /// Token id.
     pub token_id: i64,

@@ -85,7 +85,8 @@ pub struct Warning {
 }
 
 /// A number or a place behind a warning.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Evidence {
     /// Step, where it is at one.
     pub step: Option<i64>,

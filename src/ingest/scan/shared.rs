@@ -23,6 +23,7 @@ use crate::ingest::scan::watch::{Progress, Watch};
 use crate::ingest::scope::Scope;
 
 /// What a scan leaves: its sinks, and what was seen of the log on the way.
+#[non_exhaustive]
 pub struct Scanned<S> {
     /// The sinks of all workers.
     pub sinks: Vec<S>,

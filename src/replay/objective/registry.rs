@@ -195,7 +195,8 @@ mod tests {
         let s2t = S2tSettings { tau_p: 0.05, ..S2tSettings::v5() };
         let settings = ObjectiveSettings { s2t, stare_target: 9.0, ..ObjectiveSettings::default() };
         // Both presets of S2T are one objective, `stapo`.
-        let rules: Vec<Rule> = Rule::TABLE.into_iter().filter(|rule| Rule::OBJECTIVES.contains(rule)).collect();
+        let rules: Vec<Rule> =
+            Rule::TABLE.into_iter().filter(|rule| Rule::OBJECTIVES.contains(rule)).collect();
         assert_eq!(rules.len(), Rule::TABLE.len() - 2);
         let mut selecting = Vec::new();
         for rule in rules {
