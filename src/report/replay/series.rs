@@ -20,7 +20,7 @@ pub fn pen(place: usize) -> (Pen, Mark) {
 pub type Spread = (f64, f64, f64, f64);
 
 /// The arms of an objective that came to their end; all of them where none did.
-pub fn arms_of<'a>(result: &'a ReplayResult, objective: Rule) -> Vec<&'a ArmResult> {
+pub fn arms_of(result: &ReplayResult, objective: Rule) -> Vec<&ArmResult> {
     let mine: Vec<&ArmResult> = result.arms.iter().filter(|a| a.objective == objective).collect();
     let finished: Vec<&ArmResult> = mine.iter().copied().filter(|a| a.stopped.is_none()).collect();
     if finished.is_empty() { mine } else { finished }
