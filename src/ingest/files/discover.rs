@@ -57,7 +57,7 @@ const MARKER: &str = "STABLE";
 /// The folder of Parquet tables in a report, …
 const TABLES: &str = "tables";
 /// … what stands beside it, whichever comes first, …
-const BESIDE_TABLES: [&str; 4] = ["summary.json", "compare.json", "live.html", "report.html"];
+const BESIDE_TABLES: [&str; 5] = ["summary.json", "compare.json", REPLAY, "live.html", "report.html"];
 /// … and what stands beside the token logs of a replay.
 const REPLAY: &str = "replay.json";
 const OF_REPORT: &str = "tables of a report";

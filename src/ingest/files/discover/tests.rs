@@ -44,6 +44,7 @@ fn reports_and_replays_inside_of_a_run_are_no_logs() {
         root.path(),
         &["live/live.html", "live/tables/x.parquet", "again/replay.json", "again/grpo.parquet"],
     );
+    touch(root.path(), &["again/tables/replay_steps.parquet"]);
     let found = discover(&[root.path().to_owned()]).unwrap();
     assert_eq!(names(&found, root.path()), ["a.parquet"]);
     assert_eq!(found.skipped.len(), 3, "{:?}", found.skipped);
