@@ -55,9 +55,7 @@ impl ReplayResult {
     #[must_use]
     pub fn updates_frame(&self) -> DataFrame {
         let rows = self.of_arms(|arm| &arm.updates);
-        Columns::of(&rows)
-            .text("objective", |r| r.0.objective.name())
-            .count("seed", |r| r.0.seed)
+        by_arm(&rows)
             .count("update", |r| r.1.update)
             .int("step", |r| r.1.step)
             .count("minibatch", |r| r.1.minibatch)
@@ -87,9 +85,7 @@ impl ReplayResult {
     #[must_use]
     pub fn steps_frame(&self) -> DataFrame {
         let rows = self.of_arms(|arm| &arm.steps);
-        Columns::of(&rows)
-            .text("objective", |r| r.0.objective.name())
-            .count("seed", |r| r.0.seed)
+        by_arm(&rows)
             .int("step", |r| r.1.step)
             .float("drift", |r| r.1.drift)
             .count("measured_responses", |r| r.1.measured_responses)
@@ -102,9 +98,7 @@ impl ReplayResult {
     #[must_use]
     pub fn holdout_frame(&self) -> DataFrame {
         let rows = self.of_arms(|arm| &arm.holdout);
-        Columns::of(&rows)
-            .text("objective", |r| r.0.objective.name())
-            .count("seed", |r| r.0.seed)
+        by_arm(&rows)
             .count("updates", |r| r.1.updates)
             .int("step", |r| r.1.step)
             .float("correct_logprob", |r| r.1.correct_logprob)
@@ -119,4 +113,9 @@ impl ReplayResult {
     fn of_arms<T>(&self, of: impl Fn(&ArmResult) -> &Vec<T>) -> Vec<(&ArmResult, &T)> {
         self.arms.iter().flat_map(|arm| of(arm).iter().map(move |one| (arm, one))).collect()
     }
+}
+
+/// A table of what arms have: its first columns say which arm.
+fn by_arm<'a, T>(rows: &'a [(&'a ArmResult, &'a T)]) -> Columns<'a, (&'a ArmResult, &'a T)> {
+    Columns::of(rows).text("objective", |r| r.0.objective.name()).count("seed", |r| r.0.seed)
 }
