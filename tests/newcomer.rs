@@ -199,7 +199,7 @@ fn a_report_without_entropy() {
         .filter(|name| !name.starts_with('.'))
         .collect();
     tables.sort();
-    let expected = ["cancellation", "corrections", "forks", "groups", "mine", "offpolicy", "slices", "steps"];
+    let expected = ["corrections", "groups", "mine", "offpolicy", "slices", "steps"];
     assert_eq!(tables, expected.map(|name| format!("{name}.parquet")));
     assert!(!report.join("charts/plane.svg").exists() && report.join("charts/signals.svg").exists());
 }

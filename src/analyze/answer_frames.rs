@@ -4,7 +4,6 @@ use super::result::Answers;
 use super::result::corrections::CorrectionRow;
 use super::result::groups::{ByOutcome, StepGroupOutcomes};
 use super::result::offpolicy::{Difference, DifferenceQuantiles};
-use super::result::siblings::{Branch, Fork};
 use super::result::slices::SliceRow;
 use crate::tables::{Columns, DataFrame};
 
@@ -17,8 +16,6 @@ impl Answers {
             ("corrections", self.corrections_frame()),
             ("groups", self.groups_frame()),
             ("slices", self.slices_frame()),
-            ("forks", self.forks_frame()),
-            ("cancellation", self.cancellation_frame()),
         ];
         frames.into_iter().filter_map(|(name, frame)| Some((name, frame?))).collect()
     }
@@ -168,45 +165,5 @@ impl Answers {
             .float("clipped_share", |r| r.1.clipped_share)
             .float("engine_k3", |r| r.1.engine_k3);
         (!rows.is_empty()).then(|| table.frame())
-    }
-
-    /// A row for each branch of the listed forks.
-    #[must_use]
-    pub fn forks_frame(&self) -> Option<DataFrame> {
-        let forks = self.forks.as_ref()?;
-        let rows: Vec<(&Fork, &Branch)> = forks
-            .top
-            .iter()
-            .flat_map(|fork| fork.branches.iter().map(move |branch| (fork, branch)))
-            .collect();
-        let table = Columns::of(&rows)
-            .int("step", |r| r.0.step)
-            .text("group_id", |r| &r.0.group_id)
-            .count("position", |r| r.0.position)
-            .float("entropy", |r| r.0.entropy)
-            .float("reward_difference", |r| r.0.reward_difference)
-            .float("difference_low", |r| r.0.interval.map(|i| i[0]))
-            .float("difference_high", |r| r.0.interval.map(|i| i[1]))
-            .int("token_id", |r| r.1.token_id)
-            .text("token", |r| &r.1.token)
-            .count("responses", |r| r.1.responses)
-            .float("mean_reward", |r| r.1.mean_reward)
-            .flag("spurious", |r| r.1.spurious);
-        Some(table.frame())
-    }
-
-    /// A row for each id that siblings push most.
-    #[must_use]
-    pub fn cancellation_frame(&self) -> Option<DataFrame> {
-        let rows = &self.cancellation.as_ref()?.top;
-        let table = Columns::of(rows)
-            .int("token_id", |r| r.token_id)
-            .text("token", |r| &r.token)
-            .count("tokens", |r| r.tokens)
-            .count("groups", |r| r.groups)
-            .float("push", |r| r.push)
-            .float("gross", |r| r.gross)
-            .float("net", |r| r.net);
-        Some(table.frame())
     }
 }

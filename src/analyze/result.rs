@@ -19,7 +19,6 @@ pub mod plane;
 pub mod provenance;
 pub mod questions;
 pub mod rules;
-pub mod siblings;
 pub mod signal_name;
 pub mod slices;
 pub mod steps;
@@ -51,7 +50,6 @@ pub use plane::{AxisSpec, EntropyProfile, Period, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
 pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};
 pub use rules::{RuleOverlap, RuleRow, Strategy, StrategyRow, Sweep, SweepCell};
-pub use siblings::{Cancellation, Forks};
 pub use signal_name::{PartSignal, SignalName};
 pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
@@ -199,12 +197,6 @@ pub struct Answers {
     /// Loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repetition: Option<Repetition>,
-    /// Siblings that push the same token up and down.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cancellation: Option<Cancellation>,
-    /// Where siblings go on differently.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forks: Option<Forks>,
     /// Tokens by the values of a dimension.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub slices: BTreeMap<String, Vec<SliceRow>>,

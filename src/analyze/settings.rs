@@ -34,7 +34,8 @@ pub struct MemoryLimits {
     pub candidate_bytes: usize,
     /// Tokens whose differences of log-probabilities are kept for exact quantiles.
     pub kept_differences: u64,
-    /// Tokens of whole groups that are kept for forks and cancellation; a response counts as 64 more.
+    /// Tokens of whole groups that are kept, for what moves the advantage and for length by outcome; a response counts
+    /// as 64 more.
     pub group_tokens: u64,
     /// Tokens with p below the largest τ_p of the sweep that are kept one by one.
     pub rare_tokens: u64,

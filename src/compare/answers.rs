@@ -160,7 +160,7 @@ pub fn series(answers: &[StepAnswer], runs: &[NamedRun]) -> Vec<Series> {
 type RunAnswer = (&'static str, &'static str, Unit, fn(&RunCore) -> Option<f64>);
 
 /// Quantities of whole runs, which have no test.
-const OF_RUNS: [RunAnswer; 9] = [
+const OF_RUNS: [RunAnswer; 8] = [
     ("unbounded_tokens", "tokens with A < 0 and a ratio above 10", Unit::Tokens, |run| {
         Some(run.drivers.unbounded?.tokens as f64)
     }),
@@ -176,9 +176,6 @@ const OF_RUNS: [RunAnswer; 9] = [
     }),
     ("phantom_energy_share", "energy in groups without a right answer", Unit::Share, |run| {
         Some(run.answers.groups.as_ref()?.energy_share?.phantom)
-    }),
-    ("cancelled_share", "pushes that siblings cancel", Unit::Share, |run| {
-        run.answers.cancellation.as_ref()?.cancelled_share
     }),
     ("advantage_length_correlation", "correlation of advantage and length", Unit::Number, |run| {
         run.answers.within_groups.as_ref()?.advantage_length_correlation

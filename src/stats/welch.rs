@@ -62,20 +62,6 @@ fn has_squares(values: &[f64]) -> bool {
     values.iter().map(|v| v * v).sum::<f64>().is_finite()
 }
 
-/// The interval of the difference of two means (`right` − `left`); of width 0 where neither sample
-/// scatters.
-#[must_use]
-pub fn welch_interval(left: &[f64], right: &[f64], confidence: f64) -> Option<[f64; 2]> {
-    if left.len() < 2 || right.len() < 2 {
-        return None;
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    match Welch::of(left, right) {
-        Some(welch) => welch.interval(confidence),
-        None => (has_squares(left) && has_squares(right)).then(|| [mean(right) - mean(left); 2]),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -88,7 +74,6 @@ mod tests {
         for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e308, f64::MAX] {
             let values = [1.0, odd, 2.0];
             assert!(Welch::of(&usual, &values).and_then(|welch| welch.p_value()).is_none(), "{odd}");
-            assert!(welch_interval(&values, &usual, 0.95).is_none(), "{odd}");
         }
     }
 

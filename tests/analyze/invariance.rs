@@ -223,11 +223,11 @@ fn intervals_of_slices_do_not_depend_on_the_order_of_responses_without_ids() {
 }
 
 #[test]
-fn a_file_without_token_ids_has_no_forks() {
+fn a_file_without_token_ids_has_no_whole_groups() {
     let shapes = Shapes::of(&sample("grpo.parquet"), 2_816);
     let parts = without(&shapes, &["token_ids"], |i| i == 1);
     let analysis = analyzed(&parts, &AnalyzeSettings::default());
-    let forks = analysis.answers.forks.as_ref().unwrap();
+    let kept = analysis.answers.within_groups.as_ref().unwrap();
     assert_eq!(analysis.totals.responses, 5_632);
-    assert!(forks.groups > 0 && forks.groups < 704, "{}", forks.groups);
+    assert!(kept.groups > 0 && kept.groups < 704, "{}", kept.groups);
 }

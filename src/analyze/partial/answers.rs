@@ -1,5 +1,5 @@
 //! The answers without what rests on entropy or advantages: gradient energy, the spurious tokens, entropy itself;
-//! and without advantages, outcomes of groups, pushes and clipping.
+//! and without advantages, outcomes of groups and clipping.
 //!
 //! Every struct is taken apart field by field, so that a new field does not compile until somebody
 //! decides whether it needs them.
@@ -9,17 +9,14 @@ use crate::analyze::result::corrections::CorrectionRow;
 use crate::analyze::result::groups::{Groups, PassRateRow, StepGroupOutcomes};
 use crate::analyze::result::offpolicy::RatioBins;
 use crate::analyze::result::questions::{Ended, StepTruncated};
-use crate::analyze::result::siblings::{Branch, Fork};
-use crate::analyze::result::{
-    Answers, Cancellation, Forks, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated,
-};
+use crate::analyze::result::{Answers, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated};
 use crate::analyze::stand_in::StandIn;
 
 /// What needs entropy and advantages, as `not_answered` names it.
 const NEED_ENERGY: [&str; 8] =
     ["s2t", "drivers", "taxonomy", "entropy_profiles", "entropy_change", "sweep", "rules", "punished_rare"];
 /// What needs advantages alone.
-const NEED_ADVANTAGE: [&str; 4] = ["groups", "clipping", "within_groups", "cancellation"];
+const NEED_ADVANTAGE: [&str; 3] = ["groups", "clipping", "within_groups"];
 
 const LOG_ENTROPY: &str = "log `entropy`: the entropy of the policy at each token";
 const LOG_ADVANTAGE: &str = "log `advantage`: the advantage of each token or response";
@@ -38,8 +35,6 @@ pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
         within_groups,
         punished_rare: _,
         repetition,
-        cancellation,
-        forks,
         slices,
         not_answered,
     } = answers;
@@ -65,8 +60,6 @@ pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
         within_groups: within_groups.filter(|_| has_signs),
         punished_rare: None,
         repetition,
-        cancellation: cancellation.filter(|_| has_signs).map(pushes),
-        forks: forks.map(branches),
         slices: slices
             .into_iter()
             .map(|(name, rows)| (name, rows.into_iter().map(|row| slice(row, has_signs)).collect()))
@@ -213,43 +206,6 @@ fn cut(of: Truncated) -> Truncated {
 fn reference(of: KlReference) -> KlReference {
     let KlReference { tokens, k1, k3, steps, breakdown } = of;
     KlReference { tokens, k1, k3, steps, breakdown: breakdown.map(places) }
-}
-
-fn pushes(of: Cancellation) -> Cancellation {
-    let Cancellation { gross, net, cancelled_share, spurious_cancelled_share: _, groups, exact, top } = of;
-    Cancellation { gross, net, cancelled_share, spurious_cancelled_share: None, groups, exact, top }
-}
-
-fn branches(of: Forks) -> Forks {
-    let Forks {
-        forks,
-        all_branches_twice,
-        groups,
-        exact,
-        entropy_at_forks: _,
-        entropy_elsewhere: _,
-        spurious: _,
-        top,
-    } = of;
-    let branch = |of: Branch| {
-        let Branch { token_id, token, responses, mean_reward, spurious: _ } = of;
-        Branch { token_id, token, responses, mean_reward, spurious: None }
-    };
-    let fork = |of: Fork| {
-        let Fork { step, group_id, position, entropy: _, branches, reward_difference, interval } = of;
-        let branches = branches.into_iter().map(branch).collect();
-        Fork { step, group_id, position, entropy: None, branches, reward_difference, interval }
-    };
-    Forks {
-        forks,
-        all_branches_twice,
-        groups,
-        exact,
-        entropy_at_forks: None,
-        entropy_elsewhere: None,
-        spurious: None,
-        top: top.into_iter().map(fork).collect(),
-    }
 }
 
 fn slice(of: SliceRow, has_signs: bool) -> SliceRow {

@@ -30,7 +30,7 @@ impl Collector<'_> {
         whole: &Columns<'_>,
         first: usize,
         sign: BlockSign,
-        open: &mut OpenResponse,
+        open: &OpenResponse,
     ) -> Result<f64> {
         let mut risk = 0.0;
         if matches!(sign, BlockSign::Uniform(Sign::Zero) | BlockSign::Mixed)
@@ -69,7 +69,7 @@ impl Collector<'_> {
         columns: &Columns<'_>,
         whole: &Columns<'_>,
         (first, t): (usize, usize),
-        open: &mut OpenResponse,
+        open: &OpenResponse,
     ) -> Result<f64> {
         let (logprob, advantage) = (columns.logprob[t], columns.advantage[t]);
         if advantage == 0.0 {
@@ -162,7 +162,7 @@ impl Collector<'_> {
         columns: &Columns<'_>,
         whole: &Columns<'_>,
         (first, t): (usize, usize),
-        open: &mut OpenResponse,
+        open: &OpenResponse,
     ) -> Candidate {
         let token = response.token(first + t);
         let (source, index, step) = (response.source, response.index, response.key.step);

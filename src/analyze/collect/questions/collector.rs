@@ -16,7 +16,6 @@ use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
 use super::slices::{self, LoggedK3, SliceTable, SlicedResponse};
 use super::step_facts::{MeanTally, StepFacts};
-use super::token_facts::AskedFacts;
 use super::{Asked, OpenResponse, QuestionGates};
 use crate::analyze::collect::by_step::ByStep;
 use crate::analyze::collect::candidates::CandidateFacts;
@@ -83,9 +82,7 @@ impl<'a> QuestionCollector<'a> {
 
     /// Begins a response: its candidates need to know how far its sampler is.
     pub fn begin(&self, asked: &Asked<'_>, open: &mut OpenResponse) {
-        let weights = self.plan.groups && self.plan.ids && self.siblings.takes(asked);
-        open.facts.begin(AskedFacts { any: weights || self.plan.reports, weights });
-        open.candidates.clear();
+        open.facts.begin(self.plan.reports);
         open.replicate = replicate_of(asked.cluster);
         let Columns { logprob, logprob_rollout, .. } = *asked.trained;
         if logprob_rollout.is_empty() && open.engine.value.is_empty() {
@@ -107,9 +104,8 @@ impl<'a> QuestionCollector<'a> {
         self.loops = Loops::default();
     }
 
-    /// Notes that trained token `t`, at `place`, is a candidate; what to keep of it.
-    pub fn candidate(&self, place: TokenPlace<'_>, t: usize, open: &mut OpenResponse) -> CandidateFacts {
-        open.candidates.push(place.token as u32);
+    /// What to keep of trained token `t`, at `place`, which is a candidate.
+    pub fn candidate(&self, place: TokenPlace<'_>, t: usize, open: &OpenResponse) -> CandidateFacts {
         let at = match &open.engine.tokens {
             None => Some(t),
             Some(known) => known.binary_search(&(t as u32)).ok(),
@@ -178,7 +174,7 @@ impl<'a> QuestionCollector<'a> {
             self.add_slices(asked, sums, open);
         }
         if plan.groups && plan.ids {
-            self.siblings.add(plan, asked, &open.facts, &open.candidates);
+            self.siblings.add(plan, asked);
         }
     }
 

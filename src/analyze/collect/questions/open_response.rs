@@ -9,8 +9,6 @@ use crate::framework::corrections::ResponseRatios;
 pub struct OpenResponse {
     /// What the framework found for its tokens: block after block is added.
     pub facts: TokenFacts,
-    /// Places of its candidates.
-    pub(super) candidates: Vec<u32>,
     /// The random group that it is in.
     pub(super) replicate: u8,
     /// Trainer against inference engine, token by token.

@@ -1,4 +1,4 @@
-//! Whole groups, kept for what only siblings together can tell: forks and cancellation.
+//! Whole groups, kept for what only siblings together can tell: what moves the advantage, and length by outcome.
 //!
 //! Groups are kept while their tokens fit; of a larger run, those whose hash has enough leading zeros.
 //! How many is enough depends on the groups alone, so it is the same sample for any order of files and
@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Asked;
-use super::token_facts::TokenFacts;
 use crate::analyze::collect::kept_sample::Census;
 use crate::analyze::collect::rows::{Place, Row, places};
 use crate::analyze::collect::sample::{SampleGate, largest_hash};
@@ -21,13 +20,11 @@ use crate::simd;
 
 /// What a response takes beside its tokens, as so many of them: lists of its own, its place in its group.
 const RESPONSE: u64 = 64;
-/// Pushes beyond this count as this.
-const LARGEST_PUSH: f64 = 1e30;
 
 /// A response of a kept group.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sibling {
-    /// What its threshold is taken over.
+    /// The batch it is in.
     pub batch: BatchKey,
     /// Which row of which response it is, where a response may have several.
     pub row: Row,
@@ -41,14 +38,8 @@ pub struct Sibling {
     pub trained: u32,
     /// The parts of its reward, in the order of the plan; NaN where not logged.
     pub parts: Vec<f32>,
-    /// All its token ids.
+    /// All its token ids: siblings are put into one order by them.
     pub ids: Vec<i32>,
-    /// w(1 − p) of each; 0 where not trained.
-    pub push: Vec<f32>,
-    /// H of each; NaN where not logged.
-    pub entropy: Vec<f32>,
-    /// Places of its candidates (A > 0, p < τ_p).
-    pub candidates: Vec<u32>,
 }
 
 impl Sibling {
@@ -67,14 +58,11 @@ impl Sibling {
         let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         (&self.ids, self.batch, self.reward.to_bits())
             .cmp(&(&other.ids, other.batch, other.reward.to_bits()))
-            .then_with(|| bits(&self.push).cmp(&bits(&other.push)))
-            .then_with(|| bits(&self.entropy).cmp(&bits(&other.entropy)))
             .then_with(|| bits(&self.parts).cmp(&bits(&other.parts)))
             .then_with(|| {
                 let rest = |s: &Self| (s.right, s.advantage.to_bits(), s.trained);
                 rest(self).cmp(&rest(other))
             })
-            .then_with(|| self.candidates.cmp(&other.candidates))
             .then_with(|| self.row.cmp(&other.row))
     }
 }
@@ -118,11 +106,6 @@ impl Siblings {
         self.census.level()
     }
 
-    /// How many groups of the run one kept group stands for.
-    pub fn weight(&self) -> f64 {
-        f64::from(self.level()).exp2()
-    }
-
     /// Adds the groups of another part.
     pub fn merge(&mut self, other: Self) {
         self.census.merge(&other.census);
@@ -158,15 +141,9 @@ impl Siblings {
         gate.follow(self.census.level());
     }
 
-    /// Whether they were kept within the limit of `gate`, and their columns are of one length.
+    /// Whether they were kept within the limit of `gate`.
     pub fn fits(&self, gate: &SampleGate) -> bool {
-        let whole = |s: &Sibling| {
-            let n = s.ids.len();
-            s.push.len() == n
-                && (s.entropy.len() == n || s.entropy.is_empty())
-                && s.candidates.iter().all(|at| (*at as usize) < n)
-        };
-        self.census.fits(gate) && self.groups.values().flat_map(|group| &group.siblings).all(whole)
+        self.census.fits(gate)
     }
 }
 
@@ -177,15 +154,15 @@ impl<'a> SiblingStore<'a> {
     }
 
     /// Whether a response is of a group that is to be kept.
-    pub fn takes(&self, asked: &Asked<'_>) -> bool {
+    fn takes(&self, asked: &Asked<'_>) -> bool {
         let hash = (asked.cluster >> 32) as u32;
         // Without ids, as in a file that lacks them, a response is like no other.
         hash <= largest_hash(self.level) && !asked.whole.token_id.is_empty()
     }
 
-    /// Keeps a response, if its group is to be kept. `candidates` are places among its tokens.
+    /// Keeps a response, if its group is to be kept.
     #[allow(clippy::cast_possible_truncation)]
-    pub fn add(&mut self, plan: &Questions, asked: &Asked<'_>, facts: &TokenFacts, candidates: &[u32]) {
+    pub fn add(&mut self, plan: &Questions, asked: &Asked<'_>) {
         let Some(group @ (Id::Int(_) | Id::Text(_))) =
             asked.source.ids(Column::GroupId).map(|ids| &ids[asked.index])
         else {
@@ -196,12 +173,6 @@ impl<'a> SiblingStore<'a> {
         }
         let hash = (asked.cluster >> 32) as u32;
         let ids = asked.whole.token_id.to_vec();
-        let mut push = vec![0.0; ids.len()];
-        for (t, (weight, p)) in facts.weight.iter().zip(&facts.probability).enumerate() {
-            if *weight != 0.0 {
-                push[asked.token(t)] = (weight * (1.0 - p)).clamp(-LARGEST_PUSH, LARGEST_PUSH) as f32;
-            }
-        }
         self.fresh[hash.leading_zeros() as usize] += ids.len() as u64 + RESPONSE;
         let responses = &asked.source.responses;
         let part = |name: &String| {
@@ -221,10 +192,7 @@ impl<'a> SiblingStore<'a> {
             advantage: (sum / asked.trained.len() as f64) as f32,
             trained: asked.trained.len() as u32,
             parts: plan.parts.iter().map(part).collect(),
-            entropy: asked.whole.entropy.to_vec(),
             ids,
-            push,
-            candidates: candidates.to_vec(),
         };
         let empty = || SiblingGroup { id: group.clone(), siblings: Vec::new() };
         self.groups.entry((asked.step, asked.cluster)).or_insert_with(empty).siblings.push(sibling);

@@ -9,39 +9,27 @@ use crate::framework::batch::flags;
 /// Columns of a response's trained tokens; reused.
 #[derive(Clone, Debug, Default)]
 pub struct TokenFacts {
-    asked: AskedFacts,
+    asked: bool,
     /// p.
     pub probability: Vec<f64>,
-    /// w, where asked for; empty where no token has any.
-    pub weight: Vec<f64>,
     /// ‖g‖²; empty where no token has any.
     pub energy: Vec<f64>,
     /// Whether clipping cuts the token; up to the last that it does.
     clipped: Vec<bool>,
 }
 
-/// What is asked of the tokens of a response.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AskedFacts {
-    /// Anything at all.
-    pub any: bool,
-    /// The weights, too.
-    pub weights: bool,
-}
-
 impl TokenFacts {
-    /// Begins another response.
-    pub fn begin(&mut self, asked: AskedFacts) {
+    /// Begins another response; `asked` is whether anything is asked of its tokens.
+    pub fn begin(&mut self, asked: bool) {
         self.asked = asked;
         self.probability.clear();
-        self.weight.clear();
         self.energy.clear();
         self.clipped.clear();
     }
 
     /// Adds the first `n` tokens of a block.
     pub fn extend(&mut self, block: &Block, n: usize, sign: BlockSign) {
-        if !self.asked.any {
+        if !self.asked {
             return;
         }
         let framework = &block.framework;
@@ -49,17 +37,11 @@ impl TokenFacts {
         self.probability.extend_from_slice(&framework.probability[..n]);
         // Gradients are not computed there: the block holds old ones.
         let has_gradients = sign != BlockSign::Uniform(Sign::Zero);
-        let add = |all: &mut Vec<f64>, found: &[f64]| match has_gradients {
-            true => {
-                all.resize(before, 0.0);
-                all.extend_from_slice(&found[..n]);
-            }
-            false if all.is_empty() => {}
-            false => all.resize(before + n, 0.0),
-        };
-        add(&mut self.energy, &framework.norm_sq);
-        if self.asked.weights {
-            add(&mut self.weight, &framework.weight);
+        if has_gradients {
+            self.energy.resize(before, 0.0);
+            self.energy.extend_from_slice(&framework.norm_sq[..n]);
+        } else if !self.energy.is_empty() {
+            self.energy.resize(before + n, 0.0);
         }
         let found = &framework.flags[..n];
         if has_gradients && found.iter().fold(0, |all, facts| all | facts) & flags::CLIPPED != 0 {
@@ -90,22 +72,20 @@ mod tests {
         let mut block = Block::default();
         // What a block holds of an earlier one must not be taken for its own.
         block.framework.norm_sq.fill(2.0);
-        block.framework.weight.fill(-3.0);
         block.framework.flags.fill(flags::CLIPPED);
         let (zero, some) = (BlockSign::Uniform(Sign::Zero), BlockSign::Mixed);
         let facts = |blocks: &[(usize, BlockSign)]| {
             let mut facts = TokenFacts::default();
-            facts.begin(AskedFacts { any: true, weights: true });
+            facts.begin(true);
             blocks.iter().for_each(|(n, sign)| facts.extend(&block, *n, *sign));
             facts
         };
         let mut found = facts(&[(2, zero), (3, some), (1, zero)]);
         assert_eq!(found.energy, [0.0, 0.0, 2.0, 2.0, 2.0, 0.0]);
-        assert_eq!(found.weight, [0.0, 0.0, -3.0, -3.0, -3.0, 0.0]);
         assert_eq!([found.clipped(0..2), found.clipped(1..4), found.clipped(4..6)], [0, 2, 1]);
         assert_eq!((found.probability.len(), found.all_energies().len()), (6, 6));
         let mut none = facts(&[(2, zero), (1, zero)]);
-        assert!(none.energy.is_empty() && none.weight.is_empty());
+        assert!(none.energy.is_empty());
         assert_eq!((none.clipped(0..3), none.all_energies()), (0, &[0.0; 3][..]));
     }
 }

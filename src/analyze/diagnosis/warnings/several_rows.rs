@@ -26,12 +26,12 @@ pub fn warning(several: &SeveralRows) -> Option<Warning> {
     let (rows, responses) = (grouped(several.rows), grouped(several.responses));
     let message = match several.of_groups {
         1 => format!(
-            "{rows} rows are of {responses} responses, {of}: groups, pass@k, forks and length by outcome count a response \
+            "{rows} rows are of {responses} responses, {of}: groups, pass@k and length by outcome count a response \
              once; numbers of responses, mean rewards and lengths, cut responses, loops and causes count rows"
         ),
         groups => format!(
             "in one of every {} groups, drawn by a hash, {rows} rows are of {responses} responses, {of}: the log has too many \
-             rows to count each response once, so all but forks and length by outcome count rows",
+             rows to count each response once, so all but length by outcome counts rows",
             grouped(groups)
         ),
     };

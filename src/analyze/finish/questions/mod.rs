@@ -1,23 +1,19 @@
 //! Answers to what engineers ask beyond the framework.
 
 mod breakdown;
-mod cancellation;
 mod corrections;
 mod flags;
-mod forks;
 mod groups;
 mod ledger;
 mod notes;
 mod pass_at;
 mod punished_rare;
 mod slices;
-mod spurious;
 mod step_facts;
 mod steps;
 mod within_groups;
 
 pub use self::flags::CandidateFlags;
-use self::spurious::SpuriousPlaces;
 use super::flagged::FlaggedSource;
 use crate::analyze::collect::Collected;
 use crate::analyze::collect::questions::ratio_histogram;
@@ -44,7 +40,6 @@ pub fn answers(
 ) -> Answers {
     let (questions, asked, texts) = (&collected.questions, &plan.questions, &source.texts);
     let steps = &questions.steps;
-    let places = SpuriousPlaces::new(source.keys.iter().zip(&source.tau_h));
     let mut offpolicy = ledger::ledger(steps);
     if let Some(ledger) = &mut offpolicy {
         ledger.corrections =
@@ -81,8 +76,6 @@ pub fn answers(
             texts,
         ),
         repetition: step_facts::repetition(steps, asked),
-        cancellation: cancellation::cancellation(&questions.siblings, &places, texts),
-        forks: forks::forks(&questions.siblings, &places, texts),
         slices: slices::slices(&questions.slices, &asked.dimensions, flags, knows_clipping),
         not_answered: Vec::new(),
     };

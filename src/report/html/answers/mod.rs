@@ -2,7 +2,6 @@
 
 mod groups;
 mod offpolicy;
-mod siblings;
 mod slices;
 mod tokens;
 
@@ -32,8 +31,6 @@ pub fn of_run(answers: &Answers) -> Option<Section> {
         groups::truncated(answers),
         tokens::clipping(answers),
         tokens::reference(answers),
-        siblings::cancellation(answers),
-        siblings::forks(answers),
         tokens::punished(answers),
         slices::slices(answers),
     ]
