@@ -33,7 +33,7 @@ fn the_same_analysis_gives_the_same_bytes() {
     let found = tree(first.path());
     assert_eq!(files.missing, []);
     // Two pages, three files a chart, and the list of the charts that are ours to replace.
-    assert_eq!(found.len(), 2 + 16 * 3 + 1, "{:?}", found.keys());
+    assert_eq!(found.len(), 2 + 14 * 3 + 1, "{:?}", found.keys());
     assert_same_files(&found, &tree(second.path()));
 }
 
@@ -204,15 +204,13 @@ fn an_empty_analysis_still_gives_a_report() {
     let mut analysis = synthetic(Spec { steps: 0, rare_per_step: 0, responses: (0, 0), ..Spec::default() });
     analysis.taxonomy.clear();
     analysis.sweep = Default::default();
-    analysis.strategies.clear();
     analysis.rules.clear();
-    analysis.rule_overlap = Default::default();
     analysis.plane = Default::default();
     analysis.entropy_profiles.clear();
     analysis.entropy_change = Default::default();
     analysis.vocabulary = Vocabulary::default();
     let (_folder, files) = report(&analysis);
-    assert_eq!((files.charts.len(), files.missing.len()), (0, 16));
+    assert_eq!((files.charts.len(), files.missing.len()), (0, 14));
     assert!(read(&files.html).ends_with("</html>\n"));
 }
 

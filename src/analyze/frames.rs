@@ -1,8 +1,8 @@
 //! The tables of an analysis, all but the flagged tokens.
 
 use super::result::{
-    ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell, RuleRow,
-    RunAnalysis, SignalName, SweepCell, VocabularyRow,
+    ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell, RunAnalysis,
+    SignalName, SweepCell, VocabularyRow,
 };
 use crate::framework::taxonomy::TokenClass;
 use crate::tables::{Columns, DataFrame};
@@ -166,28 +166,23 @@ impl RunAnalysis {
             .frame()
     }
 
-    /// One row a rule, with its overlap with every other.
+    /// One row a rule.
     #[must_use]
     pub fn rules_frame(&self) -> DataFrame {
-        let rows: Vec<(usize, &RuleRow)> = self.rules.iter().enumerate().collect();
-        let mut table = Columns::of(&rows)
-            .text("rule", |r| r.1.rule.name())
-            .text("description", |r| &r.1.description)
-            .float("silenced", |r| r.1.silenced)
-            .float("damped", |r| r.1.damped)
-            .float("amplified", |r| r.1.amplified)
-            .float("silenced_share", |r| r.1.silenced_share)
-            .float("energy_kept", |r| r.1.energy_kept)
-            .float("positive_energy_kept", |r| r.1.positive_energy_kept)
-            .float("negative_energy_kept", |r| r.1.negative_energy_kept)
-            .flag("exact", |r| r.1.exact)
-            .float("sampling_error", |r| r.1.sampling_error)
-            .text("note", |r| &r.1.note);
-        for (other, name) in self.rule_overlap.rules.iter().enumerate() {
-            let jaccard = &self.rule_overlap.jaccard;
-            table = table.float(&format!("overlap_{name}"), |r| jaccard[[r.0, other]]);
-        }
-        table.frame()
+        Columns::of(&self.rules)
+            .text("rule", |r| r.rule.name())
+            .text("description", |r| &r.description)
+            .float("silenced", |r| r.silenced)
+            .float("damped", |r| r.damped)
+            .float("amplified", |r| r.amplified)
+            .float("silenced_share", |r| r.silenced_share)
+            .float("energy_kept", |r| r.energy_kept)
+            .float("positive_energy_kept", |r| r.positive_energy_kept)
+            .float("negative_energy_kept", |r| r.negative_energy_kept)
+            .flag("exact", |r| r.exact)
+            .float("sampling_error", |r| r.sampling_error)
+            .text("note", |r| &r.note)
+            .frame()
     }
 
     /// One row a cell of the probability × entropy plane that holds tokens.

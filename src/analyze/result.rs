@@ -49,7 +49,7 @@ pub use partial::{Partial, PartialAnalysis, PartialStep, PartialTotals, PartialV
 pub use plane::{AxisSpec, EntropyProfile, Period, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
 pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};
-pub use rules::{RuleOverlap, RuleRow, Strategy, StrategyRow, Sweep, SweepCell};
+pub use rules::{RuleRow, Sweep, SweepCell};
 pub use signal_name::{PartSignal, SignalName};
 pub use slices::SliceRow;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
@@ -113,12 +113,8 @@ pub struct RunAnalysis {
     pub correlations: Vec<Correlation>,
     /// τ_p × q.
     pub sweep: Sweep,
-    /// Other ways to choose as many candidates.
-    pub strategies: Vec<StrategyRow>,
     /// Other rules on the same tokens.
     pub rules: Vec<RuleRow>,
-    /// How far the rules touch the same tokens.
-    pub rule_overlap: RuleOverlap,
     /// The candidates one by one, for the ordering chart and live thresholds.
     #[serde(skip)]
     pub candidates: Candidates,

@@ -1,4 +1,4 @@
-//! Other thresholds, strategies and rules.
+//! Other thresholds and rules.
 
 use ndarray::Array2;
 use stapo_analyze::analyze::result::*;
@@ -26,37 +26,6 @@ pub fn sweep(points: &[CandidatePoint], tokens: u64) -> Sweep {
     with!(Sweep { tau_p, quantile, cells, exact: true, sampling_rate: 1.0 })
 }
 
-pub fn strategies(silenced: u64, candidates: u64) -> Vec<StrategyRow> {
-    let mut rows = Vec::new();
-    for (strategy, gain) in
-        [(Strategy::LowEntropy, 1.0), (Strategy::Random, 0.93), (Strategy::HighEntropy, 0.82)]
-    {
-        for q in [0.25, 0.5, 0.75, 0.9, 1.0] {
-            rows.push(with!(StrategyRow {
-                strategy,
-                quantile: Some(q),
-                silenced: silenced as f64 * q,
-                energy_share: Some(0.008 * q * (gain + (1.0 - gain) * q)),
-                positive_energy_share: Some(0.02),
-                overlap: Some(0.4),
-                exact: true,
-            }));
-        }
-    }
-    for strategy in [Strategy::Fullmask, Strategy::ProbabilityOnly] {
-        rows.push(with!(StrategyRow {
-            strategy,
-            quantile: None,
-            silenced: candidates as f64,
-            energy_share: Some(if strategy == Strategy::Fullmask { 0.008 } else { 0.024 }),
-            positive_energy_share: Some(0.02),
-            overlap: Some(0.7),
-            exact: true,
-        }));
-    }
-    rows
-}
-
 pub fn rules() -> Vec<RuleRow> {
     let row = |(i, rule): (usize, Rule)| {
         with!(RuleRow {
@@ -73,15 +42,4 @@ pub fn rules() -> Vec<RuleRow> {
         })
     };
     Rule::TABLE.into_iter().enumerate().map(row).collect()
-}
-
-pub fn overlap() -> RuleOverlap {
-    let share = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).powi(2));
-    with!(RuleOverlap {
-        rules: Rule::TABLE.to_vec(),
-        touched: (0..11).map(|i| 168.0 * 3_f64.powi(i)).collect(),
-        both: Array2::from_shape_fn((11, 11), |(i, j)| 100.0 * share(i, j)),
-        jaccard: Array2::from_shape_fn((11, 11), |(i, j)| Some(share(i, j))),
-        exact: true,
-    })
 }

@@ -53,7 +53,6 @@ counts! {
     exact_changes "Tokens whose entropy change is exact.";
     measured_changes "Tokens with an entropy after the update.";
     compared "Tokens with a rollout log-probability.";
-    rare_zero "Tokens with A = 0 and p < τ_p.";
 }
 
 macro_rules! quantities {

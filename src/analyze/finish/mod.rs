@@ -42,8 +42,8 @@ use super::collect::tally::BatchTally;
 use super::plan::Plan;
 use super::result::cases::CASE_LIMIT;
 use super::result::{
-    Answers, Candidates, Cases, Correlation, EntropyChange, ResponseView, RuleOverlap, RuleRow, RunAnalysis,
-    RunClusters, RunCore, SUMMARY_VERSION, StepChange, StrategyRow, Sweep, Totals,
+    Answers, Candidates, Cases, Correlation, EntropyChange, ResponseView, RuleRow, RunAnalysis, RunClusters,
+    RunCore, SUMMARY_VERSION, StepChange, Sweep, Totals,
 };
 use super::settings::AnalyzeSettings;
 use super::token_text::TokenTexts;
@@ -99,9 +99,9 @@ fn require_tokens(run: &Run, tally: &BatchTally) -> Result<()> {
 
 /// What only a run's own report shows.
 pub struct ReportParts {
-    rules: (Vec<RuleRow>, RuleOverlap),
+    rules: Vec<RuleRow>,
     relations: Relations,
-    swept: (Sweep, Vec<StrategyRow>),
+    sweep: Sweep,
     candidates: Candidates,
     responses: Vec<ResponseView>,
 }
@@ -221,16 +221,15 @@ impl<'a> Finished<'a> {
         let relations = || Relations::find(&self.tally, collected);
         let rules = || rules::rules(collected, thresholds, plan, totals, self.has_ratio);
         let swept = || {
-            let (rare, rare_zero) = (&collected.rare, self.tally.counts.rare_zero);
             let silenced = self.verdict.silenced;
-            let rare = RareTokens::new(rare, &thresholds.tau_h, plan, totals, silenced, rare_zero);
-            ((rare.sweep(), rare.strategies()), views::response_views(collected, plan, source))
+            let rare = RareTokens::new(&collected.rare, &thresholds.tau_h, plan, totals, silenced);
+            (rare.sweep(), views::response_views(collected, plan, source))
         };
         let points = || views::candidate_points(collected, source, plan);
-        let ((rules, relations), ((swept, responses), candidates)) =
+        let ((rules, relations), ((sweep, responses), candidates)) =
             rayon::join(|| rayon::join(rules, relations), || rayon::join(swept, points));
         let candidates = candidates?;
-        Ok(ReportParts { rules, relations, swept, candidates, responses })
+        Ok(ReportParts { rules, relations, sweep, candidates, responses })
     }
 
     /// Sums by group with the verdicts on their candidates.
@@ -241,7 +240,7 @@ impl<'a> Finished<'a> {
     /// The whole result; beside it where its flagged tokens come from, and whether ids of their groups and of their
     /// responses are texts.
     pub fn into_analysis(self, core: RunCore, parts: ReportParts) -> (RunAnalysis, FlaggedSource, [bool; 2]) {
-        let ReportParts { rules, relations, swept, candidates, responses } = parts;
+        let ReportParts { rules, relations, sweep, candidates, responses } = parts;
         let Self { source, verdicts, verdict, collected, .. } = self;
         // Giving back what was collected takes its time, and nobody has to wait for it.
         rayon::spawn(|| drop(collected));
@@ -249,10 +248,8 @@ impl<'a> Finished<'a> {
             core,
             entropy_change: relations.entropy_change,
             correlations: relations.correlations,
-            sweep: swept.0,
-            strategies: swept.1,
-            rules: rules.0,
-            rule_overlap: rules.1,
+            sweep,
+            rules,
             candidates,
             cases: Cases {
                 spurious: verdict.silenced,

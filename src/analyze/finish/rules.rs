@@ -4,7 +4,6 @@ mod batch;
 mod factor;
 mod tally;
 
-use ndarray::Array2;
 use rayon::prelude::*;
 
 use self::batch::{BatchContext, BatchFacts};
@@ -15,18 +14,18 @@ use crate::analyze::collect::Collected;
 use crate::analyze::collect::run_sample::Sample;
 use crate::analyze::collect::sample::SampledToken;
 use crate::analyze::plan::Plan;
-use crate::analyze::result::{RuleOverlap, RuleRow, Totals};
+use crate::analyze::result::{RuleRow, Totals};
 use crate::framework::rules::Rule;
 use crate::framework::s2t::DEFAULT_TAU_P;
 
-/// Rows and overlaps of all rules.
+/// Rows of all rules.
 pub fn rules(
     collected: &Collected,
     thresholds: &Thresholds,
     plan: &Plan,
     totals: &Totals,
     has_ratio: bool,
-) -> (Vec<RuleRow>, RuleOverlap) {
+) -> Vec<RuleRow> {
     let Collected { rare, common, idle, .. } = collected;
     let mut by_batch: Vec<Vec<(&SampledToken, f64)>> = vec![Vec::new(); collected.batches.len()];
     for (token, weight) in [rare, common, idle].into_iter().flat_map(Sample::weighted) {
@@ -58,8 +57,7 @@ pub fn rules(
         all: [rare, common, idle].into_iter().all(Sample::is_complete),
         early: thresholds.early_exact,
     };
-    let rows = Rule::TABLE.into_iter().map(|rule| row(rule, &total, totals, has_ratio, &exact)).collect();
-    (rows, overlap(&total, exact.all && exact.early))
+    Rule::TABLE.into_iter().map(|rule| row(rule, &total, totals, has_ratio, &exact)).collect()
 }
 
 /// What is known of every token: those below the largest τ_p, those with an advantage, all; and
@@ -104,26 +102,5 @@ fn row(rule: Rule, total: &RuleTally, totals: &Totals, has_ratio: bool, exact: &
         exact: is_exact,
         sampling_error: if is_exact { 0.0 } else { total.sampling_error(rule) },
         note: note(rule, has_ratio).map(str::to_owned),
-    }
-}
-
-/// A value for every pair of rules.
-fn grid<T>(of: impl Fn(Rule, Rule) -> T) -> Array2<T> {
-    let count = Rule::TABLE.len();
-    Array2::from_shape_fn((count, count), |(a, b)| of(Rule::TABLE[a], Rule::TABLE[b]))
-}
-
-fn overlap(total: &RuleTally, exact: bool) -> RuleOverlap {
-    let jaccard = |a: Rule, b: Rule| {
-        let both = total.both(a, b);
-        let either = total.both(a, a) + total.both(b, b) - both;
-        (either > 0.0).then(|| both / either)
-    };
-    RuleOverlap {
-        rules: Rule::TABLE.to_vec(),
-        touched: Rule::TABLE.map(|rule| total.both(rule, rule)).to_vec(),
-        both: grid(|a, b| total.both(a, b)),
-        jaccard: grid(jaccard),
-        exact,
     }
 }

@@ -3,11 +3,6 @@
 use ndarray::Array2;
 use serde::{Serialize, Serializer};
 
-/// A list of rows, each a list.
-pub fn as_rows<T: Serialize, S: Serializer>(grid: &Array2<T>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(grid.rows().into_iter().map(|row| row.into_iter().collect::<Vec<&T>>()))
-}
-
 /// One list, row after row.
 pub fn as_list<T: Serialize, S: Serializer>(grid: &Array2<T>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(grid.iter())

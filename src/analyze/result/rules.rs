@@ -1,10 +1,10 @@
-//! What other thresholds, strategies and rules would do to the same tokens.
+//! What other thresholds and rules would do to the same tokens.
 
 use ndarray::Array2;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::grid::{as_list, as_rows};
+use super::grid::as_list;
 use crate::framework::rules::Rule;
 
 /// τ_p × q.
@@ -49,44 +49,6 @@ pub struct SweepCell {
     pub exact: bool,
 }
 
-named! {
-    /// How tokens are chosen among the candidates.
-    #[derive(Default)]
-    pub enum Strategy {
-        /// The lowest entropies: S2T.
-        #[default]
-        LowEntropy = "low_entropy",
-        /// Any, in expectation.
-        Random = "random",
-        /// The highest entropies.
-        HighEntropy = "high_entropy",
-        /// All candidates.
-        Fullmask = "fullmask",
-        /// Every token with p < τ_p, whatever A and H.
-        ProbabilityOnly = "probability_only",
-    }
-}
-
-/// What a way to choose among the candidates takes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct StrategyRow {
-    /// The way.
-    pub strategy: Strategy,
-    /// Share of the candidates; `None` where the strategy has none.
-    pub quantile: Option<f64>,
-    /// Silenced tokens (an expected value for `random`).
-    pub silenced: f64,
-    /// Their share of the energy.
-    pub energy_share: Option<f64>,
-    /// Their share of the energy of tokens with A > 0.
-    pub positive_energy_share: Option<f64>,
-    /// Tokens in both over tokens in either, with the run's own mask.
-    pub overlap: Option<f64>,
-    /// Whether the row is exact; else rare tokens were sampled.
-    pub exact: bool,
-}
-
 /// One rule on this log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -115,24 +77,4 @@ pub struct RuleRow {
     pub sampling_error: f64,
     /// What the rule could not use, e.g. a ratio that was not logged.
     pub note: Option<String>,
-}
-
-/// How far the rules touch the same tokens.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct RuleOverlap {
-    /// Names, in the order of rows and columns.
-    pub rules: Vec<Rule>,
-    /// Tokens whose gradient the rule changes by more than 1 % (silenced, damped or amplified).
-    pub touched: Vec<f64>,
-    /// Tokens touched by both.
-    #[serde(serialize_with = "as_rows")]
-    #[schemars(with = "Vec<Vec<f64>>")]
-    pub both: Array2<f64>,
-    /// Tokens touched by both over tokens touched by either; `None` where neither touches any.
-    #[serde(serialize_with = "as_rows")]
-    #[schemars(with = "Vec<Vec<Option<f64>>>")]
-    pub jaccard: Array2<Option<f64>>,
-    /// Whether the numbers are exact; else from a uniform sample of tokens.
-    pub exact: bool,
 }

@@ -13,11 +13,9 @@ mod entropy_reward;
 mod matrix;
 mod plane;
 mod reward_stability;
-mod rules_overlap;
 pub(in crate::report) mod series;
 mod signals;
 mod silenced_ratio;
-mod strategies;
 mod sweep;
 pub mod timeline;
 mod vocabulary;
@@ -32,7 +30,7 @@ use crate::analyze::{PartialAnalysis, RunAnalysis};
 /// Draws all charts, in the order of the report.
 #[must_use]
 pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
-    let charts: [fn(&RunAnalysis) -> Drawn; 16] = [
+    let charts: [fn(&RunAnalysis) -> Drawn; 14] = [
         |run| timeline::draw(&run.diagnosis, &run.steps.iter().map(|row| row.step).collect::<Vec<_>>()),
         |run| signals::draw(&run.diagnosis),
         concentration::draw,
@@ -44,8 +42,6 @@ pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
         energy_share::draw,
         candidates_ordered::draw,
         sweep::draw,
-        strategies::draw,
-        rules_overlap::draw,
         entropy_quantile::draw,
         entropy_change::draw,
         reward_stability::draw,

@@ -16,7 +16,6 @@ use crate::framework::batch::{BLOCK, TokenSlices};
 use crate::framework::entropy_change::EntropyDirection;
 use crate::framework::risk::spurious_risk;
 use crate::ingest::{Column, MISSING_ID};
-use crate::simd::{count_few, widest};
 
 /// Keeps ratios within what an f32 holds.
 const LARGEST_LOG_RATIO: f64 = 80.0;
@@ -39,9 +38,6 @@ impl Collector<'_> {
             self.add_idle(response, columns, first);
         }
         if sign == BlockSign::Uniform(Sign::Zero) {
-            let (rule, logprob) = (&self.plan.rule, self.block.framework.logprob());
-            let rare = widest(|| count_few(logprob.len(), |t| rule.is_rare(logprob[t])));
-            self.batches.tally(response.batch).counts.rare_zero += rare;
             return Ok(risk);
         }
         // Few tokens are of interest: they are listed without a branch.
@@ -73,8 +69,6 @@ impl Collector<'_> {
     ) -> Result<f64> {
         let (logprob, advantage) = (columns.logprob[t], columns.advantage[t]);
         if advantage == 0.0 {
-            let rare = u64::from(self.plan.rule.is_rare(logprob));
-            self.batches.tally(response.batch).counts.rare_zero += rare;
             return Ok(0.0);
         }
         if self.block.hash[t] <= self.rare.cut() {

@@ -1,7 +1,5 @@
 //! Sums over the tokens that rules touch.
 
-use ndarray::Array2;
-
 use super::batch::BatchContext;
 use super::factor::{Treatment, treatment};
 use crate::analyze::collect::sample::SampledToken;
@@ -32,22 +30,10 @@ pub struct OneRule {
 }
 
 /// What all rules do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RuleTally {
     rules: [OneRule; RULES],
-    /// Tokens that both of two rules touch.
-    both: Array2<f64>,
     base: OneRule,
-}
-
-impl Default for RuleTally {
-    fn default() -> Self {
-        Self {
-            rules: [OneRule::default(); RULES],
-            both: Array2::zeros((RULES, RULES)),
-            base: OneRule::default(),
-        }
-    }
 }
 
 impl RuleTally {
@@ -60,7 +46,6 @@ impl RuleTally {
         self.base.energy[sign] += weight * energy * before;
         self.base.square += spread * before;
         let p = f64::from(token.logprob).exp();
-        let mut touched = [0.0; RULES];
         for (number, rule) in Rule::TABLE.into_iter().enumerate() {
             let treatment = treatment(rule, context, token, p);
             let kept = treatment.energy();
@@ -69,19 +54,7 @@ impl RuleTally {
             one.removed[sign] += weight * energy * (before - kept);
             one.square += spread * kept * before;
             one.fourth += spread * kept * kept;
-            touched[number] = one.count(&treatment, before, weight);
-            if rule == Rule::KlCov {
-                // Held back at a ratio of 1, where the penalty has no gradient, is held back, too.
-                touched[number] = touched[number].max(treatment.chance);
-            }
-        }
-        for a in 0..RULES {
-            if touched[a] > 0.0 {
-                for (b, all) in self.both.row_mut(a).iter_mut().enumerate() {
-                    let both = if a == b { touched[a] } else { touched[a] * touched[b] };
-                    *all += weight * both;
-                }
-            }
+            one.count(&treatment, before, weight);
         }
     }
 
@@ -100,17 +73,11 @@ impl RuleTally {
             a.square += b.square;
             a.fourth += b.fourth;
         }
-        self.both += &other.both;
     }
 
     /// What one rule does.
     pub fn rule(&self, rule: Rule) -> &OneRule {
         &self.rules[rule as usize]
-    }
-
-    /// Tokens touched by both rules.
-    pub fn both(&self, a: Rule, b: Rule) -> f64 {
-        self.both[[a as usize, b as usize]]
     }
 
     /// Energy under the rule over the base's: of all tokens, with A > 0, with A < 0. Where the energy
@@ -136,15 +103,12 @@ impl RuleTally {
 }
 
 impl OneRule {
-    /// Counts what became of a token whose weight was `before`, as a share of ρA; the part of it that
-    /// changed.
-    fn count(&mut self, treatment: &Treatment, before: f64, weight: f64) -> f64 {
-        let mut changed = 0.0;
+    /// Counts what became of a token whose weight was `before`, as a share of ρA.
+    fn count(&mut self, treatment: &Treatment, before: f64, weight: f64) {
         for (chance, after) in treatment.outcomes() {
             if (after - before).abs() <= CHANGE * before || chance == 0.0 || (after == 0.0 && before == 0.0) {
                 continue;
             }
-            changed += chance;
             if after == 0.0 {
                 self.silenced += weight * chance;
             } else if after > before {
@@ -153,7 +117,6 @@ impl OneRule {
                 self.damped += weight * chance;
             }
         }
-        changed
     }
 }
 
