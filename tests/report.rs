@@ -33,7 +33,7 @@ fn the_same_analysis_gives_the_same_bytes() {
     let found = tree(first.path());
     assert_eq!(files.missing, []);
     // Two pages, three files a chart, and the list of the charts that are ours to replace.
-    assert_eq!(found.len(), 2 + 14 * 3 + 1, "{:?}", found.keys());
+    assert_eq!(found.len(), 2 + 13 * 3 + 1, "{:?}", found.keys());
     assert_same_files(&found, &tree(second.path()));
 }
 
@@ -206,11 +206,10 @@ fn an_empty_analysis_still_gives_a_report() {
     analysis.sweep = Default::default();
     analysis.rules.clear();
     analysis.plane = Default::default();
-    analysis.entropy_profiles.clear();
     analysis.entropy_change = Default::default();
     analysis.vocabulary = Vocabulary::default();
     let (_folder, files) = report(&analysis);
-    assert_eq!((files.charts.len(), files.missing.len()), (0, 14));
+    assert_eq!((files.charts.len(), files.missing.len()), (0, 13));
     assert!(read(&files.html).ends_with("</html>\n"));
 }
 

@@ -46,7 +46,7 @@ pub use drivers::{
 pub use groups::{Groups, WithinGroups};
 pub use offpolicy::OffPolicy;
 pub use partial::{Partial, PartialAnalysis, PartialStep, PartialTotals, PartialVerdict};
-pub use plane::{AxisSpec, EntropyProfile, Period, Plane, PlaneCell};
+pub use plane::{AxisSpec, Plane, PlaneCell};
 pub use provenance::{ColumnReport, FileReport, MappedColumn, Provenance, VocabularySource};
 pub use questions::{KlReference, NotAnswered, PunishedRare, Repetition, RewardPart, Truncated};
 pub use rules::{RuleRow, Sweep, SweepCell};
@@ -83,8 +83,6 @@ pub struct RunCore {
     pub steps: Vec<StepRow>,
     /// One row a class of the taxonomy, in the order of their codes.
     pub taxonomy: Vec<ClassRow>,
-    /// Entropy against token quantile, early, middle and late in the run.
-    pub entropy_profiles: Vec<EntropyProfile>,
     /// How often each token id occurs, is a candidate, is silenced.
     pub vocabulary: Vocabulary,
     /// What engineers ask beyond the framework.

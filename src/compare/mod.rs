@@ -233,8 +233,6 @@ pub fn compare_runs(
         values.map(|(metric, points)| Series { run: run.name.clone(), metric, points })
     });
     let series: Vec<Series> = series.chain(answers::series(&asked, runs)).collect();
-    let late =
-        |run: &NamedRun| Some((run.name.clone(), run.analysis.entropy_profiles.last()?.entropy.clone()));
     Comparison {
         schema_version: COMPARE_VERSION,
         verdict: verdict::verdict(&rows, &arms, settings.confidence),
@@ -257,7 +255,6 @@ pub fn compare_runs(
         statements: statements::statements(settings, class_entropy_cut),
         series,
         trainer: trainer.map_or_else(Vec::new, |t| join::series(t, &arms)),
-        profiles: runs.iter().filter_map(late).collect(),
         arms,
     }
 }

@@ -60,9 +60,6 @@ pub struct Comparison {
     /// Joined trainer scalars (in `tables/compare_trainer.parquet`).
     #[serde(skip)]
     pub trainer: Vec<Series>,
-    /// Entropy against token quantile in the last third of each run: quantiles 0, 0.01, …, 1.
-    #[serde(skip)]
-    pub profiles: Vec<(String, Vec<f64>)>,
 }
 
 /// The answer for the first lines.

@@ -30,7 +30,7 @@ fn show_comparison() -> Option<(Browser, tempfile::TempDir)> {
 #[test]
 fn opens_inert_with_all_charts_in_light_and_dark_and_on_a_phone() {
     let Some((browser, _folder)) = show_comparison() else { return };
-    opens_with_charts(&browser, 10);
+    opens_with_charts(&browser, 9);
     is_inert(&browser, 1, ATTACK, "h1");
     assert_eq!(browser.run("return document.querySelectorAll('#metrics tr.yes').length > 0"), json!(true));
     turns_dark_and_fits_a_phone(&browser);

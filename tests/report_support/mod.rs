@@ -135,7 +135,6 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         totals: tables::totals(&spec, tokens),
         warnings: tables::warnings(spec.hostile),
         taxonomy: tables::taxonomy(tokens),
-        entropy_profiles: tables::profiles(),
         vocabulary: tables::vocabulary(&spec),
         answers: Default::default(),
         quality: Vec::new(),

@@ -178,19 +178,6 @@ pub fn correlations() -> Vec<Correlation> {
     })]
 }
 
-pub fn profiles() -> Vec<EntropyProfile> {
-    let profile = |(i, period): (usize, Period)| {
-        with!(EntropyProfile {
-            period,
-            first_step: 48 * i as i64,
-            last_step: 48 * i as i64 + 36,
-            tokens: 200_000,
-            entropy: (0..=100).map(|q| (f64::from(q) / 100.0).powi(6 + i as i32) * 3.2).collect(),
-        })
-    };
-    [Period::Early, Period::Middle, Period::Late].into_iter().enumerate().map(profile).collect()
-}
-
 pub fn vocabulary(spec: &Spec) -> Vocabulary {
     let row = |i: u64| {
         with!(VocabularyRow {

@@ -145,19 +145,14 @@ impl EntropyHistogram {
     /// Tokens of some signs in every bin.
     pub fn counts(&self, signs: &[Sign]) -> Vec<u64> {
         let mut all = vec![0; FINEST_BINS >> self.level];
-        self.add_counts(signs, &mut all);
-        all
-    }
-
-    /// Adds the tokens of some signs in every bin.
-    pub fn add_counts(&self, signs: &[Sign], all: &mut [u64]) {
         for sign in signs {
             match sign {
-                Sign::Positive => self.bins[0].add_counts(all),
-                Sign::Negative => self.bins[1].add_counts(all),
+                Sign::Positive => self.bins[0].add_counts(&mut all),
+                Sign::Negative => self.bins[1].add_counts(&mut all),
                 Sign::Zero => all.iter_mut().zip(&self.zero).for_each(|(all, count)| *all += count),
             }
         }
+        all
     }
 }
 

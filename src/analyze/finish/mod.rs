@@ -7,7 +7,6 @@ mod drivers;
 mod entropies;
 pub mod flagged;
 mod largest;
-mod profiles;
 mod provenance;
 mod quantiles;
 mod questions;
@@ -192,7 +191,6 @@ impl<'a> Finished<'a> {
             warnings: Vec::new(),
             steps,
             taxonomy,
-            entropy_profiles: profiles::entropy_profiles(collected),
             vocabulary: vocabulary::vocabulary(&collected.vocabulary, &self.verdicts, &self.source.texts),
             answers: self.answers.clone(),
             quality: provenance::column_reports(&self.quality),

@@ -22,21 +22,11 @@ pub struct BinnedEntropies {
 }
 
 impl BinnedEntropies {
-    /// The entropies of tokens of some signs in one or more histograms of one level.
-    pub fn of<'a>(histograms: impl IntoIterator<Item = &'a EntropyHistogram>, signs: &[Sign]) -> Self {
-        let (mut counts, mut level) = (Vec::new(), 0);
-        for histogram in histograms {
-            level = histogram.level();
-            counts.resize(FINEST_BINS >> level, 0);
-            histogram.add_counts(signs, &mut counts);
-        }
+    /// The entropies of all tokens.
+    pub fn of(histogram: &EntropyHistogram) -> Self {
+        let counts = histogram.counts(&Sign::ALL);
         let total = counts.iter().sum();
-        Self { counts, level, total }
-    }
-
-    /// Number of entropies.
-    pub fn total(&self) -> u64 {
-        self.total
+        Self { counts, level: histogram.level(), total }
     }
 
     /// The quantiles `orders`, ascending, values spread evenly inside their bin.
@@ -84,7 +74,7 @@ pub fn entropy_quantiles(tally: &BatchTally, sortable: bool) -> Option<EntropyQu
         entropies.sort_unstable_by(f32::total_cmp);
         orders.iter().map(|order| linear_quantile(&entropies, *order)).collect()
     } else {
-        BinnedEntropies::of([&tally.histogram], &Sign::ALL).quantiles(&orders)
+        BinnedEntropies::of(&tally.histogram).quantiles(&orders)
     };
     Some(EntropyQuantiles::from_values(values?.try_into().ok()?))
 }

@@ -13,8 +13,8 @@ use crate::analyze::result::{Answers, KlReference, NotAnswered, OffPolicy, Slice
 use crate::analyze::stand_in::StandIn;
 
 /// What needs entropy and advantages, as `not_answered` names it.
-const NEED_ENERGY: [&str; 8] =
-    ["s2t", "drivers", "taxonomy", "entropy_profiles", "entropy_change", "sweep", "rules", "punished_rare"];
+const NEED_ENERGY: [&str; 7] =
+    ["s2t", "drivers", "taxonomy", "entropy_change", "sweep", "rules", "punished_rare"];
 /// What needs advantages alone.
 const NEED_ADVANTAGE: [&str; 3] = ["groups", "clipping", "within_groups"];
 

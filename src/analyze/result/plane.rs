@@ -54,33 +54,3 @@ pub struct PlaneCell {
     /// Energy of the tokens with A < 0.
     pub negative_energy: f64,
 }
-
-named! {
-    /// A third of the run.
-    #[derive(Default)]
-    pub enum Period {
-        /// The first; the first half of two steps.
-        #[default]
-        Early = "early",
-        /// The second.
-        Middle = "middle",
-        /// The last.
-        Late = "late",
-    }
-}
-
-/// Entropy against token quantile in one third of the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct EntropyProfile {
-    /// The third.
-    pub period: Period,
-    /// First step.
-    pub first_step: i64,
-    /// Last step.
-    pub last_step: i64,
-    /// Tokens.
-    pub tokens: u64,
-    /// Entropy at the quantiles 0, 0.01, …, 1 (101 values).
-    pub entropy: Vec<f64>,
-}

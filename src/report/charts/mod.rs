@@ -8,7 +8,6 @@ mod class_norm;
 mod concentration;
 mod energy_share;
 mod entropy_change;
-mod entropy_quantile;
 mod entropy_reward;
 mod matrix;
 mod plane;
@@ -30,7 +29,7 @@ use crate::analyze::{PartialAnalysis, RunAnalysis};
 /// Draws all charts, in the order of the report.
 #[must_use]
 pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
-    let charts: [fn(&RunAnalysis) -> Drawn; 14] = [
+    let charts: [fn(&RunAnalysis) -> Drawn; 13] = [
         |run| timeline::draw(&run.diagnosis, &run.steps.iter().map(|row| row.step).collect::<Vec<_>>()),
         |run| signals::draw(&run.diagnosis),
         concentration::draw,
@@ -42,7 +41,6 @@ pub fn draw_all(analysis: &RunAnalysis) -> Vec<Drawn> {
         energy_share::draw,
         candidates_ordered::draw,
         sweep::draw,
-        entropy_quantile::draw,
         entropy_change::draw,
         reward_stability::draw,
     ];

@@ -7,7 +7,6 @@ mod look;
 mod movers;
 mod over_steps;
 mod plane_change;
-mod quantiles;
 mod spurious;
 mod stability;
 mod trainer;
@@ -42,7 +41,6 @@ pub fn draw_all(comparison: &Comparison) -> Vec<Drawn> {
         Box::new(gap::draw),
         Box::new(over_steps::silenced),
         Box::new(stability::draw),
-        Box::new(quantiles::draw),
     ];
     let others = arms::chosen(comparison).into_iter().skip(1);
     let changes = others.filter_map(|c| comparison.distributions.iter().position(|d| d.run == c.arm.name));
