@@ -77,7 +77,7 @@ pub struct AnalyzeSettings {
     pub temperature: Option<f64>,
     /// When a response is right; else a reward of two values decides.
     pub pass: Option<Condition>,
-    /// What tokens are sliced by, beside turn, lag, finish_reason and position.
+    /// What tokens are sliced by, beside turn, lag and finish_reason.
     pub by: Vec<String>,
     /// Corrections on the bench beside the default ones.
     pub corrections: Vec<Correction>,

@@ -207,7 +207,8 @@ fn intervals_of_slices_do_not_depend_on_the_order_of_responses_without_ids() {
     let shapes = Shapes::of(&sample("grpo.parquet"), 700);
     let mut parts = without(&shapes, &["group_id", "sample_id"], |_| true);
     let slices = |parts: &[PathBuf]| {
-        let analysis = analyzed(parts, &AnalyzeSettings::default());
+        let by_step = AnalyzeSettings { by: vec!["step".into()], ..AnalyzeSettings::default() };
+        let analysis = analyzed(parts, &by_step);
         serde_json::to_string(&analysis.answers.slices).unwrap()
     };
     let forward = slices(&parts);

@@ -262,7 +262,7 @@ fn every_token_has_its_place_in_the_breakdowns() {
     let tokens = |rows: &Value| -> u64 {
         rows.as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).sum()
     };
-    for rows in ["by_probability", "by_entropy", "by_position"] {
+    for rows in ["by_probability", "by_entropy"] {
         assert_eq!(tokens(&breakdown[rows]), run["tokens"].as_u64().unwrap(), "{rows}");
     }
     // By place among all tokens of the response: (tokens, Σ |d|).

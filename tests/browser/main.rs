@@ -81,7 +81,7 @@ fn loads_nothing(browser: &Browser) {
 #[test]
 fn opens_without_errors_with_all_charts_and_no_requests() {
     let Some((browser, _folder)) = show(&sample()) else { return };
-    opens_with_charts(&browser, 15);
+    opens_with_charts(&browser, 14);
     assert_eq!(browser.run("return document.documentElement.classList.contains('scripted')"), json!(true));
 }
 

@@ -125,25 +125,10 @@ fn correction(of: CorrectionRow) -> CorrectionRow {
 }
 
 fn places(of: Breakdown) -> Breakdown {
-    let Breakdown {
-        by_probability,
-        by_entropy: _,
-        by_position,
-        first_tokens,
-        by_turn,
-        largest_mean,
-        largest_k3_share,
-    } = of;
+    let Breakdown { by_probability, by_entropy: _, first_tokens, by_turn, largest_mean, largest_k3_share } =
+        of;
     let by_entropy = Vec::new();
-    Breakdown {
-        by_probability,
-        by_entropy,
-        by_position,
-        first_tokens,
-        by_turn,
-        largest_mean,
-        largest_k3_share,
-    }
+    Breakdown { by_probability, by_entropy, first_tokens, by_turn, largest_mean, largest_k3_share }
 }
 
 fn outcomes(of: Groups) -> Groups {

@@ -8,8 +8,6 @@ use crate::ingest::{Column, Level, Run};
 pub enum DimensionSource {
     /// The turn.
     Turn,
-    /// Deciles of the response.
-    Position,
     /// Step minus the sampler's version.
     Lag,
     /// The step.
@@ -25,7 +23,7 @@ pub enum DimensionSource {
 impl DimensionSource {
     /// Whether all tokens of a response have the same value.
     pub fn is_of_responses(&self) -> bool {
-        !matches!(self, Self::Turn | Self::Position | Self::Token(_))
+        !matches!(self, Self::Turn | Self::Token(_))
     }
 }
 
@@ -57,7 +55,6 @@ impl Dimension {
         if run.has(Column::FinishReason) {
             add("finish_reason", DimensionSource::Response(Column::FinishReason));
         }
-        add("position", DimensionSource::Position);
         for name in by.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
             add(name, source(run, name)?);
         }
@@ -77,7 +74,6 @@ fn source(run: &Run, name: &str) -> Result<DimensionSource> {
     let parts = || run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
     let found = match (name, name.strip_prefix("reward/"), Column::from_name(name)) {
         ("turn", ..) => run.has(Column::Turn).then_some(DimensionSource::Turn),
-        ("position", ..) => Some(DimensionSource::Position),
         ("lag", ..) => run.has(Column::PolicyVersion).then_some(DimensionSource::Lag),
         ("step", ..) => Some(DimensionSource::Step),
         (_, Some(part), _) => parts().any(|known| known == part).then(|| DimensionSource::Part(part.into())),
@@ -102,5 +98,5 @@ fn source(run: &Run, name: &str) -> Result<DimensionSource> {
 
 fn is_sliceable(column: Column) -> bool {
     use Column as C;
-    !matches!(column, C::PromptIds | C::PromptText | C::ResponseText | C::TokenText | C::Mask)
+    !matches!(column, C::Position | C::PromptIds | C::PromptText | C::ResponseText | C::TokenText | C::Mask)
 }

@@ -53,8 +53,6 @@ pub struct Breakdown {
     pub by_probability: Vec<BinRow>,
     /// By fifths of the entropy, about equal in tokens.
     pub by_entropy: Vec<BinRow>,
-    /// By tenths of the response.
-    pub by_position: Vec<BinRow>,
     /// The first 32 tokens of responses.
     pub first_tokens: Vec<BinRow>,
     /// By turn.

@@ -13,8 +13,8 @@ pub struct QuestionArgs {
     #[arg(long, value_name = "CONDITION", value_parser = condition, help_heading = "Questions")]
     pub pass: Option<Condition>,
 
-    /// Slice tokens by these columns, too, such as policy_version or reward/answer [default: turn, lag,
-    /// finish_reason and position, where logged]
+    /// Slice tokens by these columns, too, such as policy_version or reward/answer [default: turn, lag and
+    /// finish_reason, where logged]
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Questions")]
     pub by: Vec<String>,
 

@@ -1,4 +1,4 @@
-//! Where a difference of log-probabilities sits: by probability, entropy, place, turn and token id.
+//! Where a difference of log-probabilities sits: by probability, entropy, first tokens, turn and token id.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use super::difference_bins::{BinTable, NO_BIN};
 use super::difference_sums::DifferenceBin;
 use super::difference_terms::Terms;
 use super::places::{FIRST_TOKENS, Places};
-use super::slice_keys::DECILES;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::vocabulary::DENSE_IDS;
 use crate::ingest::MISSING_ID;
@@ -27,10 +26,9 @@ const ENTROPY_BINS: usize = 18 * 16;
 const TAKING_TURNS: usize = 2;
 /// Cells of ln p and H: one addition for both.
 const CELLS: usize = PROBABILITY_BINS * ENTROPY_BINS;
-/// Where the bins of first tokens, of deciles and of ids begin in a [`BinTable`]; the cells come first.
+/// Where the bins of first tokens and of ids begin in a [`BinTable`]; the cells come first.
 const FIRST_FROM: usize = CELLS * TAKING_TURNS;
-const DECILES_FROM: usize = FIRST_FROM + FIRST_TOKENS;
-const IDS_FROM: usize = DECILES_FROM + DECILES;
+const IDS_FROM: usize = FIRST_FROM + FIRST_TOKENS;
 
 /// Where a difference sits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -39,8 +37,6 @@ pub struct BreakdownTally {
     pub probability: [DifferenceBin; PROBABILITY_BINS],
     /// By H; see [`entropy_from`].
     pub entropy: Vec<DifferenceBin>,
-    /// By decile of the response.
-    pub deciles: [DifferenceBin; DECILES],
     /// The first tokens of responses.
     pub first: [DifferenceBin; FIRST_TOKENS],
     /// By turn.
@@ -54,7 +50,6 @@ impl Default for BreakdownTally {
         Self {
             probability: Default::default(),
             entropy: vec![DifferenceBin::default(); ENTROPY_BINS],
-            deciles: Default::default(),
             first: [DifferenceBin::default(); FIRST_TOKENS],
             turns: BTreeMap::new(),
             ids: Vec::new(),
@@ -164,13 +159,10 @@ impl BreakdownCollector {
             }
         }
         self.bins.add(&self.terms, first, place);
-        let sums = self.terms.up_to();
-        let mut first = 0;
-        for (decile, end) in places.deciles.0[1..].iter().enumerate() {
-            let end = differences.before(*end);
-            self.bins.add_stretch(DECILES_FROM + decile, &sums, first..end);
-            first = end;
+        if places.turns.is_empty() {
+            return;
         }
+        let sums = self.terms.up_to();
         let mut first = 0;
         for (turn, end) in &places.turns {
             let end = differences.before(*end);
@@ -190,8 +182,7 @@ impl BreakdownCollector {
             all.probability[both % PROBABILITY_BINS].merge(cell);
             all.entropy[both / PROBABILITY_BINS].merge(cell);
         }
-        all.first.copy_from_slice(&bins[FIRST_FROM..DECILES_FROM]);
-        all.deciles.copy_from_slice(&bins[DECILES_FROM..IDS_FROM]);
+        all.first.copy_from_slice(&bins[FIRST_FROM..IDS_FROM]);
         all.ids = bins[IDS_FROM..].to_vec();
         all
     }
@@ -220,7 +211,6 @@ impl BreakdownTally {
         let pairs = [
             (&mut self.probability[..], &other.probability[..]),
             (&mut self.entropy[..], &other.entropy[..]),
-            (&mut self.deciles[..], &other.deciles[..]),
             (&mut self.first[..], &other.first[..]),
             (&mut self.ids[..], &other.ids[..]),
         ];

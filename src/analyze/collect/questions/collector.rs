@@ -7,7 +7,6 @@ use std::cell::OnceCell;
 
 use super::breakdown::{BreakdownCollector, TokenBins};
 use super::clipped_tokens::{ClippedTokens, TokensById};
-use super::deciles::Deciles;
 use super::difference::{ResponseDifference, TokenDifferences};
 use super::places::Places;
 use super::ratio_histogram::{BINS, RatioHistogram, TokensAndEnergy};
@@ -21,7 +20,7 @@ use crate::analyze::collect::by_step::ByStep;
 use crate::analyze::collect::candidates::CandidateFacts;
 use crate::analyze::collect::columns::Columns;
 use crate::analyze::collect::tally::{Quantity, ResponseSums};
-use crate::analyze::plan::{DimensionSource, Questions};
+use crate::analyze::plan::Questions;
 use crate::ingest::MISSING_ID;
 use crate::simd;
 use crate::stats::exact_sum::ExactSum;
@@ -32,7 +31,6 @@ pub struct QuestionCollector<'a> {
     gates: &'a QuestionGates,
     steps: ByStep<StepFacts>,
     slices: Vec<SliceTable>,
-    deciles: Deciles,
     engine_breakdown: BreakdownCollector,
     ratios: RatioHistogram,
     reference_breakdown: BreakdownCollector,
@@ -60,7 +58,6 @@ impl<'a> QuestionCollector<'a> {
             gates,
             steps: ByStep::default(),
             slices: vec![SliceTable::default(); plan.dimensions.len()],
-            deciles: Deciles::default(),
             engine_breakdown: BreakdownCollector::default(),
             ratios: RatioHistogram::default(),
             reference_breakdown: BreakdownCollector::default(),
@@ -194,10 +191,7 @@ impl<'a> QuestionCollector<'a> {
         let response = SlicedResponse { asked, facts: &open.facts, sums, k3, replicate };
         let whole = OnceCell::new();
         for (table, dimension) in self.slices.iter_mut().zip(&self.plan.dimensions) {
-            match dimension.source {
-                DimensionSource::Position => self.deciles.add(&response, &self.places.deciles),
-                _ => slices::add(table, dimension, &response, &whole),
-            }
+            slices::add(table, dimension, &response, &whole);
         }
     }
 

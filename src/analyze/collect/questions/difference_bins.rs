@@ -1,9 +1,7 @@
 //! Sums of differences in bins.
 
-use std::ops::Range;
-
 use super::difference_sums::{DifferenceBin, RECENT, Sums};
-use super::difference_terms::{SumsUpTo, Terms};
+use super::difference_terms::Terms;
 use crate::simd::{Work, widest};
 
 /// Where a token is not counted.
@@ -12,8 +10,8 @@ pub const NO_BIN: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct BinTable {
     recent: Vec<Sums>,
-    /// Tokens in `recent` that were added one by one, and in stretches; to different bins.
-    tokens: [usize; 2],
+    /// Tokens in `recent`.
+    tokens: usize,
     bins: Vec<DifferenceBin>,
 }
 
@@ -31,12 +29,12 @@ impl BinTable {
     pub fn add<const N: usize>(&mut self, terms: &Terms, tokens: usize, of: impl Fn(usize) -> [u32; N]) {
         let mut first = 0;
         while first < tokens {
-            if self.tokens[0] == RECENT {
+            if self.tokens == RECENT {
                 self.settle();
             }
-            let end = tokens.min(first + RECENT - self.tokens[0]);
+            let end = tokens.min(first + RECENT - self.tokens);
             widest(Adding { sums: &mut self.recent, terms: &terms.small[..end], first, of: &of });
-            self.tokens[0] += end - first;
+            self.tokens += end - first;
             first = end;
         }
         for (i, one) in terms.large.iter().filter(|(i, _)| *i < tokens) {
@@ -48,24 +46,10 @@ impl BinTable {
         }
     }
 
-    /// Adds a stretch of a response to one bin, to which no single tokens are added.
-    pub fn add_stretch(&mut self, bin: usize, sums: &SumsUpTo<'_>, mut range: Range<usize>) {
-        sums.large(&range).for_each(|one| self.bins[bin].merge(one));
-        while !range.is_empty() {
-            if self.tokens[1] == RECENT {
-                self.settle();
-            }
-            let end = range.end.min(range.start + RECENT - self.tokens[1]);
-            self.recent[bin].add(&sums.small(range.start..end));
-            self.tokens[1] += end - range.start;
-            range.start = end;
-        }
-    }
-
     fn settle(&mut self) {
         let recent = self.recent.iter_mut().zip(&mut self.bins).filter(|(recent, _)| recent.0[0] != 0);
         recent.for_each(|(recent, bin)| bin.merge(&std::mem::take(recent).into()));
-        self.tokens = [0; 2];
+        self.tokens = 0;
     }
 
     /// All bins.
@@ -109,7 +93,7 @@ mod tests {
         const TIMES: usize = 30;
         let mut table = BinTable::default();
         table.reserve(1);
-        table.reserve(3);
+        table.reserve(2);
         let value: Vec<f64> = (0..20_000)
             .map(|i| match i % 5_000 {
                 17 => 1e30,
@@ -128,14 +112,12 @@ mod tests {
         let sums = terms.up_to();
         let mut all = DifferenceBin::default();
         for _ in 0..TIMES {
-            table.add_stretch(2, &sums, 0..3);
-            table.add_stretch(2, &sums, 4..20_000);
             all.merge(&sums.of(0..3));
             all.merge(&sums.of(4..20_000));
         }
         let bins = table.finish();
         assert_eq!((bins[0].tokens, bins[1].tokens), (0, 19_999 * TIMES as u64));
-        assert_eq!([bins[1], bins[2]], [all; 2]);
+        assert_eq!(bins[1], all);
         let kept: Vec<f64> = value.iter().enumerate().filter(|(i, _)| *i != 3).map(|(_, d)| *d).collect();
         let times = TIMES as f64;
         assert_eq!(all.outside, (kept.iter().filter(|d| **d > 5.0).count() * TIMES) as u64);

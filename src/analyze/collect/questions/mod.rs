@@ -7,7 +7,6 @@ pub mod breakdown;
 pub mod clipped_tokens;
 mod collector;
 pub mod corrections;
-mod deciles;
 pub mod difference;
 mod difference_bins;
 pub mod difference_sums;

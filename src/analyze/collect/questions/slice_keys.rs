@@ -12,8 +12,6 @@ pub const REPLICATES: usize = 32;
 
 /// The key of what is not logged.
 pub const MISSING: u64 = 0;
-/// Deciles of a response.
-pub const DECILES: usize = 10;
 
 /// The random group of a cluster.
 pub fn replicate_of(cluster: u64) -> u8 {
@@ -70,10 +68,6 @@ pub fn key_of(dimension: &Dimension, asked: TokenPlace<'_>) -> u64 {
             None | Some(MISSING_ID) => MISSING,
             Some(turn) => number_key(f64::from(turn)),
         },
-        DimensionSource::Position => {
-            let length = asked.source.range(asked.index).len();
-            number_key((asked.token * DECILES / length.max(1)) as f64)
-        }
         DimensionSource::Lag => {
             let version = responses.ints.get(Column::PolicyVersion).and_then(|v| v[asked.index]);
             int(version.map(|version| asked.step.saturating_sub(version)))

@@ -27,7 +27,6 @@ pub fn finish(from: &BreakdownTally, texts: &TokenTexts) -> Option<Breakdown> {
     Some(Breakdown {
         by_probability: rows(&from.probability, &probability_name),
         by_entropy: fifths(&from.entropy, &all),
-        by_position: rows(&from.deciles, &|i| format!("tenth {}", i + 1)),
         first_tokens: rows(&from.first, &|i| format!("token {i}")),
         by_turn: from.turns.iter().map(|(turn, bin)| row(format!("turn {turn}"), bin, &all)).collect(),
         largest_mean: by_mean,

@@ -8,7 +8,7 @@ use super::flags::{ByReplicate, CandidateFlags};
 use crate::analyze::collect::questions::slice_keys::{MISSING, REPLICATES, key_number};
 use crate::analyze::collect::questions::slices::{SliceTable, SliceTally};
 use crate::analyze::finish::ratios::{mean, share};
-use crate::analyze::plan::{Dimension, DimensionSource};
+use crate::analyze::plan::Dimension;
 use crate::analyze::result::slices::SliceRow;
 
 /// Values that stay values.
@@ -25,7 +25,7 @@ pub fn slices(
     knows_clipping: bool,
 ) -> BTreeMap<String, Vec<SliceRow>> {
     let one = |(number, dimension): (usize, &Dimension)| {
-        let rows = Slicer { table: &tables[number], dimension, flags: &flags.slices[number], knows_clipping };
+        let rows = Slicer { table: &tables[number], flags: &flags.slices[number], knows_clipping };
         (dimension.name.clone(), rows.rows())
     };
     let known = dimensions.iter().enumerate().filter(|(number, _)| tables.get(*number).is_some());
@@ -34,7 +34,6 @@ pub fn slices(
 
 struct Slicer<'a> {
     table: &'a SliceTable,
-    dimension: &'a Dimension,
     flags: &'a std::collections::HashMap<u64, ByReplicate>,
     knows_clipping: bool,
 }
@@ -76,7 +75,7 @@ impl Slicer<'_> {
             if *key == MISSING {
                 missing.merge(tally, &counts);
             } else {
-                let mut part = Part { value: self.shown(*key, tally), ..Part::default() };
+                let mut part = Part { value: Self::shown(*key, tally), ..Part::default() };
                 part.merge(tally, &counts);
                 found.push((*key, part));
             }
@@ -97,15 +96,8 @@ impl Slicer<'_> {
         parts
     }
 
-    fn shown(&self, key: u64, tally: &SliceTally) -> String {
-        match (&tally.text, &self.dimension.source) {
-            (Some(text), _) => text.to_string(),
-            (None, DimensionSource::Position) => {
-                let decile = key_number(key) * 10.0;
-                format!("{decile}-{} %", decile + 10.0)
-            }
-            _ => number(key),
-        }
+    fn shown(key: u64, tally: &SliceTally) -> String {
+        tally.text.as_ref().map_or_else(|| number(key), |text| text.to_string())
     }
 
     fn row(&self, part: &Part, all: &Part) -> SliceRow {

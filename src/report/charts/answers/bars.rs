@@ -136,7 +136,6 @@ pub fn slices(answers: &Answers) -> Vec<Chart> {
             "turn" => "slices_turn",
             "lag" => "slices_lag",
             "finish_reason" => "slices_finish_reason",
-            "position" => "slices_position",
             _ => asked.next()?,
         };
         let row = |slice: &SliceRow| Some((slice.value.clone(), slice.token_share, slice.energy_share?));

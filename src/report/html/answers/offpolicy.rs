@@ -223,7 +223,6 @@ pub fn breakdown(answers: &Answers) -> Option<Markup> {
     Some(html! {
         (bins("Trainer against sampler by probability", &breakdown.by_probability).unwrap_or_default())
         (bins("Trainer against sampler by entropy", &breakdown.by_entropy).unwrap_or_default())
-        (bins("Trainer against sampler by place in the response", &breakdown.by_position).unwrap_or_default())
         (bins("Trainer against sampler by turn", &breakdown.by_turn).unwrap_or_default())
         (ids("Tokens that carry the divergence of trainer and sampler", &breakdown.largest_k3_share, &prose(&spurious.unwrap_or_default())).unwrap_or_default())
         (ids("Tokens with the largest mean difference", &breakdown.largest_mean, "Of at least 20 occurrences.").unwrap_or_default())

@@ -11,7 +11,6 @@ use crate::analyze::collect::questions::siblings::SiblingStore;
 use crate::analyze::collect::questions::slices::SliceTable;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::collect::questions::{CollectedQuestions, QuestionGates};
-use crate::analyze::plan::{Dimension, DimensionSource};
 
 impl QuestionCollector<'_> {
     /// Gathers what all workers collected; `level` is how coarse bins are for the steps of all.
@@ -23,11 +22,6 @@ impl QuestionCollector<'_> {
         let (mut stores, mut changed) = (Vec::new(), Vec::new());
         for mut part in parts {
             part.settle(level);
-            let positions = |dimension: &Dimension| dimension.source == DimensionSource::Position;
-            let position = part.plan.dimensions.iter().position(positions);
-            if let Some(table) = position.and_then(|position| part.slices.get_mut(position)) {
-                part.deciles.pour(table);
-            }
             for (step, facts) in part.steps {
                 match steps.get_mut(&step) {
                     Some(into) => into.merge(&facts),
