@@ -64,21 +64,12 @@ fn the_ledger_equals_the_reference() {
 
 /// A step of ours under the names of verl's metrics.
 fn as_verl_names(step: &Value) -> Value {
-    let (engine, ppl) = (&step["engine"], &step["perplexity"]);
+    let engine = &step["engine"];
     let clamped = |verl: &str, plain: &str| match &engine[verl] {
         Value::Null => engine[plain].clone(),
         value => value.clone(),
     };
     serde_json::json!({
-        "training_ppl": ppl["trainer"],
-        "training_log_ppl": ppl["log_trainer"],
-        "rollout_ppl": ppl["sampler"],
-        "rollout_log_ppl": ppl["log_sampler"],
-        "ppl_ratio": ppl["ratio"],
-        "log_ppl_diff": ppl["log_difference"],
-        "log_ppl_abs_diff": ppl["log_difference_abs"],
-        "log_ppl_diff_max": ppl["log_difference_max"],
-        "log_ppl_diff_min": ppl["log_difference_min"],
         "kl": -engine["mean"].as_f64().unwrap(),
         "k3_kl": engine["k3"],
         "chi2_token": clamped("verl_chi2", "chi2"),

@@ -107,33 +107,6 @@ impl DifferenceQuantiles {
     }
 }
 
-/// The perplexities of trainer (π_old) and sampler (μ) on the same responses: exp(−mean ln π) of each
-/// response, and its logarithm.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Perplexity {
-    /// Responses.
-    pub responses: u64,
-    /// Mean of the trainer's.
-    pub trainer: f64,
-    /// Mean of the sampler's.
-    pub sampler: f64,
-    /// Mean of the trainer's over the sampler's.
-    pub ratio: f64,
-    /// Mean logarithm of the trainer's.
-    pub log_trainer: f64,
-    /// Mean logarithm of the sampler's.
-    pub log_sampler: f64,
-    /// Mean difference of the logarithms, trainer's minus sampler's.
-    pub log_difference: f64,
-    /// Mean of its absolute value.
-    pub log_difference_abs: f64,
-    /// The largest difference.
-    pub log_difference_max: f64,
-    /// The smallest difference.
-    pub log_difference_min: f64,
-}
-
 /// The differences of a run or a step. One that is not logged is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -147,9 +120,6 @@ pub struct Differences {
     /// d = ln π_θ − ln μ (`logprob_new` − `logprob_rollout`), of tokens whose `logprob` is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Difference>,
-    /// Perplexities of trainer and sampler.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub perplexity: Option<Perplexity>,
 }
 
 /// The differences of one step.

@@ -14,7 +14,6 @@ pub mod difference_tally;
 mod difference_terms;
 mod kept_differences;
 mod open_response;
-mod perplexity;
 mod places;
 pub mod ratio_histogram;
 mod repetition;

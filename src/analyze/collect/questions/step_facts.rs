@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::corrections::CorrectionTally;
 use super::difference::ResponseDifference;
 use super::difference_tally::DifferenceTally;
-use super::perplexity::PerplexityTally;
 use crate::stats::exact_sum::ExactSum;
 use crate::stats::log_sum::LogSum;
 
@@ -122,8 +121,6 @@ pub struct StepFacts {
     pub corrections: Vec<CorrectionTally>,
     /// ‖g‖² of the tokens with an engine difference.
     pub compared_energy: ExactSum,
-    /// Perplexities of trainer and sampler.
-    pub perplexity: PerplexityTally,
     /// The update difference.
     pub update: DifferenceTally,
     /// The total difference.
@@ -208,7 +205,6 @@ impl StepFacts {
             self.corrections.iter_mut().zip(&other.corrections).for_each(|(a, b)| a.merge(b));
         }
         self.compared_energy.merge(&other.compared_energy);
-        self.perplexity.merge(&other.perplexity);
         self.update.merge(&other.update);
         self.total.merge(&other.total);
         self.corners.iter_mut().zip(other.corners).for_each(|(a, b)| *a += b);

@@ -6,8 +6,8 @@ use super::steps::Steps;
 use crate::analyze::collect::questions::difference_tally::DifferenceTally;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::result::offpolicy::{
-    Difference, DifferenceQuantiles, Differences, LagDifference, OffPolicy, Perplexity, RatioBins,
-    StepDifferences, StepLag,
+    Difference, DifferenceQuantiles, Differences, LagDifference, OffPolicy, RatioBins, StepDifferences,
+    StepLag,
 };
 
 /// The ledger; `None` where no two policies are logged.
@@ -42,7 +42,6 @@ fn merge_differences(run: &mut StepFacts, facts: &StepFacts) {
     run.engine_rest.merge(&facts.whole_engine());
     run.update.merge(&facts.update);
     run.total.merge(&facts.total);
-    run.perplexity.merge(&facts.perplexity);
 }
 
 fn differences(facts: &StepFacts) -> Differences {
@@ -50,7 +49,6 @@ fn differences(facts: &StepFacts) -> Differences {
         engine: difference(&facts.whole_engine()),
         update: difference(&facts.update),
         total: difference(&facts.total),
-        perplexity: perplexity(facts),
     }
 }
 
@@ -123,24 +121,5 @@ pub fn difference(tally: &DifferenceTally) -> Option<Difference> {
         geometric_mean: tally.geometric.value() / responses,
         verl_chi2: differs(chi2, verl_chi2),
         verl_chi2_sequence: differs(chi2_sequence, verl_chi2_sequence),
-    })
-}
-
-fn perplexity(facts: &StepFacts) -> Option<Perplexity> {
-    let tally = &facts.perplexity;
-    let n = tally.responses as f64;
-    let [trainer, sampler] = &tally.of;
-    let [log_trainer, log_sampler] = tally.log.map(|sum| sum.value() / n);
-    (tally.responses > 0).then(|| Perplexity {
-        responses: tally.responses,
-        trainer: trainer.value() / n,
-        sampler: sampler.value() / n,
-        ratio: tally.ratio.value() / n,
-        log_trainer,
-        log_sampler,
-        log_difference: log_trainer - log_sampler,
-        log_difference_abs: tally.absolute.value() / n,
-        log_difference_max: tally.range[0],
-        log_difference_min: tally.range[1],
     })
 }

@@ -24,7 +24,6 @@ impl QuestionCollector<'_> {
             let tally = facts.engine_of(version);
             tally.kept.coarsen(self.level);
             tally.add(&open.engine_total, &open.engine, keeps);
-            facts.perplexity.add(logprob, logprob_rollout, &open.engine);
             self.add_corrections(asked, energy, open);
         }
         let facts = self.steps.at(asked.step);
