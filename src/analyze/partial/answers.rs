@@ -7,7 +7,6 @@
 use crate::analyze::result::breakdown::Breakdown;
 use crate::analyze::result::corrections::CorrectionRow;
 use crate::analyze::result::groups::{Groups, PassRateRow, StepGroupOutcomes};
-use crate::analyze::result::offpolicy::RatioBins;
 use crate::analyze::result::questions::{Ended, StepTruncated};
 use crate::analyze::result::{Answers, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated};
 use crate::analyze::stand_in::StandIn;
@@ -78,7 +77,6 @@ fn ledger(of: OffPolicy) -> OffPolicy {
         quantile_error,
         corrections,
         breakdown,
-        ratios: _,
         spurious: _,
     } = of;
     OffPolicy {
@@ -90,7 +88,6 @@ fn ledger(of: OffPolicy) -> OffPolicy {
         quantile_error,
         corrections: corrections.into_iter().map(correction).collect(),
         breakdown: breakdown.map(places),
-        ratios: RatioBins::default(),
         spurious: None,
     }
 }

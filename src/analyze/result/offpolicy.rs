@@ -164,20 +164,6 @@ pub struct StepLag {
     pub ess: f64,
 }
 
-/// Tokens in equal bins of the engine difference.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct RatioBins {
-    /// The bins go from −this to this; what lies beyond is in the end bins.
-    pub largest: f64,
-    /// Tokens.
-    pub tokens: Vec<u64>,
-    /// ‖g‖².
-    pub energy: Vec<f64>,
-    /// Spurious tokens.
-    pub spurious: Vec<u64>,
-}
-
 /// The off-policy ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -200,9 +186,6 @@ pub struct OffPolicy {
     /// Where the engine difference sits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Breakdown>,
-    /// Tokens by the engine difference, for live bounds in the page.
-    #[serde(skip)]
-    pub ratios: RatioBins,
     /// Whether the tokens that trainer and sampler see differently are the spurious ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious: Option<SpuriousOverlap>,

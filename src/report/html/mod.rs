@@ -33,12 +33,7 @@ use material::{Material, PageBudget};
 /// Bytes of the page at most, whatever the log.
 pub const PAGE_LIMIT: usize = 5_000_000;
 
-const SCRIPT: &str = concat!(
-    include_str!("tune.js"),
-    include_str!("cases.js"),
-    include_str!("rollouts.js"),
-    include_str!("answers/bounds.js")
-);
+const SCRIPT: &str = concat!(include_str!("tune.js"), include_str!("cases.js"), include_str!("rollouts.js"));
 
 /// The sections of the page, in their order.
 const SECTIONS: &[fn(&Material<'_>) -> Option<Section>] = &[
@@ -77,14 +72,10 @@ fn assemble(of: Material<'_>) -> String {
         facts: of.facts(),
         verdict: verdict::verdict(of.analysis),
         sections,
-        data: [
-            ("data", of.tuning.map(|t| t.json)),
-            ("rollouts-data", of.rollouts.map(|r| r.json)),
-            ("bounds-data", answers::slider_data(of.analysis)),
-        ]
-        .into_iter()
-        .filter_map(|(id, json)| Some((id, json?)))
-        .collect(),
+        data: [("data", of.tuning.map(|t| t.json)), ("rollouts-data", of.rollouts.map(|r| r.json))]
+            .into_iter()
+            .filter_map(|(id, json)| Some((id, json?)))
+            .collect(),
         script: SCRIPT,
     }
     .render()

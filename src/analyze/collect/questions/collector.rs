@@ -9,7 +9,6 @@ use super::breakdown::{BreakdownCollector, TokenBins};
 use super::clipped_tokens::{ClippedTokens, TokensById};
 use super::difference::{ResponseDifference, TokenDifferences};
 use super::places::Places;
-use super::ratio_histogram::{BINS, RatioHistogram, TokensAndEnergy};
 use super::repetition::Loops;
 use super::siblings::SiblingStore;
 use super::slice_keys::{self, TokenPlace, replicate_of};
@@ -32,7 +31,6 @@ pub struct QuestionCollector<'a> {
     steps: ByStep<StepFacts>,
     slices: Vec<SliceTable>,
     engine_breakdown: BreakdownCollector,
-    ratios: RatioHistogram,
     reference_breakdown: BreakdownCollector,
     clipped: ClippedTokens,
     changed: Vec<TokensById>,
@@ -44,7 +42,6 @@ pub struct QuestionCollector<'a> {
     update: TokenDifferences,
     other: TokenDifferences,
     spread: Vec<f64>,
-    ratio_sums: Box<[TokensAndEnergy; BINS]>,
     bins: TokenBins,
     places: Places,
     loops: Loops,
@@ -59,7 +56,6 @@ impl<'a> QuestionCollector<'a> {
             steps: ByStep::default(),
             slices: vec![SliceTable::default(); plan.dimensions.len()],
             engine_breakdown: BreakdownCollector::default(),
-            ratios: RatioHistogram::default(),
             reference_breakdown: BreakdownCollector::default(),
             clipped: ClippedTokens::default(),
             changed: vec![TokensById::default(); plan.corrections.len()],
@@ -70,7 +66,6 @@ impl<'a> QuestionCollector<'a> {
             update: TokenDifferences::default(),
             other: TokenDifferences::default(),
             spread: Vec::new(),
-            ratio_sums: Box::new([TokensAndEnergy::default(); BINS]),
             bins: TokenBins::default(),
             places: Places::default(),
             loops: Loops::default(),

@@ -15,7 +15,6 @@ mod difference_terms;
 mod kept_differences;
 mod open_response;
 mod places;
-pub mod ratio_histogram;
 mod repetition;
 pub mod siblings;
 pub mod slice_keys;
@@ -33,7 +32,6 @@ pub use self::open_response::OpenResponse;
 
 use self::breakdown::BreakdownTally;
 use self::clipped_tokens::{ClippedTokens, TokensById};
-use self::ratio_histogram::RatioHistogram;
 use self::siblings::Siblings;
 use self::slices::SliceTable;
 use self::step_facts::StepFacts;
@@ -50,8 +48,6 @@ pub struct CollectedQuestions {
     pub slices: Vec<SliceTable>,
     /// Where the engine difference sits.
     pub engine: BreakdownTally,
-    /// Tokens and energy by the engine difference.
-    pub ratios: RatioHistogram,
     /// Where the difference to the reference sits.
     pub reference: BreakdownTally,
     /// Which tokens are beyond the clip.
@@ -66,8 +62,7 @@ pub struct CollectedQuestions {
 impl CollectedQuestions {
     /// Adds another part.
     pub fn merge(&mut self, other: Self) {
-        let Self { steps, slices, engine, ratios, reference, clipped, changed, siblings, differences } =
-            other;
+        let Self { steps, slices, engine, reference, clipped, changed, siblings, differences } = other;
         self.differences.merge(differences);
         for (step, facts) in steps {
             match self.steps.get_mut(&step) {
@@ -86,7 +81,6 @@ impl CollectedQuestions {
         }
         self.slices.iter_mut().zip(&slices).for_each(|(a, b)| a.merge(b));
         self.engine.merge(&engine);
-        self.ratios.merge(&ratios);
         self.reference.merge(&reference);
         self.clipped.merge(&clipped);
         self.changed.iter_mut().zip(&changed).for_each(|(a, b)| a.merge(b));
@@ -132,7 +126,6 @@ impl CollectedQuestions {
             && self.changed.len() == plan.corrections.len()
             && self.engine.fits()
             && self.reference.fits()
-            && self.ratios.fits()
     }
 }
 

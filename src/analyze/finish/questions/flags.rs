@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::analyze::collect::questions::difference::BANDS;
-use crate::analyze::collect::questions::ratio_histogram;
 use crate::analyze::collect::questions::slice_keys::REPLICATES;
 use crate::analyze::finish::flagged::FlaggedSource;
 use crate::analyze::finish::ratios::share;
@@ -31,8 +30,6 @@ pub struct CandidateFlags {
     pub candidates_compared: u64,
     /// Of these, with a ratio outside of each band.
     pub candidates_outside: [u64; 3],
-    /// Of these, by bin of the engine difference.
-    pub by_difference: Vec<u64>,
     /// Spurious tokens by key, for each dimension.
     pub slices: Vec<HashMap<u64, ByReplicate>>,
 }
@@ -64,7 +61,6 @@ impl CandidateFlags {
     pub fn count(source: &FlaggedSource, asked: &Questions) -> Result<Self> {
         let mut flags = Self {
             removed: vec![0; asked.corrections.len()],
-            by_difference: vec![0; ratio_histogram::BINS],
             slices: vec![HashMap::new(); asked.dimensions.len()],
             ..Self::default()
         };
@@ -85,7 +81,6 @@ impl CandidateFlags {
             flags.spurious += 1;
             if compared {
                 flags.compared += 1;
-                flags.by_difference[ratio_histogram::bin(facts.engine)] += 1;
                 flags.outside.iter_mut().zip(outside).for_each(|(a, b)| *a += b);
                 for (removed, rule) in flags.removed.iter_mut().zip(&asked.corrections) {
                     *removed += u64::from(rule.weight(ratio, &facts.response).0 == 0.0);

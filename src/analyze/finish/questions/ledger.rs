@@ -6,8 +6,7 @@ use super::steps::Steps;
 use crate::analyze::collect::questions::difference_tally::DifferenceTally;
 use crate::analyze::collect::questions::step_facts::StepFacts;
 use crate::analyze::result::offpolicy::{
-    Difference, DifferenceQuantiles, Differences, LagDifference, OffPolicy, RatioBins, StepDifferences,
-    StepLag,
+    Difference, DifferenceQuantiles, Differences, LagDifference, OffPolicy, StepDifferences, StepLag,
 };
 
 /// The ledger; `None` where no two policies are logged.
@@ -30,7 +29,6 @@ pub fn ledger(steps: &Steps) -> Option<OffPolicy> {
         lag_is_version,
         corrections: Vec::new(),
         breakdown: None,
-        ratios: RatioBins::default(),
         spurious: None,
     };
     let any = ledger.run.engine.is_some() || ledger.run.update.is_some();

@@ -16,11 +16,9 @@ mod within_groups;
 pub use self::flags::CandidateFlags;
 use super::flagged::FlaggedSource;
 use crate::analyze::collect::Collected;
-use crate::analyze::collect::questions::ratio_histogram;
 use crate::analyze::plan::Plan;
 use crate::analyze::result::Answers;
 use crate::analyze::result::groups::Groups;
-use crate::analyze::result::offpolicy::RatioBins;
 use crate::stats::exact_sum::ExactSum;
 
 /// Groups by their outcome, where something says what is right.
@@ -45,12 +43,6 @@ pub fn answers(
         ledger.corrections =
             corrections::corrections(steps, &asked.corrections, &questions.changed, flags, texts);
         ledger.breakdown = breakdown::finish(&questions.engine, texts);
-        ledger.ratios = RatioBins {
-            largest: ratio_histogram::LARGEST,
-            tokens: questions.ratios.tokens.clone(),
-            energy: questions.ratios.energy.iter().map(ExactSum::value).collect(),
-            spurious: flags.by_difference.clone(),
-        };
         ledger.spurious = flags.overlap(ledger.run.engine.as_ref());
     }
     let mut kl_reference = step_facts::kl_reference(steps);

@@ -8,11 +8,10 @@ mod tokens;
 use maud::{Markup, html};
 
 use super::material::Material;
-use crate::analyze::RunAnalysis;
 use crate::analyze::result::Answers;
 use crate::format::words;
 use crate::report::page::Section;
-use crate::report::text::{prose, script_json};
+use crate::report::text::prose;
 
 /// The section; `None` where no question is answered.
 pub fn section(of: &Material<'_>) -> Option<Section> {
@@ -52,19 +51,4 @@ pub fn of_run(answers: &Answers) -> Option<Section> {
         }
     };
     Some(Section { id: "questions", link: "Questions", heading: "What engineers ask", body })
-}
-
-/// The tokens by engine difference, for the sliders; `None` where there are none.
-pub fn slider_data(analysis: &RunAnalysis) -> Option<String> {
-    let bins = &analysis.answers.offpolicy.as_ref()?.ratios;
-    let all: u64 = bins.tokens.iter().sum();
-    (all > 0).then(|| {
-        let value = serde_json::json!({
-            "largest": bins.largest,
-            "tokens": bins.tokens,
-            "energy": bins.energy,
-            "spurious": bins.spurious,
-        });
-        script_json(&value.to_string())
-    })
 }

@@ -1,11 +1,11 @@
-//! The off-policy ledger, corrections with live bounds, and where the difference sits.
+//! The off-policy ledger, corrections, and where the difference sits.
 
 use maud::{Markup, html};
 
 use crate::analyze::result::Answers;
 use crate::analyze::result::breakdown::{BinRow, IdRow};
 use crate::analyze::result::corrections::{ChangedId, CorrectionRow};
-use crate::analyze::result::offpolicy::{Difference, OffPolicy};
+use crate::analyze::result::offpolicy::Difference;
 use crate::report::numbers::{count, number, number_or_dash, percent, percent_or_dash};
 use crate::report::page::{Kind, Sheet};
 use crate::report::text::{prose, token_or_id};
@@ -110,14 +110,11 @@ pub fn corrections(answers: &Answers) -> Option<Markup> {
             changed_most(row),
         ]);
     }
-    Some(html! {
-        (sheet.without_empty().folded(
-            "Corrections for an off-policy sampler",
-            Some("corrections"),
-            "What each would do to this log: weights on top of the objective's own, of r = trainer/sampler. Other bounds: --correction.",
-        ))
-        (sliders(ledger))
-    })
+    Some(sheet.without_empty().folded(
+        "Corrections for an off-policy sampler",
+        Some("corrections"),
+        "What each would do to this log: weights on top of the objective's own, of r = trainer/sampler. Other bounds: --correction.",
+    ))
 }
 
 /// The ids that a correction changes most, with their share of what it changes.
@@ -127,40 +124,6 @@ fn changed_most(row: &CorrectionRow) -> String {
         format!("{name} {}", percent(id.share))
     };
     row.top.iter().take(CHANGED).map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// Bounds to try; without scripts there is nothing to show.
-fn sliders(ledger: &OffPolicy) -> Markup {
-    let rows = [
-        ("mis", "mask (MIS): tokens dropped"),
-        ("mis-energy", "mask (MIS): energy kept"),
-        ("mis-spurious", "mask (MIS): spurious tokens removed"),
-        ("icepop", "IcePop: effective tokens"),
-        ("icepop-energy", "IcePop: energy kept"),
-        ("tis", "TIS at the upper bound: mean weight"),
-        ("tis-ess", "TIS at the upper bound: effective tokens"),
-    ];
-    html! {
-        @if ledger.ratios.tokens.iter().any(|tokens| *tokens > 0) {
-            div.panel.js #bounds {
-                h3 { "Try other bounds" }
-                div.controls {
-                    label for="bound-low" { "lower bound of r " output #bound-low-value {} }
-                    input type="range" id="bound-low" min="-2.9" max="0" step="0.02" value="-0.693";
-                    label for="bound-high" { "upper bound of r " output #bound-high-value {} }
-                    input type="range" id="bound-high" min="0" max="2.9" step="0.02" value="0.693";
-                }
-                table.live {
-                    tbody aria-live="polite" {
-                        @for (id, name) in rows {
-                            tr { th scope="row" { (name) } td id={ "bound-" (id) } {} }
-                        }
-                    }
-                }
-                p { "From bins of 0.02 nats; the table above is exact." }
-            }
-        }
-    }
 }
 
 fn bins(title: &str, rows: &[BinRow]) -> Option<Markup> {

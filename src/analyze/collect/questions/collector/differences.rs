@@ -83,7 +83,6 @@ impl QuestionCollector<'_> {
             }
         }
         facts.compared_energy.add(corrected.total_energy);
-        self.ratios.add(&open.engine.value, compared_energy, &mut self.ratio_sums);
         self.engine_breakdown.add(asked, &open.engine, &self.bins, &self.places);
     }
 }

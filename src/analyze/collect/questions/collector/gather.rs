@@ -6,7 +6,6 @@ use super::QuestionCollector;
 use crate::analyze::collect::kept_entropies::KeptCount;
 use crate::analyze::collect::questions::breakdown::BreakdownTally;
 use crate::analyze::collect::questions::clipped_tokens::{ClippedTokens, TokensById};
-use crate::analyze::collect::questions::ratio_histogram::RatioHistogram;
 use crate::analyze::collect::questions::siblings::SiblingStore;
 use crate::analyze::collect::questions::slices::SliceTable;
 use crate::analyze::collect::questions::step_facts::StepFacts;
@@ -18,7 +17,7 @@ impl QuestionCollector<'_> {
         let mut steps: BTreeMap<i64, StepFacts> = BTreeMap::new();
         let mut slices: Vec<SliceTable> = Vec::new();
         let (mut engine, mut reference) = (BreakdownTally::default(), BreakdownTally::default());
-        let (mut ratios, mut clipped) = (RatioHistogram::default(), ClippedTokens::default());
+        let mut clipped = ClippedTokens::default();
         let (mut stores, mut changed) = (Vec::new(), Vec::new());
         for mut part in parts {
             part.settle(level);
@@ -36,7 +35,6 @@ impl QuestionCollector<'_> {
                 slices.iter_mut().zip(&part.slices).for_each(|(a, b)| a.merge(b));
             }
             engine.merge(&part.engine_breakdown.finish());
-            ratios.merge(&part.ratios);
             reference.merge(&part.reference_breakdown.finish());
             clipped.merge(&part.clipped);
             changed.resize_with(part.changed.len(), TokensById::default);
@@ -47,7 +45,6 @@ impl QuestionCollector<'_> {
             steps,
             slices,
             engine,
-            ratios,
             reference,
             clipped,
             changed,
