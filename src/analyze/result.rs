@@ -59,7 +59,7 @@ pub use vocabulary::{Concentration, Vocabulary, VocabularyRow};
 pub use warnings::{Evidence, Warning, WarningCode};
 
 /// Version of `summary.json`; raised when a field changes its meaning.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 /// What every analysis finds, whatever it is for.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
