@@ -112,7 +112,7 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
             runs(bytes);
             Ok(())
         }
-        Kind::Csv => crate::compare::read_metrics(path),
+        Kind::Csv => crate::comparing::read_metrics(path),
         Kind::Tokenizer => crate::analyze::texts::Tokenizer::read(path).map(|_| ()),
         Kind::Safetensors => {
             std::fs::write(folder.join("config.json"), CONFIG).map_err(|e| Error::write(folder, e))?;

@@ -32,6 +32,7 @@ pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
+mod comparing;
 pub mod convert;
 pub mod error;
 pub mod format;

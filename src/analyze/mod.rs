@@ -14,6 +14,7 @@ mod flagged;
 mod frames;
 mod gate;
 mod gathered;
+mod judged;
 mod partial;
 mod pass;
 mod plan;
@@ -32,8 +33,9 @@ pub use condition::Condition;
 pub use flagged::FlaggedTokens;
 pub use gate::{Gate, Judged};
 pub use partial::{analyze_partial, is_partial};
-pub use plan::{PassRule, Purpose};
+pub use plan::Purpose;
 pub use result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};
+pub use right::PassRule;
 pub use settings::{AnalyzeSettings, BatchUnit, CONTEXT_TOKENS, MemoryLimits};
 pub use shards::{
     Cache, CacheUse, LookFile, MadePart, MergedParts, ShardPlan, collect_look, collect_shard, part_name,
@@ -72,7 +74,7 @@ pub fn analyze_with_flagged(
     let plan = Plan::new(run, settings, Purpose::Report)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
-    pass::analysis(scan, plan, collected)
+    judged::analysis(scan, plan, collected)
 }
 
 /// Analyses a whole run, and keeps all of its flagged tokens; only files that the cache does not know
@@ -108,7 +110,7 @@ pub fn analyze_cached(
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::close(run, settings, &plan, &look, gathered)?;
-    let (analysis, flagged) = pass::analysis(scan, plan, collected)?;
+    let (analysis, flagged) = judged::analysis(scan, plan, collected)?;
     Ok((analysis, flagged, used))
 }
 
@@ -123,7 +125,7 @@ pub fn analyze_for_comparison(
     let plan = Plan::new(run, settings, Purpose::Comparison)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
-    pass::compared(scan, plan, collected)
+    judged::compared(scan, plan, collected)
 }
 
 /// The same; only files that the cache does not know are read.
@@ -138,5 +140,16 @@ pub fn analyze_for_comparison_cached(
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::close(run, settings, &plan, &look, gathered)?;
-    Ok((pass::compared(scan, plan, collected)?, used))
+    Ok((judged::compared(scan, plan, collected)?, used))
+}
+
+/// The analysis of merged parts: what one process would give of the whole run. Fails with
+/// [`Error::AnotherLook`](crate::Error::AnotherLook) where shards have to look again first, and where a shard is missing.
+pub fn analyze_merged(parts: MergedParts) -> Result<(RunAnalysis, FlaggedTokens)> {
+    parts.finish(Purpose::Report, judged::analysis)
+}
+
+/// What a comparison needs of merged parts.
+pub fn merged_for_comparison(parts: MergedParts) -> Result<ComparedRun> {
+    parts.finish(Purpose::Comparison, judged::compared)
 }

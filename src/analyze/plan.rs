@@ -3,14 +3,16 @@
 mod checks;
 mod dimensions;
 mod ending;
+mod missing;
 mod purpose;
 mod questions;
 mod vocabulary;
 
 pub use dimensions::{Dimension, DimensionSource};
 pub use ending::{is_unknown as is_unknown_ending, was_cut};
+pub use missing::missing_of;
 pub use purpose::Purpose;
-pub use questions::{PassRule, Questions};
+pub use questions::Questions;
 pub use vocabulary::{KnownVocabulary, largest_id, largest_ids};
 
 use self::checks::require;
@@ -121,7 +123,7 @@ impl Plan {
         settings: &AnalyzeSettings,
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
-        let stand_in = StandIn::of(run);
+        let stand_in = missing_of(run);
         require(run, settings, stand_in)?;
         let none = S2tSettings {
             tau_p: f64::MIN_POSITIVE,

@@ -7,9 +7,11 @@
 //! looks at single responses once more takes it, by the middle of its range, where nothing else says it.
 
 mod names;
+mod pass_rule;
 mod rivals;
 
 pub use self::names::{is_plain, right_part, rivals_of};
+pub use self::pass_rule::PassRule;
 pub use self::rivals::Rivals;
 
 use crate::stats::quantile::select_quantile;

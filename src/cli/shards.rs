@@ -70,7 +70,7 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         }
         return Ok(Outcome::Fine);
     }
-    let (analysis, mut flagged) = merged.analysis()?;
+    let (analysis, mut flagged) = crate::analyze::analyze_merged(merged)?;
     let wanted = Presentation {
         report: arguments.shown.report.as_deref(),
         open: arguments.shown.showing.open,

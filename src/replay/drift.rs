@@ -3,9 +3,10 @@
 
 use super::log::LoggedResponse;
 use super::model::{Engine, Policy};
+use super::result::OldPolicy;
 use super::result::StepDrift;
 use super::sequences::logprobs;
-use super::settings::{OldPolicy, ReplaySettings};
+use super::settings::ReplaySettings;
 use super::stage::StepData;
 use crate::error::Result;
 

@@ -2,7 +2,7 @@
 
 use super::arm::EVALUATIONS;
 use super::objective::build;
-use super::settings::OldPolicy;
+use super::result::OldPolicy;
 use super::stage::Stage;
 use crate::error::Result;
 use crate::format::{bytes, counted, duration, grouped};

@@ -40,10 +40,8 @@ mod verdict;
 mod warnings;
 
 pub use model::AdapterSettings;
-pub use outcome::{ArmTiming, Replayed};
+pub use outcome::Replayed;
 pub use progress::{NoProgress, ReplayProgress};
-pub use result::ReplayResult;
+pub use result::{ArmTiming, FEWEST_SEEDS, OldPolicy, ReplayResult, UpdateSpeed};
 pub use run::{Workspace, replay};
-pub use settings::{OldPolicy, OptimizerSettings, ReplaySettings};
-pub use update::UpdateSpeed;
-pub use verdict::FEWEST_SEEDS;
+pub use settings::{OptimizerSettings, ReplaySettings};

@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::own_files::KIND;
-use super::result::ReplayResult;
+use super::result::{ArmTiming, ReplayResult};
 use super::state::{State, write};
-use super::update::UpdateSpeed;
 use crate::error::{Error, Result};
 use crate::framework::rules::Rule;
 use crate::output::{json_text, remove_stale};
@@ -22,24 +21,6 @@ pub struct Replayed {
     /// How fast each arm was; `timing.json`.
     pub timing: Vec<ArmTiming>,
     state: Option<State>,
-}
-
-/// How fast an arm was. Not part of the result: another start gives other numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ArmTiming {
-    /// Name of the objective.
-    pub objective: Rule,
-    /// The seed.
-    pub seed: u64,
-    /// Seconds of this start.
-    pub seconds: f64,
-    /// Trained tokens over all updates (of earlier starts as well).
-    pub tokens: u64,
-    /// Tokens a second, with all measurements; `None` where an earlier start did a part.
-    pub tokens_per_second: Option<f64>,
-    /// The updates alone.
-    pub updates: Vec<UpdateSpeed>,
 }
 
 impl Replayed {

@@ -3,7 +3,8 @@
 use super::log::Survey;
 use super::model::{Engine, Lora, MemoryPlan, ModelConfig, Policy};
 use super::objective::{NAMES, build, can_dual_clip};
-use super::settings::{OldPolicy, ReplaySettings};
+use super::result::OldPolicy;
+use super::settings::ReplaySettings;
 use crate::analyze::PassRule;
 use crate::error::{Error, Result};
 use crate::format::grouped;

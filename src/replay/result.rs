@@ -3,18 +3,25 @@
 
 mod arm;
 mod cases;
+mod counts;
+mod old_policy;
 mod summary;
+mod timing;
 mod warnings;
 
 pub use arm::{ArmResult, BadToken, HoldoutMetrics, StepDrift, Stop, UnfinishedArm, Update};
 pub use cases::{Alternative, Case};
+pub use counts::Counts;
+pub use old_policy::OldPolicy;
 pub use summary::{ArmSummary, Difference, Metric, MetricSummary};
+pub use timing::{ArmTiming, UpdateSpeed};
 pub use warnings::{ReplayWarning, ReplayWarningCode};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::replay::settings::OldPolicy;
+/// Seeds from which on differences can be told from chance.
+pub const FEWEST_SEEDS: u64 = 3;
 
 /// Version of `replay.json`.
 pub const SCHEMA_VERSION: u32 = 1;

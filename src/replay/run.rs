@@ -17,8 +17,9 @@ use super::preflight::{
 };
 use super::progress::ReplayProgress;
 use super::provenance::{TOKENIZER, copy_tokenizer, learning_rate, metadata, tokenizer, training};
+use super::result::OldPolicy;
 use super::result::{Adapter, ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION};
-use super::settings::{OldPolicy, ReplaySettings};
+use super::settings::ReplaySettings;
 use super::stage::Stage;
 use super::state::State;
 use super::surrogate::Fitting;

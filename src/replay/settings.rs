@@ -6,22 +6,9 @@ use serde::{Serialize, Serializer};
 
 use super::model::AdapterSettings;
 use super::objective::ObjectiveSettings;
+use super::result::OldPolicy;
 use crate::analyze::Condition;
 use crate::framework::rules::Rule;
-
-named! {
-    /// Where the ratio's denominator comes from.
-    #[derive(Default)]
-    pub enum OldPolicy {
-        /// The log.
-        Log = "log",
-        /// The replayed policy at the start of the step.
-        Recompute = "recompute",
-        /// The log while the drift is small.
-        #[default]
-        Auto = "auto",
-    }
-}
 
 /// Learning rate where neither the user nor the log says one: what runs of this kind use.
 pub const DEFAULT_RATE: f64 = 1e-6;

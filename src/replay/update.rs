@@ -28,15 +28,6 @@ pub struct Trainee {
     pub speeds: Vec<UpdateSpeed>,
 }
 
-/// How fast an update was.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct UpdateSpeed {
-    /// Number of the update.
-    pub update: u64,
-    /// Trained tokens a second.
-    pub tokens_per_second: f64,
-}
-
 /// Which update this is.
 #[derive(Clone, Copy, Debug)]
 pub struct UpdatePlace {

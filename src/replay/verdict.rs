@@ -1,11 +1,7 @@
 //! What the data supports, in plain words; "no difference" is a finding.
 
-use super::result::{Difference, ReplayResult, ReplayVerdict};
+use super::result::{Difference, FEWEST_SEEDS, OldPolicy, ReplayResult, ReplayVerdict};
 use crate::format::{counted, number};
-use crate::replay::settings::OldPolicy;
-
-/// Seeds from which on differences can be told from chance.
-pub const FEWEST_SEEDS: u64 = 3;
 
 /// The sentences that a report begins with.
 pub fn verdict(result: &ReplayResult) -> ReplayVerdict {

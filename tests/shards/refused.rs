@@ -30,7 +30,7 @@ fn work() -> Work {
 
 #[track_caller]
 fn fault(plan: &ShardPlan, inputs: &[PathBuf]) -> (PathBuf, PartFault) {
-    match MergedParts::read(plan, inputs).and_then(|merged| merged.analysis().map(|_| ())) {
+    match MergedParts::read(plan, inputs).and_then(|merged| analyze_merged(merged).map(|_| ())) {
         Err(Error::Part { path, fault }) => (path, fault),
         Err(error) => panic!("{error}"),
         Ok(()) => panic!("it was merged"),
@@ -80,7 +80,7 @@ fn cut_and_changed_parts_are_refused_by_name() {
     assert!(matches!(fault(&work.plan, &work.parts).1, PartFault::Damaged { .. }));
     std::fs::write(path, &whole).unwrap();
     assert!(collect_shard(&work.plan, 1, &folder_of(path), 1, |_| Silent).unwrap().was_there);
-    assert!(MergedParts::read(&work.plan, &work.parts).unwrap().analysis().is_ok());
+    assert!(analyze_merged(MergedParts::read(&work.plan, &work.parts).unwrap()).is_ok());
 }
 
 #[test]

@@ -7,21 +7,21 @@
 mod answers;
 
 use super::finish::second_look::Reread;
-use super::pass;
-use super::plan::{Plan, largest_id};
+use super::plan::{Plan, largest_id, missing_of};
 use super::result::partial::{Partial, PartialAnalysis};
 use super::result::{RunCore, VerdictState};
 use super::settings::AnalyzeSettings;
 use super::shards::Cache;
 use super::stand_in::StandIn;
 use super::training::of_training;
+use super::{judged, pass};
 use crate::error::Result;
 use crate::ingest::{Column, Progress, Run};
 
 /// Whether a run lacks what a whole analysis needs, while a part of it can be told.
 #[must_use]
 pub fn is_partial(run: &Run) -> bool {
-    StandIn::of(run).any()
+    missing_of(run).any()
 }
 
 /// Analyses a run that has no entropy, or no advantages, as far as it goes: rewards, lengths, KL, sampler against
@@ -60,13 +60,13 @@ pub fn analyze_partial(
             (plan, pass)
         }
     };
-    let core = pass::core(scan, plan, collected)?;
+    let core = judged::core(scan, plan, collected)?;
     Ok(reduced(run, core))
 }
 
 /// What is left of a result.
 fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
-    let missing = StandIn::of(run);
+    let missing = missing_of(run);
     let cannot_tell = cannot_tell(missing);
     let columns = [(missing.entropy, Column::Entropy), (missing.advantage, Column::Advantage)];
     let names = columns.iter().filter(|(is_missing, _)| *is_missing).map(|(_, column)| column.name());

@@ -7,11 +7,9 @@ use super::parts_of_run::PartsOfRun;
 use super::plan_file::ShardPlan;
 use crate::analyze::collect::Collected;
 use crate::analyze::finish::Scan;
-use crate::analyze::flagged::FlaggedTokens;
 use crate::analyze::gathered::Gathered;
 use crate::analyze::pass;
 use crate::analyze::plan::{Plan, Purpose};
-use crate::analyze::result::{ComparedRun, RunAnalysis};
 use crate::analyze::settings::AnalyzeSettings;
 use crate::analyze::texts::Tokenizer;
 use crate::error::{Error, Result};
@@ -111,18 +109,9 @@ impl MergedParts {
         })
     }
 
-    /// The analysis of the whole run: what one process would give. Fails with
+    /// Hands on what was collected of the whole run, if it was collected for this purpose. Fails with
     /// [`Error::AnotherLook`] where shards have to look again first, and where a shard is missing.
-    pub fn analysis(self) -> Result<(RunAnalysis, FlaggedTokens)> {
-        self.finish(Purpose::Report, pass::analysis)
-    }
-
-    /// What a comparison needs of the whole run.
-    pub fn comparison(self) -> Result<ComparedRun> {
-        self.finish(Purpose::Comparison, pass::compared)
-    }
-
-    fn finish<T>(
+    pub fn finish<T>(
         self,
         purpose: Purpose,
         finish: impl FnOnce(Scan<'_>, Plan, Collected) -> Result<T>,

@@ -4,12 +4,12 @@ use super::super::result::{CompareCode, CompareWarning};
 use super::warning::warning;
 use crate::analyze::ComparedRun;
 use crate::format::grouped;
-use crate::ingest::{Column, WARN_SHARE};
+use crate::ingest::WARN_SHARE;
 
 /// What to say of each run that lacks some.
 pub fn of_rewards(runs: &[(String, &ComparedRun)]) -> Vec<CompareWarning> {
     let gap = |(name, run): &(String, &ComparedRun)| {
-        let rewards = run.quality.iter().find(|column| column.column == Column::Reward.name())?;
+        let rewards = run.quality.iter().find(|column| column.column == "reward")?;
         (rewards.missing_share > WARN_SHARE).then(|| {
             warning(
                 CompareCode::MissingMetric,

@@ -4,14 +4,10 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::ingest::batch::TokenBatch;
+use crate::ingest::limits::FAIL_SHARE;
 use crate::ingest::schema::columns::{Column, Kind, Level, PerColumn};
 use crate::ingest::schema::mapping::Mapping;
 use crate::ingest::scope::Scope;
-
-/// Share of missing or bad values above which a warning is due.
-pub const WARN_SHARE: f64 = 0.01;
-/// Share above which the run is refused unless the user allows it.
-pub const FAIL_SHARE: f64 = 0.20;
 
 /// Why single values of a column were not taken.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]

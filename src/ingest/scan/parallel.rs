@@ -7,6 +7,7 @@ use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::run::Run;
 use crate::ingest::guard::{internal, internal_error};
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::progress::Progress;
 use crate::ingest::scan::decode::{Piece, complete};
 use crate::ingest::scan::handover::Handover;
 use crate::ingest::scan::scan_part::ScanPart;
@@ -15,26 +16,8 @@ use crate::ingest::scan::stitch::{Ends, Whole};
 use crate::ingest::scan::unit_table::{ALL_UNITS, UnitTable};
 use crate::ingest::scan::units::Unit;
 use crate::ingest::scan::wanted::Wanted;
-use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::mapping::Layout;
-
-/// Takes batches; each worker has one of its own.
-pub trait Sink: Send {
-    /// Takes the next batch. Batches of a unit follow each other; units come in no particular order.
-    fn accept(&mut self, batch: &TokenBatch) -> Result<()>;
-
-    /// Takes a response that lay across the border of units, or a batch that another worker parted with: they may come at
-    /// any time.
-    fn accept_joined(&mut self, batch: &TokenBatch) -> Result<()> {
-        self.accept(batch)
-    }
-
-    /// Whether a batch may go to another worker that has nothing left to read, and is accepted there as a joined
-    /// response is: at any time, without the rest of its unit.
-    fn may_part_with(&self, _batch: &TokenBatch) -> bool {
-        false
-    }
-}
+use crate::ingest::sink::Sink;
 
 /// What a scan of some units gives.
 pub struct PartlyScanned<S> {

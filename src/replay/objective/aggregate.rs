@@ -1,6 +1,7 @@
 //! From terms to a loss and one coefficient a token.
 
-use super::{Counts, Mean, MiniBatch, Objective, Weighed};
+use super::{Mean, MiniBatch, Objective, Weighed};
+use crate::replay::result::Counts;
 
 /// A mini-batch as its objective sees it.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! The S2T mask of a mini-batch, which several objectives use or measure themselves against.
 
-use super::{Counts, MiniBatch};
+use super::MiniBatch;
 use crate::framework::s2t::S2tSettings;
+use crate::replay::result::Counts;
 
 /// Candidates and silenced tokens of a mini-batch.
 pub struct S2tMask {

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counts::Counts;
+use super::old_policy::OldPolicy;
 use crate::framework::rules::Rule;
-use crate::replay::objective::Counts;
-use crate::replay::settings::OldPolicy;
 
 /// One objective with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,8 @@
 use super::rate::is_below_logged;
 use super::subject::{Subject, warning};
 use crate::format::{grouped, number};
+use crate::replay::result::OldPolicy;
 use crate::replay::result::{ReplayWarning, ReplayWarningCode};
-use crate::replay::settings::OldPolicy;
 
 /// A checkpoint that gave the log differs by rounding only.
 const SAME_POLICY: f64 = 0.02;

@@ -1,0 +1,41 @@
+//! From what was collected to a result that is judged. Every way to analyse a run ends here, whether one process reads
+//! it, a cache knows some of it, or parts are merged.
+
+use super::collect::Collected;
+use super::diagnosis::{self, Known};
+use super::finish::{Finished, Scan};
+use super::flagged::FlaggedTokens;
+use super::plan::Plan;
+use super::result::{ComparedRun, RunAnalysis, RunCore};
+use crate::error::Result;
+
+/// Turns what was collected into the result of an analysis.
+pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(RunAnalysis, FlaggedTokens)> {
+    let finished = Finished::new(scan, plan, collected)?;
+    let (core, parts) = rayon::join(|| diagnosed(&finished), || finished.report_parts());
+    let (analysis, source, text_ids) = finished.into_analysis(core, parts?);
+    Ok((analysis, FlaggedTokens::new(source, text_ids)))
+}
+
+/// What every analysis finds, without what only a run's own report shows.
+pub fn core(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<RunCore> {
+    Ok(diagnosed(&Finished::new(scan, plan, collected)?))
+}
+
+/// Turns what was collected into what a comparison needs.
+pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
+    let groups = collected.clusters.take().unwrap_or_default();
+    let finished = Finished::new(scan, plan, collected)?;
+    let (core, clusters) = rayon::join(|| diagnosed(&finished), || finished.clusters(groups));
+    let two_rewards = finished.collected.rewards.reward.two();
+    Ok(ComparedRun { core, clusters: clusters?, two_rewards })
+}
+
+/// The result with warnings and verdict.
+fn diagnosed(finished: &Finished<'_>) -> RunCore {
+    let Finished { run, plan, collected, source, .. } = finished;
+    let mut core = finished.core();
+    let known = Known { texts: &source.texts, rule: source.right.as_ref(), groups: &source.groups };
+    diagnosis::diagnose(run, plan, collected, &known, &mut core);
+    core
+}

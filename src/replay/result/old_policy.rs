@@ -1,0 +1,15 @@
+//! Which policy ratios are taken against.
+
+named! {
+    /// Where the ratio's denominator comes from.
+    #[derive(Default)]
+    pub enum OldPolicy {
+        /// The log.
+        Log = "log",
+        /// The replayed policy at the start of the step.
+        Recompute = "recompute",
+        /// The log while the drift is small.
+        #[default]
+        Auto = "auto",
+    }
+}
