@@ -7,10 +7,10 @@ use crate::analyze::result::ComparedRun;
 use crate::analyze::{
     Cache, MergedParts, analyze_for_comparison, analyze_for_comparison_cached, merged_for_comparison,
 };
-use crate::compare::named_run::NamedRun;
+use crate::compare::NamedRun;
 use crate::compare::names::{self, Names};
 use crate::compare::result::Comparison;
-use crate::compare::settings::{ArmInput, CompareSettings, RunInput, TrainerInput};
+use crate::compare::{ArmInput, CompareSettings, RunInput, TrainerInput};
 use crate::compare::{compare_runs, trainer, warnings};
 use crate::error::{Error, Result};
 use crate::ingest::{IngestSettings, Progress, Run};

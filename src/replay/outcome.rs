@@ -9,7 +9,6 @@ use super::own_files::KIND;
 use super::result::{ArmTiming, ReplayResult};
 use super::state::{State, write};
 use crate::error::{Error, Result};
-use crate::framework::rules::Rule;
 use crate::output::{json_text, remove_stale};
 use crate::tables::parquet;
 

@@ -2,13 +2,11 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
-
 use super::assembled::{Assembled, Current};
 use super::holdout::k3;
 use super::model::{AdamW, Engine, GradientNorms, Policy, TokenStats};
 use super::objective::{GateState, Judged, Objective, judge};
-use super::result::Update;
+use super::result::{Update, UpdateSpeed};
 use super::settings::OptimizerSettings;
 use crate::error::Result;
 use crate::framework::token::ratio;

@@ -8,12 +8,12 @@ use crate::ingest::batch::TokenBatch;
 use crate::ingest::files::run::Run;
 use crate::ingest::guard::internal;
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::progress::Progress;
 use crate::ingest::scan::decode::{Piece, complete};
 use crate::ingest::scan::shared::{Scanned, Shared};
 use crate::ingest::scan::stitch::goes_on;
 use crate::ingest::scan::unit_table::ALL_UNITS;
 use crate::ingest::scan::units::Unit;
-use crate::ingest::scan::watch::Progress;
 use crate::ingest::schema::columns::Column;
 
 /// Batches that may wait for the consumer, a worker.

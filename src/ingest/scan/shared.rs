@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::ingest::files::run::Run;
 use crate::ingest::memory_turns::MemoryTurns;
 use crate::ingest::normalise::quality::Quality;
+use crate::ingest::progress::Progress;
 use crate::ingest::scan::decode::{self, Piece};
 use crate::ingest::scan::response_keys::ResponseKeys;
 use crate::ingest::scan::row_index::RowIndex;
@@ -19,7 +20,7 @@ use crate::ingest::scan::stitch::Stitcher;
 use crate::ingest::scan::unit_table::UnitTable;
 use crate::ingest::scan::units::Unit;
 use crate::ingest::scan::wanted::Wanted;
-use crate::ingest::scan::watch::{Progress, Watch};
+use crate::ingest::scan::watch::Watch;
 use crate::ingest::scope::Scope;
 
 /// What a scan leaves: its sinks, and what was seen of the log on the way.

@@ -42,9 +42,6 @@ pub use minibatch::MiniBatch;
 pub use random::RandomFrom;
 pub use registry::{NAMES, ObjectiveSettings, build, can_dual_clip};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::framework::rules::Rule;
 use crate::replay::result::Counts;
 
