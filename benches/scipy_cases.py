@@ -1,6 +1,6 @@
-"""Writes tests/data/scipy.json: p-values that the tests hold ours against.
+"""Writes crates/base/tests/data/scipy.json: p-values that the tests hold ours against.
 
-Needs SciPy 1.17 and statsmodels 0.14: python benches/scipy_cases.py > tests/data/scipy.json
+Needs SciPy 1.17 and statsmodels 0.14: python benches/scipy_cases.py > crates/base/tests/data/scipy.json
 """
 
 import json

@@ -6,10 +6,13 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::ingest::{
-    Column, HybridRuns, IngestSettings, Limits, Run, Silent, Sink, TokenBatch, Wanted, read_all, scan,
-};
+use stapo_base::error::{Error, Result};
+use stapo_batch::batch::TokenBatch;
+use stapo_batch::columns::Column;
+use stapo_batch::limits::Limits;
+use stapo_batch::progress::Silent;
+use stapo_batch::sink::Sink;
+use stapo_ingest::{HybridRuns, IngestSettings, Run, Wanted, read_all, scan};
 
 /// What bytes can be read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +92,7 @@ pub fn finding(kind: Kind, bytes: &[u8], folder: &Path) -> Option<String> {
     if let Err(error) = std::fs::write(&path, bytes) {
         return Some(error.to_string());
     }
-    match crate::ingest::internal(|| read(kind, bytes, &path, folder)) {
+    match stapo_base::guard::internal(|| read(kind, bytes, &path, folder)) {
         Err(error @ Error::Internal { .. }) => Some(error.to_string()),
         Ok(()) | Err(_) => None,
     }
@@ -112,11 +115,11 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
             runs(bytes);
             Ok(())
         }
-        Kind::Csv => crate::comparing::read_metrics(path),
-        Kind::Tokenizer => crate::analyze::texts::Tokenizer::read(path).map(|_| ()),
+        Kind::Csv => crate::compare::read_metrics(path),
+        Kind::Tokenizer => stapo_ingest::texts::Tokenizer::read(path).map(|_| ()),
         Kind::Safetensors => {
             std::fs::write(folder.join("config.json"), CONFIG).map_err(|e| Error::write(folder, e))?;
-            crate::replay::model::read_checkpoint(folder)
+            stapo_replay::model::read_checkpoint(folder)
         }
         Kind::Config => {
             let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
@@ -126,7 +129,7 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
                 message: e.to_string(),
             };
             let json = serde_json::from_str(&text).map_err(corrupt)?;
-            crate::replay::model::ModelConfig::parse(path, &json).map(|_| ())
+            stapo_replay::model::ModelConfig::parse(path, &json).map(|_| ())
         }
     }
 }

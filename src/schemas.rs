@@ -8,10 +8,9 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use crate::analyze::{PartialAnalysis, RunAnalysis};
-use crate::compare::Comparison;
-#[cfg(feature = "replay")]
-use crate::replay::ReplayResult;
+use stapo_compare::Comparison;
+use stapo_result::replay::ReplayResult;
+use stapo_result::{PartialAnalysis, RunAnalysis};
 
 /// Name and schema of every JSON file that the program writes a schema for, as
 /// (`summary`, schema of `summary.json`); `summary_partial` is that of a run without entropy.
@@ -21,7 +20,6 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("summary", schema::<RunAnalysis>("summary")),
         ("summary_partial", schema::<PartialAnalysis>("summary")),
         ("compare", schema::<Comparison>("compare")),
-        #[cfg(feature = "replay")]
         ("replay", schema::<ReplayResult>("replay")),
     ]
 }

@@ -1,13 +1,13 @@
 //! From what was collected to a result that is judged. Every way to analyse a run ends here, whether one process reads
 //! it, a cache knows some of it, or parts are merged.
 
-use super::collect::Collected;
-use super::diagnosis::{self, Known};
-use super::finish::{Finished, Scan};
-use super::flagged::FlaggedTokens;
-use super::plan::Plan;
-use super::result::{ComparedRun, RunAnalysis, RunCore};
-use crate::error::Result;
+use stapo_base::error::Result;
+use stapo_collect::collect::Collected;
+use stapo_collect::finish::{Finished, Scan};
+use stapo_collect::flagged::FlaggedTokens;
+use stapo_collect::plan::Plan;
+use stapo_diagnosis::Known;
+use stapo_result::{ComparedRun, RunAnalysis, RunCore};
 
 /// Turns what was collected into the result of an analysis.
 pub fn analysis(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<(RunAnalysis, FlaggedTokens)> {
@@ -36,6 +36,6 @@ fn diagnosed(finished: &Finished<'_>) -> RunCore {
     let Finished { run, plan, collected, source, .. } = finished;
     let mut core = finished.core();
     let known = Known { texts: &source.texts, rule: source.right.as_ref(), groups: &source.groups };
-    diagnosis::diagnose(run, plan, collected, &known, &mut core);
+    stapo_diagnosis::diagnose(run, plan, collected, &known, &mut core);
     core
 }

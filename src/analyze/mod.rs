@@ -5,47 +5,29 @@
 //! and are turned into a [`RunAnalysis`] (`finish`), which is judged (`diagnosis`). Only a threshold over more
 //! tokens than fit in memory takes a second look at the log.
 
-mod answer_frames;
-mod collect;
-mod condition;
-mod diagnosis;
-mod finish;
-mod flagged;
-mod frames;
-mod gate;
-mod gathered;
 mod judged;
 mod partial;
-mod pass;
-mod plan;
-pub mod result;
-pub(crate) mod right;
-mod settings;
-mod shards;
-mod stand_in;
-pub(crate) mod texts;
-mod token_text;
-mod tokenizer_json;
-pub(crate) mod training;
-mod write;
 
-pub use condition::Condition;
-pub use flagged::FlaggedTokens;
-pub use gate::{Gate, Judged};
 pub use partial::{analyze_partial, is_partial};
-pub use plan::Purpose;
-pub use result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};
-pub use right::PassRule;
-pub use settings::{AnalyzeSettings, BatchUnit, CONTEXT_TOKENS, MemoryLimits};
-pub use shards::{
+pub use stapo_base::condition::Condition;
+pub use stapo_collect::flagged::FlaggedTokens;
+pub use stapo_collect::plan::Purpose;
+pub use stapo_collect::shards::{
     Cache, CacheUse, LookFile, MadePart, MergedParts, ShardPlan, collect_look, collect_shard, part_name,
 };
+pub use stapo_ingest::right::PassRule;
+pub use stapo_result as result;
+pub use stapo_result::gate::{Gate, Judged};
+pub use stapo_result::settings::{AnalyzeSettings, BatchUnit, CONTEXT_TOKENS, MemoryLimits};
+pub use stapo_result::{ComparedRun, PartialAnalysis, RunAnalysis, RunCore};
 
-use crate::error::Result;
-use crate::ingest::{Progress, Run};
-use finish::second_look::Reread;
-use plan::Plan;
-use training::of_training;
+use stapo_base::error::Result;
+use stapo_batch::progress::Progress;
+use stapo_collect::finish::second_look::Reread;
+use stapo_collect::pass;
+use stapo_collect::plan::Plan;
+use stapo_ingest::Run;
+use stapo_ingest::training::of_training;
 
 /// Analyses a whole run.
 ///
@@ -65,6 +47,39 @@ pub fn analyze(run: &Run, settings: &AnalyzeSettings, progress: &dyn Progress) -
 }
 
 /// Analyses a whole run, and keeps all of its flagged tokens.
+///
+/// ```
+/// use stapo_analyze::analyze::{AnalyzeSettings, analyze_with_flagged};
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let (analysis, mut flagged) = analyze_with_flagged(&run, &AnalyzeSettings::default(), &Silent)?;
+/// let mut count = 0;
+/// flagged.for_each(|_| {
+///     count += 1;
+///     Ok(())
+/// })?;
+/// assert_eq!(count, analysis.s2t.candidates);
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
+///
+/// ```
+/// use stapo_analyze::analyze::{AnalyzeSettings, analyze_with_flagged};
+/// use stapo_analyze::ingest::{IngestSettings, Run, Silent};
+///
+/// let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/grpo.parquet");
+/// let run = Run::open(&[log.into()], &IngestSettings::default())?;
+/// let (analysis, mut flagged) = analyze_with_flagged(&run, &AnalyzeSettings::default(), &Silent)?;
+/// let mut rows = 0;
+/// flagged.for_each_frame(|frame| {
+///     assert!(frame.column("risk").is_ok());
+///     rows += frame.height() as u64;
+///     Ok(())
+/// })?;
+/// assert_eq!(rows, analysis.s2t.candidates);
+/// # Ok::<(), stapo_analyze::Error>(())
+/// ```
 pub fn analyze_with_flagged(
     run: &Run,
     settings: &AnalyzeSettings,
@@ -144,7 +159,7 @@ pub fn analyze_for_comparison_cached(
 }
 
 /// The analysis of merged parts: what one process would give of the whole run. Fails with
-/// [`Error::AnotherLook`](crate::Error::AnotherLook) where shards have to look again first, and where a shard is missing.
+/// [`Error::AnotherLook`](stapo_base::error::Error::AnotherLook) where shards have to look again first, and where a shard is missing.
 pub fn analyze_merged(parts: MergedParts) -> Result<(RunAnalysis, FlaggedTokens)> {
     parts.finish(Purpose::Report, judged::analysis)
 }

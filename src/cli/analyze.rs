@@ -3,21 +3,23 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::args::AnalyzeArgs;
 use super::diagnosed;
 use super::outcome::Outcome;
 use super::present::{Presentation, Shown};
 use super::progress::Bar;
 use super::terminal::{self, Colours, fact};
 use super::{gates, partial, settings};
-use crate::analyze::{
-    Cache, FlaggedTokens, RunAnalysis, analyze_cached, analyze_partial, analyze_with_flagged, is_partial,
-};
-use crate::error::Result;
-use crate::format::{fixed_percent, grouped, none};
-use crate::ingest::Run;
-use crate::output::OutputFolder;
-use crate::report::{ReportFiles, write_report_beside};
+use crate::analyze::{analyze_cached, analyze_with_flagged};
+use crate::analyze::{analyze_partial, is_partial};
+use crate::cli::args::AnalyzeArgs;
+use stapo_base::error::Result;
+use stapo_base::format::{fixed_percent, grouped, none};
+use stapo_base::output::OutputFolder;
+use stapo_collect::flagged::FlaggedTokens;
+use stapo_collect::shards::Cache;
+use stapo_ingest::Run;
+use stapo_report::{ReportFiles, write_report_beside};
+use stapo_result::RunAnalysis;
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {

@@ -3,17 +3,19 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::args::{CheckArgs, Format};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
 use super::terminal::{self, Colours, paragraph, visible};
-use crate::check::{CheckOutcome, CheckReport, check};
-use crate::error::Result;
-use crate::format::grouped;
-use crate::ingest::{Column, RawSource, Reason, Run};
-use crate::output::json_text;
-use crate::tables::{Columns, text};
+use crate::cli::args::CheckArgs;
+use crate::cli::args::Format;
+use stapo_base::error::Result;
+use stapo_base::format::grouped;
+use stapo_base::output::json_text;
+use stapo_base::tables::{Columns, text};
+use stapo_batch::columns::Column;
+use stapo_ingest::check::{CheckOutcome, CheckReport, check};
+use stapo_ingest::{RawSource, Reason, Run};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {

@@ -3,21 +3,21 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::args::CompareArgs;
 use super::outcome::Outcome;
 use super::present::{Presentation, Shown};
 use super::progress::Bar;
 use super::terminal::{self, visible};
 use super::{gates, settings};
-use crate::compare::Comparison;
-use crate::compare::result::{Family, MetricRow};
-use crate::compare::shown::{shown, shown_difference, shown_interval, shown_p, shown_value};
-use crate::comparing::compare;
-use crate::error::Result;
-use crate::format::{none, number};
-use crate::output::OutputFolder;
-use crate::report::{ReportFiles, write_comparison};
-use crate::tables::{Columns, text};
+use crate::cli::args::CompareArgs;
+use crate::compare::compare;
+use stapo_base::error::Result;
+use stapo_base::format::{none, number};
+use stapo_base::output::OutputFolder;
+use stapo_base::tables::{Columns, text};
+use stapo_compare::Comparison;
+use stapo_compare::result::{Family, MetricRow};
+use stapo_compare::shown::{shown, shown_difference, shown_interval, shown_p, shown_value};
+use stapo_report::{ReportFiles, write_comparison};
 
 /// Columns of numbers, some with words: aligned to the right.
 const NUMBERS: [&str; 7] = ["baseline", "other", "difference", "interval", "p", "p corrected", "effect"];

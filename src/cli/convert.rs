@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::args::ConvertArgs;
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
 use super::terminal::visible;
-use crate::convert::convert;
-use crate::error::{Error, Result};
-use crate::format::grouped;
-use crate::ingest::{Layout, Run, WARN_SHARE};
+use crate::cli::args::ConvertArgs;
+use stapo_base::error::{Error, Result};
+use stapo_base::format::grouped;
+use stapo_batch::limits::WARN_SHARE;
+use stapo_ingest::convert::convert;
+use stapo_ingest::{Layout, Run};
 
 /// The output is Parquet: a name that promises another format would mislead whoever opens it.
 fn require_parquet(target: &Path) -> Result<()> {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 
 use super::analyze;
-use super::args::{Cli, DemoArgs};
+use super::args::Cli;
 use super::outcome::{Outcome, stdout};
-use crate::error::{Error, Result};
-use crate::output::{Scratch, not_ours, write_file};
+use crate::cli::args::DemoArgs;
+use stapo_base::error::{Error, Result};
+use stapo_base::output::{Scratch, not_ours, write_file};
 
 /// A part of a real GRPO run of a small Qwen3.
 const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");

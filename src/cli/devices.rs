@@ -4,9 +4,9 @@ use std::io::Write;
 
 use super::outcome::{Outcome, stdout};
 use super::terminal::visible;
-use crate::error::Result;
-use crate::format::bytes;
-use crate::replay::device::{DeviceFacts, devices};
+use stapo_base::error::Result;
+use stapo_base::format::bytes;
+use stapo_replay::device::{DeviceFacts, devices};
 
 /// Lists what `--device` can name, one a line.
 pub fn run(out: &mut dyn Write) -> Result<Outcome> {

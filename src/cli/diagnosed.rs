@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::terminal::{Colours, columns, paragraph, visible};
-use crate::analyze::RunAnalysis;
-use crate::analyze::result::{Cause, Confidence, Damage, Diagnosis, NotChecked, RunState};
-use crate::format::words;
-use crate::stats::sustained::FEWEST_STEPS;
+use stapo_base::format::words;
+use stapo_base::stats::sustained::FEWEST_STEPS;
+use stapo_result::RunAnalysis;
+use stapo_result::{Cause, Confidence, Damage, Diagnosis, NotChecked, RunState};
 
 /// Causes that are shown with their numbers.
 const CAUSES: usize = 5;

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::typos::nearest;
-use crate::analyze::Gate;
-use crate::analyze::result::WarningCode;
-use crate::compare::result::CompareCode;
-use crate::error::{Error, Result};
 use crate::schemas;
+use stapo_base::error::{Error, Result};
+use stapo_compare::result::CompareCode;
+use stapo_result::WarningCode;
+use stapo_result::gate::Gate;
 
 /// Conditions on `summary.json`, with entropies or without.
 pub fn of_summary(conditions: &[String]) -> Result<Vec<Gate>> {
@@ -182,8 +182,9 @@ mod tests {
     #[test]
     fn every_number_of_a_summary_can_be_asked_for() {
         let log = concat!(env!("CARGO_MANIFEST_DIR"), "/notebooks-data/ward/healthy.parquet");
-        let run = crate::ingest::Run::open(&[log.into()], &Default::default()).unwrap();
-        let found = crate::analyze::analyze(&run, &Default::default(), &crate::ingest::Silent).unwrap();
+        let run = stapo_ingest::Run::open(&[log.into()], &Default::default()).unwrap();
+        let found =
+            crate::analyze::analyze(&run, &Default::default(), &stapo_batch::progress::Silent).unwrap();
         let mut paths = Vec::new();
         numbers(&found.to_value().unwrap(), "", &mut paths);
         assert!(paths.len() > 500);

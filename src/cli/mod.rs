@@ -33,8 +33,8 @@ use clap::Parser;
 use self::args::{Cli, Command};
 use self::outcome::Outcome;
 pub use self::resources::bind_threads;
-use crate::error::{Error, Result};
-use crate::ingest::internal;
+use stapo_base::error::{Error, Result};
+use stapo_base::guard::internal;
 
 /// Parses the arguments and runs the command. Exit codes: 0 fine, 1 a gate failed, 2 an error,
 /// 3 a defect of the program itself, 4 shards have to look at the log again.
@@ -53,8 +53,8 @@ pub fn main() -> ExitCode {
         }
     };
     resources::keep_to_limits(&mut cli);
-    crate::ingest::quieten_guarded_panics();
-    crate::output::clean_up_on_signals();
+    stapo_base::guard::quieten_guarded_panics();
+    stapo_base::output::clean_up_on_signals();
     let outcome = internal(|| run(&cli));
     if let Err(error) = &outcome {
         report(error, &mut io::stderr().lock());

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::outcome::stdout;
-use crate::error::Result;
+use stapo_base::error::Result;
 
 /// How long the system's opener may take to say that it failed.
 const PATIENCE: Duration = Duration::from_secs(2);

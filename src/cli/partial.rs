@@ -6,10 +6,10 @@ use std::path::Path;
 use super::diagnosed;
 use super::present::Shown;
 use super::terminal::{self, Colours, fact};
-use crate::analyze::PartialAnalysis;
-use crate::error::Result;
-use crate::format::{grouped, number, number_or_dash};
-use crate::report::{ReportFiles, write_partial_report};
+use stapo_base::error::Result;
+use stapo_base::format::{grouped, number, number_or_dash};
+use stapo_report::{ReportFiles, write_partial_report};
+use stapo_result::PartialAnalysis;
 
 impl Shown for PartialAnalysis {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -6,13 +6,13 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::Format;
 use super::open;
 use super::outcome::{Outcome, stdout};
-use crate::analyze::Gate;
-use crate::error::{Error, Result};
-use crate::output::{OutputFolder, json_text};
-use crate::report::ReportFiles;
+use crate::cli::args::Format;
+use stapo_base::error::{Error, Result};
+use stapo_base::output::{OutputFolder, json_text};
+use stapo_report::ReportFiles;
+use stapo_result::gate::Gate;
 
 /// What is done with a result.
 pub struct Presentation<'a> {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use super::terminal::{columns_of_stderr, visible};
-use crate::ingest::{Progress, Run};
+use stapo_batch::progress::Progress;
+use stapo_ingest::Run;
 
 /// A bar over the bytes of a run.
 pub struct Bar {

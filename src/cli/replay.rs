@@ -3,19 +3,20 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::args::{Format, ReplayArgs};
 use super::outcome::{Outcome, stdout};
 use super::replay_progress::ReplayBar;
 use super::terminal::{self, visible};
 use super::{open, settings};
-use crate::error::Result;
-use crate::ingest::Run;
-use crate::output::{OutputFolder, json_text};
-use crate::replay::result::{ArmSummary, Difference, Metric, ReplayResult};
-use crate::replay::{Workspace, replay};
-use crate::report::numbers::{amount, none, number};
-use crate::report::write_replay;
-use crate::tables::{Columns, text};
+use crate::cli::args::Format;
+use crate::cli::args::ReplayArgs;
+use stapo_base::error::Result;
+use stapo_base::format::{amount, none, number};
+use stapo_base::output::{OutputFolder, json_text};
+use stapo_base::tables::{Columns, text};
+use stapo_ingest::Run;
+use stapo_replay::{Workspace, replay};
+use stapo_report::write_replay;
+use stapo_result::replay::{ArmSummary, Difference, Metric, ReplayResult};
 
 /// Columns of numbers, some with words: aligned to the right.
 const NUMBERS: [&str; 6] = ["silenced", "AUC", "ln p correct", "ln p wrong", "entropy", "KL"];
@@ -104,7 +105,7 @@ fn summary(result: &ReplayResult, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framework::rules::Rule;
+    use stapo_framework::rules::Rule;
 
     #[test]
     fn a_narrow_table_keeps_what_the_answer_speaks_of() {

@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::progress::{is_narrow, short};
 use super::terminal::{columns_of_stderr, paragraph};
-use crate::format::{duration, percent};
-use crate::replay::ReplayProgress;
+use stapo_base::format::{duration, percent};
+use stapo_replay::ReplayProgress;
 
 /// Time between two lines where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);

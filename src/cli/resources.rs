@@ -1,7 +1,9 @@
 //! What the program may take of the machine: threads, and memory where the shell limits it.
 
-use super::args::{Cli, CollectArgs, Command, MergeArgs, ReadingArgs};
-use crate::ingest::Limits;
+use super::args::{Cli, Command};
+use crate::cli::args::ReadingArgs;
+use crate::cli::args::{CollectArgs, MergeArgs};
+use stapo_batch::limits::Limits;
 
 /// A thread of work takes this much of the address space: its stack and its part of the heap.
 const THREAD_BYTES: u64 = 96 << 20;

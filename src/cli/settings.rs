@@ -2,18 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{
-    AlignStepsArg, CompareArgs, EntropyUnit, MaskArgs, OldArg, PerArg, PopulationArg, PresetArg,
-    RandomFromArg, ReadingArgs, ReplayArgs, StepsArgs,
-};
-use crate::analyze::{AnalyzeSettings, BatchUnit};
-use crate::compare::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
-use crate::error::{Error, Result};
-use crate::framework::s2t::{EntropyCut, Population, S2tSettings};
-use crate::framework::token::ClipRange;
-use crate::ingest::{IngestSettings, Limits, UserMap};
-use crate::replay::objective::{ObjectiveSettings, RandomFrom};
-use crate::replay::{AdapterSettings, OldPolicy, OptimizerSettings, ReplaySettings};
+use crate::cli::args::{AlignStepsArg, CompareArgs};
+use crate::cli::args::{EntropyUnit, ReadingArgs, StepsArgs};
+use crate::cli::args::{MaskArgs, PerArg, PopulationArg, PresetArg};
+use crate::cli::args::{OldArg, RandomFromArg, ReplayArgs};
+use stapo_base::error::{Error, Result};
+use stapo_batch::limits::Limits;
+use stapo_compare::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
+use stapo_framework::s2t::{EntropyCut, Population, S2tSettings};
+use stapo_framework::token::ClipRange;
+use stapo_ingest::{IngestSettings, UserMap};
+use stapo_replay::objective::{ObjectiveSettings, RandomFrom};
+use stapo_replay::{AdapterSettings, OptimizerSettings, ReplaySettings};
+use stapo_result::replay::OldPolicy;
+use stapo_result::settings::{AnalyzeSettings, BatchUnit};
 
 /// Resolves how to read a log.
 pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
@@ -221,7 +223,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{Cli, Command};
-    use crate::framework::rules::Rule;
+    use stapo_framework::rules::Rule;
 
     fn command(arguments: &[&str]) -> Command {
         let cli = Cli::try_parse_from([&["stapo-analyze"], arguments].concat()).unwrap();

@@ -4,15 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::analyze::write_all;
-use super::args::{CollectArgs, MergeArgs, PlanArgs};
 use super::outcome::{Outcome, stdout};
 use super::present::Presentation;
 use super::progress::Bar;
 use super::{gates, settings};
-use crate::analyze::{LookFile, MergedParts, Purpose, ShardPlan, collect_look, collect_shard};
-use crate::error::{Error, Result};
-use crate::ingest::Run;
-use crate::output::{OutputFolder, refuse_replacing};
+use crate::cli::args::{CollectArgs, MergeArgs, PlanArgs};
+use stapo_base::error::{Error, Result};
+use stapo_base::output::{OutputFolder, refuse_replacing};
+use stapo_collect::plan::Purpose;
+use stapo_collect::shards::{LookFile, MergedParts, ShardPlan, collect_look, collect_shard};
+use stapo_ingest::Run;
 
 /// Runs `plan`.
 pub fn plan(arguments: &PlanArgs, out: &mut dyn Write) -> Result<Outcome> {

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use clap::CommandFactory;
 
-use super::args::{Cli, CompletionsArgs, ManArgs};
+use super::args::Cli;
 use super::outcome::{Outcome, stdout};
-use crate::error::{Error, Result};
+use crate::cli::args::{CompletionsArgs, ManArgs};
+use stapo_base::error::{Error, Result};
 
 /// Prints the completions for a shell.
 pub fn completions(arguments: &CompletionsArgs, out: &mut dyn Write) -> Result<Outcome> {

@@ -3,17 +3,18 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::args::{Format, ShowArgs};
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
 use super::terminal::{self, visible};
-use crate::error::Result;
-use crate::format::{grouped, none, number};
-use crate::ingest::Run;
-use crate::output::json_text;
-use crate::show::{Selection, Shown, ShownResponse, ShownToken, show};
-use crate::tables::{Columns, text};
+use crate::cli::args::Format;
+use crate::cli::args::ShowArgs;
+use stapo_base::error::Result;
+use stapo_base::format::{grouped, none, number};
+use stapo_base::output::json_text;
+use stapo_base::tables::{Columns, text};
+use stapo_ingest::Run;
+use stapo_ingest::show::{Selection, Shown, ShownResponse, ShownToken, show};
 
 /// Runs the command.
 pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {

@@ -4,7 +4,7 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::Cli;
-use crate::error::Error;
+use stapo_base::error::Error;
 
 /// The command that a path which is not there was meant to be.
 pub fn meant_command(error: &Error) -> Option<String> {

@@ -1,59 +1,13 @@
-//! The engine against numpy's reference, against itself in other shapes, and on synthetic runs.
+//! The analysis of a run: numbers, diagnosis, pieces on many machines, schemas.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod diagnosis;
-mod evaluation;
-mod exact;
-mod invariance;
-mod limits;
-mod naive;
-mod partial;
-mod pathologies;
-mod questions;
-mod reference;
-mod rules;
-mod schema;
-mod sentences;
-mod synthetic;
-mod trust;
-mod ward;
-
-#[path = "../sentences/apart.rs"]
-mod apart;
-#[path = "../sentences/fields.rs"]
-#[allow(dead_code)]
-mod fields;
-#[path = "../schema_support/mod.rs"]
+#[path = "../shared/folders/mod.rs"]
+mod folders;
+#[path = "../shared/schema_support/mod.rs"]
 mod schema_support;
-#[path = "../support/mod.rs"]
+#[path = "../shared/support/mod.rs"]
 mod support;
 
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
-use stapo_analyze::analyze::{AnalyzeSettings, RunAnalysis, analyze};
-use stapo_analyze::framework::s2t::S2tSettings;
-use stapo_analyze::ingest::{IngestSettings, Run, Silent};
-
-fn open(paths: &[PathBuf], threads: usize) -> Run {
-    Run::open(paths, &IngestSettings { threads, ..IngestSettings::default() }).unwrap()
-}
-
-fn analyzed(paths: &[PathBuf], settings: &AnalyzeSettings) -> RunAnalysis {
-    analyze(&open(paths, 0), settings, &Silent).unwrap()
-}
-
-fn preset(s2t: S2tSettings) -> AnalyzeSettings {
-    AnalyzeSettings { s2t, ..AnalyzeSettings::default() }
-}
-
-fn json(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
-/// The summary without what depends on how the run lies in files.
-fn comparable(analysis: &RunAnalysis) -> Value {
-    let mut value = analysis.to_value().unwrap();
-    value.as_object_mut().unwrap().remove("provenance");
-    value
-}
+mod run;
+mod schemas;
+mod shards;

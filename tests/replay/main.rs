@@ -1,52 +1,12 @@
-//! The replay through its command line, on the sample model.
+//! Logged batches through a policy.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod adapter;
-mod bad_input;
-mod beforehand;
-mod changed_logs;
-mod outputs;
-mod parity;
-mod resume;
-#[path = "../schema_support/mod.rs"]
+#[path = "../shared/schema_support/mod.rs"]
 mod schema_support;
-#[path = "../support/mod.rs"]
+#[path = "../shared/support/mod.rs"]
 mod support;
 
-use std::path::Path;
-use std::process::{Command, Output};
-
-use serde_json::Value;
-
-use support::sample;
-
-/// The program, with `replay LOG --report FOLDER`.
-fn command(log: &Path, folder: &Path, options: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stapo-analyze"));
-    command.arg("replay").arg(log).arg("--report").arg(folder).args(options.split_whitespace());
-    command
-}
-
-/// The same with the sample model.
-fn with_model(log: &Path, folder: &Path, options: &str) -> Command {
-    let mut command = command(log, folder, options);
-    command.arg("--model").arg(sample("model"));
-    command
-}
-
-fn done(mut command: Command) -> Output {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-fn result(folder: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(folder.join("replay.json")).unwrap()).unwrap()
-}
-
-/// What a command that is refused says.
-fn refused(mut command: std::process::Command) -> String {
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+mod arms;
+mod objectives;
+mod replay_checkpoints;
+mod replay_sample;

@@ -4,12 +4,12 @@
 //! Every struct is taken apart field by field, so that a new field does not compile until somebody
 //! decides whether it needs them.
 
-use crate::analyze::result::breakdown::Breakdown;
-use crate::analyze::result::corrections::CorrectionRow;
-use crate::analyze::result::groups::{Groups, PassRateRow, StepGroupOutcomes};
-use crate::analyze::result::questions::{Ended, StepTruncated};
-use crate::analyze::result::{Answers, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated};
-use crate::analyze::stand_in::StandIn;
+use stapo_result::breakdown::Breakdown;
+use stapo_result::corrections::CorrectionRow;
+use stapo_result::groups::{Groups, PassRateRow, StepGroupOutcomes};
+use stapo_result::questions::{Ended, StepTruncated};
+use stapo_result::stand_in::StandIn;
+use stapo_result::{Answers, KlReference, NotAnswered, OffPolicy, SliceRow, Truncated};
 
 /// What needs entropy and advantages, as `not_answered` names it.
 const NEED_ENERGY: [&str; 7] =

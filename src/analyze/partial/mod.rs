@@ -6,17 +6,20 @@
 
 mod answers;
 
-use super::finish::second_look::Reread;
-use super::plan::{Plan, largest_id, missing_of};
-use super::result::partial::{Partial, PartialAnalysis};
-use super::result::{RunCore, VerdictState};
-use super::settings::AnalyzeSettings;
-use super::shards::Cache;
-use super::stand_in::StandIn;
-use super::training::of_training;
-use super::{judged, pass};
-use crate::error::Result;
-use crate::ingest::{Column, Progress, Run};
+use super::judged;
+use stapo_base::error::Result;
+use stapo_batch::columns::Column;
+use stapo_batch::progress::Progress;
+use stapo_collect::finish::second_look::Reread;
+use stapo_collect::pass;
+use stapo_collect::plan::{Plan, largest_id, missing_of};
+use stapo_collect::shards::Cache;
+use stapo_ingest::Run;
+use stapo_ingest::training::of_training;
+use stapo_result::partial::{Partial, PartialAnalysis};
+use stapo_result::settings::AnalyzeSettings;
+use stapo_result::stand_in::StandIn;
+use stapo_result::{RunCore, VerdictState};
 
 /// Whether a run lacks what a whole analysis needs, while a part of it can be told.
 #[must_use]

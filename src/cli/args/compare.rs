@@ -8,7 +8,7 @@ use super::input::{ReadingArgs, StepsArgs};
 use super::mask::MaskArgs;
 use super::showing::ShowingArgs;
 use super::values::on_disk;
-use crate::compare::CompareSettings;
+use stapo_compare::CompareSettings;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]

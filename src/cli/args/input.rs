@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::values::memory;
-use crate::ingest::{ListAlignment, StepRange};
+use stapo_ingest::{ListAlignment, StepRange};
 
 /// Where the log is and how to read it.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::analyze::Condition;
-use crate::framework::corrections::Correction;
+use stapo_base::condition::Condition;
+use stapo_framework::corrections::Correction;
 
 /// What is asked beyond the mask.
 #[derive(Debug, Args)]

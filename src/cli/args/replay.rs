@@ -9,12 +9,12 @@ use super::input::InputArgs;
 use super::questions::condition;
 use super::showing::ShowingArgs;
 use super::values::{first_steps, memory, non_negative, on_disk, positive, probability};
-use crate::analyze::Condition;
-use crate::framework::corrections::{GEOMETRIC_MIS_BOUNDS, ICEPOP_BOUNDS, MIS_BOUNDS, TIS_CAP};
-use crate::framework::rules::{DUAL_CLIP, RATIO_CAP, Rule, STARE_TARGET};
-use crate::framework::s2t::{DEFAULT_TAU_P, LATE_QUANTILE};
-use crate::replay::objective::{NAMES, ObjectiveSettings};
-use crate::replay::{OptimizerSettings, ReplaySettings};
+use stapo_base::condition::Condition;
+use stapo_framework::corrections::{GEOMETRIC_MIS_BOUNDS, ICEPOP_BOUNDS, MIS_BOUNDS, TIS_CAP};
+use stapo_framework::rules::{DUAL_CLIP, RATIO_CAP, Rule, STARE_TARGET};
+use stapo_framework::s2t::{DEFAULT_TAU_P, LATE_QUANTILE};
+use stapo_replay::objective::{NAMES, ObjectiveSettings};
+use stapo_replay::{OptimizerSettings, ReplaySettings};
 
 /// Objectives that others can be put on.
 fn bases() -> Vec<&'static str> {

@@ -50,7 +50,7 @@ pub fn first_steps(text: &str) -> Result<u64, String> {
 /// A place on this disk: results are not written anywhere else.
 pub fn on_disk(text: &str) -> Result<std::path::PathBuf, String> {
     let path = std::path::PathBuf::from(text);
-    match crate::store::is_url(&path) {
+    match stapo_store::is_url(&path) {
         true => Err("results are written to the disk only: give a folder, and copy it up afterwards".into()),
         false => Ok(path),
     }

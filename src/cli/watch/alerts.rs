@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::analyze::RunAnalysis;
-use crate::analyze::result::{Cause, CauseCode, Confidence};
-use crate::format::{number, words};
+use stapo_base::format::{number, words};
+use stapo_result::RunAnalysis;
+use stapo_result::{Cause, CauseCode, Confidence};
 
 /// Something that is wrong with the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -11,10 +11,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::alerts::Alert;
-use crate::analyze::RunAnalysis;
-use crate::error::{Error, Result};
-use crate::output::AtomicFile;
-use crate::report::live_page;
+use stapo_base::error::{Error, Result};
+use stapo_base::output::AtomicFile;
+use stapo_report::live_page;
+use stapo_result::RunAnalysis;
 
 const BEFORE: &str = "stapoLive(";
 const AFTER: &str = ");\n";

@@ -19,16 +19,20 @@ use self::alerts::Alert;
 use self::live::Live;
 use self::step_lines::StepLines;
 use super::analyze::write_all;
-use super::args::WatchArgs;
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::terminal::{columns, columns_of_stderr, paragraph, visible};
 use super::{gates, settings};
-use crate::analyze::{AnalyzeSettings, Cache, Gate, Judged, RunAnalysis, analyze_cached};
-use crate::error::{Error, Result};
-use crate::ingest::{FileIdentity, IngestSettings, Run, Skipped};
-use crate::output::{OutputFolder, Scratch};
-use crate::store::is_url;
+use crate::analyze::analyze_cached;
+use crate::cli::args::WatchArgs;
+use stapo_base::error::{Error, Result};
+use stapo_base::output::{OutputFolder, Scratch};
+use stapo_collect::shards::Cache;
+use stapo_ingest::{FileIdentity, IngestSettings, Run, Skipped};
+use stapo_result::RunAnalysis;
+use stapo_result::gate::{Gate, Judged};
+use stapo_result::settings::AnalyzeSettings;
+use stapo_store::is_url;
 
 /// Runs the command.
 pub fn run(arguments: &WatchArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {

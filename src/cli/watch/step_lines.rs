@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::analyze::RunAnalysis;
-use crate::analyze::result::StepRow;
 use crate::cli::terminal::{columns, paragraph, visible};
-use crate::format::{grouped, none, number};
+use stapo_base::format::{grouped, none, number};
+use stapo_result::RunAnalysis;
+use stapo_result::StepRow;
 
 /// Steps that are shown of a run that is older than the watch.
 const MOST: usize = 20;
