@@ -1,5 +1,5 @@
 //! Where fuzzers come in: bytes of one kind each, read as the program would. Not a part of the
-//! library's interface; see `fuzz/` and `tests/fuzz_corpus.rs`.
+//! library's interface; see `fuzz/` and `tests/program/fuzz_corpus.rs`.
 //!
 //! Whatever the bytes are, the answer is a result or an error of the bytes. A panic, also one that
 //! came back as [`Error::Internal`], is a finding.

@@ -1,6 +1,6 @@
 //! JSON Schemas of the results, made from the structs themselves.
 //!
-//! The files in `schema/` are these texts; `tests/schemas.rs` fails when they are not. Objects are
+//! The files in `schema/` are these texts; `tests/analyze/schemas.rs` fails when they are not. Objects are
 //! left open: a later version may add fields, and only a changed meaning raises the version.
 
 use schemars::generate::SchemaSettings;

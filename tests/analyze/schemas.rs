@@ -21,7 +21,7 @@ fn published_schemas_are_those_of_the_structs() {
         let published = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             made == published,
-            "schema/{name}.schema.json is stale: run `{UPDATE}=1 cargo test --release --test schemas`"
+            "schema/{name}.schema.json is stale: run `{UPDATE}=1 cargo test --release --test analyze schemas`"
         );
     }
 }

@@ -1,7 +1,7 @@
 //! How often two runs of one process are called different, by anything that a comparison tests: at
 //! most 1 in 20, whatever the runs are like. And how often a difference that is there is found.
 //!
-//! `NULL_PAIRS=400 cargo test --release --test null_pairs -- --nocapture` gives the counts of
+//! `NULL_PAIRS=400 cargo test --release --test compare null_pairs -- --nocapture` gives the counts of
 //! docs/statistics.md; without it, as many pairs are tried as tell a wrong rate from a right one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 

@@ -1,6 +1,6 @@
 //! Every file of the fuzz corpus, and what chance makes of it, is read or refused: nothing panics.
 //!
-//! `FUZZ_SECONDS=600 cargo test --release --test fuzz_corpus` goes on for longer, with other chances.
+//! `FUZZ_SECONDS=600 cargo test --release --test program fuzz_corpus` goes on for longer, with other chances.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};

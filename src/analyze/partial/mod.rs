@@ -1,7 +1,7 @@
 //! What can be told of a run whose log has no entropy, or no advantages.
 //!
 //! The pass is the same, with 0 in place of what is not logged; whatever rests on it is taken out of the
-//! result before anybody sees it. That nothing is left that should not be, `tests/analyze/partial.rs`
+//! result before anybody sees it. That nothing is left that should not be, `tests/analyze/run/partial.rs`
 //! holds: each number is that of the whole log.
 
 mod answers;
