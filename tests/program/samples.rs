@@ -48,10 +48,10 @@ fn said(arguments: &[&str]) -> String {
     let output =
         command.current_dir(root).args(arguments).arg("--report").arg(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
+    let name = if arguments[0] == "compare" { "compare.md" } else { "report.md" };
+    let report = std::fs::read_to_string(folder.path().join(name)).unwrap();
     let head: Vec<&str> = report.lines().take(HEAD).collect();
-    let text =
-        format!("{}\n---- report.md\n{}\n", String::from_utf8(output.stdout).unwrap(), head.join("\n"));
+    let text = format!("{}\n---- {name}\n{}\n", String::from_utf8(output.stdout).unwrap(), head.join("\n"));
     in_six_digits(&text.replace(&folder.path().display().to_string(), "out"))
 }
 
