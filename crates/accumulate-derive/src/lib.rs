@@ -1,0 +1,1 @@
+//! Derive of `Accumulate`.

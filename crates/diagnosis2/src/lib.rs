@@ -1,0 +1,1 @@
+//! The second edition of the diagnosis.
