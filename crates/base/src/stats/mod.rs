@@ -5,7 +5,6 @@ pub mod bootstrap;
 pub mod correlation;
 pub mod divergence;
 pub mod effect;
-pub mod exact_sum;
 pub mod fixed_point;
 pub mod holm;
 pub mod log_sum;
@@ -20,3 +19,5 @@ pub mod trend;
 pub mod welch;
 pub mod wide_sum;
 pub mod wilcoxon;
+
+pub use stapo_accumulate::exact_sum;
