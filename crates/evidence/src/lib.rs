@@ -2,5 +2,6 @@
 //! size does not grow with the log.
 
 mod response;
+pub mod rewards;
 
 pub use response::Response;

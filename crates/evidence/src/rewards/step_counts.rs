@@ -1,0 +1,73 @@
+//! Counts of the responses of a step.
+
+use super::Ending;
+use super::response_facts::{NO_ADVANTAGE, ResponseFacts};
+use serde::{Deserialize, Serialize};
+use stapo_accumulate::Accumulate;
+
+/// Zeros among the trained tokens of a response with an advantage, from which on they are no accident.
+const SOME_ZEROS: f64 = 0.05;
+
+/// Counts of the responses of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Accumulate)]
+pub struct StepCounts {
+    /// Responses.
+    pub responses: u64,
+    /// Of these, those that are known to have been cut or not, and those that were.
+    pub cut_known: u64,
+    /// See `cut_known`.
+    pub cut: u64,
+    /// Responses that the policy ended, and of which something is trained.
+    pub finished: u64,
+    /// Of these, those whose end is not trained.
+    pub end_untrained: u64,
+    /// Responses that failed and are trained with an advantage.
+    pub failed: u64,
+    /// Trained inner tokens.
+    pub inner: u64,
+    /// Of these, those that the sampler did not draw.
+    pub undrawn: u64,
+    /// Of these, those beside another one.
+    pub undrawn_in_rows: u64,
+    /// Of these, those alone beside an untrained token.
+    pub undrawn_at_edges: u64,
+    /// Responses with an advantage that is not 0.
+    pub advantaged: u64,
+    /// Of these, those with 0 at some of their trained tokens.
+    pub partly_zero: u64,
+    /// Responses whose tokens have advantages of their own.
+    pub varying: u64,
+    /// Responses that are pushed up.
+    pub pushed_up: u64,
+    /// Responses that are pushed down.
+    pub pushed_down: u64,
+}
+
+impl StepCounts {
+    pub(super) fn add(&mut self, facts: &ResponseFacts) {
+        let advantage = facts.advantage;
+        let value = f64::from(advantage.value);
+        let is_advantaged = value.abs() > NO_ADVANTAGE;
+        // Failures that have no advantage are left out, whatever the mask says.
+        let teaches = facts.is_trained && (is_advantaged || value.is_nan());
+        for (count, is) in [
+            (&mut self.responses, true),
+            (&mut self.cut_known, facts.cut.is_some()),
+            (&mut self.cut, facts.cut == Some(true)),
+            (&mut self.finished, facts.end_trained.is_some()),
+            (&mut self.end_untrained, facts.end_trained == Some(false)),
+            (&mut self.failed, facts.ending == Ending::Failed && teaches),
+            (&mut self.advantaged, is_advantaged),
+            (&mut self.partly_zero, is_advantaged && advantage.zeros > SOME_ZEROS),
+            (&mut self.varying, advantage.varies),
+            (&mut self.pushed_up, value > NO_ADVANTAGE),
+            (&mut self.pushed_down, value < -NO_ADVANTAGE),
+        ] {
+            *count += u64::from(is);
+        }
+        self.inner += facts.inner.all;
+        self.undrawn += facts.inner.undrawn;
+        self.undrawn_in_rows += facts.inner.in_rows;
+        self.undrawn_at_edges += facts.inner.at_edges;
+    }
+}
