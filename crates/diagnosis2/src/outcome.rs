@@ -1,0 +1,44 @@
+//! What is known beside the evidence: what became of the run, and the claims about spurious tokens.
+
+use crate::Symptom;
+
+/// What became of the run, as far as causes are asked by it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What stands behind its state.
+    pub symptom: Option<Symptom>,
+    /// Where that began.
+    pub onset: Option<i64>,
+    /// Parts of the reward that fall for good while the reward does not.
+    pub fallen_parts: Vec<FallenPart>,
+    /// z of the reward's gain from its start to its end.
+    pub reward_gain_z: Option<f64>,
+    /// The claims about spurious tokens, where they could be checked.
+    pub spurious: Option<Spurious>,
+}
+
+/// A part of the reward that fell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FallenPart {
+    /// Its name.
+    pub name: String,
+    /// Mean before.
+    pub before: f64,
+    /// Mean from `step` on.
+    pub after: f64,
+    /// Where it fell.
+    pub step: i64,
+}
+
+/// Three of the framework's claims, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spurious {
+    /// Share of the mask's candidates that are rare for the sampler, too; none where it logs nothing.
+    pub rare_for_sampler: Option<f64>,
+    /// Their share of the gradient energy over their share of tokens with A ≠ 0.
+    pub energy_over_tokens: f64,
+    /// Their share of the gradient energy.
+    pub energy: f64,
+    /// The first step at which there is one.
+    pub first_step: Option<i64>,
+}
