@@ -6,6 +6,7 @@ mod logged;
 pub mod policies;
 mod response;
 pub mod rewards;
+pub mod series;
 
 pub use hash::mix;
 pub use logged::{Column, Logged};
