@@ -22,3 +22,5 @@ pub use measure::Measures;
 pub use null::Null;
 pub use outcome::{FallenPart, Outcome, Spurious};
 pub use rank::{Ranked, rank};
+
+pub mod state;
