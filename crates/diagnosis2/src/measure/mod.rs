@@ -1,5 +1,15 @@
 //! Measures of a run: each computed once, when a cause first asks for it, from the evidence alone.
 
+pub mod advantages;
+pub mod asked;
+pub mod copies;
+mod groups;
+pub mod held_out;
+pub mod of_rewards;
+pub mod right;
+pub mod trained;
+
+use self::of_rewards::OfRewards;
 use crate::{Need, Outcome};
 use stapo_evidence::Evidence;
 
@@ -10,13 +20,14 @@ pub struct Measures<'a> {
     pub evidence: &'a Evidence,
     /// What became of the run.
     pub outcome: &'a Outcome,
+    of_rewards: OfRewards,
 }
 
 impl<'a> Measures<'a> {
     /// Of a run with this outcome.
     #[must_use]
     pub fn new(evidence: &'a Evidence, outcome: &'a Outcome) -> Self {
-        Self { evidence, outcome }
+        Self { evidence, outcome, of_rewards: OfRewards::default() }
     }
 
     /// Whether the log holds what a cause needs.

@@ -1,29 +1,23 @@
-//! Hashes that are the same on every machine and in every run.
+//! Hashes of texts and of tokens, the same on every machine and in every run.
 
-/// Mixes a word into a hash (the finaliser of splitmix64).
-#[inline]
-pub fn with(hash: u64, word: u64) -> u64 {
-    let x = hash.wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
+use crate::mix;
 
 /// Hash of a text.
 pub fn of_text(text: &str) -> u64 {
-    text.as_bytes().chunks(8).fold(with(0, text.len() as u64), |hash, chunk| {
+    text.as_bytes().chunks(8).fold(mix(0, text.len() as u64), |hash, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
-        with(hash, u64::from_le_bytes(word))
+        mix(hash, u64::from_le_bytes(word))
     })
 }
 
-/// Hash of token ids, two at a time.
+/// Hash of token ids, two at a time: a multiplication each (as FxHash), mixed at the end.
 #[inline]
 pub fn of_tokens(tokens: &[i32]) -> u64 {
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let word = |id: i32| u64::from(id.cast_unsigned());
+    let step = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(ODD);
     let (pairs, rest) = tokens.as_chunks::<2>();
-    let hash =
-        pairs.iter().fold(with(0, tokens.len() as u64), |hash, [a, b]| with(hash, word(*a) | word(*b) << 32));
-    rest.iter().fold(hash, |hash, id| with(hash, word(*id)))
+    let hash = pairs.iter().fold(ODD, |hash, [a, b]| step(hash, word(*a) | word(*b) << 32));
+    mix(rest.iter().fold(hash, |hash, id| step(hash, word(*id))), tokens.len() as u64)
 }

@@ -11,13 +11,13 @@ mod step_counts;
 mod whole;
 
 pub use ending::Ending;
-pub use response_facts::Sibling;
+pub use response_facts::{NO_ADVANTAGE, Sibling};
 pub use step_counts::StepCounts;
 pub use whole::{Placed, Whole};
 
-use self::hash::{of_text, with};
+use self::hash::of_text;
 use self::response_facts::ResponseFacts;
-use crate::Response;
+use crate::{Response, mix};
 use serde::{Deserialize, Serialize};
 use stapo_accumulate::Accumulate;
 use std::collections::BTreeMap;
@@ -91,8 +91,8 @@ impl Rewards {
         }
         let facts = ResponseFacts::of(response);
         self.steps.entry(response.step).or_default().add(&facts);
-        let step = with(0, response.step.cast_unsigned());
-        let group = with(step, response.group);
+        let step = mix(0, response.step.cast_unsigned());
+        let group = mix(step, response.group);
         let advantage = facts.advantage.value;
         self.places.add(step, || Place { place: response.place, group, advantage });
         let slice = self.slices.hash_of(response.slice);
@@ -101,7 +101,7 @@ impl Rewards {
 
     fn add_held_out(&mut self, response: &Response<'_>) {
         let &Response { place, step, reward, .. } = response;
-        let question = with(0, response.prompt.unwrap_or(response.group));
+        let question = mix(0, response.prompt.unwrap_or(response.group));
         if reward.is_finite() {
             self.held_out.add(question, || HeldOut { place, step, question, reward });
         }

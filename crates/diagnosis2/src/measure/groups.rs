@@ -1,0 +1,111 @@
+//! What each whole group says of rewards and advantages.
+
+use stapo_evidence::rewards::{NO_ADVANTAGE, Rewards, Sibling};
+
+/// Squares about the mean below which the rewards of a group are equal, and its advantages.
+const EQUAL_REWARDS: f64 = 1e-9;
+const EQUAL_ADVANTAGES: f64 = 1e-12;
+
+/// Rewards and advantages of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<'a> {
+    /// Its responses, in the order of the log.
+    pub siblings: &'a [Sibling],
+    /// Trainer step.
+    pub step: i64,
+    /// Mean of its rewards.
+    pub mean_reward: f64,
+    /// Σ (r − mean)².
+    reward_squares: f64,
+    /// Mean of its advantages; `None` where one of them is unknown.
+    pub mean_advantage: Option<f64>,
+    /// Largest |A|.
+    pub largest: f64,
+    /// Σ (A − mean)².
+    advantage_squares: f64,
+    /// Σ (r − mean)(A − mean).
+    covariance: f64,
+}
+
+/// The groups with two responses or more and the only ones with a reward, those of one response left out.
+pub fn groups(rewards: &Rewards) -> impl Iterator<Item = Group<'_>> {
+    rewards.groups.sets().filter_map(Group::of)
+}
+
+impl<'a> Group<'a> {
+    fn of(siblings: &'a [Sibling]) -> Option<Self> {
+        let step = siblings.first()?.step;
+        let known: Vec<[f64; 2]> = siblings
+            .iter()
+            .filter(|s| s.reward.is_finite())
+            .map(|s| [f64::from(s.reward), f64::from(s.advantage)])
+            .collect();
+        let n = known.len() as f64;
+        if known.len() < 2 {
+            return None;
+        }
+        let has_all = siblings.iter().all(|s| s.advantage.is_finite());
+        let advantage = |a: f64| if a.is_finite() { a } else { 0.0 };
+        let mean_reward = known.iter().map(|[r, _]| r).sum::<f64>() / n;
+        let mean = known.iter().map(|[_, a]| advantage(*a)).sum::<f64>() / n;
+        let [mut rr, mut aa, mut ra] = [0.0; 3];
+        for [r, a] in &known {
+            let (r, a) = (r - mean_reward, advantage(*a) - mean);
+            rr += r * r;
+            aa += a * a;
+            ra += r * a;
+        }
+        let all = || siblings.iter().map(|s| f64::from(s.advantage)).filter(|a| a.is_finite());
+        Some(Self {
+            siblings,
+            step,
+            mean_reward,
+            reward_squares: rr,
+            mean_advantage: has_all.then(|| all().sum::<f64>() / siblings.len() as f64),
+            largest: all().fold(0.0, |largest, a| largest.max(a.abs())),
+            advantage_squares: aa,
+            covariance: ra,
+        })
+    }
+
+    /// Whether its rewards differ.
+    pub fn is_mixed(&self) -> bool {
+        self.reward_squares > EQUAL_REWARDS
+    }
+
+    /// Whether it has an advantage.
+    pub fn is_advantaged(&self) -> bool {
+        self.largest > NO_ADVANTAGE
+    }
+
+    /// Whether the advantages fall with the rewards, where both differ.
+    pub fn contradicts(&self) -> Option<bool> {
+        (self.is_mixed() && self.advantage_squares > EQUAL_ADVANTAGES).then_some(self.covariance < -1e-9)
+    }
+
+    /// Largest |A| over |r − mean|: one number in all groups where advantages are the centred rewards, below √n over the
+    /// deviation where they are divided by it.
+    pub fn scale(&self) -> f64 {
+        let scale = |s: &Sibling| {
+            let apart = (f64::from(s.reward) - self.mean_reward).abs();
+            (apart > 1e-9).then(|| f64::from(s.advantage).abs() / apart)
+        };
+        self.siblings.iter().filter_map(scale).fold(0.0, f64::max)
+    }
+
+    /// Hash of the slice that it is of.
+    pub fn slice(&self) -> u32 {
+        self.siblings.first().map_or(0, |s| s.slice)
+    }
+
+    /// Responses.
+    pub fn len(&self) -> usize {
+        self.siblings.len()
+    }
+}
+
+/// The median, the lower one of two.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}

@@ -1,0 +1,85 @@
+//! Which tokens and responses are trained that should not be, or the other way round.
+
+use super::groups::median;
+use stapo_accumulate::Accumulate;
+use stapo_evidence::rewards::{Ending, NO_ADVANTAGE, Rewards, Sibling, StepCounts};
+use std::collections::BTreeMap;
+
+/// Tokens that are too few for an answer.
+const NEAR_EMPTY: u32 = 2;
+
+/// The counts of all steps.
+pub fn totals(rewards: &Rewards) -> StepCounts {
+    let mut all = StepCounts::default();
+    rewards.steps.values().for_each(|step| all.merge(*step));
+    all
+}
+
+/// Share of `of`, 0 of none.
+pub fn share(part: u64, of: u64) -> f64 {
+    part as f64 / of.max(1) as f64
+}
+
+/// First step whose share is above a level.
+pub fn first_step(rewards: &Rewards, level: f64, counts: fn(&StepCounts) -> [u64; 2]) -> Option<i64> {
+    let above = |step: &&StepCounts| {
+        let [part, of] = counts(step);
+        share(part, of) > level
+    };
+    rewards.steps.iter().find(|(_, step)| above(step)).map(|(step, _)| *step)
+}
+
+/// Shares of responses that were cut, at the first step and over the last fifth of the steps.
+pub fn cut_first_and_last(rewards: &Rewards) -> Option<[f64; 2]> {
+    let known: Vec<&StepCounts> = rewards.steps.values().filter(|step| step.cut_known > 0).collect();
+    let of = |steps: &[&StepCounts]| {
+        let sum = |count: fn(&StepCounts) -> u64| steps.iter().map(|step| count(step)).sum::<u64>();
+        share(sum(|step| step.cut), sum(|step| step.cut_known))
+    };
+    let last = (known.len() / 5).max(1);
+    Some([of(known.get(..1)?), of(known.get(known.len().checked_sub(last)?..)?)])
+}
+
+/// Responses of next to nothing that are rewarded lowest: what a sampler that was down leaves behind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NearEmpty {
+    /// Their share among the responses.
+    pub share: f64,
+    /// Share of them that do not end in the token that other responses end in; `None` where that is not known.
+    pub without_end: Option<f64>,
+    /// Tokens of the median response.
+    pub usual: f64,
+    /// First step with one.
+    pub from: Option<i64>,
+}
+
+/// Measures them.
+pub fn near_empty(rewards: &Rewards) -> NearEmpty {
+    let all = || rewards.groups.sets().flatten();
+    let known = || all().map(|s| s.reward).filter(|reward| reward.is_finite());
+    let lowest = f64::from(known().fold(f32::INFINITY, f32::min));
+    let teaches = |s: &Sibling| {
+        let advantage = f64::from(s.advantage);
+        (s.trained > 0 || s.len == 0) && (advantage.is_nan() || advantage.abs() > NO_ADVANTAGE)
+    };
+    let is_short = |s: &&Sibling| {
+        s.len <= NEAR_EMPTY && f64::from(s.reward) <= lowest + 1e-9 && s.cut != Some(true) && teaches(s)
+    };
+    let end = usual_end(all());
+    let short = all().filter(is_short).count() as u64;
+    let without = |end: i32| all().filter(is_short).filter(|s| s.last != Some(end)).count() as u64;
+    NearEmpty {
+        share: share(short, all().count() as u64),
+        without_end: end.map(|end| share(without(end), short)),
+        usual: median(all().map(|s| f64::from(s.len)).collect()).unwrap_or(0.0),
+        from: all().filter(is_short).map(|s| s.step).min(),
+    }
+}
+
+/// The token that most responses end in which the policy ended.
+fn usual_end<'a>(all: impl Iterator<Item = &'a Sibling>) -> Option<i32> {
+    let mut ends: BTreeMap<i32, u64> = BTreeMap::new();
+    let finished = all.filter(|s| s.ending == Ending::Finished && s.len > NEAR_EMPTY);
+    finished.filter_map(|s| s.last).for_each(|last| *ends.entry(last).or_default() += 1);
+    ends.into_iter().max_by_key(|(_, count)| *count).map(|(end, _)| end)
+}
