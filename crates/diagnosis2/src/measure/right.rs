@@ -83,7 +83,7 @@ fn mean_size(rewards: &Rewards, holds: impl Fn(&Group<'_>) -> bool) -> f64 {
 /// The part that says whether an answer is right, and its value for right ones: named so, with two values.
 fn right_part(rewards: &Rewards, parts: &[String]) -> Option<(usize, f32)> {
     let named = |word: &&str| parts.iter().position(|name| name.to_ascii_lowercase().contains(*word));
-    let part = RIGHT.iter().find_map(|word| named(word))?;
+    let part = RIGHT.iter().find_map(named)?;
     let values = || rewards.groups.sets().flatten().filter_map(|s| s.parts.get(part).copied());
     let known = || values().filter(|value| value.is_finite());
     let (low, high) = (known().fold(f32::INFINITY, f32::min), known().fold(f32::NEG_INFINITY, f32::max));
