@@ -10,6 +10,7 @@
 mod values;
 
 use self::values::Values;
+use crate::hash::mix;
 use serde::{Deserialize, Serialize};
 use stapo_accumulate::Accumulate;
 use std::collections::BTreeMap;
@@ -124,7 +125,7 @@ impl Observed {
     pub fn push(&mut self, step: i64, group: u64, slice: &str, values: &[f32]) {
         self.responses += 1;
         let slice_hash = text_hash(slice);
-        let key = mixed(mixed(mixed(step.cast_unsigned()) ^ group) ^ slice_hash);
+        let key = mix(mix(step.cast_unsigned(), group), slice_hash);
         if key >= self.cut {
             return;
         }
@@ -271,15 +272,7 @@ fn place(names: &[String], name: &str) -> u16 {
     names.iter().position(|n| n == name).and_then(|at| u16::try_from(at).ok()).unwrap_or(u16::MAX)
 }
 
-/// The finalizer of SplitMix64: one to one, and every bit of the input moves every bit of the output.
-fn mixed(word: u64) -> u64 {
-    let x = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-/// FNV-1a; [`mixed`] spreads it.
+/// FNV-1a; [`mix`] spreads it.
 fn text_hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
