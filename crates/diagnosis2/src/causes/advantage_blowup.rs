@@ -1,6 +1,6 @@
 //! Advantages are huge where siblings nearly agree.
-//! Measured: groups whose rewards differ and whose largest |A| is above 1.5 √n and ten times the median group's, with
-//! ten times its scale |A| / |r − mean| as well (measure::advantages).
+//! Measured: groups whose rewards differ, whose largest |A| is above 1.5 √n, and whose scale |A| / |r − mean| there is ten
+//! times that of its siblings, or of the median group, whose |A| it exceeds ten times as well (measure::advantages).
 //! Null: none: divided by the deviation of its group |A| stays below √n, and centred alone it has one scale.
 //! Misses: a blow-up in nearly every group.
 //! Looks alike: rewards with a heavy tail that are only centred: large |A|, but one scale.

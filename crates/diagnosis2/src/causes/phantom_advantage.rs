@@ -18,6 +18,8 @@ const GROUPS: u64 = 20;
 const PAIRS: u64 = 20;
 const NEARLY_ALL: f64 = 0.95;
 const HALF: f64 = 0.5;
+/// Where at most one group in ten teaches what is right.
+const MOST: f64 = 0.9;
 
 /// The row.
 pub const CAUSE: Cause = Cause {
@@ -63,10 +65,10 @@ fn without_difference(rests: &Rests) -> Examined {
 fn without_right_answer(rests: &Rests) -> Examined {
     let [all, without] = rests.answered;
     let share = without as f64 / all.max(1) as f64;
-    if all < GROUPS || share <= HALF {
+    if all < GROUPS || share <= MOST {
         return None;
     }
-    let why = vec![Proof::new("groups with an advantage and no right answer", share, "below 0.5")];
+    let why = vec![Proof::new("groups with an advantage and no right answer", share, "below 0.9")];
     let sentence = format!(
         "{} of the groups with an advantage have no right answer: the policy is taught by the other parts of the reward alone",
         percent(share)

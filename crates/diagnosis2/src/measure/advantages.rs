@@ -11,6 +11,8 @@ const OFF: f64 = 0.05;
 const NEAR: f64 = 0.01;
 /// Share of groups whose mean is not 0 that no rounding gives.
 const MANY: f64 = 0.2;
+/// How much larger what has blown up is than others.
+const TIMES: f64 = 10.0;
 /// Groups of another grouping that tell something, and the share of them whose mean has to be 0.
 const FEWEST: u64 = 8;
 const NEARLY_ALL: f64 = 0.95;
@@ -103,17 +105,18 @@ impl Advantages {
     }
 }
 
-/// Divided by its own deviation (over n or n − 1) no advantage exceeds √n; centred alone, none grows beyond what rewards
-/// differ by. So both |A| and its scale have to be ten times those of other groups.
+/// Divided by its own deviation (over n or n − 1) no advantage exceeds √n, and centred alone, its scale is that of all
+/// others. So a blown one is beyond √n and has ten times the scale of its siblings, or of other groups and their size as well.
 fn blown(all: &[Group<'_>]) -> Blown {
     let mixed = || all.iter().filter(|group| group.is_mixed() && group.largest > 0.0);
     let usual = median(mixed().map(|group| group.largest).collect());
-    let scale = median(mixed().map(Group::scale).collect());
+    let scale = median(mixed().map(|group| group.scales()[0]).collect());
     let (Some(usual), Some(scale)) = (usual, scale) else { return Blown::default() };
     let is_blown = |group: &&Group<'_>| {
-        group.largest > 1.5 * (group.len() as f64).sqrt()
-            && group.largest > 10.0 * usual
-            && group.scale() > 10.0 * scale
+        let [largest, of_siblings] = group.scales();
+        let in_group = largest > TIMES * of_siblings;
+        let in_run = group.largest > TIMES * usual && largest > TIMES * scale;
+        group.largest > 1.5 * (group.len() as f64).sqrt() && (in_group || in_run)
     };
     Blown {
         groups: mixed().filter(is_blown).count() as u64,

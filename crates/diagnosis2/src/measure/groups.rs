@@ -83,14 +83,17 @@ impl<'a> Group<'a> {
         (self.is_mixed() && self.advantage_squares > EQUAL_ADVANTAGES).then_some(self.covariance < -1e-9)
     }
 
-    /// Largest |A| over |r − mean|: one number in all groups where advantages are the centred rewards, below √n over the
-    /// deviation where they are divided by it.
-    pub fn scale(&self) -> f64 {
+    /// |A| / |r − mean| of the response with the largest |A|, and the median of it over its group: one number in all groups
+    /// where advantages are the centred rewards; one number in each, where they are divided by the group's deviation.
+    pub fn scales(&self) -> [f64; 2] {
         let scale = |s: &Sibling| {
             let apart = (f64::from(s.reward) - self.mean_reward).abs();
-            (apart > 1e-9).then(|| f64::from(s.advantage).abs() / apart)
+            let size = f64::from(s.advantage).abs();
+            (apart > 1e-9 && size.is_finite()).then(|| (size, size / apart))
         };
-        self.siblings.iter().filter_map(scale).fold(0.0, f64::max)
+        let known = || self.siblings.iter().filter_map(scale);
+        let largest = known().max_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.0, |(_, scale)| scale);
+        [largest, median(known().map(|(_, scale)| scale).collect()).unwrap_or(0.0)]
     }
 
     /// Hash of the slice that it is of.
