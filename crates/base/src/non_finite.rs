@@ -4,6 +4,19 @@ use std::borrow::Cow;
 
 /// Replaces the three words by `null` wherever they stand outside of texts.
 pub fn to_null(json: &[u8]) -> Cow<'_, [u8]> {
+    replaced(json, |out, _| out.extend_from_slice(b"null"))
+}
+
+/// Puts the three words in quotes wherever they stand outside of texts, so that they are not taken for missing values.
+pub fn to_text(json: &[u8]) -> Cow<'_, [u8]> {
+    replaced(json, |out, word| {
+        out.push(b'"');
+        out.extend_from_slice(word);
+        out.push(b'"');
+    })
+}
+
+fn replaced(json: &[u8], replacement: impl Fn(&mut Vec<u8>, &[u8])) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut copied = 0;
     let mut at = 0;
@@ -16,7 +29,7 @@ pub fn to_null(json: &[u8]) -> Cow<'_, [u8]> {
                 match word {
                     Some(word) => {
                         out.extend_from_slice(&json[copied..at]);
-                        out.extend_from_slice(b"null");
+                        replacement(&mut out, word);
                         at += word.len();
                         copied = at;
                     }
@@ -47,7 +60,7 @@ fn end_of_text(json: &[u8], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::to_null;
+    use super::{to_null, to_text};
 
     #[test]
     fn words_outside_of_texts_become_null() {
@@ -62,5 +75,11 @@ mod tests {
         for (input, expected) in cases {
             assert_eq!(to_null(input.as_bytes()).as_ref(), expected.as_bytes(), "{input}");
         }
+    }
+
+    #[test]
+    fn words_outside_of_texts_become_texts() {
+        let quoted = to_text(br#"{"a":NaN,"b":-Infinity,"NaN":"NaN"}"#);
+        assert_eq!(quoted.as_ref(), br#"{"a":"NaN","b":"-Infinity","NaN":"NaN"}"#);
     }
 }

@@ -1,0 +1,304 @@
+//! A series as at most 32 block means, with the noise of its rows from their own scatter; falls, dips and gains in it.
+
+use crate::math::mean;
+
+/// Blocks of a series at most.
+const BLOCKS: usize = 32;
+/// Lengths of windows in blocks.
+const WINDOWS: [usize; 5] = [1, 2, 4, 8, 16];
+/// Variances below this are rounding.
+const LEAST_VARIANCE: f64 = 1e-18;
+
+/// The variance of a row's noise: a trend has no second difference. The mean of squares, not the median: of coarse
+/// rewards (each group right or wrong) half of the differences may be 0.
+#[must_use]
+pub(crate) fn noise_variance(y: &[f64]) -> f64 {
+    if y.len() < 3 {
+        return 0.0;
+    }
+    let squares: Vec<f64> = y.windows(3).map(|w| (w[2] - 2.0 * w[1] + w[0]).powi(2)).collect();
+    mean(&squares) / 6.0
+}
+
+/// A fall or dip.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Drop {
+    /// How many errors deep it is.
+    pub t: f64,
+    /// Mean before it.
+    pub before: f64,
+    /// Mean in it.
+    pub after: f64,
+    /// The block behind the window before it.
+    pub from: usize,
+    /// Its blocks.
+    pub blocks: (usize, usize),
+    /// The window before it.
+    pub(crate) window: (usize, usize),
+}
+
+/// A difference between the start and the end of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Gain {
+    /// Mean at the start.
+    pub start: f64,
+    /// Mean at the end.
+    pub end: f64,
+    /// End minus start.
+    pub difference: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+/// A series in blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks<'a> {
+    steps: &'a [f64],
+    values: &'a [f64],
+    /// Rows at which blocks begin, and the end.
+    edges: Vec<usize>,
+    /// Mean of each block.
+    pub(crate) means: Vec<f64>,
+    /// Variance of one row in each block.
+    variances: Vec<f64>,
+    /// Prefix sums over blocks: of values, and of variances.
+    sums: Vec<f64>,
+    errors: Vec<f64>,
+    /// Lengths of windows that are searched.
+    windows: Vec<usize>,
+}
+
+/// Rows at which `blocks` equal blocks of `rows` begin, and the end.
+fn edges(rows: usize, blocks: usize) -> Vec<usize> {
+    (0..=blocks).map(|block| block * rows / blocks).collect()
+}
+
+fn block_means(y: &[f64], edges: &[usize]) -> Vec<f64> {
+    edges.windows(2).map(|w| mean(&y[w[0]..w[1]])).collect()
+}
+
+/// Sums from the first to each, beginning with 0.
+fn prefix(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sum = 0.0;
+    let sums = values.map(|value| {
+        sum += value;
+        sum
+    });
+    std::iter::once(0.0).chain(sums.collect::<Vec<_>>()).collect()
+}
+
+#[allow(clippy::cast_precision_loss)]
+impl<'a> Blocks<'a> {
+    /// Of values by ascending steps, at least four.
+    #[must_use]
+    pub(crate) fn new(steps: &'a [f64], values: &'a [f64]) -> Self {
+        let rows = values.len();
+        let blocks = rows.min(BLOCKS);
+        let edges = edges(rows, blocks.max(1));
+        let shortest = if rows >= 128 { 1 } else { 2 };
+        let windows =
+            WINDOWS.into_iter().filter(|w| (shortest..=blocks.saturating_sub(2)).contains(w)).collect();
+        let means = block_means(values, &edges);
+        let mut new = Self {
+            steps,
+            values,
+            edges,
+            means,
+            variances: Vec::new(),
+            sums: Vec::new(),
+            errors: Vec::new(),
+            windows,
+        };
+        new.variances = new.noise(values);
+        new.sums = prefix(new.means.iter().enumerate().map(|(k, mean)| mean * new.size(k)));
+        new.errors = new.error_sums(&new.variances);
+        new
+    }
+
+    fn size(&self, block: usize) -> f64 {
+        (self.edges[block + 1] - self.edges[block]) as f64
+    }
+
+    fn error_sums(&self, variances: &[f64]) -> Vec<f64> {
+        prefix(variances.iter().enumerate().map(|(k, variance)| variance * self.size(k)))
+    }
+
+    /// Rows of the series.
+    #[must_use]
+    pub(crate) fn rows(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Number of blocks.
+    #[must_use]
+    pub(crate) fn count(&self) -> usize {
+        self.means.len()
+    }
+
+    /// Variance of a row in the long run, in each block: the greatest of what second differences of rows, of blocks
+    /// and of pairs of blocks say (autocorrelation shows in the longer ones), times how much noisier the neighbourhood
+    /// is than the whole, never less.
+    fn noise(&self, y: &[f64]) -> Vec<f64> {
+        let (rows, blocks) = (y.len(), self.count());
+        let of_rows = noise_variance(y);
+        let mut variance = of_rows;
+        for k in [blocks, blocks / 2] {
+            if rows > k && k >= 8 {
+                let of_blocks = noise_variance(&block_means(y, &edges(rows, k))) * rows as f64 / k as f64;
+                variance = variance.max(of_blocks);
+            }
+        }
+        let mut noise = vec![variance; blocks];
+        if rows >= 32 {
+            let half = (3 * rows / blocks).max(16) / 2;
+            let mut squares: Vec<f64> =
+                y.windows(3).map(|w| ((w[2] - 2.0 * w[1] + w[0]).powi(2) / 6.0).min(8.0 * of_rows)).collect();
+            let usual = mean(&squares).max(1e-300);
+            squares.insert(0, squares[0]);
+            squares.push(squares[squares.len() - 1]);
+            let sums = prefix(squares.into_iter());
+            for (block, noise) in noise.iter_mut().enumerate() {
+                let middle = (self.edges[block] + self.edges[block + 1]) / 2;
+                let (from, to) = (middle.saturating_sub(half), (middle + half).min(rows));
+                let local = (sums[to] - sums[from]) / (to - from) as f64;
+                *noise *= (local / usual).max(1.0);
+            }
+        }
+        noise.iter().map(|variance| variance.max(LEAST_VARIANCE)).collect()
+    }
+
+    fn rows_of(&self, from: usize, to: usize) -> f64 {
+        ((self.edges[to] - self.edges[from]) as f64).max(1.0)
+    }
+
+    /// Mean of the blocks `from..to`, and the variance of that mean.
+    pub(crate) fn window(&self, from: usize, to: usize) -> (f64, f64) {
+        let rows = self.rows_of(from, to);
+        ((self.sums[to] - self.sums[from]) / rows, (self.errors[to] - self.errors[from]) / (rows * rows))
+    }
+
+    /// Mean of the last fifth.
+    pub(crate) fn end(&self) -> f64 {
+        let n = self.count();
+        self.window(n.saturating_sub((n / 5).max(2)), n).0
+    }
+
+    /// The best drop from an earlier window into one of `tails` (blocks, and what the window before has to be above):
+    /// it loses `size` and a fifth of what the window has above `floor`.
+    fn search(&self, tails: &[(usize, usize, f64)], floor: f64, size: f64, best: &mut [Drop]) {
+        for (length, best) in self.windows.iter().zip(best) {
+            for i in 0..self.count() - length {
+                let (before, error) = self.window(i, i + length);
+                let loss = if floor.is_finite() { size.max(0.2 * (before - floor)) } else { size };
+                for &(a, b, low) in tails.iter().filter(|tail| tail.0 >= i + length) {
+                    let (after, error_after) = self.window(a, b);
+                    if before - after > loss && before - low > loss {
+                        let t = (before - after) / (error + error_after).sqrt();
+                        if t > best.t {
+                            let window = (i, i + length);
+                            *best = Drop { t, before, after, from: i + length, blocks: (a, b), window };
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The greatest of the drops, each tested once more with the noise of the series that has no such drop: a jump is
+    /// no noise.
+    fn again(&self, best: &[Drop]) -> Drop {
+        let mut greatest = Drop::default();
+        for drop in best.iter().filter(|drop| drop.t > 0.0) {
+            let mut lifted = self.values.to_vec();
+            for value in &mut lifted[self.edges[drop.blocks.0]..self.edges[drop.blocks.1]] {
+                *value += drop.before - drop.after;
+            }
+            let errors = self.error_sums(&self.noise(&lifted));
+            let variance =
+                |(from, to): (usize, usize)| (errors[to] - errors[from]) / self.rows_of(from, to).powi(2);
+            let t = (drop.before - drop.after) / (variance(drop.window) + variance(drop.blocks)).sqrt();
+            if t.max(drop.t) > greatest.t {
+                greatest = Drop { t: t.max(drop.t), ..*drop };
+            }
+        }
+        greatest
+    }
+
+    /// The greatest fall that does not come back: a tail below an earlier window, also without its lowest block and in
+    /// its last fifth.
+    #[must_use]
+    pub(crate) fn fall(&self, floor: f64, size: f64) -> Drop {
+        let n = self.count();
+        let end = self.end();
+        let tail = |a: usize| {
+            let mean = self.window(a, n).0;
+            let lowest = self.means[a..].iter().copied().fold(f64::INFINITY, f64::min);
+            let without = mean + (mean - lowest) / (n - a - 1).max(1) as f64;
+            let up = if n >= 5 { mean.max(without) } else { mean };
+            (a, n, up.max(end))
+        };
+        let tails: Vec<_> = (2..n.saturating_sub(1)).map(tail).collect();
+        let mut best = vec![Drop::default(); self.windows.len()];
+        self.search(&tails, floor, size, &mut best);
+        self.again(&best)
+    }
+
+    /// The greatest drop that may come back.
+    #[must_use]
+    pub(crate) fn dip(&self, floor: f64, size: f64) -> Drop {
+        let n = self.count();
+        let mut best = vec![Drop::default(); self.windows.len()];
+        let first = self.windows.first().copied().unwrap_or(n);
+        for length in &self.windows {
+            let tails: Vec<_> =
+                (first..n.saturating_sub(length + 1)).map(|a| (a, a + length, f64::NEG_INFINITY)).collect();
+            self.search(&tails, floor, size, &mut best);
+        }
+        self.again(&best)
+    }
+
+    /// First tenth against last fifth, first third against last, and first rows against last fifth.
+    #[must_use]
+    pub(crate) fn gains(&self) -> Vec<Gain> {
+        let (n, fifth) = (self.count(), (self.count() / 5).max(2));
+        let tenth = (n / 10).max(if self.rows() >= 20 { 1 } else { 2 });
+        let difference = |(start, before): (f64, f64), (end, after): (f64, f64)| Gain {
+            start,
+            end,
+            difference: end - start,
+            error: (before + after).sqrt(),
+        };
+        let mut gains: Vec<Gain> = [(tenth, fifth), (n / 3, n / 3)]
+            .map(|(a, b)| difference(self.window(0, a), self.window(n.saturating_sub(b), n)))
+            .into();
+        if self.rows() >= 64 {
+            let k = (self.rows() / 64).max(4);
+            let start = (mean(&self.values[..k]), self.variances[0] / k as f64);
+            gains.push(difference(start, self.window(n.saturating_sub(fifth), n)));
+        }
+        gains
+    }
+
+    /// The step at which a block begins.
+    pub(crate) fn step(&self, block: usize) -> f64 {
+        self.steps[self.edges[block.min(self.count())].min(self.rows() - 1)]
+    }
+
+    /// The last step of a block before `block`.
+    pub(crate) fn last_step_before(&self, block: usize) -> f64 {
+        self.steps[self.edges[block].max(1) - 1]
+    }
+
+    /// Blocks that begin at or before a step.
+    pub(crate) fn begun_by(&self, step: f64) -> usize {
+        self.edges[..self.count()].iter().filter(|row| self.steps[**row] <= step).count()
+    }
+
+    /// The step from which on the mean stays nearer to what is after a drop than to what was before.
+    pub(crate) fn onset(&self, drop: &Drop) -> f64 {
+        let middle = drop.before - 0.5 * (drop.before - drop.after);
+        let n = self.count();
+        let stays = (drop.from..n).find(|k| self.means[*k] < middle && self.window(*k, n).0 < middle);
+        self.step(stays.unwrap_or(drop.blocks.0))
+    }
+}

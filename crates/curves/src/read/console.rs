@@ -1,0 +1,216 @@
+//! What trainers print: verl's lines `step:12 - actor/entropy:0.35 - …`, TRL's dicts `{'loss': 0.1, 'reward': 0.5, …}`,
+//! between rollouts, progress bars, colours and the prefixes of Ray.
+
+use memchr::memmem;
+use stapo_base::error::Result;
+
+use crate::number::number;
+use crate::table::{Cell, Table};
+
+/// Lines longer than this are no rows of numbers.
+const LONGEST: usize = 1 << 20;
+
+/// Reads the rows of a console: of verl or of TRL, whichever printed more.
+pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> Result<Table<'n>> {
+    let (step, brace) = (memmem::Finder::new(b"step:"), memmem::Finder::new(b"{"));
+    for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        if line.len() > LONGEST {
+            continue;
+        }
+        if step.find(line).is_some() {
+            let line = plain(line);
+            if let Some((number, rest)) = step_line(&line) {
+                verl_row(number, rest, &mut verl)?;
+                continue;
+            }
+        }
+        if brace.find(line).is_some() {
+            let line = plain(line);
+            for dict in dicts(&line) {
+                if let Some(pairs) = pairs(dict) {
+                    trl_row(&pairs, &mut trl)?;
+                }
+            }
+        }
+    }
+    Ok(if verl.rows >= trl.rows { verl } else { trl })
+}
+
+/// The line as text, without the codes of colours.
+fn plain(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let mut parts = text.split("\u{1b}[");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        out.push_str(rest.strip_prefix('m').unwrap_or(part));
+    }
+    out
+}
+
+/// The step and what follows it. In `training/global_step:300 - ` a character of a word stands before it.
+fn step_line(line: &str) -> Option<(f64, &str)> {
+    let mut from = 0;
+    while let Some(at) = line[from..].find("step:").map(|at| at + from) {
+        from = at + 5;
+        let inside = line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '/');
+        let rest = &line[from..];
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &rest[..rest.len() - after.len()];
+        if inside || digits.is_empty() {
+            continue;
+        }
+        if let (Ok(step), Some(rest)) =
+            (digits.parse(), after.strip_prefix(" - ").or(after.trim().is_empty().then_some("")))
+        {
+            return Some((step, rest));
+        }
+    }
+    None
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_/@.-+() ".contains(c))
+}
+
+fn verl_row(step: f64, rest: &str, table: &mut Table<'_>) -> Result<()> {
+    let pairs: Vec<(&str, &str)> = rest
+        .split(" - ")
+        .filter_map(|part| part.rsplit_once(':'))
+        .map(|(name, value)| (name.trim(), value.trim()))
+        .filter(|(name, _)| is_name(name))
+        .collect();
+    if !pairs.iter().any(|(_, value)| number(value).is_finite()) {
+        return Ok(());
+    }
+    table.start_row()?;
+    let at = table.column("step")?;
+    table.put(at, Cell::Number(step))?;
+    for (name, value) in pairs {
+        let at = table.column(name)?;
+        table.put(at, Cell::Text(value))?;
+    }
+    Ok(())
+}
+
+/// The dicts of a line: from `{'` to the next `}`, without braces between.
+fn dicts(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        loop {
+            let open = rest.find('{')?;
+            rest = &rest[open + 1..];
+            let end = rest.find(['{', '}'])?;
+            if rest.starts_with(['\'', '"']) && rest[end..].starts_with('}') {
+                let dict = &rest[..end];
+                rest = &rest[end + 1..];
+                return Some(dict);
+            }
+            rest = &rest[end..];
+        }
+    })
+}
+
+/// Names and values of a dict as Python prints it; `None` where it is none. Lists and None have no value.
+fn pairs(dict: &str) -> Option<Vec<(&str, &str)>> {
+    let mut pairs = Vec::new();
+    let mut rest = dict.trim();
+    while !rest.is_empty() {
+        let (name, after) = quoted(rest)?;
+        let after = after.trim_start().strip_prefix(':')?.trim_start();
+        let (value, after) = match quoted(after) {
+            Some(found) => found,
+            None => bare(after),
+        };
+        if !matches!(value.as_bytes().first(), None | Some(b'[' | b'('))
+            && !matches!(value, "None" | "True" | "False")
+        {
+            pairs.push((name, value));
+        }
+        rest = match after.trim_start() {
+            "" => "",
+            more => more.strip_prefix(',')?.trim_start(),
+        };
+    }
+    Some(pairs)
+}
+
+/// A text in quotes, without them, and what follows.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let inner = &text[1..];
+    let mut escaped = false;
+    let end = inner.find(|c: char| {
+        let ends = c == quote && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })?;
+    Some((&inner[..end], &inner[end + 1..]))
+}
+
+/// A value without quotes: to the next comma outside of brackets.
+fn bare(text: &str) -> (&str, &str) {
+    let mut depth = 0_i32;
+    let end = text.find(|c: char| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth <= 0
+    });
+    let end = end.unwrap_or(text.len());
+    (text[..end].trim_end(), &text[end..])
+}
+
+/// What tells numbers of a training from other dicts.
+const WORDS: [&str; 8] = ["reward", "score", "kl", "entropy", "loss", "acc", "grad", "length"];
+
+fn trl_row(pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
+    let is_metric = |(name, value): &&(&str, &str)| {
+        let name = name.to_ascii_lowercase();
+        WORDS.iter().any(|word| name.contains(word)) && number(value).is_finite()
+    };
+    if pairs.iter().filter(is_metric).count() < 2 {
+        return Ok(());
+    }
+    table.start_row()?;
+    for (name, value) in pairs {
+        let at = table.column(name)?;
+        table.put(at, Cell::Text(value))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_inside_of_a_name_is_no_step() {
+        assert_eq!(step_line("x step:12 - a:1 - b:2"), Some((12.0, "a:1 - b:2")));
+        assert_eq!(step_line("step:3"), Some((3.0, "")));
+        assert_eq!(step_line("training/global_step:300 - a:1"), None);
+        assert_eq!(step_line("a/step:300 - a:1"), None);
+        assert_eq!(step_line("training/global_step:300 - step:300 - a:1"), Some((300.0, "a:1")));
+        assert_eq!(step_line("step by step: 3"), None);
+    }
+
+    #[test]
+    fn colours_go_and_texts_stay() {
+        assert_eq!(plain(b"\x1b[36m(TaskRunner pid=1)\x1b[0m step:1"), "(TaskRunner pid=1) step:1");
+    }
+
+    #[test]
+    fn dicts_are_read_as_python_prints_them() {
+        let line =
+            "5%|x| {'loss': 0.1, 'reward': '0.125', 'r': np.float64(0.5), 'l': [1, 2], 'n': nan} {a} {'b': 1";
+        let found: Vec<&str> = dicts(line).collect();
+        assert_eq!(found.len(), 1);
+        let expected = [("loss", "0.1"), ("reward", "0.125"), ("r", "np.float64(0.5)"), ("n", "nan")];
+        assert_eq!(pairs(found[0]).unwrap(), expected);
+        assert_eq!(pairs("'a' 1"), None);
+        assert_eq!(pairs("'a': 'it\\'s', 'b': 2").unwrap(), [("a", "it\\'s"), ("b", "2")]);
+    }
+}

@@ -1,0 +1,431 @@
+//! JSON: `trainer_state.json`, an array of rows, an object of columns, a row a line. Values go from the parser into
+//! the table; nothing else of a document is kept.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use stapo_base::error::Error;
+use stapo_base::non_finite;
+
+use crate::names::Names;
+use crate::table::{Cell, Table};
+
+/// Why a text gave no rows.
+pub(crate) enum Fault {
+    /// It is no JSON.
+    Syntax(serde_json::Error),
+    /// The table refused.
+    Refused(Error),
+}
+
+/// Where values go: the error of the table waits beside the parser's.
+struct Target<'t, 'n> {
+    table: &'t mut Table<'n>,
+    path: String,
+    refused: Option<Error>,
+}
+
+impl Target<'_, '_> {
+    fn put<E: serde::de::Error>(&mut self, cell: Cell<'_>) -> Result<(), E> {
+        let result = self.table.column(&self.path).and_then(|at| self.table.put(at, cell));
+        self.accept(result)
+    }
+
+    fn accept<E: serde::de::Error>(&mut self, result: Result<(), Error>) -> Result<(), E> {
+        result.map_err(|error| {
+            self.refused = Some(error);
+            E::custom("refused")
+        })
+    }
+}
+
+/// A value of a row: an object's values go below its name, lists are no curves.
+struct Value<'a, 't, 'n>(&'a mut Target<'t, 'n>);
+
+impl<'de> DeserializeSeed<'de> for Value<'_, '_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Value<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value of a row")
+    }
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        self.0.put(Cell::Number(value))
+    }
+    #[allow(clippy::cast_precision_loss)]
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
+        self.0.put(Cell::Number(value as f64))
+    }
+    #[allow(clippy::cast_precision_loss)]
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
+        self.0.put(Cell::Number(value as f64))
+    }
+    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
+        self.0.put(Cell::Other)
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        self.0.put(Cell::Text(text))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let length = self.0.path.len();
+        if length > 0 {
+            self.0.path.push('/');
+        }
+        let inside = self.0.path.len();
+        while map.next_key_seed(Key(&mut self.0.path))?.is_some() {
+            map.next_value_seed(Value(self.0))?;
+            self.0.path.truncate(inside);
+        }
+        self.0.path.truncate(length);
+        Ok(())
+    }
+}
+
+/// Appends a key to the path.
+struct Key<'a>(&'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+    fn visit_str<E>(self, key: &str) -> Result<(), E> {
+        self.0.push_str(key);
+        Ok(())
+    }
+}
+
+/// An element of a list: a row where it is an object; else a value of the column that the list is.
+struct Element<'a, 't, 'n> {
+    rows: &'a mut Target<'t, 'n>,
+    column: Option<(&'a mut Target<'t, 'n>, usize, u32)>,
+}
+
+impl<'de> DeserializeSeed<'de> for Element<'_, '_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Element<'_, '_, '_> {
+    fn put<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E> {
+        let Some((target, at, row)) = self.column else { return Ok(()) };
+        while target.table.rows <= row {
+            let started = target.table.start_row();
+            target.accept(started)?;
+        }
+        let result = target.table.put_at(at, row, cell);
+        target.accept(result)
+    }
+}
+
+impl<'de> Visitor<'de> for Element<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an element of a list")
+    }
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        self.put(Cell::Number(value))
+    }
+    #[allow(clippy::cast_precision_loss)]
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
+        self.put(Cell::Number(value as f64))
+    }
+    #[allow(clippy::cast_precision_loss)]
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
+        self.put(Cell::Number(value as f64))
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        self.put(Cell::Text(text))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let started = self.rows.table.start_row();
+        self.rows.accept(started)?;
+        Value(self.rows).visit_map(map)
+    }
+}
+
+/// A whole document.
+struct Document<'a, 'n> {
+    file: &'a str,
+    names: &'n Names,
+    memory: u64,
+    refused: &'a mut Option<Error>,
+}
+
+impl<'n> Document<'_, 'n> {
+    fn table(&self) -> Table<'n> {
+        Table::new(self.file, self.names, self.memory)
+    }
+}
+
+fn target<'t, 'n>(table: &'t mut Table<'n>) -> Target<'t, 'n> {
+    Target { table, path: String::new(), refused: None }
+}
+
+impl<'de, 'n> DeserializeSeed<'de> for Document<'_, 'n> {
+    type Value = Table<'n>;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Table<'n>, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de, 'n> Visitor<'de> for Document<'_, 'n> {
+    type Value = Table<'n>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rows of curves")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Table<'n>, A::Error> {
+        let mut table = self.table();
+        let mut rows = target(&mut table);
+        loop {
+            match list.next_element_seed(Element { rows: &mut rows, column: None }) {
+                Ok(Some(())) => {}
+                Ok(None) => return Ok(table),
+                Err(error) => {
+                    *self.refused = rows.refused;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Rows below `log_history`; else below the key that has most; else a list a key is a column; else one row.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table<'n>, A::Error> {
+        let (mut best, mut columns, mut row) = (self.table(), self.table(), self.table());
+        row.start_row().map_err(A::Error::custom)?;
+        let mut key = String::new();
+        while map.next_key_seed(Key(&mut key))?.is_some() {
+            let mut found = self.table();
+            let error = {
+                let (mut rows, mut columns, mut row) =
+                    (target(&mut found), target(&mut columns), target(&mut row));
+                row.path.clone_from(&key);
+                let below = Below {
+                    rows: &mut rows,
+                    columns: &mut columns,
+                    row: &mut row,
+                    key: &key,
+                    failed: self.refused,
+                };
+                map.next_value_seed(below).err()
+            };
+            if let Some(error) = error {
+                return Err(error);
+            }
+            if key == "log_history" {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                return Ok(found);
+            }
+            if found.rows > best.rows {
+                best = found;
+            }
+            key.clear();
+        }
+        Ok(if best.rows > 0 {
+            best
+        } else if columns.rows > 0 {
+            columns
+        } else {
+            row
+        })
+    }
+}
+
+/// A value below a key of the document.
+struct Below<'a, 't, 'n> {
+    rows: &'a mut Target<'t, 'n>,
+    columns: &'a mut Target<'t, 'n>,
+    row: &'a mut Target<'t, 'n>,
+    key: &'a str,
+    failed: &'a mut Option<Error>,
+}
+
+impl<'de> DeserializeSeed<'de> for Below<'_, '_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Below<'_, '_, '_> {
+    /// Keeps what the table said beside the parser's error.
+    fn noted<E>(self, result: Result<(), E>) -> Result<(), E> {
+        if result.is_err() {
+            let refused = [self.rows, self.columns, self.row].into_iter().find_map(|t| t.refused.take());
+            *self.failed = refused;
+        }
+        result
+    }
+}
+
+impl<'de> Visitor<'de> for Below<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rows, a column or a value")
+    }
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        let result = self.row.put(Cell::Number(value));
+        self.noted(result)
+    }
+    #[allow(clippy::cast_precision_loss)]
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
+        self.visit_f64(value as f64)
+    }
+    #[allow(clippy::cast_precision_loss)]
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
+        self.visit_f64(value as f64)
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        let result = self.row.put(Cell::Text(text));
+        self.noted(result)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let result = Value(self.row).visit_map(map);
+        self.noted(result)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let at = match self.columns.table.column(self.key) {
+            Ok(at) => at,
+            Err(error) => {
+                *self.failed = Some(error);
+                return Err(A::Error::custom("refused"));
+            }
+        };
+        let mut result = Ok(Some(()));
+        let mut element = 0;
+        while let Ok(Some(())) = result {
+            result = list
+                .next_element_seed(Element { rows: self.rows, column: Some((self.columns, at, element)) });
+            element += 1;
+        }
+        self.noted(result.map(|_| ()))
+    }
+}
+
+/// A whole file that is one value.
+pub(crate) fn document<'n>(
+    file: &str,
+    json: &[u8],
+    names: &'n Names,
+    memory: u64,
+) -> Result<Table<'n>, Fault> {
+    let attempt = |json: &[u8]| {
+        let mut refused = None;
+        let mut parser = serde_json::Deserializer::from_slice(json);
+        let document = Document { file, names, memory, refused: &mut refused };
+        let result = document.deserialize(&mut parser).and_then(|table| parser.end().map(|()| table));
+        result.map_err(|error| refused.map_or(Fault::Syntax(error), Fault::Refused))
+    };
+    let result = attempt(json);
+    match &result {
+        Err(Fault::Syntax(_)) => match non_finite::to_text(json) {
+            Cow::Owned(json) => attempt(&json),
+            Cow::Borrowed(_) => result,
+        },
+        _ => result,
+    }
+}
+
+/// Whether a line is an object.
+pub(crate) fn is_object(line: &[u8]) -> bool {
+    line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(&non_finite::to_text(line)).is_ok()
+}
+
+/// A row a line; lines that are no objects are counted. The number of rows.
+pub(crate) fn lines(json: &[u8], table: &mut Table<'_>) -> Result<u32, Error> {
+    let (mut broken, mut first, mut finite) = (0_u32, 0, true);
+    let before = table.rows;
+    let mut start = 0;
+    let mut number = 0_u64;
+    while start < json.len() {
+        let end = memchr::memchr(b'\n', &json[start..]).map_or(json.len(), |at| start + at);
+        let line = json[start..end].trim_ascii();
+        (start, number) = (end + 1, number + 1);
+        if line.is_empty() {
+            continue;
+        }
+        if !line.starts_with(b"{") || !row(line, table, &mut finite)? {
+            broken += 1;
+            first = if first == 0 { number } else { first };
+        }
+    }
+    if broken > 0 && table.rows > before {
+        table
+            .notes
+            .push(format!("{broken} lines are no JSON objects and were left out; the first is line {first}"));
+    }
+    Ok(table.rows - before)
+}
+
+/// One object. Whether it was one.
+fn row(line: &[u8], table: &mut Table<'_>, finite: &mut bool) -> Result<bool, Error> {
+    let is_read = |line: &[u8], table: &mut Table<'_>| {
+        table.start_row()?;
+        let mut rows = target(table);
+        let mut parser = serde_json::Deserializer::from_slice(line);
+        let result = Value(&mut rows).deserialize(&mut parser).and_then(|()| parser.end());
+        match (result, rows.refused) {
+            (Ok(()), _) => Ok(true),
+            (Err(_), Some(error)) => Err(error),
+            (Err(_), None) => {
+                table.drop_row();
+                Ok(false)
+            }
+        }
+    };
+    // Once a line has had a NaN, the others are looked through first.
+    if *finite && is_read(line, table)? {
+        return Ok(true);
+    }
+    match non_finite::to_text(line) {
+        Cow::Owned(line) => {
+            *finite = false;
+            is_read(&line, table)
+        }
+        Cow::Borrowed(_) if *finite => Ok(false),
+        Cow::Borrowed(line) => is_read(line, table),
+    }
+}
