@@ -1,0 +1,189 @@
+//! What a comparison needs of a run: totals of each group of responses, the same in any order and however the log is
+//! split.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use stapo_base::stats::exact_sum::ExactSum;
+
+use crate::metric::Metric;
+
+/// Which group a total is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GroupKey {
+    /// Responses of an evaluation, which are not trained on.
+    pub held_out: bool,
+    /// Trainer step.
+    pub step: i64,
+    /// Task or data source, "" where the log names none.
+    pub task: String,
+    /// Hash of the group's id. Where the log has none, that of its prompt; without both, the place of the response.
+    pub group: u64,
+}
+
+/// One response, as it enters the totals.
+#[derive(Clone, Copy, Debug)]
+pub struct ResponseTotals<'a> {
+    /// Trainer step.
+    pub step: i64,
+    /// Hash of the group's id, where it is logged.
+    pub group: Option<u64>,
+    /// Hash of the prompt, where it is logged.
+    pub prompt: Option<u64>,
+    /// Place of the response in the log, the same however the log is split.
+    pub place: u64,
+    /// Task or data source, "" where the log names none.
+    pub task: &'a str,
+    /// A row of an evaluation.
+    pub held_out: bool,
+    /// Reward; NaN where it was not logged.
+    pub reward: f64,
+    /// Whether the answer is right, where that is known.
+    pub right: Option<bool>,
+    /// Number of trained tokens.
+    pub length: u64,
+    /// Σ entropy over the trained tokens that have one, in nats.
+    pub entropy: f64,
+    /// Number of these tokens.
+    pub entropy_tokens: u64,
+}
+
+/// Totals of a group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Number of responses.
+    pub responses: u64,
+    /// Σ reward.
+    pub reward: ExactSum,
+    /// Σ reward².
+    pub reward_squares: ExactSum,
+    /// Responses with a reward.
+    pub rewarded: u64,
+    /// Right answers.
+    pub right: u64,
+    /// Answers known to be right or wrong.
+    pub judged: u64,
+    /// Σ trained tokens.
+    pub length: u64,
+    /// Σ entropy over trained tokens.
+    pub entropy: ExactSum,
+    /// Trained tokens with an entropy.
+    pub entropy_tokens: u64,
+    /// Hash of the prompt, the least where a group has several.
+    pub prompt: Option<u64>,
+}
+
+impl Totals {
+    /// Adds the totals of other responses of the group.
+    pub fn merge(&mut self, other: &Self) {
+        self.responses += other.responses;
+        self.reward.merge(&other.reward);
+        self.reward_squares.merge(&other.reward_squares);
+        self.rewarded += other.rewarded;
+        self.right += other.right;
+        self.judged += other.judged;
+        self.length += other.length;
+        self.entropy.merge(&other.entropy);
+        self.entropy_tokens += other.entropy_tokens;
+        self.prompt = self.prompt.into_iter().chain(other.prompt).min();
+    }
+
+    /// Numerator and denominator of a metric; the denominator is 0 where the group does not have it.
+    #[must_use]
+    pub fn parts(&self, metric: Metric) -> [f64; 2] {
+        let (part, whole) = match metric {
+            Metric::Reward | Metric::HeldOut => (self.reward.value(), self.rewarded),
+            Metric::RightAnswers => (self.right as f64, self.judged),
+            Metric::Length => (self.length as f64, self.responses),
+            Metric::Entropy => (self.entropy.value(), self.entropy_tokens),
+        };
+        [part, whole as f64]
+    }
+}
+
+impl From<&ResponseTotals<'_>> for Totals {
+    fn from(response: &ResponseTotals<'_>) -> Self {
+        let mut totals =
+            Self { responses: 1, length: response.length, prompt: response.prompt, ..Self::default() };
+        if response.reward.is_finite() {
+            totals.rewarded = 1;
+            totals.reward.add(response.reward);
+            totals.reward_squares.add(response.reward * response.reward);
+        }
+        if let Some(right) = response.right {
+            (totals.judged, totals.right) = (1, u64::from(right));
+        }
+        if response.entropy.is_finite() {
+            totals.entropy_tokens = response.entropy_tokens;
+            totals.entropy.add(response.entropy);
+        }
+        totals
+    }
+}
+
+/// Totals of all groups of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunGroups {
+    groups: BTreeMap<GroupKey, Totals>,
+    /// Responses that stand for themselves, since neither a group nor a prompt was logged.
+    alone: u64,
+}
+
+impl RunGroups {
+    /// Adds a response.
+    pub fn add(&mut self, response: &ResponseTotals<'_>) {
+        let group = response.group.or(response.prompt);
+        self.alone += u64::from(group.is_none());
+        let key = GroupKey {
+            held_out: response.held_out,
+            step: response.step,
+            task: response.task.to_owned(),
+            group: group.unwrap_or(response.place),
+        };
+        self.add_group(key, &response.into());
+    }
+
+    /// Adds totals of a group.
+    pub fn add_group(&mut self, key: GroupKey, totals: &Totals) {
+        self.groups.entry(key).or_default().merge(totals);
+    }
+
+    /// Adds what another part of the same run holds.
+    pub fn merge(&mut self, other: &Self) {
+        for (key, totals) in &other.groups {
+            self.add_group(key.clone(), totals);
+        }
+        self.alone += other.alone;
+    }
+
+    /// The groups of the run for which it holds.
+    #[must_use]
+    pub fn filtered(&self, mut keep: impl FnMut(&GroupKey) -> bool) -> Self {
+        let kept = self.groups.iter().filter(|(key, _)| keep(key));
+        Self { groups: kept.map(|(key, totals)| (key.clone(), totals.clone())).collect(), alone: self.alone }
+    }
+
+    /// All groups: by held-out, step, task and id.
+    pub fn groups(&self) -> impl Iterator<Item = (&GroupKey, &Totals)> {
+        self.groups.iter()
+    }
+
+    /// Whether responses stand for themselves.
+    #[must_use]
+    pub fn has_lone_responses(&self) -> bool {
+        self.alone > 0
+    }
+
+    /// Groups that have the metric.
+    pub(crate) fn having(&self, metric: Metric) -> impl Iterator<Item = (&GroupKey, &Totals)> {
+        let has = move |(key, totals): &(&GroupKey, &Totals)| {
+            key.held_out == metric.is_held_out() && totals.parts(metric)[1] > 0.0
+        };
+        self.groups.iter().filter(has)
+    }
+
+    /// Steps at which the metric is known.
+    pub(crate) fn steps(&self, metric: Metric) -> BTreeSet<i64> {
+        self.having(metric).map(|(key, _)| key.step).collect()
+    }
+}
