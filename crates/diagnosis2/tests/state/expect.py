@@ -168,7 +168,7 @@ def families(R):
 
 def cases():
     R = np.random.default_rng(20261119)
-    for repeat in range(13):
+    for _ in range(11):
         for name, c in families(R):
             yield name, c
     yield "long", run(R, seg(200, (0, 0.1), (0.5, 0.7), (1, 0.8)), 4, 4)
@@ -181,10 +181,48 @@ def cases():
     yield "no value", run(R, [0.5] * 5, 4, 4, missing=1.0)
 
 
-out = []
-for name, c in cases():
-    outcome, found, q = state.verdict(values(c))
-    if q and "soft" in q:
-        c["soft"] = hits(q["soft"])
-    out.append(dict(name=name, **c, expected=dict(outcome=outcome, hits=hits(found), soft=c.pop("soft", []), gain=told(q))))
+def expected(c, **switches):
+    outcome, found, q = state.verdict(values(c), {**state.M, **switches})
+    if q and q.get("W") == 0:
+        return None  # ends without a common slice: the prototype takes both for 0
+    return dict(outcome=outcome, hits=hits(found), soft=hits((q or {}).get("soft", [])), gain=told(q))
+
+
+SWITCHES = dict(
+    curve="curvature", end="at_the_end", loo="without_the_lowest", goal="goals", rawscat="raw_scatter", robust="robust_range", common="own_ends", bins="bins",
+    tail2="two_at_the_end", penalty="penalties", redefined="redefined", start="start", best="mean_at_best", slow="slow_rise", ntest="one_slice_once", phi_max="pooled_dispersion",
+)  # fmt: skip
+
+
+def rare_ones(R):
+    yield "long", run(R, seg(50, (0, 0.1), (0.5, 0.7), (1, 0.5)), 4, 4)
+    yield "good", run(R, seg(9, (0, 0.86), (0.15, 0.95), (1, 0.95)), 4, 4, spread=0.1)
+    yield "recovers", run(R, seg(20, (0, 0.2), (0.3, 0.8), (0.4, 0.2), (0.8, 0.3), (0.85, 0.7), (1, 0.8)), 32, 4, spread=0.2)
+    yield "drifts", run(R, seg(16, (0, 0.9), (1, 0.2)), 32, 4, first=10)
+    yield "malus part", run(R, seg(12, (0, 0.2), (1, 0.9)), 16, 8, parts=[("reward/format_malus", "price", seg(12, (0, 0.1), (1, 0.9)), 0.0)])
+    yield "slow", run(R, seg(40, (0, 0.02), (1, 0.09)), 32, 8, spread=0.05)
+
+
+def ablated():
+    """Runs on which a rule matters, told without it"""
+    R = np.random.default_rng(7)
+    for switch, rule in SWITCHES.items():
+        some = (c for _ in range(6) for c in [*families(R), *rare_ones(R)])
+        off = {switch: 10**9 if switch == "bins" else 0}
+        kept = 0
+        for name, c in some:
+            without = expected(c, **off)
+            with_it = expected(c)
+            if not without or not with_it:
+                continue
+            if without["outcome"] != with_it["outcome"] or switch in ("bins", "ntest", "curve", "rawscat", "phi_max") and without != with_it:
+                yield dict(name=name, **c, without=rule, expected=without)
+                kept += 1
+            if kept == 3:
+                break
+        if not kept:
+            print('no run for', switch, file=sys.stderr)
+
+
+out = [dict(name=name, **c, expected=expected(c)) for name, c in cases()] + list(ablated())
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in out) + "\n]")

@@ -9,6 +9,8 @@ struct Case {
     name: String,
     #[serde(flatten)]
     run: MadeUp,
+    /// A rule that was switched off.
+    without: Option<String>,
     expected: Expected,
 }
 
@@ -109,13 +111,20 @@ fn assert_gain(what: &str, actual: &Verdict, expected: Option<&ExpectedGain>) {
     }
 }
 
+fn without(rule: &str) -> Rules {
+    let mut rules = serde_json::to_value(Rules::default()).expect("rules");
+    rules[rule] = if rule == "bins" { usize::MAX.into() } else { false.into() };
+    serde_json::from_value(rules).expect(rule)
+}
+
 #[test]
 fn outcomes_and_numbers_are_the_prototypes() {
     let cases: Vec<Case> = serde_json::from_str(include_str!("expected.json")).expect("cases");
     assert!(cases.len() > 250);
     for (at, case) in cases.iter().enumerate() {
-        let what = format!("{at} {}", case.name);
-        let verdict = judge(&case.run.observed(), false, &Rules::default());
+        let what = format!("{at} {} {:?}", case.name, case.without);
+        let rules = case.without.as_deref().map_or_else(Rules::default, without);
+        let verdict = judge(&case.run.observed(), false, &rules);
         let expected = &case.expected;
         assert_gain(&what, &verdict, expected.gain.as_ref());
         assert_hits(&what, &verdict.damage, &expected.hits);

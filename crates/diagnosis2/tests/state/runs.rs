@@ -212,3 +212,37 @@ impl MadeUp {
         }
     }
 }
+
+impl MadeUp {
+    /// 16 groups of 8 a step, of right and wrong answers.
+    pub fn new(seed: u64, level: &[f64]) -> Self {
+        Self {
+            seed,
+            level: level.iter().map(|level| vec![*level]).collect(),
+            noise: vec![0.0; level.len()],
+            groups: 16,
+            size: 8,
+            spread: 0.5,
+            kind: Kind::Right,
+            slices: 1,
+            mix: None,
+            column: true,
+            first: 0,
+            parts: Vec::new(),
+            edits: Vec::new(),
+            missing: 0.0,
+            curve: false,
+        }
+    }
+}
+
+/// Straight lines through points of (share of the run, level).
+pub fn levels(steps: usize, points: &[(f64, f64)]) -> Vec<f64> {
+    let at = |step: usize| {
+        let x = step as f64 / (steps.max(2) - 1) as f64;
+        let right = points.iter().position(|point| point.0 >= x).unwrap_or(points.len() - 1).max(1);
+        let ((x0, y0), (x1, y1)) = (points[right - 1], points[right]);
+        y0 + (y1 - y0) * ((x - x0) / (x1 - x0)).clamp(0.0, 1.0)
+    };
+    (0..steps).map(at).collect()
+}
