@@ -1,8 +1,10 @@
 //! Tokens of the environment are trained on.
-//! Measured: trained inner tokens without a value of the sampler's, of responses that have others (measure::trained).
+//! Measured: trained inner tokens without a value of the sampler's, of responses that have others (measure::trained). Without
+//! the sampler's: the mean of −ln p − H of trained tokens that begin a later turn, or end one that another follows.
 //! Null: none. Engines leave out the first token's, the last one's or a whole response's; a level of 1 % for what else a
-//! logger drops.
-//! Misses: logs without `logprob_rollout`.
+//! logger drops. The mean is 0 for tokens that the policy drew: half a nat above other tokens, by five standard errors over
+//! responses.
+//! Misses: logs of one turn without `logprob_rollout`.
 //! Looks alike: an engine that gives no value for rare tokens. Those stand alone, in the midst of others: observations stand
 //! in rows, and where a mask is off by one, alone at its edge.
 
@@ -14,18 +16,25 @@ use stapo_evidence::Column;
 const LEVEL: f64 = 0.01;
 /// Of the undrawn tokens, those that stand as observations do.
 const MANY: f64 = 0.25;
+/// Nats beyond the entropy, and standard errors.
+const NATS: f64 = 0.5;
+const ERRORS: f64 = 5.0;
 
 /// The row.
 pub const CAUSE: Cause = Cause {
     code: Code::ObservationTrained,
     null: Null::Level { bound: LEVEL, why: "a sampler has a value for every inner token that it drew" },
-    needs: &[Need::Column(Column::Rollout)],
+    needs: &[Need::Column(Column::Logprob)],
     symptoms: &[Symptom::Damaged, Symptom::NotLearning],
     follows: &[],
     examine,
 };
 
 fn examine(measures: &Measures<'_>) -> Examined {
+    undrawn(measures).or_else(|| surprising(measures))
+}
+
+fn undrawn(measures: &Measures<'_>) -> Examined {
     let all = measures.totals();
     let undrawn = share(all.undrawn, all.inner);
     if undrawn <= LEVEL {
@@ -54,4 +63,25 @@ fn examine(measures: &Measures<'_>) -> Examined {
             .likely_if(is_off_by_one || in_rows > MANY)
             .from_step(from),
     )
+}
+
+fn surprising(measures: &Measures<'_>) -> Examined {
+    let edges = &measures.evidence.rewards.turn_edges;
+    let [elsewhere, _] = edges.elsewhere.mean()?;
+    let found = [("begin a later turn", edges.starts), ("end a turn that another follows", edges.ends)];
+    let (place, means, [mean, error]) = found.into_iter().find_map(|(place, means)| {
+        let [mean, error] = means.mean()?;
+        (mean - elsewhere - ERRORS * error > NATS).then_some((place, means, [mean, error]))
+    })?;
+    let why = vec![
+        Proof::new("nats beyond its entropy there", mean, "0"),
+        Proof::new("standard error over responses", error, "–"),
+        Proof::new("nats beyond its entropy elsewhere", elsewhere, "0"),
+    ];
+    let sentence = format!(
+        "trained tokens that {place} surprise the policy by {mean:.1} nats beyond its entropy ({elsewhere:.2} elsewhere; {} \
+         responses): it did not write them; take the environment's tokens out of the training mask",
+        means.responses
+    );
+    Some(Finding::likely(Code::ObservationTrained, 1.0 - (elsewhere - mean).exp(), sentence, why))
 }

@@ -32,6 +32,8 @@ pub struct Advantages {
     pub off: u64,
     /// First step with one.
     pub off_from: Option<i64>,
+    /// Groups whose rewards differ that have an advantage, those of them without A < 0, and without A > 0.
+    pub signs: [u64; 3],
     /// Groups whose advantages have blown up.
     pub blown: Blown,
     /// Groups whose advantages fall with their rewards, by slice.
@@ -91,6 +93,7 @@ impl Advantages {
             advantaged: told().count() as u64,
             off: told().filter(is_off).count() as u64,
             off_from: told().filter(is_off).map(|group| group.step).min(),
+            signs: signs(&all),
             blown: blown(&all),
             falling: falling(&all),
             other: other_grouping(rewards, &all),
@@ -124,6 +127,17 @@ fn blown(all: &[Group<'_>]) -> Blown {
         usual,
         from: mixed().filter(is_blown).map(|group| group.step).min(),
     }
+}
+
+fn signs(all: &[Group<'_>]) -> [u64; 3] {
+    let mut signs = [0; 3];
+    for group in all.iter().filter(|group| group.is_mixed() && group.is_advantaged()) {
+        let has = |sign: f64| group.siblings.iter().any(|s| sign * f64::from(s.advantage) > NO_ADVANTAGE);
+        signs[0] += 1;
+        signs[1] += u64::from(!has(-1.0));
+        signs[2] += u64::from(!has(1.0));
+    }
+    signs
 }
 
 fn falling(all: &[Group<'_>]) -> Vec<Falling> {

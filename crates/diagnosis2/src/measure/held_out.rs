@@ -1,10 +1,19 @@
 //! The score on held-out rows, question by question: an earlier window of evaluations against the last fifth of them.
+//!
+//! Errors are those of questions and of the policy's own wobble from one evaluation to the next. The latter is taken from
+//! second differences of the means, less the part that the questions' errors have in them; neighbouring evaluations are taken
+//! to be correlated by 0.7, the most that was seen (0.4 to 0.7; training rewards have none).
 
+use super::groups::median;
 use stapo_evidence::rewards::{HeldOut, Rewards};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Questions that a difference stands on.
 const FEWEST: usize = 8;
+/// Evaluations.
+const FEWEST_STEPS: usize = 4;
+/// Correlation of neighbouring evaluations.
+const CORRELATION: f64 = 0.7;
 /// A fall has to lose this part of what the score had above its floor, and of its range.
 const OF_HEIGHT: f64 = 0.2;
 const OF_RANGE: f64 = 0.05;
@@ -33,17 +42,29 @@ pub fn fall(rewards: &Rewards) -> Option<Fall> {
     let mut steps: Vec<i64> = rows().map(|row| row.step).collect();
     steps.sort_unstable();
     steps.dedup();
-    let last = steps.len() - steps.len().div_ceil(5).min(steps.len());
+    if steps.len() < FEWEST_STEPS {
+        return None;
+    }
+    // A single bad evaluation is not the end of a run of five.
+    let tail = steps.len().div_ceil(5).max(if steps.len() > FEWEST_STEPS { 2 } else { 1 });
+    let last = steps.len() - tail;
     let scores = || rows().map(|row| f64::from(row.reward));
     let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
     let questions: Vec<Sums> = rewards.held_out.sets().map(|set| sums(set, &steps)).collect();
+    let wobble = wobble(&questions, steps.len());
     let (mut best, mut looks) = (None::<Fall>, 0_u32);
     let mut width = 1;
     while width <= last {
         for start in 0..=last - width {
             looks += 1;
             let windows = [[start, start + width], [last, steps.len()]];
-            let Some((before, after, chance, questions)) = difference(&questions, windows) else { continue };
+            let Some(Difference { before, after, error_square, questions }) = difference(&questions, windows)
+            else {
+                continue;
+            };
+            let error = (error_square + of_mean(wobble, width) + of_mean(wobble, tail)).sqrt();
+            let freedom = (questions.min(steps.len()) - 1) as f64;
+            let Some(chance) = chance(before - after, error, freedom) else { continue };
             let is_large = before - after > (OF_HEIGHT * (before - low)).max(OF_RANGE * (high - low));
             if is_large && best.is_none_or(|best| chance < best.chance) {
                 let from = steps[start + width - 1];
@@ -71,55 +92,78 @@ fn sums(set: &[HeldOut], steps: &[i64]) -> Sums {
     sums
 }
 
-/// Means of both windows, and the one-sided chance of their difference: by question where enough were asked in both, else
-/// over those of either.
-fn difference(questions: &[Sums], windows: [[usize; 2]; 2]) -> Option<(f64, f64, f64, usize)> {
-    let mean = |sums: &Sums, [from, to]: [usize; 2]| {
-        let n = sums[to][0] - sums[from][0];
-        (n > 0.0).then(|| (sums[to][1] - sums[from][1]) / n)
-    };
+/// Means of two windows, and the square of the error that questions leave in their difference.
+struct Difference {
+    before: f64,
+    after: f64,
+    error_square: f64,
+    questions: usize,
+}
+
+/// By question where enough were asked in both windows, else over those of either.
+fn difference(questions: &[Sums], windows: [[usize; 2]; 2]) -> Option<Difference> {
     let [before, after] = windows.map(|window| questions.iter().map(move |sums| mean(sums, window)));
     let pairs: Vec<[f64; 2]> =
         before.clone().zip(after.clone()).filter_map(|(a, b)| Some([a?, b?])).collect();
+    let of = |a: Moments, b: Moments, error_square: f64, questions: usize| {
+        (questions >= FEWEST).then_some(Difference { before: a.mean, after: b.mean, error_square, questions })
+    };
     if pairs.len() >= FEWEST {
+        let [a, b] = [0, 1].map(|side| moments(pairs.iter().map(move |pair| pair[side])));
         let moved = moments(pairs.iter().map(|[a, b]| a - b));
-        let [a, b] = [0, 1].map(|side| moments(pairs.iter().map(move |pair| pair[side])).mean);
-        return Some((a, b, moved.chance(0.0, moved.n - 1.0)?, pairs.len()));
+        return of(a, b, moved.error_square(), pairs.len());
     }
     let [a, b] = [moments(before.flatten()), moments(after.flatten())];
-    let n = a.n.min(b.n);
-    let error = b.error_square();
-    let moved = Moments { mean: a.mean - b.mean, ..a };
-    if n < FEWEST as f64 {
-        return None;
+    let (error_square, questions) = (a.error_square() + b.error_square(), a.n.min(b.n));
+    of(a, b, error_square, questions)
+}
+
+fn mean(sums: &Sums, [from, to]: [usize; 2]) -> Option<f64> {
+    let n = sums[to][0] - sums[from][0];
+    (n > 0.0).then(|| (sums[to][1] - sums[from][1]) / n)
+}
+
+/// Variance of an evaluation's mean beyond what its questions leave.
+fn wobble(questions: &[Sums], steps: usize) -> f64 {
+    let means: Vec<f64> = (0..steps)
+        .map(|at| moments(questions.iter().filter_map(|sums| mean(sums, [at, at + 1]))).mean)
+        .collect();
+    let neighbours = (1..steps).filter_map(|at| difference(questions, [[at - 1, at], [at, at + 1]]));
+    let of_questions = median(neighbours.map(|d| d.error_square / 2.0).collect()).unwrap_or(0.0);
+    let seconds = means.windows(3).map(|m| (m[0] - 2.0 * m[1] + m[2]).powi(2)).collect();
+    // The median of squares of a normal with variance 6 σ²; with correlated neighbours it has 6 − 8 ρ + 2 ρ².
+    let independent = (median(seconds).unwrap_or(0.0) / 2.73 - of_questions).max(0.0);
+    independent * 6.0 / (6.0 - 8.0 * CORRELATION + 2.0 * CORRELATION * CORRELATION)
+}
+
+/// Variance of the mean of so many correlated evaluations.
+fn of_mean(variance: f64, evaluations: usize) -> f64 {
+    let worth = evaluations as f64 * (1.0 - CORRELATION) / (1.0 + CORRELATION);
+    variance / worth.max(1.0)
+}
+
+/// One-sided chance of a fall of this size.
+fn chance(fall: f64, error: f64, freedom: f64) -> Option<f64> {
+    if error <= 0.0 {
+        return Some(if fall > 0.0 { 0.0 } else { 1.0 });
     }
-    Some((a.mean, b.mean, moved.chance(error, n - 1.0)?, n as usize))
+    Some(StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok()?.sf(fall / error))
 }
 
 struct Moments {
-    n: f64,
+    n: usize,
     mean: f64,
     squares: f64,
 }
 
 fn moments(values: impl Iterator<Item = f64> + Clone) -> Moments {
-    let n = values.clone().count() as f64;
-    let mean = values.clone().sum::<f64>() / n.max(1.0);
+    let n = values.clone().count();
+    let mean = values.clone().sum::<f64>() / n.max(1) as f64;
     Moments { n, mean, squares: values.map(|value| (value - mean).powi(2)).sum() }
 }
 
 impl Moments {
     fn error_square(&self) -> f64 {
-        self.squares / (self.n - 1.0).max(1.0) / self.n.max(1.0)
-    }
-
-    /// One-sided chance of this mean where it is 0, with the square of another's error and these degrees of freedom.
-    fn chance(&self, other: f64, freedom: f64) -> Option<f64> {
-        let error = (self.error_square() + other).sqrt();
-        if error <= 0.0 {
-            // The same difference at every question.
-            return Some(if self.mean > 0.0 { 0.5_f64.powf(self.n) } else { 1.0 });
-        }
-        Some(StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok()?.sf(self.mean / error))
+        self.squares / (self.n.max(2) - 1) as f64 / self.n.max(1) as f64
     }
 }

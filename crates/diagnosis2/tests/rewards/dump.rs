@@ -64,9 +64,7 @@ fn read(bytes: &[u8]) -> Log {
         let tokens = has(0).then(|| (0..n).map(|_| i32::from_le_bytes(b.take())).collect());
         let mask = has(1).then(|| (0..n).map(|_| b.take::<1>()[0]).collect());
         let mut lists: Vec<Option<Vec<f32>>> = (2..10).map(|at| has(at).then(|| b.floats(n))).collect();
-        if has(10) {
-            b.floats(n);
-        }
+        let turns = has(10).then(|| (0..n).map(|_| i32::from_le_bytes(b.take())).collect());
         log.rows.push(Row {
             step,
             group,
@@ -83,8 +81,10 @@ fn read(bytes: &[u8]) -> Log {
             tokens,
             mask,
             logprob: lists[0].take().unwrap(),
+            entropy: lists[1].take(),
             rollout: lists[2].take(),
             advantages: lists[5].take(),
+            turns,
         });
     }
     log

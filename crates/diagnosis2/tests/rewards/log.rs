@@ -21,8 +21,10 @@ pub struct Row {
     pub tokens: Option<Vec<i32>>,
     pub mask: Option<Vec<u8>>,
     pub logprob: Vec<f32>,
+    pub entropy: Option<Vec<f32>>,
     pub rollout: Option<Vec<f32>>,
     pub advantages: Option<Vec<f32>>,
+    pub turns: Option<Vec<i32>>,
 }
 
 impl Row {
@@ -45,14 +47,14 @@ impl Row {
             tokens: self.tokens.as_deref(),
             mask: self.mask.as_deref(),
             logprob: &self.logprob,
-            entropy: None,
+            entropy: self.entropy.as_deref(),
             rollout: self.rollout.as_deref(),
             new: None,
             reference: None,
             advantages: self.advantages.as_deref(),
             is_weight: None,
             grad_norm: None,
-            turns: None,
+            turns: self.turns.as_deref(),
         }
     }
 }

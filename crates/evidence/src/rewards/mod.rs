@@ -8,11 +8,13 @@ mod ending;
 mod hash;
 mod response_facts;
 mod step_counts;
+mod turn_edges;
 mod whole;
 
 pub use ending::Ending;
 pub use response_facts::{NO_ADVANTAGE, Sibling};
 pub use step_counts::StepCounts;
+pub use turn_edges::{Means, TurnEdges};
 pub use whole::{Placed, Whole};
 
 use self::hash::of_text;
@@ -79,6 +81,8 @@ pub struct Rewards {
     pub places: Whole<Place, PLACES>,
     /// Held-out responses by question, at all steps.
     pub held_out: Whole<HeldOut, HELD_OUT>,
+    /// Surprisal where turns meet.
+    pub turn_edges: TurnEdges,
     /// Names of slices, by hash.
     pub slices: Names,
 }
@@ -91,6 +95,7 @@ impl Rewards {
         }
         let facts = ResponseFacts::of(response);
         self.steps.entry(response.step).or_default().add(&facts);
+        self.turn_edges.add(response);
         let step = mix(0, response.step.cast_unsigned());
         let group = mix(step, response.group);
         let advantage = facts.advantage.value;
