@@ -40,7 +40,7 @@ impl<T: Default, const N: usize> HashSample<T, N> {
     }
 
     /// The states, by hash.
-    pub fn values(&self) -> impl ExactSizeIterator<Item = &T> {
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &T> + Clone {
         self.kept.values()
     }
 

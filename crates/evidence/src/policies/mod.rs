@@ -16,7 +16,7 @@ mod token_loops;
 
 pub use finite::{Faulty, FirstFault};
 pub use gap::GapSums;
-pub use groups::{PushGroup, REGRESSORS, Siblings, SurprisalGroup};
+pub use groups::{PushGroup, REGRESSORS, Scatter, Siblings, SurprisalGroup};
 pub use moved::Moved;
 pub use shifts::{Moments, Shifts};
 pub use start::{POSITIONS, Start, StartResponse, SupportHalf};

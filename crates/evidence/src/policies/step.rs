@@ -16,12 +16,20 @@ pub struct Distance {
     pub tokens: u64,
     /// Their sum.
     pub sum: Sum,
+    /// The sum of their squares, where it was taken.
+    pub squares: Sum,
 }
 
 impl Distance {
     fn add(&mut self, tokens: u64, sum: f64) {
         self.tokens += tokens;
         self.sum.add(sum);
+    }
+
+    /// The root mean square; none without tokens.
+    #[must_use]
+    pub fn rms(&self) -> Option<f64> {
+        (self.tokens > 0).then(|| (self.squares.value() / self.tokens as f64).max(0.0).sqrt())
     }
 
     /// The mean; none without tokens.
@@ -116,13 +124,14 @@ impl Step {
     /// Entropy, and the distance to the reference.
     fn add_policy(&mut self, response: &Response<'_>) {
         if let Some(entropy) = response.entropy {
-            let (tokens, sum) = sum_finite(response, |t| f64::from(entropy[t]));
+            let (tokens, sum, _) = sum_finite(response, |t| f64::from(entropy[t]));
             self.entropy.add(tokens, sum);
         }
         if let Some(reference) = response.reference {
             let far = |t: usize| (f64::from(response.logprob[t]) - f64::from(reference[t])).abs().min(CUT);
-            let (tokens, sum) = sum_finite(response, far);
+            let (tokens, sum, squares) = sum_finite(response, far);
             self.trainer_to_reference.add(tokens, sum);
+            self.trainer_to_reference.squares.add(squares);
         }
     }
 
@@ -151,15 +160,17 @@ impl Step {
     }
 }
 
-/// How many trained tokens have a finite value, and its sum.
+/// How many trained tokens have a finite value, its sum and that of its squares.
 #[inline]
-fn sum_finite(response: &Response<'_>, value: impl Fn(usize) -> f64) -> (u64, f64) {
-    let (mut tokens, mut sum) = (0, 0.0);
+fn sum_finite(response: &Response<'_>, value: impl Fn(usize) -> f64) -> (u64, f64, f64) {
+    let (mut tokens, mut sum, mut squares) = (0, 0.0, 0.0);
     for t in 0..response.len() {
         let value = value(t);
         let counts = response.is_trained(t) && value.is_finite();
+        let value = if counts { value } else { 0.0 };
         tokens += u64::from(counts);
-        sum += if counts { value } else { 0.0 };
+        sum += value;
+        squares += value * value;
     }
-    (tokens, sum)
+    (tokens, sum, squares)
 }
