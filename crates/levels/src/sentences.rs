@@ -28,13 +28,7 @@ pub fn runs(level: &RunsLevel, names: [&str; 2], same_settings: bool) -> Vec<Str
         });
     } else if let Some(row) = tested().next() {
         lines.push(no_difference(row, &tested().collect::<Vec<_>>(), names));
-        lines.extend(row.detectable.map(|least| {
-            format!(
-                "A {} difference above {} would probably have been seen; smaller ones remain possible.",
-                row.metric.words(),
-                fixed(least, decimals(row.metric, least))
-            )
-        }));
+        lines.extend(limits(row, &tested().collect::<Vec<_>>()));
     } else {
         let [a, b] = names;
         let reason = level.rows.first().and_then(|row| row.reason).unwrap_or(NotTested::NotLogged);
@@ -49,7 +43,12 @@ fn difference(level: &RunsLevel, row: &RunsRow, [a, b]: [&str; 2], same_settings
     let values = against(row);
     let size = size(row);
     if row.window == Window::End {
-        return format!("{a} and {b} differ at the end: {values} ({size}); over all steps that is open.");
+        let is_level = |other: &&RunsRow| other.metric == row.metric && other.window == Window::Level;
+        let word = match level.rows.iter().find(is_level).map(|level| level.verdict) {
+            Some(Verdict::Same) => "they are the same",
+            _ => "that is open",
+        };
+        return format!("{a} and {b} differ at the end: {values} ({size}); over all steps {word}.");
     }
     if same_settings {
         return format!("{a} and {b} differ: {values} ({size}), although their settings are the same.");
@@ -80,6 +79,20 @@ fn no_difference(row: &RunsRow, tested: &[&RunsRow], [a, b]: [&str; 2]) -> Strin
     } else {
         format!("No difference found: {values} ({size}){}.", rest("neither"))
     }
+}
+
+/// What could have been missed.
+fn limits(row: &RunsRow, tested: &[&RunsRow]) -> Option<String> {
+    let metric = row.metric.words();
+    let shown = |value: f64| fixed(value, decimals(row.metric, value));
+    if tested.iter().all(|row| row.verdict == Verdict::Same) {
+        let least = shown(row.least?);
+        return Some(format!("Smaller differences do not count as any: for {metric} the margin is {least}."));
+    }
+    let least = shown(row.detectable?);
+    Some(format!(
+        "A {metric} difference above {least} would probably have been seen; smaller ones remain possible."
+    ))
 }
 
 /// What was not tested and why, and what else limits the answer.
