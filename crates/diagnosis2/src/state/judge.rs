@@ -11,15 +11,22 @@ use stapo_evidence::series::{Form, GroupValues, Observed};
 
 /// Fewest steps, and bins of them, that a loss can be seen in.
 const FEWEST: usize = 4;
+/// Most slices times steps (128 MB of sums): where there are more, the slices are prompts rather than tasks.
+const MOST_CELLS: usize = 1 << 22;
 
 /// Judges a run by its reward and the parts of it. `at_reference` says that π_old is π_ref at the first logged step:
 /// such a log holds the start of training, as one does that begins at step 0 or 1.
 #[must_use]
 pub fn judge(observed: &Observed, at_reference: bool, rules: &Rules) -> Verdict {
-    let groups: Vec<GroupValues<'_>> = observed.groups().collect();
+    let mut groups: Vec<GroupValues<'_>> = observed.groups().collect();
     let Some(first) = groups.iter().map(|group| group.step).min() else {
         return Verdict::default();
     };
+    let steps = distinct(groups.iter().map(|group| group.step)).len();
+    let slices = distinct(groups.iter().map(|group| group.slice)).len();
+    if slices.saturating_mul(steps) > MOST_CELLS {
+        groups.iter_mut().for_each(|group| group.slice = "");
+    }
     let run =
         Run { groups, names: observed.names(), form: observed.form(), has_start: first <= 1 || at_reference };
     run.judge(rules)
@@ -60,7 +67,12 @@ impl<'a> Run<'a> {
 
     /// Nothing to judge by.
     fn nothing(&self) -> Verdict {
-        Verdict { has_slices: self.slices() > 1, has_start: self.has_start, ..Verdict::default() }
+        Verdict {
+            looked_at: self.groups.iter().map(|group| u64::from(group.responses)).sum(),
+            has_slices: self.slices() > 1,
+            has_start: self.has_start,
+            ..Verdict::default()
+        }
     }
 
     fn slices(&self) -> usize {

@@ -81,7 +81,7 @@ const PRICES_AT_THE_END: [&str; 2] = ["len", "kl"];
 /// The final reward's name.
 pub const REWARD: &str = "reward";
 
-/// Whether a part is named as what the run is for.
+/// Whether a part is named as what the run is for, in letters of any case.
 #[must_use]
 pub fn is_goal(name: &str) -> bool {
     let name = name.to_lowercase();

@@ -94,6 +94,8 @@ pub struct Verdict {
     pub gain: Option<Gain>,
     /// Where the reward was redefined.
     pub redefined: Option<Redefined>,
+    /// Responses in groups that were looked at: a sample of large logs.
+    pub looked_at: u64,
     /// Whether slices tell a changed mix of tasks from damage.
     pub has_slices: bool,
     /// Whether the log holds the start of training.

@@ -116,6 +116,37 @@ fn start_best_and_end_are_those_of_the_course() {
     assert!((gain.best - best).abs() < 1e-12);
 }
 
+/// A log beyond the bound is judged by a sample of its groups, which says the same.
+#[test]
+fn a_sample_judges_as_the_whole() {
+    let rows = MadeUp { groups: 100, ..falls() }.rows();
+    let mut sample = Observed::bounded(Form::Responses, &["reward"], 1_500);
+    rows.iter().for_each(|row| sample.push(row.step, row.group, &row.slice, &row.values));
+    let verdict = judge(&sample, false, &Rules::default());
+    assert!((1_500..2_500).contains(&verdict.looked_at), "{}", verdict.looked_at);
+    assert_eq!(sample.responses(), 9_600);
+    let whole = of(&MadeUp { groups: 100, ..falls() });
+    assert_eq!(
+        (verdict.outcome, whole.outcome, whole.looked_at),
+        (Outcome::Damaged, Outcome::Damaged, 9_600)
+    );
+    let end = |verdict: &Verdict| verdict.gain.map_or(f64::NAN, |gain| gain.end);
+    assert!((end(&verdict) - end(&whole)).abs() < 0.1);
+}
+
+/// A name for every prompt is not a task: sums of slices by steps would fill the memory.
+#[test]
+fn a_slice_for_every_prompt_is_no_slice() {
+    let mut observed = Observed::new(Form::Responses, &["reward"]);
+    for group in 0..2_100_u64 {
+        for value in [0.0, 1.0] {
+            observed.push(group.cast_signed(), group, &format!("prompt {group}"), &[value]);
+        }
+    }
+    let verdict = judge(&observed, false, &Rules::default());
+    assert!(!verdict.has_slices && verdict.courses.len() == 1);
+}
+
 #[test]
 fn slices_have_courses_of_their_own() {
     let mut run = MadeUp { slices: 2, groups: 64, ..falls() };

@@ -197,6 +197,12 @@ impl Observed {
         self.responses
     }
 
+    /// Responses of the groups that are kept: all of them unless the log is beyond the bound.
+    #[must_use]
+    pub fn kept(&self) -> u64 {
+        self.groups().map(|group| u64::from(group.responses)).sum()
+    }
+
     /// The groups that are kept, in the order of their hashes.
     pub fn groups(&self) -> impl Iterator<Item = GroupValues<'_>> {
         let mut cost = 0;

@@ -38,7 +38,9 @@ proptest! {
         if !rows.is_empty() {
             whole.names.clone_from(&merged.names);
         }
-        prop_assert_eq!(&merged, &whole);
+        let bytes = |o: &Observed| postcard::to_allocvec(o).unwrap_or_default();
+        prop_assert_eq!(bytes(&merged), bytes(&whole));
+        prop_assert_eq!(postcard::from_bytes::<Observed>(&bytes(&whole)), Ok(whole.clone()));
         prop_assert!(whole.cost <= bound);
         prop_assert_eq!(whole.cost, whole.groups().map(|g| GROUP + g.values.len() as u64).sum::<u64>());
     }
@@ -100,5 +102,5 @@ fn a_sample_is_fair_to_steps_and_bounded() {
     assert_eq!(kept, 1_000, "six for each group");
     // Expected 100 each; standard deviation 9.
     assert!(steps.iter().all(|kept| (60..140).contains(kept)), "{steps:?}");
-    assert_eq!(observed.responses(), 80_000);
+    assert_eq!((observed.kept(), observed.responses()), (8_000, 80_000));
 }
