@@ -70,15 +70,15 @@ impl<'a> Cells<'a> {
     }
 
     fn value(&self, tasks: &[&str], blocks: &Blocks) -> f64 {
-        let ratio = |task: &str, block: usize| {
-            let cells = self.0.get(task).into_iter().flatten().zip(&blocks.of_step);
-            let of_block = cells.filter(|(_, of)| **of == block).map(|(cell, _)| cell);
-            let total = of_block.fold([0.0; 2], |sum, cell| [sum[0] + cell.1, sum[1] + cell.2]);
-            total[0] / total[1]
+        let of_task = |task: &&str| {
+            let mut totals = vec![[0.0; 2]; blocks.weights.len()];
+            for ((_, num, den), block) in self.0.get(task).into_iter().flatten().zip(&blocks.of_step) {
+                totals[*block][0] += num;
+                totals[*block][1] += den;
+            }
+            totals.iter().zip(&blocks.weights).map(|([num, den], weight)| weight * num / den).sum::<f64>()
         };
-        let mean =
-            |block: usize| tasks.iter().map(|task| ratio(task, block)).sum::<f64>() / tasks.len() as f64;
-        blocks.weights.iter().enumerate().map(|(block, weight)| weight * mean(block)).sum()
+        tasks.iter().map(of_task).sum::<f64>() / tasks.len() as f64
     }
 }
 

@@ -6,6 +6,7 @@ use crate::estimate::{Estimate, estimate};
 use crate::groups::RunGroups;
 use crate::least::{least_that_matters, spread_within_steps};
 use crate::metric::{Metric, Window};
+use crate::mix::common_steps;
 use crate::result::{Clusters, NotTested, RunsLevel, RunsRow, Verdict};
 use crate::student::{ALPHA, POWER, quantile};
 use crate::view::{settle_clusters, view};
@@ -26,58 +27,31 @@ pub struct Settings {
 #[must_use]
 pub fn compare_runs(first: &RunGroups, second: &RunGroups, settings: &Settings) -> RunsLevel {
     let runs = [first, second];
-    let mut measured: Vec<(RunsRow, Option<Estimate>)> = Vec::new();
-    for metric in logged(runs) {
-        let steps = common_steps(runs, metric);
-        measured.extend(Window::ALL.map(|window| measure(runs, metric, window, &steps)));
+    let is_logged = |metric: &Metric| runs.iter().any(|run| run.having(*metric).next().is_some());
+    let mut measured: Vec<(RunsRow, f64)> = Vec::new();
+    for metric in Metric::ALL.into_iter().filter(is_logged) {
+        let steps = common_steps(&runs, metric);
+        measured.extend(Window::ALL.map(|window| measure(runs, metric, window, &steps, settings)));
     }
     let tests = measured.iter().filter(|(row, _)| row.reason.is_none()).count();
-    let decided = |(row, estimate): (RunsRow, Option<Estimate>)| match estimate {
-        Some(estimate) if row.reason.is_none() => {
-            let at = window_steps(runs, row.metric, row.window);
-            let spread = settings.unbounded_reward.then(|| spread_within_steps(runs, row.metric, &at));
-            decide(row, &estimate, tests, spread)
-        }
-        _ => row,
-    };
     let steps = runs.map(|run| run.groups().map(|(key, _)| key.step).collect::<BTreeSet<_>>());
     RunsLevel {
         steps: steps[0].intersection(&steps[1]).count() as u64,
         tests: tests as u64,
-        rows: measured.into_iter().map(decided).collect(),
+        rows: measured.into_iter().map(|(row, error)| decided(row, error, tests)).collect(),
         tasks_of_one: tasks_of_one(runs),
     }
 }
 
-/// Metrics that a run has.
-fn logged(runs: [&RunGroups; 2]) -> impl Iterator<Item = Metric> {
-    Metric::ALL.into_iter().filter(move |metric| runs.iter().any(|run| run.having(*metric).next().is_some()))
-}
-
-fn common_steps(runs: [&RunGroups; 2], metric: Metric) -> Vec<i64> {
-    let [first, second] = runs.map(|run| run.steps(metric));
-    first.intersection(&second).copied().collect()
-}
-
-fn window_steps(runs: [&RunGroups; 2], metric: Metric, window: Window) -> Vec<i64> {
-    window.of(&common_steps(runs, metric)).to_vec()
-}
-
-/// The values of a window, and their error where there is enough for one.
+/// A window before it is decided, and the error of its difference.
 fn measure(
     runs: [&RunGroups; 2],
     metric: Metric,
     window: Window,
     common: &[i64],
-) -> (RunsRow, Option<Estimate>) {
+    settings: &Settings,
+) -> (RunsRow, f64) {
     let steps = window.of(common);
-    let mut sides = [0, 1].map(|side| view(runs[side], side, metric, steps));
-    let has_prompts = settle_clusters(&mut sides);
-    let clusters = match has_prompts {
-        true => Clusters::Prompts,
-        false if runs.iter().any(|run| run.has_lone_responses()) => Clusters::Responses,
-        false => Clusters::Groups,
-    };
     let mut row = RunsRow {
         metric,
         window,
@@ -91,41 +65,49 @@ fn measure(
         clusters: None,
         lacking: runs.map(|run| lacking(run, metric)),
         verdict: Verdict::NotTested,
-        reason: None,
+        reason: Some(NotTested::NotLogged),
     };
-    let fewest = sides.iter().map(Vec::len).min().unwrap_or(0);
     if steps.is_empty() {
-        row.reason = Some(NotTested::NotLogged);
-        return (row, None);
+        return (row, f64::INFINITY);
     }
-    let estimate = estimate(&sides, steps);
-    row.values = estimate.values.map(Some);
-    row.difference = Some(estimate.values[0] - estimate.values[1]);
-    row.freedom = Some(estimate.freedom);
-    row.clusters = Some(clusters);
+    let mut sides = [0, 1].map(|side| view(runs[side], side, metric, steps));
+    let has_prompts = settle_clusters(&mut sides);
+    row.clusters = Some(match has_prompts {
+        true => Clusters::Prompts,
+        false if runs.iter().any(|run| run.has_lone_responses()) => Clusters::Responses,
+        false => Clusters::Groups,
+    });
+    let Estimate { values, error, freedom, range } = estimate(&sides, steps);
+    let is_unbounded = settings.unbounded_reward && matches!(metric, Metric::Reward | Metric::HeldOut);
+    let spread = is_unbounded.then(|| spread_within_steps(runs, metric, steps));
+    row.values = values.map(Some);
+    row.difference = Some(values[0] - values[1]);
+    row.freedom = Some(freedom);
+    row.least = Some(least_that_matters(metric, values, range, spread));
     row.reason = match window {
-        _ if fewest < LEAST_GROUPS => Some(NotTested::FewGroups),
+        _ if sides.iter().any(|groups| groups.len() < LEAST_GROUPS) => Some(NotTested::FewGroups),
         Window::End if steps.len() == common.len() => Some(NotTested::EndIsAll),
-        _ if estimate.freedom < LEAST_FREEDOM => Some(NotTested::LittleFreedom),
+        _ if freedom < LEAST_FREEDOM => Some(NotTested::LittleFreedom),
         _ => None,
     };
-    (row, Some(estimate))
+    (row, error)
 }
 
 /// Interval and verdict agree: both are after Bonferroni over all tests.
-fn decide(mut row: RunsRow, estimate: &Estimate, tests: usize, spread: Option<f64>) -> RunsRow {
-    let size = (estimate.values[0] - estimate.values[1]).abs();
-    let half = quantile(1.0 - ALPHA / (2.0 * tests as f64), estimate.freedom) * estimate.error;
-    let least = least_that_matters(row.metric, estimate.values, estimate.range, spread);
-    row.verdict = if size - half > least {
-        Verdict::Differs
-    } else if size + half < least {
-        Verdict::Same
-    } else {
-        Verdict::Open
+fn decided(mut row: RunsRow, error: f64, tests: usize) -> RunsRow {
+    let (None, Some(difference), Some(least), Some(freedom)) =
+        (row.reason, row.difference, row.least, row.freedom)
+    else {
+        return row;
     };
-    row.detectable = Some(least + half + quantile(POWER, estimate.freedom) * estimate.error);
-    (row.half, row.least) = (Some(half), Some(least));
+    let half = quantile(1.0 - ALPHA / (2.0 * tests as f64), freedom) * error;
+    row.verdict = match difference.abs() {
+        size if size - half > least => Verdict::Differs,
+        size if size + half < least => Verdict::Same,
+        _ => Verdict::Open,
+    };
+    row.half = Some(half);
+    row.detectable = Some(least + half + quantile(POWER, freedom) * error);
     row
 }
 

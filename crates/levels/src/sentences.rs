@@ -138,10 +138,11 @@ fn notes(level: &RunsLevel, names: [&str; 2]) -> Vec<String> {
 #[must_use]
 pub fn methods(level: &MethodsLevel) -> Vec<String> {
     let primary = |c: &&Contrast| c.metric == level.primary && c.window == Window::Level;
-    let of = |random: bool| level.contrasts.iter().filter(primary).find(|c| c.against_random == random);
-    let Some(first) = of(false).or_else(|| of(true)) else { return Vec::new() };
+    // What is tested stands first.
+    let Some(first) = level.contrasts.iter().find(primary) else { return Vec::new() };
     let mut lines = vec![contrast(first)];
-    let second = of(true).filter(|second| second.arm == first.arm && second.against != first.against);
+    let is_second = |c: &&Contrast| c.arm == first.arm && c.against != first.against && c.against_random;
+    let second = level.contrasts.iter().filter(primary).find(is_second);
     let random = second.and_then(|second| {
         let [low, high] = second.interval?;
         let word = if second.significant { "significant" } else { "undecided" };
