@@ -125,7 +125,7 @@ fn lacking(run: &RunGroups, metric: Metric) -> u64 {
 
 fn tasks_of_one(runs: [&RunGroups; 2]) -> [Vec<String>; 2] {
     let tasks = runs.map(|run| {
-        let trained = run.groups().filter(|(key, _)| !key.held_out);
+        let trained = run.groups().filter(|(key, _)| !key.held_out && !key.task.is_empty());
         trained.map(|(key, _)| key.task.as_str()).collect::<BTreeSet<_>>()
     });
     [0, 1].map(|side| tasks[side].difference(&tasks[1 - side]).map(|task| (*task).to_owned()).collect())

@@ -149,7 +149,8 @@ pub fn methods(level: &MethodsLevel) -> Vec<String> {
         let [difference, low, high] = signed(level.primary, [second.difference?, low, high]);
         Some(format!("Against the random mask {difference} ({low} to {high}), {word}."))
     });
-    let needed: Vec<&SeedsNeeded> = level.needed.iter().filter(|needed| !needed.paired).collect();
+    let needed: Vec<&SeedsNeeded> =
+        level.needed.iter().filter(|needed| needed.paired == first.paired).collect();
     let plan = first.detectable.zip(needed.first()).map(|(shown, needed)| {
         let seeds = first.seeds[0].min(first.seeds[1]);
         format!(
@@ -194,7 +195,8 @@ fn contrast(contrast: &Contrast) -> String {
 /// `Of so few seeds these counts are rough: 13 may be 6 to 58, for 0.10 about 5 (3 to 16); in pairs 8 and 4.`
 fn uncertainty(level: &MethodsLevel, needed: &[&SeedsNeeded]) -> Option<String> {
     let [small, large] = needed else { return None };
-    let paired: Vec<u64> = level.needed.iter().filter(|n| n.paired).map(|n| n.seeds).collect();
+    let paired: Vec<u64> =
+        level.needed.iter().filter(|n| n.paired && !small.paired).map(|n| n.seeds).collect();
     let pairs = match paired[..] {
         [small, large] => format!("; in pairs {small} and {large}"),
         _ => String::new(),
@@ -292,12 +294,12 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Up to three names.
-fn some_of(names: &[String]) -> String {
-    let shown = names.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > 3 {
-        format!("{shown} and {} more tasks", names.len() - 3)
-    } else {
-        format!("tasks {shown}")
+/// Up to three names of tasks.
+fn some_of(tasks: &[String]) -> String {
+    let shown = tasks.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match tasks.len() {
+        1 => format!("task {shown}"),
+        2 | 3 => format!("tasks {shown}"),
+        more => format!("tasks {shown} and {} more", more - 3),
     }
 }

@@ -158,7 +158,7 @@ fn a_task_of_one_run_is_named() {
     let level = compared(&run_of(&responses(USUAL)), &b);
     assert_eq!(level.tasks_of_one, [Vec::<String>::new(), vec!["code".into()]]);
     assert!(row(&level, Metric::Reward, Window::Level).half.is_some());
-    assert!(text(&level).contains("Only b has tasks code"));
+    assert!(text(&level).contains("Only b has task code"));
 }
 
 #[test]
@@ -266,6 +266,9 @@ fn four_seeds_of_the_same_prompts_are_held_in_pairs() {
     arms[0].reverse();
     let reversed = &methods_of(&arms).contrasts[0];
     assert!((reversed.interval.unwrap()[0] - low).abs() < 1e-12);
+    let said = sentences::methods(&methods_of(&arms));
+    let needed = methods_of(&arms).needed.into_iter().find(|needed| needed.paired).unwrap();
+    assert!(said[1].ends_with(&format!("0.05 needs about {} a side.", needed.seeds)), "{said:?}");
     // All seeds of an arm with the prompts of one: none is another's partner.
     let one = arms[0][0].clone();
     arms[0] = vec![one; 4];
