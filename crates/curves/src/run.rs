@@ -107,6 +107,10 @@ impl<'t> Rows<'t> {
         if filled.len() <= 4 || last + 1 != filled.len() || !self.table.last_is_prefix || !first_is_step {
             return false;
         }
+        // Columns of a JSON object fill no rows.
+        if filled[last] == 0 {
+            return false;
+        }
         let usual: Vec<f64> = kept.iter().map(|row| f64::from(filled[*row])).collect();
         f64::from(filled[last]) <= 0.5 * median(&usual)
     }

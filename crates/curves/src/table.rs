@@ -25,6 +25,8 @@ pub(crate) struct Column {
     pub run: Option<usize>,
     /// What it holds, and the rank of this name.
     pub role: Option<(CanonicalName, usize)>,
+    /// Whether its texts say which run a row is of.
+    names_run: bool,
     /// Row and value, by row; not finite where the file has something that is no finite number.
     pub cells: Vec<(u32, f64)>,
     /// How many texts are no numbers; the first with its row.
@@ -127,6 +129,7 @@ impl<'n> Table<'n> {
         let run = run.map(|run| self.run(run)).transpose()?;
         let column = Column {
             name: name.to_owned(),
+            names_run: matches!(name, "run" | "run_name"),
             run,
             role: self.names.of(name),
             cells: Vec::new(),
@@ -206,7 +209,7 @@ impl<'n> Table<'n> {
     pub fn put_at(&mut self, at: usize, row: u32, cell: Cell<'_>) -> Result<()> {
         let Some(column) = self.columns.get_mut(at) else { return Ok(()) };
         if let Cell::Text(text) = cell
-            && matches!(column.name.as_str(), "run" | "run_name")
+            && column.names_run
         {
             return self.set_run(row as usize, text);
         }

@@ -365,7 +365,7 @@ impl<'a> Judged<'a> {
         let best = best.unwrap_or(gains[0]);
         Self {
             who,
-            name: who.rsplit('/').next().unwrap_or(who),
+            name: last_segment(who),
             series,
             top_is_logged: is_reward && run.series.contains_key(&CanonicalName::RewardMax),
             blocks,
@@ -445,6 +445,13 @@ impl<'a> Judged<'a> {
     }
 }
 
+/// The last segment of a column, with the one before it where it only says that it is a mean: `acc/mean@1`.
+fn last_segment(column: &str) -> &str {
+    let Some(last) = column.rfind('/') else { return column };
+    let from = if column[last + 1..].starts_with("mean") { column[..last].rfind('/') } else { Some(last) };
+    from.map_or(column, |from| &column[from + 1..])
+}
+
 /// A fall that does not come back.
 struct Damage {
     who: String,
@@ -457,7 +464,7 @@ impl Damage {
     /// The state and the event.
     fn told(self, kl: Option<&BlowUp>) -> (State, Event) {
         let Self { who, drop, onset, range } = self;
-        let name = who.rsplit('/').next().unwrap_or(&who);
+        let name = last_segment(&who);
         let of_kl = kl.map_or(String::new(), |kl| format!(", with a KL of {}", significant(kl.peak, 2)));
         let (before, after, from) = (short(drop.before), short(drop.after), significant(onset, 6));
         let sentence = format!("The {name} fell from {before} to {after} from step {from} on{of_kl}.");

@@ -1,6 +1,8 @@
 //! What trainers print: verl's lines `step:12 - actor/entropy:0.35 - …`, TRL's dicts `{'loss': 0.1, 'reward': 0.5, …}`,
 //! between rollouts, progress bars, colours and the prefixes of Ray.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use stapo_base::error::Result;
 
@@ -37,15 +39,18 @@ pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> 
 }
 
 /// The line as text, without the codes of colours.
-fn plain(line: &[u8]) -> String {
+fn plain(line: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(line);
+    if memchr::memchr(0x1b, line).is_none() {
+        return text;
+    }
     let mut parts = text.split("\u{1b}[");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
         out.push_str(rest.strip_prefix('m').unwrap_or(part));
     }
-    out
+    Cow::Owned(out)
 }
 
 /// The step and what follows it. In `training/global_step:300 - ` a character of a word stands before it.

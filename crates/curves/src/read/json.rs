@@ -369,9 +369,15 @@ pub(crate) fn document<'n>(
     }
 }
 
+/// Whether a text may be an object: Python prints dicts with other quotes.
+pub(crate) fn begins_object(text: &[u8]) -> bool {
+    let inside = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    inside.is_some_and(|inside| matches!(inside.first(), Some(b'"' | b'}')))
+}
+
 /// Whether a line is an object.
 pub(crate) fn is_object(line: &[u8]) -> bool {
-    line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(&non_finite::to_text(line)).is_ok()
+    begins_object(line) && serde_json::from_slice::<IgnoredAny>(&non_finite::to_text(line)).is_ok()
 }
 
 /// A row a line; lines that are no objects are counted. The number of rows.
@@ -387,7 +393,7 @@ pub(crate) fn lines(json: &[u8], table: &mut Table<'_>) -> Result<u32, Error> {
         if line.is_empty() {
             continue;
         }
-        if !line.starts_with(b"{") || !row(line, table, &mut finite)? {
+        if !begins_object(line) || !row(line, table, &mut finite)? {
             broken += 1;
             first = if first == 0 { number } else { first };
         }

@@ -42,7 +42,7 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
         csv::read(file, bytes, &mut found)?;
     } else {
         let text = bytes.trim_ascii_start();
-        if text.starts_with(b"{") || text.starts_with(b"[") {
+        if json::begins_object(text) || text.starts_with(b"[") {
             let end = text.iter().position(|b| *b == b'\n').unwrap_or(text.len());
             let several = end < text.len() && json::is_object(text[..end].trim_ascii_end());
             if !several {
