@@ -1,6 +1,6 @@
 //! Tokens of the environment are trained on.
-//! Measured: trained inner tokens without a value of the sampler's, of responses that have others (measure::trained). Without
-//! the sampler's: the mean of −ln p − H of trained tokens that begin a later turn, or end one that another follows.
+//! Measured: trained inner tokens without a value of the sampler's, of responses that have others (measure::trained). And the
+//! mean of −ln p − H of trained tokens that begin a later turn. (Not of those that end one: environments force an end.)
 //! Null: none. Engines leave out the first token's, the last one's or a whole response's; a level of 1 % for what else a
 //! logger drops. The mean is 0 for tokens that the policy drew: half a nat above other tokens, by five standard errors over
 //! responses.
@@ -68,20 +68,19 @@ fn undrawn(measures: &Measures<'_>) -> Examined {
 fn surprising(measures: &Measures<'_>) -> Examined {
     let edges = &measures.evidence.rewards.turn_edges;
     let [elsewhere, _] = edges.elsewhere.mean()?;
-    let found = [("begin a later turn", edges.starts), ("end a turn that another follows", edges.ends)];
-    let (place, means, [mean, error]) = found.into_iter().find_map(|(place, means)| {
-        let [mean, error] = means.mean()?;
-        (mean - elsewhere - ERRORS * error > NATS).then_some((place, means, [mean, error]))
-    })?;
+    let [mean, error] = edges.starts.mean()?;
+    if mean - elsewhere - ERRORS * error <= NATS {
+        return None;
+    }
     let why = vec![
         Proof::new("nats beyond its entropy there", mean, "0"),
         Proof::new("standard error over responses", error, "–"),
         Proof::new("nats beyond its entropy elsewhere", elsewhere, "0"),
     ];
     let sentence = format!(
-        "trained tokens that {place} surprise the policy by {mean:.1} nats beyond its entropy ({elsewhere:.2} elsewhere; {} \
+        "trained tokens that begin a later turn surprise the policy by {mean:.1} nats beyond its entropy ({elsewhere:.2} elsewhere; {} \
          responses): it did not write them; take the environment's tokens out of the training mask",
-        means.responses
+        edges.starts.responses
     );
     Some(Finding::likely(Code::ObservationTrained, 1.0 - (elsewhere - mean).exp(), sentence, why))
 }

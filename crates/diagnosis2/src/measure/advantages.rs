@@ -80,7 +80,7 @@ pub enum Other {
 impl Advantages {
     /// The measure.
     pub fn of(rewards: &Rewards) -> Self {
-        let all: Vec<Group<'_>> = groups(rewards).collect();
+        let all = groups(rewards);
         let counts = super::trained::totals(rewards);
         let are_known = all.iter().any(|group| group.siblings.iter().any(|s| s.advantage.is_finite()));
         let told = || all.iter().filter(|group| group.is_advantaged() && group.mean_advantage.is_some());

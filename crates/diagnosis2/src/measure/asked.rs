@@ -36,7 +36,7 @@ pub fn explained(rewards: &Rewards) -> Vec<Explained> {
         return Vec::new();
     }
     let mut slices: BTreeMap<u32, Squares> = BTreeMap::new();
-    for group in groups(rewards).filter(Group::is_mixed) {
+    for group in groups(rewards).into_iter().filter(Group::is_mixed) {
         slices.entry(group.slice()).or_insert_with(|| Squares::new(parts, group.step)).add(&group);
     }
     let told = slices.into_iter().filter(|(_, squares)| squares.groups >= FEWEST);

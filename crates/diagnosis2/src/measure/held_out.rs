@@ -51,21 +51,30 @@ pub fn fall(rewards: &Rewards) -> Option<Fall> {
     let scores = || rows().map(|row| f64::from(row.reward));
     let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
     let questions: Vec<Sums> = rewards.held_out.sets().map(|set| sums(set, &steps)).collect();
-    let wobble = wobble(&questions, steps.len());
+    let means: Vec<f64> = (0..steps.len())
+        .map(|at| moments(questions.iter().filter_map(|sums| mean(sums, [at, at + 1]))).mean)
+        .collect();
+    let [wobble, wobble_freedom] = wobble(&questions, &means);
+    let without_lowest = without_lowest(&means[last..]);
     let (mut best, mut looks) = (None::<Fall>, 0_u32);
     let mut width = 1;
     while width <= last {
         for start in 0..=last - width {
             looks += 1;
             let windows = [[start, start + width], [last, steps.len()]];
-            let Some(Difference { before, after, error_square, questions }) = difference(&questions, windows)
+            let Some(Difference { before, after, error_square: of_questions, questions }) =
+                difference(&questions, windows)
             else {
                 continue;
             };
-            let error = (error_square + of_mean(wobble, width) + of_mean(wobble, tail)).sqrt();
-            let freedom = (questions.min(steps.len()) - 1) as f64;
-            let Some(chance) = chance(before - after, error, freedom) else { continue };
-            let is_large = before - after > (OF_HEIGHT * (before - low)).max(OF_RANGE * (high - low));
+            let of_wobble = of_mean(wobble, width) + of_mean(wobble, tail);
+            let error_square = [of_questions, of_wobble];
+            // Welch and Satterthwaite.
+            let freedom = [(questions - 1) as f64, wobble_freedom];
+            let Some(chance) = chance(before - after, error_square, freedom) else { continue };
+            // Also without its lowest evaluation.
+            let is_large = before - after.max(without_lowest)
+                > (OF_HEIGHT * (before - low)).max(OF_RANGE * (high - low));
             if is_large && best.is_none_or(|best| chance < best.chance) {
                 let from = steps[start + width - 1];
                 best = Some(Fall { before, after, from, chance, questions });
@@ -123,17 +132,28 @@ fn mean(sums: &Sums, [from, to]: [usize; 2]) -> Option<f64> {
     (n > 0.0).then(|| (sums[to][1] - sums[from][1]) / n)
 }
 
-/// Variance of an evaluation's mean beyond what its questions leave.
-fn wobble(questions: &[Sums], steps: usize) -> f64 {
-    let means: Vec<f64> = (0..steps)
-        .map(|at| moments(questions.iter().filter_map(|sums| mean(sums, [at, at + 1]))).mean)
-        .collect();
-    let neighbours = (1..steps).filter_map(|at| difference(questions, [[at - 1, at], [at, at + 1]]));
+/// Variance of an evaluation's mean beyond what its questions leave, and its degrees of freedom.
+fn wobble(questions: &[Sums], means: &[f64]) -> [f64; 2] {
+    let neighbours = (1..means.len()).filter_map(|at| difference(questions, [[at - 1, at], [at, at + 1]]));
     let of_questions = median(neighbours.map(|d| d.error_square / 2.0).collect()).unwrap_or(0.0);
     let seconds = means.windows(3).map(|m| (m[0] - 2.0 * m[1] + m[2]).powi(2)).collect();
     // The median of squares of a normal with variance 6 σ²; with correlated neighbours it has 6 − 8 ρ + 2 ρ².
-    let independent = (median(seconds).unwrap_or(0.0) / 2.73 - of_questions).max(0.0);
-    independent * 6.0 / (6.0 - 8.0 * CORRELATION + 2.0 * CORRELATION * CORRELATION)
+    let independent = median(seconds).unwrap_or(0.0) / 2.73 - of_questions;
+    let factor = 6.0 / (6.0 - 8.0 * CORRELATION + 2.0 * CORRELATION * CORRELATION);
+    // What is less than half of the questions' own cannot be told from it, and is taken for as much.
+    let least = 0.5 * of_questions;
+    if independent <= least {
+        [least * factor, questions.len() as f64]
+    } else {
+        // A median of so few squares, half a degree of freedom each.
+        [independent * factor, ((means.len() - 2) / 2) as f64]
+    }
+}
+
+fn without_lowest(means: &[f64]) -> f64 {
+    let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let others = (means.len() - 1).max(1) as f64;
+    if means.len() > 1 { (means.iter().sum::<f64>() - lowest) / others } else { lowest }
 }
 
 /// Variance of the mean of so many correlated evaluations.
@@ -142,12 +162,14 @@ fn of_mean(variance: f64, evaluations: usize) -> f64 {
     variance / worth.max(1.0)
 }
 
-/// One-sided chance of a fall of this size.
-fn chance(fall: f64, error: f64, freedom: f64) -> Option<f64> {
-    if error <= 0.0 {
+/// One-sided chance of a fall of this size, by the squares of two errors and their degrees of freedom.
+fn chance(fall: f64, squares: [f64; 2], freedom: [f64; 2]) -> Option<f64> {
+    let sum: f64 = squares.iter().sum();
+    if sum <= 0.0 {
         return Some(if fall > 0.0 { 0.0 } else { 1.0 });
     }
-    Some(StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok()?.sf(fall / error))
+    let fourths: f64 = squares.iter().zip(freedom).map(|(square, freedom)| square * square / freedom).sum();
+    Some(StudentsT::new(0.0, 1.0, (sum * sum / fourths).max(1.0)).ok()?.sf(fall / sum.sqrt()))
 }
 
 struct Moments {

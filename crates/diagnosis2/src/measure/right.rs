@@ -42,11 +42,12 @@ pub struct Rests {
 pub fn rests(rewards: &Rewards, parts: &[String]) -> Rests {
     let right = right_part(rewards, parts);
     let mut rests = Rests::default();
-    let usual = mean_size(rewards, |group| group.is_mixed());
+    let all = groups(rewards);
+    let usual = mean_size(&all, |group| group.is_mixed());
     let apart = |a: &Sibling, b: &Sibling| f64::from((a.advantage - b.advantage).abs()) > 0.01 * usual;
     let differs = |group: &Group<'_>| group.siblings.iter().any(|sibling| apart(sibling, &group.siblings[0]));
     let is_known = |group: &Group<'_>| group.siblings.iter().all(|s| s.advantage.is_finite());
-    for group in groups(rewards).filter(|group| group.is_advantaged() && is_known(group)) {
+    for group in all.iter().filter(|group| group.is_advantaged() && is_known(group)) {
         rests.advantaged += 1;
         if group.is_mixed() {
             for pair in group.siblings.windows(2).filter(|pair| pair[0].reward == pair[1].reward) {
@@ -62,19 +63,19 @@ pub fn rests(rewards: &Rewards, parts: &[String]) -> Rests {
                     rests.unanswered_from = rests.unanswered_from.into_iter().chain([group.step]).min();
                 }
             }
-        } else if differs(&group) {
+        } else if differs(group) {
             rests.on_nothing += 1;
             rests.on_nothing_from = rests.on_nothing_from.into_iter().chain([group.step]).min();
         }
     }
-    let there = mean_size(rewards, |group| !group.is_mixed() && is_known(group) && differs(group));
+    let there = mean_size(&all, |group| !group.is_mixed() && is_known(group) && differs(group));
     rests.size = if usual > 0.0 { there / usual } else { 0.0 };
     rests
 }
 
 /// Mean |A| over the groups with an advantage of which this holds.
-fn mean_size(rewards: &Rewards, holds: impl Fn(&Group<'_>) -> bool) -> f64 {
-    let all = groups(rewards).filter(|group| group.is_advantaged() && holds(group));
+fn mean_size(all: &[Group<'_>], holds: impl Fn(&Group<'_>) -> bool) -> f64 {
+    let all = all.iter().filter(|group| group.is_advantaged() && holds(group));
     let sizes = all.flat_map(|group| group.siblings).map(|s| f64::from(s.advantage.abs()));
     let (n, sum) = sizes.filter(|size| size.is_finite()).fold((0.0, 0.0), |(n, sum), a| (n + 1.0, sum + a));
     sum / f64::max(n, 1.0)
@@ -111,7 +112,7 @@ pub struct Dead {
 
 /// Measures them; where no advantage is logged, those are dead whose rewards are equal.
 pub fn dead(rewards: &Rewards) -> Dead {
-    let all: Vec<Group<'_>> = groups(rewards).collect();
+    let all = groups(rewards);
     let are_known = all.iter().any(|group| group.siblings.iter().any(|s| s.advantage.is_finite()));
     let is_dead = |group: &Group<'_>| if are_known { !group.is_advantaged() } else { !group.is_mixed() };
     let mut steps: Vec<i64> = all.iter().map(|group| group.step).collect();

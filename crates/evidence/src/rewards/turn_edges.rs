@@ -42,8 +42,6 @@ impl Means {
 pub struct TurnEdges {
     /// First tokens of later turns.
     pub starts: Means,
-    /// Last tokens of turns that another follows: loggers count an observation to either.
-    pub ends: Means,
     /// All other tokens of these responses.
     pub elsewhere: Means,
 }
@@ -55,24 +53,18 @@ impl TurnEdges {
         if first == last {
             return;
         }
-        let [mut starts, mut ends, mut elsewhere] = [[0.0; 2]; 3];
+        let [mut starts, mut elsewhere] = [[0.0; 2]; 2];
         for t in (0..turns.len()).filter(|t| response.is_trained(*t)) {
             let excess = -f64::from(response.logprob[t]) - f64::from(entropy[t]);
             if !excess.is_finite() {
                 continue;
             }
             let begins = t > 0 && turns[t - 1] != turns[t];
-            let ends_one = turns.get(t + 1).is_some_and(|next| *next != turns[t]);
-            let sum = match (begins, ends_one) {
-                (true, _) => &mut starts,
-                (_, true) => &mut ends,
-                _ => &mut elsewhere,
-            };
+            let sum = if begins { &mut starts } else { &mut elsewhere };
             sum[0] += 1.0;
             sum[1] += excess.clamp(-MOST, MOST);
         }
         self.starts.add(starts);
-        self.ends.add(ends);
         self.elsewhere.add(elsewhere);
     }
 }
