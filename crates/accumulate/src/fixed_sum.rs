@@ -10,12 +10,21 @@ pub struct FixedSum<const BITS: u32>(i64);
 
 impl<const BITS: u32> FixedSum<BITS> {
     const UNITS: f64 = (1_u64 << BITS) as f64;
+    /// 1.5 · 2^52: added to a number below 2^51 it leaves the nearest integer in the low bits of the mantissa.
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    const SMALL: f64 = 2_251_799_813_685_248.0; // 2^51
 
     /// Adds a term; NaN adds nothing.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // saturates
     pub fn add(&mut self, term: f64) {
-        self.0 = self.0.wrapping_add((term * Self::UNITS).round() as i64);
+        let units = term * Self::UNITS;
+        let whole = if units.abs() < Self::SMALL {
+            (units + Self::ROUNDER).to_bits().wrapping_sub(Self::ROUNDER.to_bits()).cast_signed()
+        } else {
+            units as i64
+        };
+        self.0 = self.0.wrapping_add(whole);
     }
 
     /// The sum.
@@ -29,5 +38,21 @@ impl<const BITS: u32> FixedSum<BITS> {
 impl<const BITS: u32> Accumulate for FixedSum<BITS> {
     fn merge(&mut self, other: Self) {
         self.0 = self.0.wrapping_add(other.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_rounded_to_the_nearest_unit() {
+        let mut sum = FixedSum::<24>::default();
+        for term in [0.5, -1.25, 3e9, f64::NAN, 1e-9] {
+            sum.add(term);
+        }
+        assert_eq!(sum.value(), 3e9 - 0.75);
+        sum.add(1.4 / f64::from(1 << 24));
+        assert_eq!(sum.value(), 3e9 - 0.75 + 1.0 / f64::from(1 << 24));
     }
 }

@@ -35,6 +35,10 @@ fn causes_of_dumped_logs() {
     for file in files.iter().filter(|file| file.to_str().unwrap().contains(&only)) {
         let log = Log::read(file);
         let name = file.file_stem().unwrap().to_str().unwrap();
+        let repeat = std::env::var("REPEAT").map_or(1, |times| times.parse().unwrap());
+        for _ in 1..repeat {
+            std::hint::black_box(log.evidence(|_| true));
+        }
         let begun = std::time::Instant::now();
         let evidence = log.evidence(|_| true);
         let tokens: usize = log.rows.iter().map(|row| row.response().len()).sum();

@@ -33,6 +33,8 @@ pub struct Gap {
     pub first: f64,
     /// At the last.
     pub last: f64,
+    /// The largest of a step.
+    pub largest: f64,
     /// At first tokens of the first step.
     pub first_token: f64,
     /// From the twentieth token on.
@@ -82,6 +84,7 @@ impl Gap {
         let mut gap = Self {
             first: first.gap.rms(),
             last: last.gap.rms(),
+            largest: steps.iter().map(|(_, step)| step.gap.rms()).fold(0.0, f64::max),
             first_token: one.rms(),
             later: later.rms(),
             lean: sum / squares.max(tiny),
@@ -119,10 +122,10 @@ impl Gap {
         }
     }
 
-    /// Whether it has grown threefold, beyond what a lag of a step or two makes.
+    /// Whether it has grown threefold, beyond what a lag of a step or two makes, and not come back.
     #[must_use]
     pub fn has_grown(&self) -> bool {
-        self.last > GROWN * self.first && self.last > FAR
+        self.last > GROWN * self.first && self.last > FAR && self.last > 0.5 * self.largest
     }
 }
 

@@ -39,6 +39,8 @@ pub const GROUPS: usize = 1 << 16;
 pub const SIBLINGS: usize = 1 << 12;
 /// Responses that stand for all where each counts once.
 pub const RESPONSES: usize = 1 << 12;
+/// Responses whose columns are held against each other one token aside.
+pub const ALIGNED: usize = 1 << 9;
 
 /// Sums over trained tokens.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, Accumulate)]
@@ -60,7 +62,7 @@ pub struct Policies {
     /// What the last update of a step moved by, by group.
     pub push: Last<i64, HashSample<PushGroup, GROUPS>>,
     /// Correlations at the same token and beside it.
-    pub shifts: HashSample<Shifts, { RESPONSES / 2 }>,
+    pub shifts: HashSample<Shifts, ALIGNED>,
 }
 
 impl Policies {
