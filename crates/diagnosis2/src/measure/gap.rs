@@ -2,6 +2,7 @@
 //! nothing explains is the remainder.
 
 use super::Measures;
+use super::push::CLUSTERS;
 use stapo_evidence::policies::{GapSums, Start, Step, SupportHalf, SurprisalGroup};
 
 /// A gap below this is arithmetic: bfloat16 against bfloat16 with a cache has 0.05 to 0.06.
@@ -158,6 +159,7 @@ fn support(halves: &[SupportHalf; 2]) -> (f64, f64) {
 /// Mean surprisal over mean entropy, less 1; and the z of their difference with errors clustered by group.
 fn excess<'a>(groups: impl Iterator<Item = &'a SurprisalGroup> + Clone) -> (f64, f64) {
     let (mut tokens, mut excess, mut entropy) = (0.0, 0.0, 0.0);
+    let enough = groups.clone().nth(CLUSTERS - 1).is_some();
     for group in groups.clone() {
         tokens += group.tokens as f64;
         excess += group.excess.value();
@@ -168,7 +170,7 @@ fn excess<'a>(groups: impl Iterator<Item = &'a SurprisalGroup> + Clone) -> (f64,
     }
     let mean = excess / tokens;
     let variance: f64 = groups.map(|group| (group.excess.value() - mean * group.tokens as f64).powi(2)).sum();
-    (excess / entropy, if variance > 0.0 { excess / variance.sqrt() } else { 0.0 })
+    (excess / entropy, if enough && variance > 0.0 { excess / variance.sqrt() } else { 0.0 })
 }
 
 /// Share of Σd² in the top twentieth of the first step's responses.

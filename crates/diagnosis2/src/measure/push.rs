@@ -6,6 +6,8 @@ use stapo_evidence::policies::Policies;
 
 /// Below this many tokens there is nothing to fit.
 const TOKENS: u64 = 500;
+/// Errors clustered by fewer groups are too small, and 0 with one.
+pub const CLUSTERS: usize = 10;
 
 /// A slope and its z, with errors clustered by group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +37,7 @@ impl Push {
         let groups: Vec<_> =
             groups.values().filter(|group| group.step.0.is_some_and(|step| step > first)).collect();
         let tokens: u64 = groups.iter().map(|group| group.tokens).sum();
-        if update < 1 || tokens <= TOKENS {
+        if update < 1 || tokens <= TOKENS || groups.len() < CLUSTERS {
             return None;
         }
         let sums: Vec<_> = groups.iter().map(|group| (group.products(), group.with_move())).collect();
