@@ -72,7 +72,7 @@ fn gaps_are_told_apart() {
 #[test]
 fn a_gap_of_a_few_responses_is_retokenised() {
     let edit = |columns: &mut Columns| {
-        if columns.place % 25 == 0 {
+        if columns.place.is_multiple_of(25) {
             for (t, mu) in columns.rollout.iter_mut().enumerate().skip(5) {
                 *mu += if t % 2 == 0 { 1.5 } else { -1.5 };
             }
@@ -80,7 +80,7 @@ fn a_gap_of_a_few_responses_is_retokenised() {
     };
     assert_eq!(likely(Made { edit, ..Made::default() }), [Code::Retokenised]);
     let late = |columns: &mut Columns| {
-        if columns.place % 25 == 0 {
+        if columns.place.is_multiple_of(25) {
             columns.rollout.iter_mut().for_each(|mu| *mu += 1.5);
         }
         columns.step += 50;
@@ -155,7 +155,7 @@ fn values_that_are_not_finite_count_from_where_they_stay() {
     assert_eq!((finding.finding.onset, finding.finding.why[0].value), (Some(5), 1.0));
     assert!(finding.finding.sentence.contains("logprob at step 5, response 640, token 0"));
     let few = |columns: &mut Columns| {
-        if columns.place % 9 == 0 {
+        if columns.place.is_multiple_of(9) {
             columns.logprob[4] = f32::NAN;
         }
     };
@@ -187,7 +187,7 @@ fn a_run_starts_at_its_reference() {
 #[test]
 fn weights_that_leave_nothing_empty_the_batch() {
     let empty = |columns: &mut Columns| {
-        let share = if columns.place % 40 == 0 { 1.0 } else { 0.0 };
+        let share = if columns.place.is_multiple_of(40) { 1.0 } else { 0.0 };
         columns.is_weight = Some(vec![share; columns.tokens.len()]);
     };
     assert_eq!(likely(Made { edit: empty, ..Made::default() }), [Code::CorrectionEmptiesTheBatch]);
