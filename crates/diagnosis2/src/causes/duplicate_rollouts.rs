@@ -5,7 +5,8 @@
 //! have up to 39 % equal siblings, all of them probable.)
 //! Misses: short or near-certain responses.
 //! Looks alike: a sampler that is sharper than its log-probabilities say, which repeats its most probable responses: here
-//! the less probable half has copies as often.
+//! the less probable half has copies as often. Rows that were logged at every epoch over a batch: nearly all of them, in
+//! different mini-batches.
 
 use super::percent;
 use crate::{Cause, Code, Examined, Finding, Measures, Need, Null, Proof, Symptom};
@@ -14,6 +15,7 @@ use stapo_evidence::Column;
 const FEWEST: u64 = 10;
 const TIMES: f64 = 10.0;
 const SHARE: f64 = 0.02;
+const NEARLY_ALL: f64 = 0.9;
 
 /// The row.
 pub const CAUSE: Cause = Cause {
@@ -28,7 +30,13 @@ pub const CAUSE: Cause = Cause {
 fn examine(measures: &Measures<'_>) -> Examined {
     let copies = measures.copies();
     let share = copies.copied as f64 / copies.rare.max(1) as f64;
-    if copies.copied < FEWEST || copies.copied as f64 <= TIMES * copies.expected || share <= SHARE {
+    let are_epochs = copies.of_epochs > NEARLY_ALL && share > NEARLY_ALL;
+    if are_epochs
+        || !measures.knows_siblings()
+        || copies.copied < FEWEST
+        || copies.copied as f64 <= TIMES * copies.expected
+        || share <= SHARE
+    {
         return None;
     }
     let why = vec![

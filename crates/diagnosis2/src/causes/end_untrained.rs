@@ -3,14 +3,17 @@
 //! trained one.
 //! Null: none; a level of one half, since it is all of them where a mask is built without the end.
 //! Misses: logs without `finish_reason`; masks that leave out longer endings.
-//! Looks alike: an observation at the end of a response, which is longer; a response that is left out as a whole.
+//! Looks alike: an observation at the end of a response, which is longer; a response that is left out as a whole; a line feed of
+//! the chat template behind an end that is trained: the sampler did not draw it, and the last trained token is one and the same.
 
 use super::percent;
-use crate::measure::trained::{first_step, share};
+use crate::measure::trained::{first_step, one_last_trained, share};
 use crate::{Cause, Code, Examined, Finding, Measures, Need, Null, Proof, Symptom};
 use stapo_evidence::Column;
 
 const LEVEL: f64 = 0.5;
+/// Share of responses that have one last trained token, where that is their end.
+const ONE: f64 = 0.8;
 /// Responses that tell.
 const FEWEST: u64 = 20;
 
@@ -40,6 +43,8 @@ fn examine(measures: &Measures<'_>) -> Examined {
         percent(untrained),
         all.finished
     );
+    let is_drawn = share(all.end_drawn, all.end_untrained) > LEVEL;
     let from = first_step(&measures.evidence.rewards, LEVEL, |step| [step.end_untrained, step.finished]);
-    Some(Finding::likely(Code::EndUntrained, untrained, sentence, why).from_step(from))
+    let finding = Finding::likely(Code::EndUntrained, untrained, sentence, why).from_step(from);
+    Some(finding.likely_if(is_drawn || one_last_trained(&measures.evidence.rewards) < ONE))
 }

@@ -12,6 +12,7 @@ use super::percent;
 use crate::measure::trained::{first_step, share};
 use crate::{Cause, Code, Examined, Finding, Measures, Need, Null, Proof, Symptom};
 use stapo_evidence::Column;
+use stapo_evidence::rewards::StepCounts;
 
 const LEVEL: f64 = 0.01;
 /// Of the undrawn tokens, those that stand as observations do.
@@ -34,14 +35,31 @@ fn examine(measures: &Measures<'_>) -> Examined {
     undrawn(measures).or_else(|| surprising(measures))
 }
 
+/// Trained tokens that were not drawn, of a step or of the run: all, in rows, alone at the mask's edges. An engine that leaves
+/// out the first or last token of responses does so in each turn.
+fn counts(step: &StepCounts) -> [u64; 3] {
+    let is_left_out = |undrawn: u64, all: u64| share(undrawn, all) > 0.5;
+    let [mut all, mut edges] = [step.undrawn, step.undrawn_at_starts + step.undrawn_at_ends];
+    for (at_edge, undrawn, responses) in [
+        (step.undrawn_at_starts, step.first_undrawn, step.first_trained),
+        (step.undrawn_at_ends, step.last_undrawn, step.last_trained),
+    ] {
+        if is_left_out(undrawn, responses) {
+            all -= at_edge;
+            edges -= at_edge;
+        }
+    }
+    [all, step.undrawn_in_rows, edges]
+}
+
 fn undrawn(measures: &Measures<'_>) -> Examined {
     let all = measures.totals();
-    let undrawn = share(all.undrawn, all.inner);
+    let [missing, in_rows, at_edges] = counts(all);
+    let undrawn = share(missing, all.inner);
     if undrawn <= LEVEL {
         return None;
     }
-    let [in_rows, at_edges] =
-        [all.undrawn_in_rows, all.undrawn_at_edges].map(|part| share(part, all.undrawn));
+    let [in_rows, at_edges] = [in_rows, at_edges].map(|part| share(part, missing));
     let is_off_by_one = at_edges > 0.5;
     let what = match (is_off_by_one, in_rows > MANY) {
         (true, _) => "alone at the edge of the mask: it is shifted by one token",
@@ -57,7 +75,7 @@ fn undrawn(measures: &Measures<'_>) -> Examined {
         "{} of the trained tokens have no log-probability of the sampler's, {what}; take them out of the training mask",
         percent(undrawn)
     );
-    let from = first_step(&measures.evidence.rewards, LEVEL, |step| [step.undrawn, step.inner]);
+    let from = first_step(&measures.evidence.rewards, LEVEL, |step| [counts(step)[0], step.inner]);
     Some(
         Finding::likely(Code::ObservationTrained, undrawn, sentence, why)
             .likely_if(is_off_by_one || in_rows > MANY)

@@ -4,7 +4,8 @@
 //! Null: a level: below 0.05 where another slice has above 0.95, or in the whole run, where one of the parts is named as a
 //! goal and 20 groups tell; for equal siblings five of twenty or more, a twentieth of them.
 //! Misses: a reward that errs for some responses only; logs without parts and without equal siblings.
-//! Looks alike: parts that are logged beside the reward and are none of it; failures that are rewarded with 0.
+//! Looks alike: parts that are logged beside the reward and are none of it; a slice whose parts are not logged; failures that are
+//! rewarded with 0.
 
 use super::percent;
 use crate::measure::asked::Explained;
@@ -16,6 +17,8 @@ const NOTHING: f64 = 0.05;
 const ALL: f64 = 0.95;
 /// Groups whose rewards differ, for a statement on the whole run.
 const GROUPS: u64 = 20;
+/// Of these, those in which a part differs.
+const TOLD: u64 = 4;
 const EQUAL: u64 = 20;
 const UNEQUAL: u64 = 5;
 const SHARE: f64 = 0.05;
@@ -40,7 +43,8 @@ fn best(explained: &[Explained]) -> f64 {
 
 fn of_slice(measures: &Measures<'_>) -> Examined {
     let explained = measures.explained();
-    let least = explained.iter().min_by(|a, b| a.share.total_cmp(&b.share))?;
+    let least =
+        explained.iter().filter(|slice| slice.told >= TOLD).min_by(|a, b| a.share.total_cmp(&b.share))?;
     if least.share >= NOTHING || best(explained) <= ALL {
         return None;
     }
@@ -66,7 +70,8 @@ fn of_run(measures: &Measures<'_>) -> Examined {
     let explained = measures.explained();
     let groups: u64 = explained.iter().map(|slice| slice.groups).sum();
     let has_goal = measures.evidence.parts().iter().any(|name| is_goal(name));
-    if groups < GROUPS || !has_goal || best(explained) >= NOTHING {
+    let told: u64 = explained.iter().map(|slice| slice.told).sum();
+    if groups < GROUPS || told < TOLD || !has_goal || best(explained) >= NOTHING {
         return None;
     }
     let why = vec![
@@ -85,7 +90,7 @@ fn of_run(measures: &Measures<'_>) -> Examined {
 fn of_equals(measures: &Measures<'_>) -> Examined {
     let equal = measures.equal_responses();
     let share = equal.unequal as f64 / equal.all.max(1) as f64;
-    if equal.all < EQUAL || equal.unequal < UNEQUAL || share <= SHARE {
+    if !measures.knows_siblings() || equal.all < EQUAL || equal.unequal < UNEQUAL || share <= SHARE {
         return None;
     }
     let why = vec![

@@ -14,6 +14,8 @@ pub struct Explained {
     pub slice: u32,
     /// Groups whose rewards differ.
     pub groups: u64,
+    /// Of these, those in which a part differs: where none does, the reward is made of something that is not logged.
+    pub told: u64,
     /// Share of the squares within these groups that the parts remove.
     pub share: f64,
     /// First step with such a group.
@@ -26,6 +28,7 @@ struct Squares {
     products: Vec<f64>,
     reward: f64,
     groups: u64,
+    told: u64,
     from: i64,
 }
 
@@ -43,6 +46,7 @@ pub fn explained(rewards: &Rewards) -> Vec<Explained> {
     told.map(|(slice, squares)| Explained {
         slice,
         groups: squares.groups,
+        told: squares.told,
         share: squares.explained() / squares.reward,
         from: squares.from,
     })
@@ -56,6 +60,7 @@ impl Squares {
             products: vec![0.0; parts],
             reward: 0.0,
             groups: 0,
+            told: 0,
             from,
         }
     }
@@ -71,15 +76,18 @@ impl Squares {
         let size = self.products.len();
         let means: Vec<f64> =
             (0..size).map(|at| known.iter().map(|s| part(s, at)).sum::<f64>() / known.len() as f64).collect();
+        let mut spread = 0.0;
         for sibling in known {
             let reward = f64::from(sibling.reward) - group.mean_reward;
             let apart: Vec<f64> = (0..size).map(|at| part(sibling, at) - means[at]).collect();
+            spread += apart.iter().map(|value| value * value).sum::<f64>();
             self.reward += reward * reward;
             for (at, value) in apart.iter().enumerate() {
                 self.products[at] += value * reward;
                 self.parts[at].iter_mut().zip(&apart).for_each(|(sum, other)| *sum += value * other);
             }
         }
+        self.told += u64::from(spread > 1e-9);
     }
 
     /// The squares that a regression on the parts removes: each part in turn, less what those before it explain; one that

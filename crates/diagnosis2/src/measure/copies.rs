@@ -3,6 +3,7 @@
 //! Two responses are equal with the chance of one of them, Σ ln μ. Among responses for which that is below one in a
 //! thousand in their group there are Σ (n − 1) e^{Σ ln μ} equal ones by chance.
 
+use super::trained::share;
 use stapo_evidence::rewards::{Rewards, Sibling};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,8 @@ pub struct Copies {
     /// Share of copies among the less probable half of them: a sampler that is sharper than its log-probabilities say
     /// repeats the most probable ones, a shared seed any.
     pub among_rarest: f64,
+    /// Share of copies that are of other mini-batches than all that they equal: rows that were logged at every epoch.
+    pub of_epochs: f64,
     /// First step with a copy.
     pub from: Option<i64>,
 }
@@ -28,6 +31,7 @@ pub struct Copies {
 /// Measures them.
 pub fn copies(rewards: &Rewards) -> Copies {
     let mut rare: Vec<(f64, bool, i64)> = Vec::new();
+    let mut of_epochs = 0;
     for group in rewards.groups.sets().filter(|group| group.len() > 1) {
         let equal = count_equal(group);
         for sibling in group {
@@ -35,7 +39,9 @@ pub fn copies(rewards: &Rewards) -> Copies {
             let others = (group.len() - 1) as f64;
             let ln_chance = f64::from(sibling.ln_chance) + others.ln();
             if ln_chance < RARE.ln() {
-                rare.push((ln_chance, equal.get(&tokens).is_some_and(|count| *count > 1), sibling.step));
+                let updates = equal.get(&tokens).map_or(&[][..], Vec::as_slice);
+                rare.push((ln_chance, updates.len() > 1, sibling.step));
+                of_epochs += u64::from(updates.len() > 1 && are_different(updates));
             }
         }
     }
@@ -46,15 +52,24 @@ pub fn copies(rewards: &Rewards) -> Copies {
         rare: rare.len() as u64,
         copied: copied(&rare),
         expected: rare.iter().map(|(ln_chance, ..)| ln_chance.exp()).sum(),
-        among_rarest: super::trained::share(copied(rarest), rarest.len() as u64),
+        among_rarest: share(copied(rarest), rarest.len() as u64),
+        of_epochs: share(of_epochs, copied(&rare)),
         from: rare.iter().filter(|(_, copied, _)| *copied).map(|(.., step)| *step).min(),
     }
 }
 
-/// How often each response occurs in its group, by the hash of its tokens.
-fn count_equal(group: &[Sibling]) -> BTreeMap<u64, u64> {
-    let mut equal = BTreeMap::new();
-    group.iter().filter_map(|s| s.tokens).for_each(|tokens| *equal.entry(tokens).or_default() += 1);
+fn are_different(updates: &[Option<i64>]) -> bool {
+    let mut seen: Vec<i64> = updates.iter().copied().flatten().collect();
+    seen.sort_unstable();
+    seen.dedup();
+    seen.len() == updates.len()
+}
+
+/// The mini-batches of each response of a group that is equal, by the hash of its tokens.
+fn count_equal(group: &[Sibling]) -> BTreeMap<u64, Vec<Option<i64>>> {
+    let mut equal: BTreeMap<u64, Vec<Option<i64>>> = BTreeMap::new();
+    let known = group.iter().filter_map(|s| Some((s.tokens?, s.update)));
+    known.for_each(|(tokens, update)| equal.entry(tokens).or_default().push(update));
     equal
 }
 

@@ -21,6 +21,8 @@ pub struct Group<'a> {
     pub mean_advantage: Option<f64>,
     /// Largest |A|.
     pub largest: f64,
+    /// The same over those whose advantage is known, as in what follows.
+    pair_squares: f64,
     /// Σ (A − mean)².
     advantage_squares: f64,
     /// Σ (r − mean)(A − mean).
@@ -49,36 +51,26 @@ pub fn groups(rewards: &Rewards) -> Vec<Group<'_>> {
 impl<'a> Group<'a> {
     fn of(siblings: &'a [Sibling]) -> Option<Self> {
         let step = siblings.first()?.step;
-        let known: Vec<[f64; 2]> = siblings
-            .iter()
-            .filter(|s| s.reward.is_finite())
-            .map(|s| [f64::from(s.reward), f64::from(s.advantage)])
-            .collect();
-        let n = known.len() as f64;
+        let value = |s: &Sibling| [f64::from(s.reward), f64::from(s.advantage)];
+        let known: Vec<[f64; 2]> = siblings.iter().map(value).filter(|[r, _]| r.is_finite()).collect();
         if known.len() < 2 {
             return None;
         }
         let has_all = siblings.iter().all(|s| s.advantage.is_finite());
-        let advantage = |a: f64| if a.is_finite() { a } else { 0.0 };
-        let mean_reward = known.iter().map(|[r, _]| r).sum::<f64>() / n;
-        let mean = known.iter().map(|[_, a]| advantage(*a)).sum::<f64>() / n;
-        let [mut rr, mut aa, mut ra] = [0.0; 3];
-        for [r, a] in &known {
-            let (r, a) = (r - mean_reward, advantage(*a) - mean);
-            rr += r * r;
-            aa += a * a;
-            ra += r * a;
-        }
+        let [mean_reward, _, reward_squares, ..] = moments(&known);
+        let pairs: Vec<[f64; 2]> = known.into_iter().filter(|[_, a]| a.is_finite()).collect();
+        let [.., pair_squares, advantage_squares, covariance] = moments(&pairs);
         let all = || siblings.iter().map(|s| f64::from(s.advantage)).filter(|a| a.is_finite());
         Some(Self {
             siblings,
             step,
             mean_reward,
-            reward_squares: rr,
+            reward_squares,
+            pair_squares,
             mean_advantage: has_all.then(|| all().sum::<f64>() / siblings.len() as f64),
             largest: all().fold(0.0, |largest, a| largest.max(a.abs())),
-            advantage_squares: aa,
-            covariance: ra,
+            advantage_squares,
+            covariance,
         })
     }
 
@@ -100,7 +92,8 @@ impl<'a> Group<'a> {
 
     /// Whether the advantages fall with the rewards, where both differ.
     pub fn contradicts(&self) -> Option<bool> {
-        (self.is_mixed() && self.advantage_squares > EQUAL_ADVANTAGES).then_some(self.covariance < -1e-9)
+        let both = self.pair_squares > EQUAL_REWARDS && self.advantage_squares > EQUAL_ADVANTAGES;
+        both.then_some(self.covariance < -1e-9)
     }
 
     /// |A| / |r − mean| of the response with the largest |A|, and the median of it over its group: one number in all groups
@@ -125,6 +118,16 @@ impl<'a> Group<'a> {
     pub fn len(&self) -> usize {
         self.siblings.len()
     }
+}
+
+/// Means of rewards and advantages, their squares about them and their products.
+fn moments(known: &[[f64; 2]]) -> [f64; 5] {
+    let n = known.len().max(1) as f64;
+    let [mean_r, mean_a] = [0, 1].map(|of| known.iter().map(|pair: &[f64; 2]| pair[of]).sum::<f64>() / n);
+    known.iter().fold([mean_r, mean_a, 0.0, 0.0, 0.0], |[mean_r, mean_a, rr, aa, ra], [r, a]| {
+        let [r, a] = [r - mean_r, a - mean_a];
+        [mean_r, mean_a, rr + r * r, aa + a * a, ra + r * a]
+    })
 }
 
 /// The median, the lower one of two.

@@ -7,6 +7,7 @@ use super::copies::{Copies, EqualResponses, copies, equal_responses};
 use super::held_out::{Fall, fall};
 use super::right::{Dead, Rests, dead, rests};
 use super::trained::{NearEmpty, near_empty, totals};
+use stapo_evidence::Column;
 use stapo_evidence::rewards::StepCounts;
 use std::sync::OnceLock;
 
@@ -25,6 +26,12 @@ pub struct OfRewards {
 }
 
 impl Measures<'_> {
+    /// Whether what stands in a group answers one question: prompts are known, or steps have several groups.
+    pub fn knows_siblings(&self) -> bool {
+        let rewards = &self.evidence.rewards;
+        self.evidence.logged.has(Column::Prompt) || rewards.groups.sets().count() > rewards.steps.len()
+    }
+
     /// Counts over all steps.
     pub fn totals(&self) -> &StepCounts {
         self.of_rewards.totals.get_or_init(|| totals(&self.evidence.rewards))

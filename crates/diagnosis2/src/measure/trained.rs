@@ -76,10 +76,21 @@ pub fn near_empty(rewards: &Rewards) -> NearEmpty {
     }
 }
 
+/// Share of the finished responses whose last trained token is the commonest one.
+pub fn one_last_trained(rewards: &Rewards) -> f64 {
+    let finished = rewards.groups.sets().flatten().filter(|s| s.ending == Ending::Finished);
+    let last: Vec<i32> = finished.filter_map(|s| s.last_trained).collect();
+    commonest(last.iter().copied()).map_or(0.0, |(_, count)| share(count, last.len() as u64))
+}
+
 /// The token that most responses end in which the policy ended.
 fn usual_end<'a>(all: impl Iterator<Item = &'a Sibling>) -> Option<i32> {
-    let mut ends: BTreeMap<i32, u64> = BTreeMap::new();
     let finished = all.filter(|s| s.ending == Ending::Finished && s.len > NEAR_EMPTY);
-    finished.filter_map(|s| s.last).for_each(|last| *ends.entry(last).or_default() += 1);
-    ends.into_iter().max_by_key(|(_, count)| *count).map(|(end, _)| end)
+    commonest(finished.filter_map(|s| s.last)).map(|(end, _)| end)
+}
+
+fn commonest(tokens: impl Iterator<Item = i32>) -> Option<(i32, u64)> {
+    let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
+    tokens.for_each(|token| *counts.entry(token).or_default() += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count)
 }

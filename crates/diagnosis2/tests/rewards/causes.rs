@@ -107,6 +107,27 @@ fn values_that_an_engine_leaves_out_are_no_observations() {
 }
 
 #[test]
+fn engines_leave_out_the_ends_of_turns() {
+    let log = |last: bool| {
+        changed(|rows, _| {
+            for row in rows {
+                let (mask, drawn) = (row.mask.as_mut().unwrap(), row.rollout.as_mut().unwrap());
+                for t in 5..8 {
+                    mask[t] = 0;
+                    drawn[t] = f32::NAN;
+                }
+                drawn[4] = f32::NAN;
+                if last {
+                    *drawn.last_mut().unwrap() = f32::NAN;
+                }
+            }
+        })
+    };
+    assert_eq!(likely(&log(true)), [], "of the last one, too");
+    assert_eq!(likely(&log(false)), [Code::ObservationTrained], "a shifted mask");
+}
+
+#[test]
 fn observations_surprise_the_policy_where_a_turn_begins() {
     let turns = |surprise: f32| {
         changed(|rows, _| {
@@ -136,6 +157,23 @@ fn an_end_that_is_never_trained() {
     assert_eq!(likely(&mask(2, false)), [Code::EndUntrained], "with the template's line feed");
     assert_eq!(likely(&mask(6, false)), [], "an observation");
     assert_eq!(likely(&mask(1, true)), [], "left out as a whole");
+}
+
+#[test]
+fn a_line_feed_of_the_template_is_no_end() {
+    let log = |drawn: bool| {
+        changed(|rows, _| {
+            for row in rows {
+                row.tokens.as_mut().unwrap().push(3);
+                row.mask.as_mut().unwrap().push(0);
+                row.logprob.push(-0.1);
+                row.entropy.as_mut().unwrap().push(0.1);
+                row.rollout.as_mut().unwrap().push(if drawn { -0.1 } else { f32::NAN });
+            }
+        })
+    };
+    assert_eq!(confidence(&log(false), Code::EndUntrained), Some(Confidence::Possible));
+    assert_eq!(likely(&log(true)), [Code::EndUntrained]);
 }
 
 #[test]
@@ -316,6 +354,41 @@ fn copies_that_chance_forbids() {
 }
 
 #[test]
+fn rows_of_every_epoch_are_no_copies() {
+    let log = |update: fn(usize) -> i64| {
+        changed(|rows, _| {
+            let again: Vec<Row> = (0..2)
+                .flat_map(|epoch| {
+                    let of_epoch = move |row: &Row| Row { update: Some(update(epoch)), ..row.clone() };
+                    rows.iter().map(of_epoch).collect::<Vec<_>>()
+                })
+                .collect();
+            *rows = again;
+            rows.iter_mut().enumerate().for_each(|(place, row)| row.place = place as u64);
+        })
+    };
+    assert_eq!(likely(&log(|epoch| epoch as i64)), []);
+    assert_eq!(likely(&log(|_| 0)), [Code::DuplicateRollouts]);
+}
+
+#[test]
+fn equal_texts_of_other_questions_are_no_siblings() {
+    // No group is logged: all of a step are one.
+    let log = changed(|rows, random| {
+        for row in rows.iter_mut() {
+            row.group = 0;
+            row.tokens = Some(vec![10 + random.below(4) as i32, END]);
+            for values in [&mut row.logprob, row.rollout.as_mut().unwrap(), row.entropy.as_mut().unwrap()] {
+                values.truncate(2);
+                values.fill(-9.0);
+            }
+            row.mask = Some(vec![1; 2]);
+        }
+    });
+    assert_eq!(likely(&log), []);
+}
+
+#[test]
 fn a_sharper_sampler_than_logged_repeats_its_most_probable_responses() {
     let log = changed(|rows, random| {
         for group in rows.chunks_mut(SIBLINGS) {
@@ -356,6 +429,32 @@ fn a_coin_for_a_reward() {
     let mut beside = coin(&["sum", "words"]);
     beside.parts = vec!["tokens".into(), "latency".into()];
     assert_eq!(likely(&beside), []);
+}
+
+#[test]
+fn a_task_whose_parts_are_not_logged() {
+    let log = changed(|rows, random| {
+        for row in rows.iter_mut().filter(|row| row.slice == "words") {
+            (row.reward, row.parts) = (random.unit() as f32, vec![f32::NAN; 2]);
+        }
+        set_advantages(rows, siblings);
+    });
+    assert_eq!(likely(&log), []);
+}
+
+#[test]
+fn cut_responses_that_are_masked_have_no_advantage() {
+    let mut log = changed(|rows, random| {
+        for row in rows.iter_mut().filter(|_| random.is(0.3)) {
+            (row.truncated, row.finish) = (Some(true), Some("length".into()));
+            (row.reward, row.parts) = (0.0, vec![0.0; 2]);
+            row.mask.as_mut().unwrap().fill(0);
+        }
+        set_advantages(rows, siblings);
+    });
+    assert_eq!(likely(&log), []);
+    by_token(&mut log);
+    assert_eq!(likely(&log), []);
 }
 
 #[test]

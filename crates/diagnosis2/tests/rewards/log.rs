@@ -81,8 +81,4 @@ impl Log {
     pub fn examine_with(&self, outcome: &Outcome) -> Diagnosis {
         examine_all(&Measures::new(&self.evidence(), outcome))
     }
-
-    pub fn keep(&self, keep: impl Fn(&Row) -> bool) -> Self {
-        Self { parts: self.parts.clone(), rows: self.rows.iter().filter(|row| keep(row)).cloned().collect() }
-    }
 }

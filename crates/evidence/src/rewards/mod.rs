@@ -8,6 +8,9 @@ mod ending;
 mod hash;
 mod response_facts;
 mod step_counts;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 mod turn_edges;
 mod whole;
 

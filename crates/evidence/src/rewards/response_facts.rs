@@ -3,7 +3,7 @@
 use super::Ending;
 use super::hash::of_tokens;
 use super::whole::Placed;
-use crate::Response;
+use crate::{Response, mix};
 use serde::{Deserialize, Serialize};
 
 /// An advantage of this size or less is 0.
@@ -24,7 +24,9 @@ pub struct Sibling {
     pub advantage: f32,
     /// Parts of the reward.
     pub parts: Vec<f32>,
-    /// Hash of its tokens.
+    /// Mini-batch of the step.
+    pub update: Option<i64>,
+    /// Hash of its tokens and of its prompt, where that is known.
     pub tokens: Option<u64>,
     /// Σ ln μ of what it drew (the trainer's, where the sampler's is not logged): no less than its tokens' chance.
     pub ln_chance: f32,
@@ -34,6 +36,8 @@ pub struct Sibling {
     pub trained: u32,
     /// Last token.
     pub last: Option<i32>,
+    /// Last token that is trained.
+    pub last_trained: Option<i32>,
     /// How it ended.
     pub ending: Ending,
     /// Whether it was cut.
@@ -67,8 +71,14 @@ pub struct Inner {
     pub undrawn: u64,
     /// Of these, those beside another one.
     pub in_rows: u64,
-    /// Of these, those alone beside an untrained token.
-    pub at_edges: u64,
+    /// Of these, those alone after an untrained token.
+    pub at_starts: u64,
+    /// Of these, those alone before an untrained token.
+    pub at_ends: u64,
+    /// Whether the first token of the response is undrawn, and the last, where they are trained.
+    pub first: Option<bool>,
+    /// See `first`.
+    pub last: Option<bool>,
 }
 
 /// Everything that is counted of a response.
@@ -81,6 +91,8 @@ pub struct ResponseFacts {
     pub is_trained: bool,
     /// Whether its end is trained, where the policy ended it and something of it is trained.
     pub end_trained: Option<bool>,
+    /// Whether the sampler has a value for an end that is untrained: it drew it.
+    pub end_drawn: bool,
     pub ending: Ending,
     pub cut: Option<bool>,
     pub tokens: Option<u64>,
@@ -96,16 +108,19 @@ impl ResponseFacts {
             Some(mask) => mask.iter().filter(|trained| **trained == 1).count(),
         };
         let ending = Ending::of(response);
+        let end_trained = if ending == Ending::Finished { end_trained(response, trained) } else { None };
         let logged = response.tokens.filter(|ids| !ids.is_empty() && !ids.contains(&i32::MIN));
         Self {
             advantage: advantage(response, trained),
             inner: inner(response),
             trained: trained as u32,
             is_trained: trained > 0 || response.is_empty() && response.tokens.is_none(),
-            end_trained: (ending == Ending::Finished).then(|| end_trained(response, trained)).flatten(),
+            end_trained,
+            end_drawn: end_trained == Some(false) && end_drawn(response),
             ending,
             cut: response.truncated.or((ending == Ending::Cut).then_some(true)),
-            tokens: logged.map(of_tokens),
+            tokens: logged
+                .map(|ids| response.prompt.map_or(of_tokens(ids), |prompt| mix(of_tokens(ids), prompt))),
             last: response.tokens.and_then(|ids| ids.last().copied()).filter(|id| *id != i32::MIN),
             ln_chance: ln_chance(response),
         }
@@ -121,11 +136,13 @@ impl ResponseFacts {
             reward: response.reward,
             advantage: self.advantage.value,
             parts: response.parts.to_vec(),
+            update: response.update,
             tokens: self.tokens,
             ln_chance: self.ln_chance,
             len: response.len() as u32,
             trained: self.trained,
             last: self.last,
+            last_trained: last_trained(response),
             ending: self.ending,
             cut: self.cut,
         }
@@ -191,10 +208,15 @@ fn inner(response: &Response<'_>) -> Inner {
         inner.undrawn += 1;
         if is_undrawn(t - 1) || is_undrawn(t + 1) {
             inner.in_rows += 1;
-        } else if !response.is_trained(t - 1) || !response.is_trained(t + 1) {
-            inner.at_edges += 1;
+        } else if !response.is_trained(t - 1) {
+            inner.at_starts += 1;
+        } else if !response.is_trained(t + 1) {
+            inner.at_ends += 1;
         }
     }
+    let last = drawn.len() - 1;
+    let [first, last] = [0, last].map(|t| response.is_trained(t).then(|| is_undrawn(t)));
+    (inner.first, inner.last) = (first, last);
     if any { inner } else { Inner::default() }
 }
 
@@ -208,6 +230,18 @@ fn end_trained(response: &Response<'_>, trained: usize) -> Option<bool> {
         (false, true) => Some(false),
         (false, false) => None,
     }
+}
+
+/// Whether the sampler has a value for one of the untrained tokens at the end; 0 stands for none in some logs.
+fn end_drawn(response: &Response<'_>) -> bool {
+    let Some(drawn) = response.rollout else { return false };
+    let untrained = (0..drawn.len()).rev().take_while(|t| !response.is_trained(*t));
+    untrained.into_iter().any(|t| drawn[t].is_finite() && drawn[t] != 0.0)
+}
+
+fn last_trained(response: &Response<'_>) -> Option<i32> {
+    let ids = response.tokens?;
+    (0..ids.len()).rev().find(|t| response.is_trained(*t)).map(|t| ids[t]).filter(|id| *id != i32::MIN)
 }
 
 /// Σ ln μ over what the sampler has a value for, else Σ ln π_old over trained tokens: what nobody drew, as an observation,

@@ -21,6 +21,8 @@ pub struct StepCounts {
     pub finished: u64,
     /// Of these, those whose end is not trained.
     pub end_untrained: u64,
+    /// Of these, those whose sampler has a value for the end.
+    pub end_drawn: u64,
     /// Responses that failed and are trained with an advantage.
     pub failed: u64,
     /// Trained inner tokens.
@@ -29,8 +31,18 @@ pub struct StepCounts {
     pub undrawn: u64,
     /// Of these, those beside another one.
     pub undrawn_in_rows: u64,
-    /// Of these, those alone beside an untrained token.
-    pub undrawn_at_edges: u64,
+    /// Of these, those alone after an untrained token.
+    pub undrawn_at_starts: u64,
+    /// Of these, those alone before an untrained token.
+    pub undrawn_at_ends: u64,
+    /// Responses whose first token is trained, and those of them whose sampler has no value for it.
+    pub first_trained: u64,
+    /// See `first_trained`.
+    pub first_undrawn: u64,
+    /// The same of the last token.
+    pub last_trained: u64,
+    /// See `last_trained`.
+    pub last_undrawn: u64,
     /// Responses with an advantage that is not 0.
     pub advantaged: u64,
     /// Of these, those with 0 at some of their trained tokens.
@@ -56,6 +68,11 @@ impl StepCounts {
             (&mut self.cut, facts.cut == Some(true)),
             (&mut self.finished, facts.end_trained.is_some()),
             (&mut self.end_untrained, facts.end_trained == Some(false)),
+            (&mut self.end_drawn, facts.end_drawn),
+            (&mut self.first_trained, facts.inner.first.is_some()),
+            (&mut self.first_undrawn, facts.inner.first == Some(true)),
+            (&mut self.last_trained, facts.inner.last.is_some()),
+            (&mut self.last_undrawn, facts.inner.last == Some(true)),
             (&mut self.failed, facts.ending == Ending::Failed && teaches),
             (&mut self.advantaged, is_advantaged),
             (&mut self.partly_zero, is_advantaged && advantage.zeros > SOME_ZEROS),
@@ -68,6 +85,7 @@ impl StepCounts {
         self.inner += facts.inner.all;
         self.undrawn += facts.inner.undrawn;
         self.undrawn_in_rows += facts.inner.in_rows;
-        self.undrawn_at_edges += facts.inner.at_edges;
+        self.undrawn_at_starts += facts.inner.at_starts;
+        self.undrawn_at_ends += facts.inner.at_ends;
     }
 }
