@@ -73,12 +73,13 @@ impl Series {
     /// Values that stay for rows and never come back were written again, not measured again: errors must not take 990
     /// rows of 99 values for 990.
     pub(crate) fn without_repeats(self, notes: &mut Vec<String>) -> Self {
-        let changed: Vec<usize> =
-            (0..self.values.len()).filter(|at| *at == 0 || self.values[*at] != self.values[at - 1]).collect();
         let rows = self.values.len();
-        if rows < 10 || changed.len() < 5 || changed.len() * 10 > rows * 6 {
+        let is_new = |at: &usize| *at == 0 || self.values[*at] != self.values[at - 1];
+        let held = (0..rows).filter(is_new).count();
+        if rows < 10 || held < 5 || held * 10 > rows * 6 {
             return self;
         }
+        let changed: Vec<usize> = (0..rows).filter(is_new).collect();
         let distinct = unique(changed.iter().map(|at| self.values[*at]).collect()).len();
         if distinct * 10 <= 9 * changed.len() {
             return self;

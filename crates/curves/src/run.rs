@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use stapo_base::format::counted;
+
 use crate::curves::{CurveRun, Series};
 use crate::math::{median, unique};
 use crate::names::{CanonicalName, normalised};
@@ -164,8 +166,8 @@ impl<'t> Rows<'t> {
 
     /// Of equal steps the first value counts; later rows fill what is empty.
     fn series(&self, column: &Column, grid: &Grid, notes: &mut Vec<String>) -> Series {
-        let mut steps: Vec<f64> = Vec::new();
-        let mut values = Vec::new();
+        let mut steps: Vec<f64> = Vec::with_capacity(column.cells.len());
+        let mut values = Vec::with_capacity(column.cells.len());
         let mut cells = column.cells.iter().filter(|cell| cell.1.is_finite()).peekable();
         // A resumed run drops rows, so both lists of rows are ascending.
         for (row, at) in &grid.rows {
@@ -246,9 +248,9 @@ impl<'t> Rows<'t> {
         for column in &self.columns {
             if let (count, Some((row, text))) = &column.texts {
                 let (name, line) = (&column.name, row + 1);
-                notes.push(format!(
-                    "column `{name}`: {count} values are no numbers, the first in row {line}: `{text}`"
-                ));
+                let values =
+                    counted(u64::from(*count), "value that is no number", "values that are no numbers");
+                notes.push(format!("column `{name}`: {values}; the first in row {line}: `{text}`"));
             }
         }
     }
@@ -313,7 +315,8 @@ fn one_start(kept: &[usize], steps: &[f64]) -> (Vec<usize>, Vec<String>) {
             let is_stub = start.len() < STUB && run.len() >= STUB && at == last;
             let other = if is_stub { start.to_vec() } else { std::mem::replace(&mut run, start.to_vec()) };
             if let [first, .., last] | [first @ last] = other[..] {
-                left_out.push(format!("{} rows ({}..{})", other.len(), steps[first], steps[last]));
+                let rows = counted(other.len() as u64, "row", "rows");
+                left_out.push(format!("{rows} ({}..{})", steps[first], steps[last]));
             }
         }
     }

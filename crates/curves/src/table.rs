@@ -140,6 +140,15 @@ impl<'n> Table<'n> {
         Ok(self.columns.len() - 1)
     }
 
+    /// Makes room for so many rows of values.
+    pub fn reserve(&mut self, rows: usize) {
+        let kept = self.columns.iter().filter(|column| column.is_kept()).count();
+        let most = self.cells_allowed / kept.max(1);
+        for column in self.columns.iter_mut().filter(|column| column.is_kept()) {
+            column.cells.reserve_exact(rows.min(most));
+        }
+    }
+
     /// The number of the run of this name.
     fn run(&mut self, name: &str) -> Result<usize> {
         if let Some(at) = self.runs.iter().position(|known| known == name) {
@@ -213,7 +222,7 @@ impl<'n> Table<'n> {
         {
             return self.set_run(row as usize, text);
         }
-        let kept = !matches!(column.role, None | Some((CanonicalName::Ignored, _)));
+        let kept = column.is_kept();
         let value = match cell {
             Cell::Number(value) => value,
             Cell::Text(_) | Cell::Other if !kept && column.numeric => return Ok(()),
@@ -258,6 +267,11 @@ impl<'n> Table<'n> {
 }
 
 impl Column {
+    /// Whether its values are of any use.
+    fn is_kept(&self) -> bool {
+        !matches!(self.role, None | Some((CanonicalName::Ignored, _)))
+    }
+
     /// Whether it is a number of the training, not its clock.
     pub fn is_curve(&self) -> bool {
         use CanonicalName::{Epoch, Ignored, LearningRate, Step, Summary};

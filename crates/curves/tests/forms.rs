@@ -178,15 +178,15 @@ fn what_is_left_out_is_told_with_its_place() {
     assert_eq!(
         run.notes,
         [
-            "1 rows have more values than the header has columns and were left out; the first is line 4 with 4 for 2",
-            "column `reward`: 1 values are no numbers, the first in row 2: `later`"
+            "1 row left out with more values than the header has columns; the first is line 4 with 4 for 2",
+            "column `reward`: 1 value that is no number; the first in row 2: `later`"
         ]
     );
     let run = only(
         "x.jsonl",
         "{\"step\": 1, \"reward\": 0.5}\nnoise\n{\"step\": 2, \"reward\": 0.6}\n{\"step\": 3, \"rew",
     );
-    assert_eq!(run.notes, ["2 lines are no JSON objects and were left out; the first is line 2"]);
+    assert_eq!(run.notes, ["2 lines left out that are no JSON objects; the first is line 2"]);
     assert_eq!(values(&run, CanonicalName::Reward), [0.5, 0.6]);
 }
 
@@ -198,7 +198,7 @@ fn files_without_curves_are_refused_with_what_to_do() {
     };
     assert_eq!(refused("x.csv", " \n").0, "x.csv: the file is empty");
     let (message, hint) = refused("x.csv", "a,b\n1,2\n");
-    assert_eq!(message, "x.csv: 1 rows, and no column is known (a, b)");
+    assert_eq!(message, "x.csv: 1 row, and no column is known (a, b)");
     assert!(hint.ends_with("name a column with --map reward=COLUMN"), "{hint}");
     let cut = &forms::trainer_state(&learned(9))[..640];
     assert!(

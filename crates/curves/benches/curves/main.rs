@@ -1,4 +1,4 @@
-//! `cargo bench -p stapo-curves -- rates [R] | power [R] | full [R] | calibrate [R] | read [MB] | judge FILE…`
+//! `cargo bench -p stapo-curves -- rates [R] | power [R] | full [R] | calibrate [R] | read [MB [FORM]] | judge FILE…`
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ fn main() {
         Some("full") => full(number(30)),
         Some("calibrate") => calibrate(number(2000)),
         Some("judge") => judge_files(&arguments[1..]),
-        _ => reading(number(64)),
+        _ => reading(number(64), arguments.get(2).map(String::as_str)),
     }
 }
 
@@ -179,13 +179,22 @@ fn judge_files(files: &[String]) {
     }
 }
 
-/// Megabytes a second of each form.
-fn reading(megabytes: usize) {
+/// Seconds on a processor: other programs do not count.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
+/// Megabytes a second of each form, on one core.
+fn reading(megabytes: usize, form: Option<&str>) {
     let columns: Vec<String> = (0..20).map(|c| format!("rewards/part_{c}/mean")).collect();
     let row = |step: usize| (0..20).map(move |c| ((step * 31 + c * 17) % 10_007) as f64 / 10_007.0);
     let size = megabytes << 20;
     let mut csv = format!("step,{}\n", columns.join(","));
     let (mut lines, mut verl, mut trl) = (String::new(), String::new(), String::new());
+    // What consoles are full of.
+    let rollout =
+        "<think> Let's break it down, step by step: 12 + 30 = 42, so {x} is 42. </think>\n".repeat(8);
     for step in 0.. {
         let (mut json, mut console, mut dict) =
             (format!("{{\"step\":{step}"), format!("step:{step}"), String::new());
@@ -198,6 +207,8 @@ fn reading(megabytes: usize) {
         }
         csv.push('\n');
         let _ = writeln!(lines, "{json}}}");
+        verl += &rollout;
+        trl += &rollout;
         let _ = writeln!(verl, "(TaskRunner pid=12) {console}");
         let _ = writeln!(trl, "{{'epoch': {step}{dict}}}");
         if csv.len() > size {
@@ -207,10 +218,10 @@ fn reading(megabytes: usize) {
     let array = format!("[{}]", lines.trim_end().replace('\n', ","));
     let files = [("a.csv", csv), ("a.jsonl", lines), ("a.json", array), ("verl.log", verl), ("trl.log", trl)];
     let options = ReadOptions { memory: 8 << 30, ..ReadOptions::default() };
-    for (name, text) in &files {
-        let clock = Instant::now();
+    for (name, text) in files.iter().filter(|(name, _)| form.is_none_or(|form| form == *name)) {
+        let clock = processor_seconds();
         let curves = read_bytes(name, text.as_bytes(), &options).unwrap();
-        let seconds = clock.elapsed().as_secs_f64();
+        let seconds = processor_seconds() - clock;
         let rows = curves.runs[0].steps.len();
         println!("{name:8} {:6.0} MB/s, {rows} rows of 20 numbers", text.len() as f64 / 1e6 / seconds);
     }

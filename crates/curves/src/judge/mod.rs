@@ -4,6 +4,7 @@
 pub(crate) mod blocks;
 pub(crate) mod critical;
 mod dip;
+mod judged;
 mod parts;
 mod range;
 mod trends;
@@ -12,16 +13,16 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use self::blocks::{Blocks, Drop, Gain};
+use self::blocks::Drop;
 use self::critical::Critical;
 use self::dip::Dip;
+use self::judged::{Damage, Judged};
 use self::parts::Beside;
-use self::range::{Range, learned};
 use self::trends::{BlowUp, TRENDS, Trend};
 use self::verdict::{Cause, CauseCode, CurveGain, CurveVerdict, Event, Sign, State};
 use self::words::{short, significant};
 use crate::curves::{CurveRun, Series};
-use crate::math::{extent, greatest, median};
+use crate::math::{extent, greatest};
 use crate::names::CanonicalName;
 
 /// Rows of the judged series, at least.
@@ -48,26 +49,6 @@ struct Findings<'a> {
     causes: Vec<Cause>,
     signs: Vec<Sign>,
     notes: Vec<String>,
-}
-
-/// The series that is judged: the reward; where none is logged, a held-out score or a goal.
-struct Judged<'a> {
-    /// `reward`, or the column.
-    who: &'a str,
-    /// As a sentence names it.
-    name: &'a str,
-    series: &'a Series,
-    /// Whether the greatest reward of a response is logged.
-    top_is_logged: bool,
-    blocks: Blocks<'a>,
-    range: Range,
-    gains: Vec<Gain>,
-    /// Gains beyond chance.
-    rises: Vec<Gain>,
-    /// Start and end of the best of them.
-    start: f64,
-    end: f64,
-    learned: bool,
 }
 
 type Verdict = (State, String, Option<CurveGain>);
@@ -351,136 +332,5 @@ impl<'a> Findings<'a> {
             () => "No gain beyond the noise",
         };
         (State::Undecided, event.unwrap_or(format!("{weak} in {steps:.0} steps: {name} {went}.")))
-    }
-}
-
-impl<'a> Judged<'a> {
-    fn new(run: &'a CurveRun, series: &'a Series, is_reward: bool) -> Self {
-        let who = if is_reward { "reward" } else { &series.column };
-        let blocks = Blocks::new(&series.steps, &series.values);
-        let range = Range::of(series, &blocks, is_reward.then_some(run));
-        let gains = blocks.gains();
-        let (rises, learned) = learned(&gains, blocks.rows(), range);
-        let best = rises.iter().copied().reduce(|a, b| if b.difference > a.difference { b } else { a });
-        let best = best.unwrap_or(gains[0]);
-        Self {
-            who,
-            name: last_segment(who),
-            series,
-            top_is_logged: is_reward && run.series.contains_key(&CanonicalName::RewardMax),
-            blocks,
-            range,
-            start: best.start,
-            end: best.end,
-            gains,
-            rises,
-            learned,
-        }
-    }
-
-    /// The fall that stays, and the dip that may come back, beyond chance among so many series. A dip that did not
-    /// come back is a fall.
-    fn falls(&self, series: usize) -> (Option<Drop>, Option<Drop>) {
-        let (floor, size) = (self.range.floor, 0.05 * self.range.size());
-        let (fall, dip) = (self.blocks.fall(floor, size), self.blocks.dip(floor, size));
-        let rows = self.blocks.rows();
-        let end = self.blocks.end();
-        if fall.t > Critical::Fall.of_series(rows, series) {
-            return (Some(fall), None);
-        }
-        let lost = dip.before - end > size.max(0.2 * (dip.before - floor));
-        if dip.t > Critical::Dip.of_series(rows, series) && lost {
-            return (Some(Drop { after: end, ..dip }), None);
-        }
-        (None, (dip.t > Critical::Dip.value(rows)).then_some(dip))
-    }
-
-    fn damage(&self, drop: &Drop) -> Damage {
-        Damage { who: self.who.to_owned(), drop: *drop, onset: self.blocks.onset(drop), range: self.range }
-    }
-
-    fn gain(&self) -> CurveGain {
-        let first = self.gains[0];
-        CurveGain {
-            series: self.who.to_owned(),
-            rows: self.blocks.rows(),
-            start: first.start,
-            end: first.end,
-            error: first.error,
-            floor: self.range.floor,
-            top: self.range.top,
-        }
-    }
-
-    fn steps(&self) -> f64 {
-        let x = &self.series.steps;
-        let intervals: Vec<f64> = x.windows(2).map(|w| w[1] - w[0]).collect();
-        x[x.len() - 1] - x[0] + median(&intervals)
-    }
-
-    /// Whether the greatest value is one of the scale, not of the rows.
-    fn top_is_known(&self) -> bool {
-        greatest(&self.series.values) <= 1.1 || self.top_is_logged
-    }
-
-    /// Near a top that is known, throughout.
-    fn is_at_top(&self) -> bool {
-        let y = &self.series.values;
-        let in_unit = crate::math::least(y) >= 0.0 && greatest(y) <= 1.1;
-        let whole = self.blocks.window(0, self.blocks.count()).0;
-        (in_unit || self.top_is_logged) && self.range.top - whole < 0.1 * self.range.size()
-    }
-
-    fn learned_sentence(&self) -> String {
-        let count = self.blocks.count();
-        let width = (count / 8).max(2);
-        let windows: Vec<f64> = (0..=count - width).map(|k| self.blocks.window(k, k + width).0).collect();
-        let (best, name) = (greatest(&windows), self.name);
-        let (start, end) = (short(self.start), short(self.end));
-        if best - self.end < 0.15 * (best - self.start) {
-            format!("The {name} rose from {start} to {end} and held.")
-        } else {
-            format!("The {name} rose from {start} to {} and ended at {end}.", short(best))
-        }
-    }
-}
-
-/// The last segment of a column, with the one before it where it only says that it is a mean: `acc/mean@1`.
-fn last_segment(column: &str) -> &str {
-    let Some(last) = column.rfind('/') else { return column };
-    let from = if column[last + 1..].starts_with("mean") { column[..last].rfind('/') } else { Some(last) };
-    from.map_or(column, |from| &column[from + 1..])
-}
-
-/// A fall that does not come back.
-struct Damage {
-    who: String,
-    drop: Drop,
-    onset: f64,
-    range: Range,
-}
-
-impl Damage {
-    /// The state and the event.
-    fn told(self, kl: Option<&BlowUp>) -> (State, Event) {
-        let Self { who, drop, onset, range } = self;
-        let name = last_segment(&who);
-        let of_kl = kl.map_or(String::new(), |kl| format!(", with a KL of {}", significant(kl.peak, 2)));
-        let (before, after, from) = (short(drop.before), short(drop.after), significant(onset, 6));
-        let sentence = format!("The {name} fell from {before} to {after} from step {from} on{of_kl}.");
-        let (high, low) = (drop.before - range.floor, drop.after - range.floor);
-        let at_floor = low < 0.1 * range.size() && high > 0.2 * range.size();
-        let state = if at_floor { State::Collapsed } else { State::Damaged };
-        let event = Event {
-            series: who,
-            first_step: onset,
-            last_step: None,
-            before: drop.before,
-            lowest: drop.after,
-            kl: kl.map(|kl| kl.peak),
-            recovered_by: None,
-            sentence,
-        };
-        (state, event)
     }
 }

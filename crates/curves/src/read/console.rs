@@ -15,7 +15,7 @@ const LONGEST: usize = 1 << 20;
 /// Reads the rows of a console: of verl or of TRL, whichever printed more.
 pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> Result<Table<'n>> {
     let (step, brace) = (memmem::Finder::new(b"step:"), memmem::Finder::new(b"{"));
-    for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+    for line in lines(text) {
         if line.len() > LONGEST {
             continue;
         }
@@ -36,6 +36,16 @@ pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> 
         }
     }
     Ok(if verl.rows >= trl.rows { verl } else { trl })
+}
+
+/// Lines; a progress bar ends each of its states with a carriage return.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text).chain(std::iter::once(text.len()));
+    ends.scan(0, |start, end| {
+        let line = &text[*start..end];
+        *start = end + 1;
+        Some(line)
+    })
 }
 
 /// The line as text, without the codes of colours.

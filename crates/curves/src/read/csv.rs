@@ -1,6 +1,7 @@
 //! CSV: a header and rows of any trainer, or an export of Weights & Biases with a column a run and number.
 
 use stapo_base::error::{Error, Result};
+use stapo_base::format::counted;
 
 use crate::table::{Cell, Table};
 
@@ -51,6 +52,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], table: &mut Table<'_>) -> Result<()
         };
         places.push(place);
     }
+    table.reserve(rows_of(bytes));
     let mut longer: Option<(u64, usize)> = None;
     let mut count = 0_u32;
     while reader.read_byte_record(&mut record).map_err(|e| corrupt(reader_line(&reader), &e))? {
@@ -72,12 +74,20 @@ pub(crate) fn read(file: &str, bytes: &[u8], table: &mut Table<'_>) -> Result<()
     }
     if let Some((line, fields)) = longer {
         let columns = places.len();
+        let rows = counted(u64::from(count), "row", "rows");
         table.notes.push(format!(
-            "{count} rows have more values than the header has columns and were left out; the first is line {line} \
-             with {fields} for {columns}"
+            "{rows} left out with more values than the header has columns; the first is line {line} with {fields} for \
+             {columns}"
         ));
     }
     Ok(())
+}
+
+/// How many rows the file has, by its first hundred kilobytes.
+fn rows_of(bytes: &[u8]) -> usize {
+    let sample = &bytes[..bytes.len().min(100_000)];
+    let lines = memchr::memchr_iter(b'\n', sample).count() + 1;
+    bytes.len() / (sample.len() / lines).max(1) + lines
 }
 
 fn reader_line(reader: &csv::Reader<&[u8]>) -> u64 {

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use stapo_base::error::Error;
+use stapo_base::format::counted;
 use stapo_base::non_finite;
 
 use crate::names::Names;
@@ -40,57 +41,79 @@ impl Target<'_, '_> {
     }
 }
 
-/// A value of a row: an object's values go below its name, lists are no curves.
-struct Value<'a, 't, 'n>(&'a mut Target<'t, 'n>);
+/// What takes the values of a place in a document.
+trait Taker<'de>: Sized {
+    /// A number, a text or a truth value.
+    fn scalar<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E>;
+    /// An object.
+    fn map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error>;
+    /// A list: no curve where it is a value of a row.
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+}
 
-impl<'de> DeserializeSeed<'de> for Value<'_, '_, '_> {
+/// Whatever stands in a place, for its taker.
+struct Any<T>(T);
+
+impl<'de, T: Taker<'de>> DeserializeSeed<'de> for Any<T> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
         from.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Value<'_, '_, '_> {
+#[allow(clippy::cast_precision_loss)]
+impl<'de, T: Taker<'de>> Visitor<'de> for Any<T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value of a row")
+        f.write_str("rows of numbers")
     }
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        self.0.put(Cell::Number(value))
+        self.0.scalar(Cell::Number(value))
     }
-    #[allow(clippy::cast_precision_loss)]
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        self.0.put(Cell::Number(value as f64))
+        self.0.scalar(Cell::Number(value as f64))
     }
-    #[allow(clippy::cast_precision_loss)]
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
-        self.0.put(Cell::Number(value as f64))
+        self.0.scalar(Cell::Number(value as f64))
     }
     fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
-        self.0.put(Cell::Other)
+        self.0.scalar(Cell::Other)
     }
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        self.0.put(Cell::Text(text))
+        self.0.scalar(Cell::Text(text))
     }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        self.0.list(list)
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let length = self.0.path.len();
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.map(map)
+    }
+}
+
+/// A value of a row: what an object holds goes below its name.
+impl<'de> Taker<'de> for &mut Target<'_, '_> {
+    fn scalar<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E> {
+        self.put(cell)
+    }
+
+    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let length = self.path.len();
         if length > 0 {
-            self.0.path.push('/');
+            self.path.push('/');
         }
-        let inside = self.0.path.len();
-        while map.next_key_seed(Key(&mut self.0.path))?.is_some() {
-            map.next_value_seed(Value(self.0))?;
-            self.0.path.truncate(inside);
+        let inside = self.path.len();
+        while map.next_key_seed(Key(&mut self.path))?.is_some() {
+            map.next_value_seed(Any(&mut *self))?;
+            self.path.truncate(inside);
         }
-        self.0.path.truncate(length);
+        self.path.truncate(length);
         Ok(())
     }
 }
@@ -122,15 +145,8 @@ struct Element<'a, 't, 'n> {
     column: Option<(&'a mut Target<'t, 'n>, usize, u32)>,
 }
 
-impl<'de> DeserializeSeed<'de> for Element<'_, '_, '_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
-    }
-}
-
-impl Element<'_, '_, '_> {
-    fn put<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E> {
+impl<'de> Taker<'de> for Element<'_, '_, '_> {
+    fn scalar<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E> {
         let Some((target, at, row)) = self.column else { return Ok(()) };
         while target.table.rows <= row {
             let started = target.table.start_row();
@@ -139,42 +155,11 @@ impl Element<'_, '_, '_> {
         let result = target.table.put_at(at, row, cell);
         target.accept(result)
     }
-}
 
-impl<'de> Visitor<'de> for Element<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an element of a list")
-    }
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        self.put(Cell::Number(value))
-    }
-    #[allow(clippy::cast_precision_loss)]
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        self.put(Cell::Number(value as f64))
-    }
-    #[allow(clippy::cast_precision_loss)]
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
-        self.put(Cell::Number(value as f64))
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        self.put(Cell::Text(text))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+    fn map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         let started = self.rows.table.start_row();
         self.rows.accept(started)?;
-        Value(self.rows).visit_map(map)
+        self.rows.map(map)
     }
 }
 
@@ -214,7 +199,7 @@ impl<'de, 'n> Visitor<'de> for Document<'_, 'n> {
         let mut table = self.table();
         let mut rows = target(&mut table);
         loop {
-            match list.next_element_seed(Element { rows: &mut rows, column: None }) {
+            match list.next_element_seed(Any(Element { rows: &mut rows, column: None })) {
                 Ok(Some(())) => {}
                 Ok(None) => return Ok(table),
                 Err(error) => {
@@ -232,20 +217,12 @@ impl<'de, 'n> Visitor<'de> for Document<'_, 'n> {
         let mut key = String::new();
         while map.next_key_seed(Key(&mut key))?.is_some() {
             let mut found = self.table();
-            let error = {
-                let (mut rows, mut columns, mut row) =
-                    (target(&mut found), target(&mut columns), target(&mut row));
-                row.path.clone_from(&key);
-                let below = Below {
-                    rows: &mut rows,
-                    columns: &mut columns,
-                    row: &mut row,
-                    key: &key,
-                    failed: self.refused,
-                };
-                map.next_value_seed(below).err()
-            };
-            if let Some(error) = error {
+            let (mut rows, mut list, mut scalar) =
+                (target(&mut found), target(&mut columns), target(&mut row));
+            scalar.path.clone_from(&key);
+            let below = Below { rows: &mut rows, columns: &mut list, row: &mut scalar, key: &key };
+            if let Err(error) = map.next_value_seed(Any(below)) {
+                *self.refused = [rows, list, scalar].into_iter().find_map(|target| target.refused);
                 return Err(error);
             }
             if key == "log_history" {
@@ -273,75 +250,28 @@ struct Below<'a, 't, 'n> {
     columns: &'a mut Target<'t, 'n>,
     row: &'a mut Target<'t, 'n>,
     key: &'a str,
-    failed: &'a mut Option<Error>,
 }
 
-impl<'de> DeserializeSeed<'de> for Below<'_, '_, '_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
+impl<'de> Taker<'de> for Below<'_, '_, '_> {
+    fn scalar<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E> {
+        self.row.put(cell)
     }
-}
 
-impl Below<'_, '_, '_> {
-    /// Keeps what the table said beside the parser's error.
-    fn noted<E>(self, result: Result<(), E>) -> Result<(), E> {
-        if result.is_err() {
-            let refused = [self.rows, self.columns, self.row].into_iter().find_map(|t| t.refused.take());
-            *self.failed = refused;
-        }
-        result
+    fn map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.row.map(map)
     }
-}
 
-impl<'de> Visitor<'de> for Below<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("rows, a column or a value")
-    }
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        let result = self.row.put(Cell::Number(value));
-        self.noted(result)
-    }
-    #[allow(clippy::cast_precision_loss)]
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        self.visit_f64(value as f64)
-    }
-    #[allow(clippy::cast_precision_loss)]
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
-        self.visit_f64(value as f64)
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        let result = self.row.put(Cell::Text(text));
-        self.noted(result)
-    }
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        let result = Value(self.row).visit_map(map);
-        self.noted(result)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let at = match self.columns.table.column(self.key) {
-            Ok(at) => at,
-            Err(error) => {
-                *self.failed = Some(error);
-                return Err(A::Error::custom("refused"));
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let found = self.columns.table.column(self.key);
+        let mut at = 0;
+        self.columns.accept(found.map(|place| at = place))?;
+        for row in 0.. {
+            let element = Element { rows: self.rows, column: Some((self.columns, at, row)) };
+            if list.next_element_seed(Any(element))?.is_none() {
+                break;
             }
-        };
-        let mut result = Ok(Some(()));
-        let mut element = 0;
-        while let Ok(Some(())) = result {
-            result = list
-                .next_element_seed(Element { rows: self.rows, column: Some((self.columns, at, element)) });
-            element += 1;
         }
-        self.noted(result.map(|_| ()))
+        Ok(())
     }
 }
 
@@ -412,7 +342,7 @@ fn row(line: &[u8], table: &mut Table<'_>, finite: &mut bool) -> Result<bool, Er
         table.start_row()?;
         let mut rows = target(table);
         let mut parser = serde_json::Deserializer::from_slice(line);
-        let result = Value(&mut rows).deserialize(&mut parser).and_then(|()| parser.end());
+        let result = Any(&mut rows).deserialize(&mut parser).and_then(|()| parser.end());
         match (result, rows.refused) {
             (Ok(()), _) => Ok(true),
             (Err(_), Some(error)) => Err(error),

@@ -5,6 +5,7 @@ pub(crate) mod csv;
 pub(crate) mod json;
 
 use stapo_base::error::{Error, Result};
+use stapo_base::format::counted;
 
 use crate::names::Names;
 use crate::table::Table;
@@ -76,10 +77,16 @@ fn nothing_known(file: &str, table: &Table<'_>) -> Error {
     let unknown = table.unknown();
     let message = match (table.rows, unknown.len()) {
         (0, _) => format!("{file}: it has no rows of numbers"),
-        (rows, 0) => format!("{file}: {rows} rows without any number of a training"),
+        (rows, 0) => {
+            format!("{file}: {} without any number of a training", counted(u64::from(rows), "row", "rows"))
+        }
         (rows, _) => {
             let names: Vec<&str> = unknown.iter().take(12).map(String::as_str).collect();
-            format!("{file}: {rows} rows, and no column is known ({})", names.join(", "))
+            format!(
+                "{file}: {}, and no column is known ({})",
+                counted(u64::from(rows), "row", "rows"),
+                names.join(", ")
+            )
         }
     };
     let hint = "curves are read from trainer_state.json, JSON lines, a JSON array, CSV, exports of Weights & Biases and \
