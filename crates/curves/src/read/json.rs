@@ -329,9 +329,8 @@ pub(crate) fn lines(json: &[u8], table: &mut Table<'_>) -> Result<u32, Error> {
         }
     }
     if broken > 0 && table.rows > before {
-        table
-            .notes
-            .push(format!("{broken} lines are no JSON objects and were left out; the first is line {first}"));
+        let lines = counted(u64::from(broken), "line", "lines");
+        table.notes.push(format!("{lines} left out that are no JSON objects; the first is line {first}"));
     }
     Ok(table.rows - before)
 }
