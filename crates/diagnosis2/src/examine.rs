@@ -1,7 +1,8 @@
 //! All causes of a run.
 
-use crate::causes::CAUSES;
-use crate::{Code, Measures, Need, Ranked, rank};
+use crate::causes::{CAUSES, cause_of};
+use crate::state::Circumstances;
+use crate::{Code, Confidence, Finding, Measures, Need, Ranked, Symptom, rank};
 
 /// What was found, and what could not be looked for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,6 +11,30 @@ pub struct Diagnosis {
     pub findings: Vec<Ranked>,
     /// Causes that the log cannot show, with the first thing that they need.
     pub not_checked: Vec<(Code, Need)>,
+}
+
+impl Diagnosis {
+    /// The likely findings, the first first.
+    pub fn likely(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .map(|ranked| &ranked.finding)
+            .filter(|finding| finding.confidence == Confidence::Likely)
+    }
+
+    /// What the state of the run has to know of its causes.
+    #[must_use]
+    pub fn circumstances(&self, measures: &Measures<'_>) -> Circumstances {
+        let holds = |finding: &Finding| {
+            cause_of(finding.code).is_some_and(|cause| cause.symptoms.contains(&Symptom::NotLearning))
+        };
+        Circumstances {
+            not_finite: self.likely().any(|finding| finding.code == Code::NotFinite),
+            likely_cause: self.likely().next().is_some(),
+            cause_holds: self.likely().any(holds),
+            trainer_steps: measures.evidence.logged.steps().map_or(0, |(_, last)| last),
+        }
+    }
 }
 
 /// Looks for every cause.

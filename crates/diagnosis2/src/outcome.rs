@@ -1,6 +1,7 @@
 //! What is known beside the evidence: what became of the run, and the claims about spurious tokens.
 
 use crate::Symptom;
+use crate::state::{self, Verdict};
 
 /// What became of the run, as far as causes are asked by it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +16,33 @@ pub struct Outcome {
     pub reward_gain_z: Option<f64>,
     /// The claims about spurious tokens, where they could be checked.
     pub spurious: Option<Spurious>,
+}
+
+impl Outcome {
+    /// What the judge of reward and parts says. Parts that fall are of interest where the reward itself does not.
+    #[must_use]
+    pub fn of(verdict: &Verdict, spurious: Option<Spurious>) -> Self {
+        let symptom = match verdict.outcome {
+            state::Outcome::Damaged | state::Outcome::Collapsed => Some(Symptom::Damaged),
+            state::Outcome::NotLearning => Some(Symptom::NotLearning),
+            _ => None,
+        };
+        let reward_fell = verdict.damage.iter().any(|hit| hit.series == "reward");
+        let parts = verdict.damage.iter().filter(|hit| hit.slice.is_none()).chain(&verdict.soft);
+        let fallen_parts = parts.filter(|_| !reward_fell).map(|hit| FallenPart {
+            name: hit.series.clone(),
+            before: hit.from,
+            after: hit.to,
+            step: hit.since,
+        });
+        Self {
+            symptom,
+            onset: verdict.damage.iter().map(|hit| hit.since).min(),
+            fallen_parts: fallen_parts.collect(),
+            reward_gain_z: verdict.gain.map(|gain| gain.z),
+            spurious,
+        }
+    }
 }
 
 /// A part of the reward that fell.

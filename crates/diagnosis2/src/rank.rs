@@ -94,4 +94,58 @@ mod tests {
             assert!(CAUSES[..i].iter().all(|other| other.code != cause.code), "{} twice", cause.code);
         }
     }
+
+    fn likely(code: Code, strength: f64, onset: i64) -> Finding {
+        Finding::likely(code, strength, String::new(), vec![]).from_step(Some(onset))
+    }
+
+    fn order(findings: Vec<Finding>, symptom: Option<Symptom>) -> Vec<(Code, Option<Code>)> {
+        rank(findings, symptom)
+            .into_iter()
+            .map(|ranked| (ranked.finding.code, ranked.consequence_of))
+            .collect()
+    }
+
+    #[test]
+    fn a_finding_stands_below_what_it_follows_from_and_began_no_later() {
+        let noise = likely(Code::TrainerDisagreesWithItself, 0.2, 0);
+        let far = likely(Code::LargeUpdates, 0.9, 3);
+        let root = Some(Code::TrainerDisagreesWithItself);
+        assert_eq!(
+            order(vec![far.clone(), noise.clone()], None),
+            [(Code::TrainerDisagreesWithItself, None), (Code::LargeUpdates, root)]
+        );
+        let later = likely(Code::TrainerDisagreesWithItself, 0.2, 5);
+        assert_eq!(
+            order(vec![far.clone(), later], None),
+            [(Code::LargeUpdates, None), (Code::TrainerDisagreesWithItself, None)]
+        );
+        let possible = noise.with(Confidence::Possible);
+        assert_eq!(
+            order(vec![possible, far], None),
+            [(Code::LargeUpdates, None), (Code::TrainerDisagreesWithItself, None)]
+        );
+    }
+
+    #[test]
+    fn what_brings_the_symptom_comes_first_then_what_explains_more_then_what_began_earlier() {
+        let gap = likely(Code::PrecisionGap, 0.9, 0);
+        let frozen = likely(Code::SamplerFrozen, 0.5, 3);
+        let codes =
+            |symptom| order(vec![gap.clone(), frozen.clone()], symptom).into_iter().map(|(code, _)| code);
+        assert!(codes(Some(Symptom::NotLearning)).eq([Code::SamplerFrozen, Code::PrecisionGap]));
+        assert!(codes(Some(Symptom::Damaged)).eq([Code::PrecisionGap, Code::SamplerFrozen]));
+        let (early, late) = (likely(Code::KlOutweighs, 0.5, 1), likely(Code::StaleSampler, 0.5, 2));
+        assert_eq!(order(vec![late, early], None)[0].0, Code::KlOutweighs);
+    }
+
+    #[test]
+    fn an_identity_is_no_consequence() {
+        for cause in CAUSES.iter().filter(|cause| cause.null.is_identity()) {
+            let mut findings: Vec<Finding> = cause.follows.iter().map(|root| likely(*root, 1.0, 0)).collect();
+            findings.push(likely(cause.code, 0.1, 9));
+            let ranked = rank(findings, None);
+            assert!(ranked.iter().all(|r| r.finding.code != cause.code || r.consequence_of.is_none()));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Prints the causes of dumped logs. `STAPO_DUMPS=DIR cargo test -p stapo-diagnosis2 --test real_runs -- --ignored --nocapture`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::expect_used, clippy::panic)]
 
 mod dumps;
 
@@ -44,6 +44,11 @@ fn causes_of_dumped_logs() {
         let tokens: usize = log.rows.iter().map(|row| row.response().len()).sum();
         let ns = begun.elapsed().as_nanos() as f64 / tokens as f64;
         println!("{name} ({ns:.0} ns a token, {} bytes)", postcard::to_allocvec(&evidence).unwrap().len());
+        if std::env::var("MEASURES").is_ok() {
+            let outcome = Outcome::default();
+            let measures = Measures::new(&evidence, &outcome);
+            println!("    {:?} {:?} {:?}", measures.agreement(), measures.gap(), measures.push());
+        }
         told(&evidence, Confidence::Note).iter().for_each(|line| println!("    {line}"));
         let mut steps: Vec<i64> = log.rows.iter().map(|row| row.step).collect();
         steps.sort_unstable();
@@ -52,7 +57,8 @@ fn causes_of_dumped_logs() {
         let rank = |row: &Row| steps.binary_search(&row.step).unwrap();
         let even = log.evidence(|row| rank(row) % 2 == 0);
         let odd = log.evidence(|row| rank(row) % 2 == 1);
-        let subsets: [Subset; 3] = [
+        let subsets: [Subset; 4] = [
+            ("second half", |row, middle| row.step >= middle),
             ("groups a", |row, _| row.half()),
             ("groups b", |row, _| !row.half()),
             ("first half", |row, middle| row.step < middle),

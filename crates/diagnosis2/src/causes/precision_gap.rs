@@ -22,11 +22,17 @@ pub const CAUSE: Cause = Cause {
 fn examine(measures: &Measures<'_>) -> Examined {
     let gap =
         measures.gap().filter(|gap| gap.explanation == Explanation::Remainder && gap.first > ARITHMETIC)?;
-    let why = vec![
+    let mut why = vec![
         Proof::new("gap at the first step", gap.first, "below 0.08"),
         Proof::new("at the first token", gap.first_token, "0 to 0.06"),
         Proof::new("from the twentieth token on", gap.later, "0.06"),
     ];
+    let [rare, _, probable] = gap.by_probability;
+    why.push(Proof::new("of tokens below 1 %", rare, "0.04 to 0.08"));
+    why.push(Proof::new("of tokens above 50 %", probable, "0.01 to 0.02"));
+    if let Some([_, later]) = gap.by_turn {
+        why.push(Proof::new("in later turns", later, "0.03 to 0.06"));
+    }
     let sentence = format!(
         "trainer and sampler differ by {:.2} nats a token at the first step, as much at the first token ({:.2}) as \
          later ({:.2}) or less: other precision, adapter or kernels",

@@ -23,10 +23,14 @@ fn examine(measures: &Measures<'_>) -> Examined {
     if gap.to_reference.is_some_and(|ratio| ratio < STAYED) {
         return None;
     }
-    let why = vec![
+    let mut why = vec![
         Proof::new("gap at the last step over the first", gap.last / gap.first, "below 3"),
         Proof::new("gap at the last step", gap.last, "below 0.1"),
     ];
+    if let Some([newest, older]) = gap.by_lag {
+        why.push(Proof::new("gap with the newest weights of a step", newest, "below 0.08"));
+        why.push(Proof::new("gap with older ones", older, "below 0.1"));
+    }
     let sentence = format!(
         "the gap between trainer and sampler grows from {:.2} to {:.2}: the sampler's weights get older as the run \
          goes on",

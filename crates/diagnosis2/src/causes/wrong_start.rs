@@ -27,12 +27,18 @@ fn examine(measures: &Measures<'_>) -> Examined {
         return None;
     }
     let far = sums.trainer_to_reference.mean().filter(|far| *far > ROUNDING)?;
-    if sums.sampler_to_reference.mean().is_some_and(|far| far < ROUNDING) {
+    // The sampler has the trainer's weights, but not its way of reading the text.
+    let sampler = sums.sampler_to_reference.mean();
+    if sampler.is_some_and(|far| far < ROUNDING) {
         return None;
     }
     let sentence = format!(
         "at step {step} the policy is {far:.2} nats a token away from the reference that it should be"
     );
     let why = vec![Proof::new("mean |ln π_old − ln π_ref| at the start", far, "0")];
-    Some(Finding::likely(Code::WrongStart, 1.0, sentence, why).likely_if(step <= 0).from_step(Some(step)))
+    Some(
+        Finding::likely(Code::WrongStart, 1.0, sentence, why)
+            .likely_if(step <= 0 && sampler.is_some())
+            .from_step(Some(step)),
+    )
 }

@@ -3,6 +3,7 @@
 
 use super::Measures;
 use super::push::CLUSTERS;
+use stapo_accumulate::Accumulate;
 use stapo_evidence::policies::{GapSums, Start, Step, SupportHalf, SurprisalGroup};
 
 /// A gap below this is arithmetic: bfloat16 against bfloat16 with a cache has 0.05 to 0.06.
@@ -46,6 +47,12 @@ pub struct Gap {
     pub positive: f64,
     /// Share of the first step's Σd² in the top twentieth of its responses.
     pub top: f64,
+    /// Its root mean square at the first step where ln π_old is below −4.6, below −0.7, above.
+    pub by_probability: [f64; 3],
+    /// In the first turn and in later ones, where there are such.
+    pub by_turn: Option<[f64; 2]>,
+    /// With the newest weights of a step and with older ones, over the run, where there are such.
+    pub by_lag: Option<[f64; 2]>,
     /// Correlation of neighbours at the first step.
     pub neighbours: f64,
     /// Slope of d on ln p + H at the first step.
@@ -91,6 +98,9 @@ impl Gap {
             lean: sum / squares.max(tiny),
             positive: positive / squares.max(tiny),
             top: top_share(start),
+            by_probability: start.by_probability.map(|sums| sums.rms()),
+            by_turn: both(start.by_turn),
+            by_lag: both(by_lag(measures)),
             neighbours: near / first.gap.squares.value().max(tiny),
             support_slope,
             support_share,
@@ -171,6 +181,22 @@ fn excess<'a>(groups: impl Iterator<Item = &'a SurprisalGroup> + Clone) -> (f64,
     let mean = excess / tokens;
     let variance: f64 = groups.map(|group| (group.excess.value() - mean * group.tokens as f64).powi(2)).sum();
     (excess / entropy, if enough && variance > 0.0 { excess / variance.sqrt() } else { 0.0 })
+}
+
+/// The root mean squares of two, where both have tokens.
+fn both(sums: [GapSums; 2]) -> Option<[f64; 2]> {
+    sums.iter().all(|sums| sums.tokens > 0).then(|| sums.map(|sums| sums.rms()))
+}
+
+/// The gap with the newest weights of each step and with older ones.
+fn by_lag(measures: &Measures<'_>) -> [GapSums; 2] {
+    let mut lags = [GapSums::default(); 2];
+    let policies = &measures.evidence.policies;
+    for ((step, version), sums) in &policies.versions {
+        let newest = policies.steps.get(step).and_then(|step| step.newest.0);
+        lags[usize::from(newest != Some(*version))].merge(*sums);
+    }
+    lags
 }
 
 /// Share of Σd² in the top twentieth of the first step's responses.

@@ -91,9 +91,14 @@ impl<'a> Measures<'a> {
     /// Whether the log holds the start of training: by its number, or since the policy is its reference there.
     #[must_use]
     pub fn holds_the_start(&self) -> bool {
-        self.steps().next().is_some_and(|(step, sums)| {
-            step <= FIRST_STEP || sums.trainer_to_reference.mean().is_some_and(|far| far < AT_REFERENCE)
-        })
+        self.first_step().is_some_and(|step| step <= FIRST_STEP) || self.starts_at_reference()
+    }
+
+    /// Whether π_old is π_ref at the first logged step.
+    #[must_use]
+    pub fn starts_at_reference(&self) -> bool {
+        let first = self.steps().next();
+        first.and_then(|(_, sums)| sums.trainer_to_reference.mean()).is_some_and(|far| far < AT_REFERENCE)
     }
 
     /// How well the trainer agrees with itself.

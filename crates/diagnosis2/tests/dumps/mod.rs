@@ -106,7 +106,27 @@ impl Log {
 }
 
 impl Row {
+    /// Without the columns named in `DROP`.
     pub fn response(&self) -> Response<'_> {
+        let mut response = self.whole();
+        for column in std::env::var("DROP").unwrap_or_default().split(',') {
+            match column {
+                "" => {}
+                "update" => response.update = None,
+                "version" => response.version = None,
+                "prompt" => (response.prompt, response.prompt_len) = (None, None),
+                "tokens" => response.tokens = None,
+                "entropy" => response.entropy = None,
+                "rollout" => response.rollout = None,
+                "new" => response.new = None,
+                "reference" => response.reference = None,
+                other => panic!("no column {other}"),
+            }
+        }
+        response
+    }
+
+    fn whole(&self) -> Response<'_> {
         let floats = |i: usize| self.floats[i].as_deref();
         Response {
             step: self.step,
