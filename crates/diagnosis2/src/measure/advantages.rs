@@ -1,7 +1,7 @@
 //! The advantage against the reward, within groups: sign, mean, scale, and what other grouping makes its mean 0.
 
 use super::groups::{Group, groups, median};
-use stapo_evidence::rewards::{NO_ADVANTAGE, Place, Rewards};
+use stapo_evidence::rewards::{NO_ADVANTAGE, Place, Rewards, Sibling};
 use std::collections::BTreeMap;
 
 /// Share of responses whose tokens have advantages of their own, above which a critic or a price of tokens makes them.
@@ -34,6 +34,9 @@ pub struct Advantages {
     pub off_from: Option<i64>,
     /// Groups whose rewards differ that have an advantage, those of them without A < 0, and without A > 0.
     pub signs: [u64; 3],
+    /// Responses that were not cut and whose reward a sibling has, too, where both are off the mean; and those of them with
+    /// an advantage of exactly 0 where that sibling's is not.
+    pub zeroed: [u64; 2],
     /// Groups whose advantages have blown up.
     pub blown: Blown,
     /// Groups whose advantages fall with their rewards, by slice.
@@ -94,6 +97,7 @@ impl Advantages {
             off: told().filter(is_off).count() as u64,
             off_from: told().filter(is_off).map(|group| group.step).min(),
             signs: signs(&all),
+            zeroed: zeroed(&all),
             blown: blown(&all),
             falling: falling(&all),
             other: other_grouping(rewards, &all),
@@ -138,6 +142,27 @@ fn signs(all: &[Group<'_>]) -> [u64; 3] {
         signs[2] += u64::from(!has(1.0));
     }
     signs
+}
+
+fn zeroed(all: &[Group<'_>]) -> [u64; 2] {
+    let mut zeroed = [0; 2];
+    for group in all.iter().filter(|group| group.is_mixed() && group.is_advantaged()) {
+        let is_off = |s: &&Sibling| (f64::from(s.reward) - group.mean_reward).abs() > 1e-6;
+        let known = group.siblings.iter().filter(|s| s.cut != Some(true) && s.advantage.is_finite());
+        // Of each reward its responses, those with exactly 0, and those with an advantage.
+        let mut rewards: BTreeMap<u32, [u64; 3]> = BTreeMap::new();
+        for sibling in known.filter(is_off) {
+            let [count, zero, advantaged] = rewards.entry(sibling.reward.to_bits()).or_default();
+            *count += 1;
+            *zero += u64::from(sibling.advantage == 0.0);
+            *advantaged += u64::from(f64::from(sibling.advantage).abs() > NO_ADVANTAGE);
+        }
+        for [count, zero, advantaged] in rewards.into_values().filter(|[count, ..]| *count > 1) {
+            zeroed[0] += count;
+            zeroed[1] += if advantaged > 0 { zero } else { 0 };
+        }
+    }
+    zeroed
 }
 
 fn falling(all: &[Group<'_>]) -> Vec<Falling> {

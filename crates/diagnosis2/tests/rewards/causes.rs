@@ -245,6 +245,20 @@ fn the_first_turn_lacks_its_advantage() {
 }
 
 #[test]
+fn some_responses_lack_their_advantage() {
+    let zero = |cut: Option<bool>| {
+        changed(|rows, random| {
+            for row in rows.iter_mut().filter(|_| random.is(0.2)) {
+                row.advantage = Some(0.0);
+                row.truncated = cut;
+            }
+        })
+    };
+    assert_eq!(likely(&zero(Some(false))), [Code::AdvantageMissing]);
+    assert_eq!(likely(&zero(Some(true))), [], "cut ones are left out on purpose");
+}
+
+#[test]
 fn advantages_blow_up_by_a_deviation_of_next_to_zero() {
     let blow = |scale: f32| {
         changed(|rows, random| {

@@ -112,7 +112,7 @@ impl ResponseFacts {
         let logged = response.tokens.filter(|ids| !ids.is_empty() && !ids.contains(&i32::MIN));
         Self {
             advantage: advantage(response, trained),
-            inner: inner(response),
+            inner: inner(response, trained),
             trained: trained as u32,
             is_trained: trained > 0 || response.is_empty() && response.tokens.is_none(),
             end_trained,
@@ -188,23 +188,25 @@ fn advantage(response: &Response<'_>, trained: usize) -> Advantage {
     }
 }
 
-fn inner(response: &Response<'_>) -> Inner {
+fn inner(response: &Response<'_>, trained: usize) -> Inner {
     let mut inner = Inner::default();
     let Some(drawn) = response.rollout.filter(|_| response.len() > 2) else { return inner };
+    let undrawn = match response.mask {
+        None => drawn.iter().filter(|value| !value.is_finite()).count(),
+        Some(mask) => mask.iter().zip(drawn).filter(|(m, value)| (**m == 1) & !value.is_finite()).count(),
+    };
+    if undrawn == trained {
+        return inner;
+    }
+    let last = drawn.len() - 1;
     let is_undrawn = |t: usize| response.is_trained(t) && !drawn[t].is_finite();
-    let mut any = false;
-    for t in 0..drawn.len() {
-        if !response.is_trained(t) {
-            continue;
-        }
-        any |= drawn[t].is_finite();
-        if t == 0 || t + 1 == drawn.len() {
-            continue;
-        }
-        inner.all += 1;
-        if drawn[t].is_finite() {
-            continue;
-        }
+    let ends = [0, last].map(|t| response.is_trained(t).then(|| is_undrawn(t)));
+    [inner.first, inner.last] = ends;
+    inner.all = (trained - ends.iter().flatten().count()) as u64;
+    if undrawn == 0 {
+        return inner;
+    }
+    for t in (1..last).filter(|t| is_undrawn(*t)) {
         inner.undrawn += 1;
         if is_undrawn(t - 1) || is_undrawn(t + 1) {
             inner.in_rows += 1;
@@ -214,10 +216,7 @@ fn inner(response: &Response<'_>) -> Inner {
             inner.at_ends += 1;
         }
     }
-    let last = drawn.len() - 1;
-    let [first, last] = [0, last].map(|t| response.is_trained(t).then(|| is_undrawn(t)));
-    (inner.first, inner.last) = (first, last);
-    if any { inner } else { Inner::default() }
+    inner
 }
 
 /// Whether the end of a response is trained, where all before it is: up to two tokens (an end token, and a line feed that

@@ -55,8 +55,8 @@ impl TurnEdges {
         }
         let [mut starts, mut elsewhere] = [[0.0; 2]; 2];
         for t in (0..turns.len()).filter(|t| response.is_trained(*t)) {
-            let excess = -f64::from(response.logprob[t]) - f64::from(entropy[t]);
-            if !excess.is_finite() {
+            let excess = f64::from(-response.logprob[t] - entropy[t]);
+            if excess.is_nan() {
                 continue;
             }
             let begins = t > 0 && turns[t - 1] != turns[t];
