@@ -1,7 +1,7 @@
 //! From bytes to rows: which form a file has is read off its content.
 
 pub(crate) mod console;
-pub(crate) mod csv;
+pub(crate) mod delimited;
 pub(crate) mod json;
 
 use stapo_base::error::{Error, Result};
@@ -40,7 +40,7 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
     let mut found = fresh();
     let mut syntax = None;
     if matches!(ending.as_str(), "csv" | "tsv") {
-        csv::read(file, bytes, &mut found)?;
+        delimited::read(file, bytes, &mut found)?;
     } else {
         let text = bytes.trim_ascii_start();
         if json::begins_object(text) || text.starts_with(b"[") {
