@@ -48,6 +48,9 @@ fn noise_of_the_trainer_is_told_from_foreign_entropies() {
     assert_eq!(likely(Made { edit: foreign, ..Made::default() }), [Code::EntropyOfAnotherPolicy]);
     let one_group = |columns: &mut Columns| columns.group = 5;
     assert_eq!(likely(Made { edit: one_group, ..Made::default() }), [], "a group of many prompts");
+    let untold =
+        |columns: &mut Columns| (columns.group, columns.prompt, columns.prompt_len) = (5, None, None);
+    assert_eq!(likely(Made { edit: untold, groups: 32, ..Made::default() }), [], "a batch that is no group");
 }
 
 #[test]

@@ -54,6 +54,8 @@ impl Scatter {
     }
 }
 
+/// Groups of more siblings are not in use.
+const LARGEST_GROUP: u64 = 128;
 /// Different first tokens of a group that are kept.
 const FIRST_TOKENS: usize = 64;
 
@@ -95,10 +97,14 @@ impl Siblings {
         }
     }
 
-    /// Whether they have one prompt, as far as the log tells.
+    /// Whether they have one prompt, as far as the log tells: where it says nothing of prompts, so many responses are a
+    /// batch and no group.
     #[must_use]
     pub fn share_a_prompt(&self) -> bool {
-        self.least_prompt.0 == self.greatest_prompt.0 && self.shortest_prompt.0 == self.longest_prompt.0
+        let is_told = self.least_prompt.0.is_some() || self.shortest_prompt.0.is_some();
+        self.least_prompt.0 == self.greatest_prompt.0
+            && self.shortest_prompt.0 == self.longest_prompt.0
+            && (is_told || self.entropy.count <= LARGEST_GROUP)
     }
 }
 
