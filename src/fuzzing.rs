@@ -106,7 +106,7 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
             if kind == Kind::Parquet {
                 // As an analysis reads it: prompts once a group, by the reader of sparse lists.
                 let run = Run::open(&paths, &settings)?;
-                let wanted = Wanted { columns: Column::ALL, prompts_by_group: true };
+                let wanted = Wanted { columns: Column::ALL, others: &[], prompts_by_group: true };
                 scan(&run, wanted, &Silent, || Nothing)?;
             }
             read_all(&paths, &settings).map(|_| ())

@@ -6,6 +6,7 @@ use arrow_array::{Array, StringArray};
 use arrow_buffer::ScalarBuffer;
 
 use crate::columns::{Column, PerColumn};
+use crate::others::OtherColumns;
 
 /// Tokens of a batch, about: small enough for a cache, large enough to forget the overhead.
 pub const BATCH_TOKENS: usize = 32 * 1024;
@@ -79,6 +80,8 @@ pub struct ResponseColumns {
     pub prompt_ids: Option<Vec<Option<ScalarBuffer<i32>>>>,
     /// Components of the reward, `reward/<name>`.
     pub reward_parts: Vec<(Arc<str>, Vec<f32>)>,
+    /// Columns that are none of the canonical ones, where they were asked for.
+    pub others: OtherColumns,
     /// What is known of the first response, where it may have begun before.
     pub open_start: Option<OpenStart>,
 }

@@ -176,6 +176,7 @@ impl ResponseColumns {
         fill(&mut self.floats, &next.floats, n, f32::NAN, |v| v.is_nan());
         fill(&mut self.texts, &next.texts, n, None, Option::is_none);
         fill(&mut self.flags, &next.flags, n, None, Option::is_none);
+        self.others.complete_last(&next.others, n);
         for (name, values) in &next.reward_parts {
             if !self.reward_parts.iter().any(|(known, _)| known == name) {
                 let mut part = vec![f32::NAN; n];
@@ -198,6 +199,7 @@ impl ResponseColumns {
             flags: self.flags.map(|v| cut(v, &r)),
             prompt_ids: self.prompt_ids.as_ref().map(|v| cut(v, &r)),
             reward_parts: self.reward_parts.iter().map(|(n, v)| (n.clone(), cut(v, &r))).collect(),
+            others: self.others.slice(&r),
             open_start: self.open_start.clone().filter(|_| r.start == 0),
         }
     }

@@ -69,7 +69,7 @@ columns! {
     GroupId "group_id" Response Id ["uid", "group_id", "group_index", "group_idx", "prompt_idx", "prompt_id", "problem_id", "example_id", "task_id", "task_hash", "instance_id"] "Prompt, the GRPO group.";
     SampleId "sample_id" Response Id ["sample_id", "sample_index", "sample_idx", "index", "idx", "traj_idx", "rollout_idx", "request_id", "trajectory_id", "export_sequence_idx", "sequence_id", "episode_id"] "Response id.";
     RunId "run_id" Response Text ["run_id"] "Run.";
-    Source "source" Response Text ["source", "env", "env_name", "data_source", "dataset"] "Environment or data source.";
+    Source "source" Response Text ["source", "env", "env_name", "data_source", "datasource", "dataset", "environment", "env_id", "env_class", "task_name", "task", "task_type", "domain", "ability"] "Environment or data source.";
     Split "split" Response Text ["split"] "Train or eval.";
     PolicyVersion "policy_version" Response Int ["policy_version", "weight_version", "model_version"] "Version of the sampler's weights.";
     Reward "reward" Response Float ["reward", "score", "raw_reward", "filtered_reward", "total_reward", "final_reward", "total_score", "acc"] "Final scalar reward.";

@@ -6,6 +6,7 @@ mod batch_ops;
 pub mod columns;
 pub mod hash;
 pub mod limits;
+pub mod others;
 mod portable_batch;
 pub mod progress;
 pub mod sink;
@@ -16,5 +17,6 @@ pub use batch::{
 pub use columns::{Column, Kind, Level, PerColumn};
 pub use hash::Mixer;
 pub use limits::{FAIL_SHARE, Limits, WARN_SHARE};
+pub use others::{OtherColumns, OtherValue};
 pub use progress::{Progress, Silent};
 pub use sink::Sink;

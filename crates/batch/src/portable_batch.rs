@@ -1,11 +1,14 @@
 //! Token batches as plain vectors, to be written: the open ends of responses.
 
+use std::sync::Arc;
+
 use arrow_array::StringArray;
 use arrow_buffer::ScalarBuffer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::batch::{Id, OpenStart, Origin, ResponseColumns, TokenBatch, TokenColumns};
 use crate::columns::PerColumn;
+use crate::others::OtherColumns;
 
 type Texts = Vec<Option<String>>;
 
@@ -21,6 +24,8 @@ struct PortableBatch {
     flags: PerColumn<Vec<Option<bool>>>,
     prompt_ids: Option<Vec<Option<Vec<i32>>>>,
     reward_parts: Vec<(String, Vec<f32>)>,
+    other_numbers: Vec<(String, Vec<f64>)>,
+    other_texts: Vec<(String, Texts)>,
     open_start: Option<OpenStart>,
     token_floats: PerColumn<Vec<f32>>,
     token_doubles: PerColumn<Vec<f64>>,
@@ -32,8 +37,21 @@ struct PortableBatch {
 impl From<&TokenBatch> for PortableBatch {
     fn from(batch: &TokenBatch) -> Self {
         let TokenBatch { origin, offsets, responses, tokens } = batch;
-        let ResponseColumns { step, ids, ints, floats, texts, flags, prompt_ids, reward_parts, open_start } =
-            responses;
+        let ResponseColumns {
+            step,
+            ids,
+            ints,
+            floats,
+            texts,
+            flags,
+            prompt_ids,
+            reward_parts,
+            others,
+            open_start,
+        } = responses;
+        let plain = |texts: &[Option<Arc<str>>]| -> Texts {
+            texts.iter().map(|text| text.as_deref().map(str::to_owned)).collect()
+        };
         let prompts = |all: &Vec<Option<ScalarBuffer<i32>>>| {
             all.iter().map(|prompt| prompt.as_ref().map(|ids| ids.to_vec())).collect()
         };
@@ -44,10 +62,12 @@ impl From<&TokenBatch> for PortableBatch {
             ids: ids.clone(),
             ints: ints.clone(),
             floats: floats.clone(),
-            texts: texts.map(|all| all.iter().map(|text| text.as_deref().map(str::to_owned)).collect()),
+            texts: texts.map(|all| plain(all)),
             flags: flags.clone(),
             prompt_ids: prompt_ids.as_ref().map(prompts),
             reward_parts: reward_parts.iter().map(|(name, v)| (name.to_string(), v.clone())).collect(),
+            other_numbers: others.numbers.iter().map(|(name, v)| (name.to_string(), v.clone())).collect(),
+            other_texts: others.texts.iter().map(|(name, all)| (name.to_string(), plain(all))).collect(),
             open_start: open_start.clone(),
             token_floats: tokens.floats.map(|values| values.to_vec()),
             token_doubles: tokens.doubles.map(|values| values.to_vec()),
@@ -76,6 +96,8 @@ impl PortableBatch {
             && all(&self.flags, responses)
             && self.prompt_ids.as_ref().is_none_or(|prompts| prompts.len() == responses)
             && self.reward_parts.iter().all(|(_, values)| values.len() == responses)
+            && self.other_numbers.iter().all(|(_, values)| values.len() == responses)
+            && self.other_texts.iter().all(|(_, values)| values.len() == responses)
             && all(&self.token_floats, tokens)
             && all(&self.token_doubles, tokens)
             && all(&self.token_ints, tokens)
@@ -87,6 +109,7 @@ impl PortableBatch {
 impl From<PortableBatch> for TokenBatch {
     fn from(from: PortableBatch) -> Self {
         let prompts = |all: Vec<Option<Vec<i32>>>| all.into_iter().map(|ids| ids.map(Into::into)).collect();
+        let shared = |all: &Texts| all.iter().map(|text| text.as_deref().map(Into::into)).collect();
         TokenBatch {
             origin: from.origin,
             offsets: from.offsets,
@@ -95,10 +118,18 @@ impl From<PortableBatch> for TokenBatch {
                 ids: from.ids,
                 ints: from.ints,
                 floats: from.floats,
-                texts: from.texts.map(|all| all.iter().map(|t| t.as_deref().map(Into::into)).collect()),
+                texts: from.texts.map(shared),
                 flags: from.flags,
                 prompt_ids: from.prompt_ids.map(prompts),
                 reward_parts: from.reward_parts.into_iter().map(|(name, v)| (name.into(), v)).collect(),
+                others: OtherColumns {
+                    numbers: from.other_numbers.into_iter().map(|(name, v)| (name.into(), v)).collect(),
+                    texts: from
+                        .other_texts
+                        .iter()
+                        .map(|(name, all)| (name.as_str().into(), shared(all)))
+                        .collect(),
+                },
                 open_start: from.open_start,
             },
             tokens: TokenColumns {

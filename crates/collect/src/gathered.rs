@@ -120,7 +120,7 @@ impl Gathered {
 
 /// Sums by group need each group's prompt once.
 fn wanted(plan: &Plan) -> Wanted<'_> {
-    Wanted { columns: &plan.columns, prompts_by_group: true }
+    Wanted { columns: &plan.columns, others: &plan.others, prompts_by_group: true }
 }
 
 /// Collects the responses that joining completes.

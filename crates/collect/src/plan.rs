@@ -72,6 +72,8 @@ pub struct Plan {
     pub by_update: bool,
     /// Columns to read.
     pub columns: Vec<Column>,
+    /// Columns to read beyond the canonical ones, by the log's names.
+    pub others: Vec<String>,
     /// V.
     pub vocab_size: u32,
     /// Where V comes from.
@@ -194,6 +196,7 @@ impl Plan {
             rare_below,
             by_update: settings.per != BatchUnit::Step && run.has(Column::Update),
             columns,
+            others: questions.dimensions.iter().filter_map(Dimension::other).map(str::to_owned).collect(),
             vocab_size,
             vocab_source,
             clip,
@@ -221,6 +224,7 @@ impl Plan {
             rare_below,
             by_update,
             columns,
+            others,
             vocab_size,
             vocab_source: _,
             clip,
@@ -237,7 +241,7 @@ impl Plan {
             stand_in,
         } = self;
         format!(
-            "{s2t:?} {rule:?} {rare:?} {rare_below:?} {by_update} {columns:?} {vocab_size} {clip:?} {temperature:?} \
+            "{s2t:?} {rule:?} {rare:?} {rare_below:?} {by_update} {columns:?} {others:?} {vocab_size} {clip:?} {temperature:?} \
              {context} {limits:?} {purpose:?} {reward_parts:?} {questions:?} {stand_in:?}"
         )
     }

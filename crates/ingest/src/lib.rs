@@ -45,7 +45,9 @@ pub use scan::wanted::Wanted;
 pub use schema::alignment::AlignmentRule;
 pub use schema::alignment::ListAlignment;
 pub use schema::dialect::Dialect;
-pub use schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
+pub use schema::mapping::{
+    Layout, Mapped, Mapping, OtherColumn, RawSource, Reason, Transform, source_names,
+};
 pub use schema::user_map::UserMap;
 pub use step_range::StepRange;
 pub use storage::identity::FileIdentity;

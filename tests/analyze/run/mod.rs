@@ -15,6 +15,7 @@ mod questions;
 mod reference;
 mod rules;
 mod schema;
+mod slices;
 mod synthetic;
 mod trust;
 mod ward;

@@ -60,7 +60,7 @@ impl Error {
             }
             Self::LateColumn { column, canonical, .. } => {
                 let first = format!("put a line that has `{column}` first (the order of lines does not matter)");
-                match canonical.starts_with("reward/") {
+                match canonical.starts_with("reward/") || canonical.starts_with("slice/") {
                     true => first,
                     false => format!("{first}, or leave it out: --map {canonical}="),
                 }

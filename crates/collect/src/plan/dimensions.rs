@@ -19,6 +19,8 @@ pub enum DimensionSource {
     Response(Column),
     /// A column of tokens.
     Token(Column),
+    /// A column of responses that is none of the canonical ones, by its name in the log.
+    Other(String),
 }
 
 impl DimensionSource {
@@ -62,6 +64,14 @@ impl Dimension {
         Ok(all)
     }
 
+    /// The column that is read for it by the log's own name.
+    pub fn other(&self) -> Option<&str> {
+        match &self.source {
+            DimensionSource::Other(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The column that is read for it.
     pub fn column(&self) -> Option<Column> {
         match self.source {
@@ -71,6 +81,7 @@ impl Dimension {
     }
 }
 
+/// Where the values of `name` come from: a canonical name first, then what the log calls so.
 fn source(run: &Run, name: &str) -> Result<DimensionSource> {
     let parts = || run.mappings.iter().flat_map(|m| m.reward_parts.iter().map(|(_, part)| part.as_str()));
     let found = match (name, name.strip_prefix("reward/"), Column::from_name(name)) {
@@ -78,23 +89,56 @@ fn source(run: &Run, name: &str) -> Result<DimensionSource> {
         ("lag", ..) => run.has(Column::PolicyVersion).then_some(DimensionSource::Lag),
         ("step", ..) => Some(DimensionSource::Step),
         (_, Some(part), _) => parts().any(|known| known == part).then(|| DimensionSource::Part(part.into())),
-        (_, _, Some(column)) if run.has(column) && is_sliceable(column) => Some(match column.level() {
-            Level::Response => DimensionSource::Response(column),
-            Level::Token => DimensionSource::Token(column),
-        }),
-        _ => None,
+        (_, _, Some(column)) if run.has(column) && is_sliceable(column) => Some(of_column(column)),
+        _ => as_logged(run, name),
     };
-    found.ok_or_else(|| {
-        let columns =
-            Column::ALL.iter().filter(|c| run.has(**c) && is_sliceable(**c)).map(|c| c.name().to_owned());
-        let mut names: Vec<String> = columns.chain(parts().map(|part| format!("reward/{part}"))).collect();
-        names.sort_unstable();
-        names.dedup();
-        Error::Usage {
-            message: format!("--by {name}: the log has no such column"),
-            hint: format!("it has {}", names.join(", ")),
-        }
+    found.ok_or_else(|| Error::Usage {
+        message: format!("--by {name}: the log has no such column"),
+        hint: format!("it has {}", names(run).join(", ")),
     })
+}
+
+fn of_column(column: Column) -> DimensionSource {
+    match column.level() {
+        Level::Response => DimensionSource::Response(column),
+        Level::Token => DimensionSource::Token(column),
+    }
+}
+
+/// The dimension of a column by its name in the log, in whichever of the files.
+fn as_logged(run: &Run, name: &str) -> Option<DimensionSource> {
+    let canonical = run.mappings.iter().find_map(|m| m.column_of(name)).filter(|c| is_sliceable(*c));
+    let part = || {
+        let mut parts = run.mappings.iter().flat_map(|m| &m.reward_parts);
+        parts.find(|(raw, _)| raw == name).map(|(_, part)| DimensionSource::Part(part.clone()))
+    };
+    let is_other = || run.mappings.iter().flat_map(|m| &m.others).any(|other| other.name == name);
+    let other = || is_other().then(|| DimensionSource::Other(name.into()));
+    canonical.map(of_column).or_else(part).or_else(other)
+}
+
+/// What a log can be sliced by; a column that the log calls otherwise with its name there.
+fn names(run: &Run) -> Vec<String> {
+    let named = |column: &Column| {
+        let sources = run.mappings.iter().filter_map(|m| m.get(*column)).flat_map(|m| &m.sources);
+        let mut raw: Vec<&str> =
+            sources.map(|s| s.name.as_str()).filter(|raw| *raw != column.name()).collect();
+        raw.sort_unstable();
+        raw.dedup();
+        match raw.is_empty() {
+            true => column.name().to_owned(),
+            false => format!("{column} ({})", raw.join(", ")),
+        }
+    };
+    let columns = Column::ALL.iter().filter(|c| run.has(**c) && is_sliceable(**c)).map(named);
+    let of_mappings = run.mappings.iter().flat_map(|m| {
+        let parts = m.reward_parts.iter().map(|(_, part)| format!("reward/{part}"));
+        parts.chain(m.others.iter().map(|other| other.name.clone()))
+    });
+    let mut names: Vec<String> = columns.chain(of_mappings).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 fn is_sliceable(column: Column) -> bool {

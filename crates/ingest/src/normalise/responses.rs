@@ -18,6 +18,7 @@ use stapo_base::error::{Error, Result};
 use stapo_batch::batch::{Id, OpenStart, ResponseColumns};
 use stapo_batch::columns::{Column, Kind, Level};
 use stapo_batch::hash::Mixer;
+use stapo_batch::others::OtherColumns;
 
 /// Reads the response-level columns at the given rows of the batch; the function gives the file's row
 /// of a response, for messages. Where the first may have `begun` before, its values are counted later.
@@ -81,6 +82,33 @@ pub fn read(
             let wrong = |WrongType(found)| context.type_error(raw, Column::Reward, found);
             let values = pick(array, rows).and_then(|a| arrays::to_f32(&a)).map_err(wrong)?;
             out.reward_parts.push((Arc::from(part.as_str()), values.to_vec()));
+        }
+    }
+    out.others = others(batch, mapping, context, rows)?;
+    Ok(out)
+}
+
+/// The columns that are none of the canonical ones; what is not of a file's type is missing.
+fn others(
+    batch: &RecordBatch,
+    mapping: &Mapping,
+    context: &FileContext,
+    rows: &[usize],
+) -> Result<OtherColumns> {
+    let mut out = OtherColumns::default();
+    for other in &mapping.others {
+        let Some(array) = batch.column_by_name(&other.name) else { continue };
+        let wrong = |WrongType(found)| Error::ColumnType {
+            path: context.path.clone(),
+            column: other.name.clone(),
+            found,
+            expected: "numbers or texts, one a response".into(),
+            canonical: None,
+        };
+        let (name, array) = (Arc::from(other.name.as_str()), pick(array, rows).map_err(wrong)?);
+        match other.is_number {
+            true => out.numbers.push((name, arrays::to_f64(&array).map_err(wrong)?.to_vec())),
+            false => out.texts.push((name, texts::to_texts(&array).map_err(wrong)?)),
         }
     }
     Ok(out)

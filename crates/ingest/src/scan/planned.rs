@@ -16,7 +16,7 @@ use crate::files::settings::IngestSettings;
 use crate::scan::unit_table::UnitTable;
 use crate::schema::alignment::AlignmentRule;
 use crate::schema::dialect::Dialect;
-use crate::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform};
+use crate::schema::mapping::{Layout, Mapped, Mapping, OtherColumn, RawSource, Reason, Transform};
 use crate::schema::user_map::UserMap;
 use crate::scope::Scope;
 use crate::step_range::StepRange;
@@ -62,6 +62,7 @@ struct PlannedMapping {
     dialect: Dialect,
     columns: Vec<PlannedColumn>,
     reward_parts: Vec<(String, String)>,
+    others: Vec<OtherColumn>,
     unused: Vec<String>,
     notes: Vec<String>,
 }
@@ -81,12 +82,13 @@ impl From<&Mapping> for PlannedMapping {
             sources: mapped.sources.iter().map(|s| (s.name.clone(), s.transform, s.text)).collect(),
             reason: mapped.reason,
         };
-        let Mapping { layout, dialect, columns, reward_parts, unused, notes } = mapping;
+        let Mapping { layout, dialect, columns, reward_parts, others, unused, notes } = mapping;
         Self {
             layout: *layout,
             dialect: *dialect,
             columns: columns.iter().map(column).collect(),
             reward_parts: reward_parts.clone(),
+            others: others.clone(),
             unused: unused.clone(),
             notes: notes.clone(),
         }
@@ -110,6 +112,7 @@ impl From<&PlannedMapping> for Mapping {
             dialect: planned.dialect,
             columns: planned.columns.iter().map(column).collect(),
             reward_parts: planned.reward_parts.clone(),
+            others: planned.others.clone(),
             unused: planned.unused.clone(),
             notes: planned.notes.clone(),
         }

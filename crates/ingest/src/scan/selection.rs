@@ -32,6 +32,8 @@ pub struct Selection {
     pub mapping: Mapping,
     /// The columns that were asked for.
     wanted: Vec<Column>,
+    /// The others that were asked for, by their names in the log.
+    others: Vec<String>,
     /// Whether prompts are read once for the responses of a group that follow each other.
     prompts_by_group: bool,
     /// Whether responses of evaluation are left out.
@@ -56,6 +58,7 @@ impl Selection {
         if !wants(Column::Reward) {
             projected.reward_parts.clear();
         }
+        projected.others.retain(|other| wanted.others.contains(&other.name));
         // Prompts are long: read only where asked for, or where they tell prompt from response.
         let tells = projected.layout == Layout::Nested && mapping.has(Column::Mask);
         if !wants(Column::PromptIds) && !tells {
@@ -67,8 +70,13 @@ impl Selection {
         {
             projected.columns.push(first.clone());
         }
-        let prompts_by_group = wanted.prompts_by_group;
-        Self { mapping: projected, wanted: wanted.columns.to_vec(), prompts_by_group, training_only }
+        Self {
+            mapping: projected,
+            wanted: wanted.columns.to_vec(),
+            others: wanted.others.to_vec(),
+            prompts_by_group: wanted.prompts_by_group,
+            training_only,
+        }
     }
 
     /// Fails where a column that is wanted has its first value after the columns were settled: the
@@ -81,13 +89,17 @@ impl Selection {
         context: &FileContext,
     ) -> Result<()> {
         let Some(mapping) = resolve(fields, self.mapping.dialect, map) else { return Ok(()) };
-        let wanted = Wanted { columns: &self.wanted, prompts_by_group: self.prompts_by_group };
+        let Self { wanted: columns, others, prompts_by_group, .. } = self;
+        let wanted = Wanted { columns, others, prompts_by_group: *prompts_by_group };
         let now = Self::new(&mapping, wanted, self.training_only).mapping;
         for field in late {
             let is_late = |m: &&Mapped| m.sources.iter().any(|s| s.name == field.name);
             let column = now.columns.iter().find(is_late).map(|m| m.column.name().to_owned());
             let part = now.reward_parts.iter().find(|(raw, _)| *raw == field.name);
-            if let Some(canonical) = column.or_else(|| part.map(|(_, name)| format!("reward/{name}"))) {
+            let part = part.map(|(_, name)| format!("reward/{name}"));
+            let other = now.others.iter().find(|other| other.name == field.name);
+            let other = other.map(|other| format!("slice/{}", other.name));
+            if let Some(canonical) = column.or(part).or(other) {
                 let (path, column) = (context.path.clone(), field.name.clone());
                 return Err(Error::LateColumn { path, line: field.line, column, canonical });
             }
@@ -102,6 +114,7 @@ impl Selection {
         }
         let mapping = &self.mapping;
         let parts = mapping.reward_parts.iter().map(|(raw, _)| raw.as_str());
+        let parts = parts.chain(mapping.others.iter().map(|other| other.name.as_str()));
         // In the long layout, what belongs to a response stands on each of its tokens.
         let of_responses = mapping.columns.iter().filter(|m| m.column.level() == Level::Response);
         let columns = |c: Column| mapping.get(c).into_iter().flat_map(names);

@@ -7,6 +7,8 @@ use stapo_batch::columns::Column;
 pub struct Wanted<'a> {
     /// The columns that it looks at; others need not be decoded.
     pub columns: &'a [Column],
+    /// Columns beyond the canonical ones, by the log's names; see [`OtherColumns`](stapo_batch::OtherColumns).
+    pub others: &'a [String],
     /// Whether prompts are only wanted on the first response of several in a row that are of one
     /// step and group: the others need not be decoded, and may have none.
     pub prompts_by_group: bool,
@@ -14,12 +16,12 @@ pub struct Wanted<'a> {
 
 impl<'a> From<&'a [Column]> for Wanted<'a> {
     fn from(columns: &'a [Column]) -> Self {
-        Self { columns, prompts_by_group: false }
+        Self { columns, others: &[], prompts_by_group: false }
     }
 }
 
 impl<'a, const N: usize> From<&'a [Column; N]> for Wanted<'a> {
     fn from(columns: &'a [Column; N]) -> Self {
-        Self { columns, prompts_by_group: false }
+        Self { columns, others: &[], prompts_by_group: false }
     }
 }

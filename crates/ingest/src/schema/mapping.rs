@@ -70,6 +70,15 @@ pub struct Mapped {
     pub reason: Reason,
 }
 
+/// A raw column of responses that is none of the canonical ones.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct OtherColumn {
+    /// Name in the log.
+    pub name: String,
+    /// Whether its values are numbers; else they are texts, or flags in words.
+    pub is_number: bool,
+}
+
 /// The mapping of one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
@@ -81,6 +90,9 @@ pub struct Mapping {
     pub columns: Vec<Mapped>,
     /// Components of the reward: raw column and component name.
     pub reward_parts: Vec<(String, String)>,
+    /// Of the raw columns that are not used, those of one number, text or flag a response: read where they are
+    /// asked for.
+    pub others: Vec<OtherColumn>,
     /// Raw columns that are not used.
     pub unused: Vec<String>,
     /// Guesses that a user may want to overrule.
@@ -106,6 +118,13 @@ impl Mapping {
     /// Whether groups are told by their prompts.
     pub fn groups_are_prompts(&self) -> bool {
         self.get(Column::GroupId).is_some_and(|mapped| mapped.reason == Reason::Fallback)
+    }
+
+    /// The canonical column that has the values of a raw one as they are.
+    pub fn column_of(&self, raw: &str) -> Option<Column> {
+        let unchanged =
+            |s: &RawSource| s.name == raw && !matches!(s.transform, Transform::Ln | Transform::Exp);
+        self.columns.iter().find(|m| m.sources.len() == 1 && unchanged(&m.sources[0])).map(|m| m.column)
     }
 
     /// Takes `column` for not there: it holds placeholders only.

@@ -1,7 +1,9 @@
 //! Finds the canonical columns of a log: what the user said with `--map`, else the column that fits best.
 
 use crate::schema::dialect::Dialect;
-use crate::schema::mapping::{Layout, Mapped, Mapping, RawSource, Reason, Transform, source_names};
+use crate::schema::mapping::{
+    Layout, Mapped, Mapping, OtherColumn, RawSource, Reason, Transform, source_names,
+};
 use crate::schema::matching::{fits, fits_loosely, only_by_name, rank};
 use crate::schema::misfits::note_misfits;
 use crate::schema::raw_field::{Primitive, RawField, Shape};
@@ -16,6 +18,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
         dialect,
         columns: Vec::new(),
         reward_parts: reward_parts(fields, dialect, layout),
+        others: Vec::new(),
         unused: Vec::new(),
         notes: Vec::new(),
     };
@@ -49,6 +52,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
             || mapping.reward_parts.iter().any(|(raw, _)| raw == name)
     };
     mapping.unused = fields.iter().map(|f| f.name.clone()).filter(|n| !used(n)).collect();
+    mapping.others = fields.iter().filter(|f| mapping.unused.contains(&f.name)).filter_map(other).collect();
     note_misfits(fields, dialect, user, &mut mapping);
     Some(mapping)
 }
@@ -192,6 +196,14 @@ fn source(column: Column, field: &RawField, dialect: Dialect) -> RawSource {
 
 fn is_text(shape: Shape) -> bool {
     matches!(shape, Shape::Scalar(Primitive::Text) | Shape::List(Primitive::Text))
+}
+
+/// What of a column that is nothing else can be read as one value a response.
+fn other(field: &RawField) -> Option<OtherColumn> {
+    let Shape::Scalar(primitive) = field.shape else { return None };
+    let is_number = matches!(primitive, Primitive::Int | Primitive::Float);
+    let is_read = is_number || matches!(primitive, Primitive::Text | Primitive::Bool);
+    is_read.then(|| OtherColumn { name: field.name.clone(), is_number })
 }
 
 fn take_probability(fields: &[RawField], layout: Layout, mapping: &mut Mapping) {

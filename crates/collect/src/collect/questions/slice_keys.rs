@@ -7,6 +7,7 @@ use crate::plan::{Dimension, DimensionSource};
 use stapo_batch::batch::{Id, MISSING_FLAG, MISSING_ID, TokenBatch};
 use stapo_batch::columns::Column;
 use stapo_batch::hash::Mixer;
+use stapo_batch::others::OtherValue;
 
 /// Random groups of clusters, whose scatter gives intervals.
 pub const REPLICATES: usize = 32;
@@ -95,6 +96,11 @@ pub fn key_of(dimension: &Dimension, asked: TokenPlace<'_>) -> u64 {
                 }
             }
         }
+        DimensionSource::Other(name) => match responses.others.value(name, asked.index) {
+            Some(OtherValue::Number(value)) => number_key(value),
+            Some(OtherValue::Text(text)) => text_key(text),
+            None => MISSING,
+        },
         DimensionSource::Token(column) => {
             let tokens = &asked.source.tokens;
             if let Some(values) = tokens.floats.get(*column) {
@@ -114,7 +120,14 @@ pub fn key_of(dimension: &Dimension, asked: TokenPlace<'_>) -> u64 {
 
 /// The text behind a key, where it is of one.
 pub fn text_of(dimension: &Dimension, asked: &Asked<'_>) -> Option<Arc<str>> {
-    let DimensionSource::Response(column) = &dimension.source else { return None };
+    let column = match &dimension.source {
+        DimensionSource::Response(column) => column,
+        DimensionSource::Other(name) => match asked.source.responses.others.value(name, asked.index) {
+            Some(OtherValue::Text(text)) => return Some(Arc::clone(text)),
+            _ => return None,
+        },
+        _ => return None,
+    };
     if let Some(texts) = asked.source.responses.texts.get(*column) {
         return texts[asked.index].clone();
     }
