@@ -50,8 +50,9 @@ pub use stapo_store as store;
 pub mod ingest {
     pub use stapo_base::guard::quieten_guarded_panics;
     pub use stapo_batch::{
-        BATCH_TOKENS, Column, FAIL_SHARE, Id, Kind, Level, Limits, MISSING_FLAG, MISSING_ID, OpenStart,
-        Origin, OtherColumns, OtherValue, PerColumn, Progress, ResponseColumns, Silent, Sink, TokenBatch, TokenColumns, WARN_SHARE,
+        BATCH_TOKENS, Column, FAIL_SHARE, HeldOut, Id, Kind, Level, Limits, MISSING_FLAG, MISSING_ID,
+        OpenStart, Origin, OtherColumns, OtherValue, PerColumn, Progress, ResponseColumns, Silent, Sink,
+        TokenBatch, TokenColumns, WARN_SHARE,
     };
     pub use stapo_ingest::{
         ColumnQuality, Dialect, FileIdentity, IngestSettings, Layout, ListAlignment, Mapped, Mapping,

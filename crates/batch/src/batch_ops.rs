@@ -187,20 +187,26 @@ impl ResponseColumns {
     }
 
     fn slice(&self, r: Range<usize>) -> Self {
-        fn cut<T: Clone>(v: &[T], r: &Range<usize>) -> Vec<T> {
-            v[r.clone()].to_vec()
+        let starts = r.start == 0;
+        Self { open_start: self.open_start.clone().filter(|_| starts), ..self.pick(&r.collect::<Vec<_>>()) }
+    }
+
+    /// Some of the responses, wherever they stand.
+    pub fn pick(&self, chosen: &[usize]) -> Self {
+        fn those<T: Clone>(values: &[T], chosen: &[usize]) -> Vec<T> {
+            chosen.iter().map(|i| values[*i].clone()).collect()
         }
         Self {
-            step: cut(&self.step, &r),
-            ids: self.ids.map(|v| cut(v, &r)),
-            ints: self.ints.map(|v| cut(v, &r)),
-            floats: self.floats.map(|v| cut(v, &r)),
-            texts: self.texts.map(|v| cut(v, &r)),
-            flags: self.flags.map(|v| cut(v, &r)),
-            prompt_ids: self.prompt_ids.as_ref().map(|v| cut(v, &r)),
-            reward_parts: self.reward_parts.iter().map(|(n, v)| (n.clone(), cut(v, &r))).collect(),
-            others: self.others.slice(&r),
-            open_start: self.open_start.clone().filter(|_| r.start == 0),
+            step: those(&self.step, chosen),
+            ids: self.ids.map(|v| those(v, chosen)),
+            ints: self.ints.map(|v| those(v, chosen)),
+            floats: self.floats.map(|v| those(v, chosen)),
+            texts: self.texts.map(|v| those(v, chosen)),
+            flags: self.flags.map(|v| those(v, chosen)),
+            prompt_ids: self.prompt_ids.as_ref().map(|v| those(v, chosen)),
+            reward_parts: self.reward_parts.iter().map(|(n, v)| (n.clone(), those(v, chosen))).collect(),
+            others: self.others.pick(chosen),
+            open_start: None,
         }
     }
 }

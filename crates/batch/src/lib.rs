@@ -5,6 +5,7 @@ pub mod batch;
 mod batch_ops;
 pub mod columns;
 pub mod hash;
+pub mod held_out;
 pub mod limits;
 pub mod others;
 mod portable_batch;
@@ -16,6 +17,7 @@ pub use batch::{
 };
 pub use columns::{Column, Kind, Level, PerColumn};
 pub use hash::Mixer;
+pub use held_out::HeldOut;
 pub use limits::{FAIL_SHARE, Limits, WARN_SHARE};
 pub use others::{OtherColumns, OtherValue};
 pub use progress::{Progress, Silent};

@@ -1,6 +1,5 @@
 //! Columns of responses that are none of the canonical ones: kept under the log's own names, where they are asked for.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The values of a column by response.
@@ -33,11 +32,12 @@ impl OtherColumns {
     }
 
     /// Some of the responses.
-    pub(crate) fn slice(&self, responses: &Range<usize>) -> Self {
-        fn cut<T: Clone>(columns: &Values<T>, responses: &Range<usize>) -> Values<T> {
-            columns.iter().map(|(name, values)| (name.clone(), values[responses.clone()].to_vec())).collect()
+    pub(crate) fn pick(&self, chosen: &[usize]) -> Self {
+        fn those<T: Clone>(columns: &Values<T>, chosen: &[usize]) -> Values<T> {
+            let of = |values: &Vec<T>| chosen.iter().map(|i| values[*i].clone()).collect();
+            columns.iter().map(|(name, values)| (name.clone(), of(values))).collect()
         }
-        Self { numbers: cut(&self.numbers, responses), texts: cut(&self.texts, responses) }
+        Self { numbers: those(&self.numbers, chosen), texts: those(&self.texts, chosen) }
     }
 
     /// Takes for the last of so many responses what only `next`, which begins with more of it, has.
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(before.value("turns", 1), Some(OtherValue::Number(4.0)));
         assert_eq!(before.value("turns", 0), None);
         assert_eq!(before.value("kind", 1), Some(OtherValue::Text(&Arc::from("b"))));
-        let last = before.slice(&(1..2));
+        let last = before.pick(&[1]);
         assert_eq!(last.value("level", 0), Some(OtherValue::Number(3.0)));
         assert_eq!(last.value("kind", 0), Some(OtherValue::Text(&Arc::from("b"))));
     }

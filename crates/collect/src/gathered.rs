@@ -8,10 +8,9 @@ use crate::part::Part;
 use crate::plan::Plan;
 use stapo_base::error::Result;
 use stapo_base::guard::internal;
-use stapo_batch::batch::TokenBatch;
 use stapo_batch::progress::Progress;
 use stapo_ingest::{
-    Quality, Renumber, RowIndex, Run, ScanPart, UnitTable, Wanted, accept_whole, scan, scan_units,
+    Passed, Quality, Renumber, RowIndex, Run, ScanPart, UnitTable, Wanted, accept_whole, scan, scan_units,
 };
 use stapo_store::parts::{PartReader, PartWriter};
 
@@ -126,13 +125,13 @@ fn wanted(plan: &Plan) -> Wanted<'_> {
 /// Collects the responses that joining completes.
 fn collect_joined<T>(
     plan: &Plan,
-    join: impl FnOnce(&mut dyn FnMut(TokenBatch) -> Result<()>) -> Result<T>,
+    join: impl FnOnce(&mut dyn FnMut(Passed) -> Result<()>) -> Result<T>,
 ) -> Result<(T, Option<State>)> {
     let gates = Gates::new(plan);
     let mut collector: Option<Collector<'_>> = None;
     let done = internal(|| {
-        join(&mut |batch| {
-            accept_whole(collector.get_or_insert_with(|| Collector::new(plan, &gates, 1)), batch)
+        join(&mut |passed| {
+            accept_whole(collector.get_or_insert_with(|| Collector::new(plan, &gates, 1)), passed)
         })
     })?;
     Ok((done, collector.map(|collector| State::gather(vec![collector], &gates, plan))))

@@ -34,7 +34,8 @@ pub use parquet::run_length::HybridRuns;
 pub use scan::copies::NEVER_TWICE;
 pub use scan::in_order::scan_in_order;
 pub use scan::parallel::scan;
-pub use scan::parallel::{accept_whole, scan_units};
+pub use scan::parallel::scan_units;
+pub use scan::passed::{Passed, accept_whole};
 pub use scan::planned::PlannedRun;
 pub use scan::renumber::Renumber;
 pub use scan::row_index::RowIndex;
@@ -45,9 +46,7 @@ pub use scan::wanted::Wanted;
 pub use schema::alignment::AlignmentRule;
 pub use schema::alignment::ListAlignment;
 pub use schema::dialect::Dialect;
-pub use schema::mapping::{
-    Layout, Mapped, Mapping, OtherColumn, RawSource, Reason, Transform, source_names,
-};
+pub use schema::mapping::{Layout, Mapped, Mapping, OtherColumn, RawSource, Reason, Transform, source_names};
 pub use schema::user_map::UserMap;
 pub use step_range::StepRange;
 pub use storage::identity::FileIdentity;

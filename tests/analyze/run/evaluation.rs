@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
 use serde_json::{Value, json};
+use stapo_analyze::Result;
 use stapo_analyze::analyze::{AnalyzeSettings, Cache, RunAnalysis, analyze_cached, analyze_for_comparison};
-use stapo_analyze::ingest::Silent;
+use stapo_analyze::ingest::{
+    Column, HeldOut, IngestSettings, ResponseColumns, Run, Silent, Sink, StepRange, TokenBatch, scan,
+};
 
 use crate::run::support::{float_lists, floats, int_lists, ints, write_parquet};
 use crate::run::{analyzed, open};
@@ -211,6 +214,75 @@ fn a_log_of_evaluation_alone_is_analysed_and_that_is_said() {
             assert_eq!(found.provenance.evaluation_responses, None, "{name}");
             let said = "`split` says of every response that it is of evaluation";
             assert!(notes(&found).iter().any(|note| note.starts_with(said)), "{name}: {:?}", notes(&found));
+        }
+    });
+}
+
+/// What a sink is given: step, group, sample, reward and tokens of each response.
+type Seen = Vec<(i64, String, String, u32, usize)>;
+
+#[derive(Default)]
+struct Gathering {
+    asked: Seen,
+    held_out: Seen,
+}
+
+fn seen(responses: &ResponseColumns, i: usize, tokens: usize) -> (i64, String, String, u32, usize) {
+    let id = |column| responses.ids.get(column).map(|ids| ids[i].to_string()).unwrap_or_default();
+    let reward = responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[i]);
+    (responses.step[i], id(Column::GroupId), id(Column::SampleId), reward.to_bits(), tokens)
+}
+
+impl Sink for Gathering {
+    fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
+        let those = (0..batch.len()).map(|i| seen(&batch.responses, i, batch.range(i).len()));
+        self.asked.extend(those);
+        Ok(())
+    }
+
+    fn held_out(&mut self, responses: &HeldOut) -> Result<()> {
+        assert!((0..responses.len()).all(|i| responses.responses.is_evaluation(i)));
+        let those = (0..responses.len()).map(|i| seen(&responses.responses, i, responses.lengths[i]));
+        self.held_out.extend(those);
+        Ok(())
+    }
+}
+
+/// A quarter of the rows are of evaluation; in the long layout some of them lie across units.
+#[test]
+fn a_sink_is_given_every_response_of_evaluation_once_and_apart() {
+    in_folder(|write| {
+        for (name, layout) in LAYOUTS {
+            let rows = with_evaluation(&training(Some("train")));
+            let path = write(name, &rows, layout);
+            for (threads, unit_tokens, steps) in [(1, 0, None), (3, 1, None), (2, 1, Some("2..4"))] {
+                let steps: Option<StepRange> = steps.map(|steps| steps.parse().unwrap());
+                let reading =
+                    IngestSettings { threads, unit_tokens, steps, training_only: true, ..Default::default() };
+                let run = Run::open(std::slice::from_ref(&path), &reading).unwrap();
+                let wanted = [Column::Reward, Column::Logprob];
+                let sinks = scan(&run, &wanted, &Silent, Gathering::default).unwrap().sinks;
+                let all = |of: fn(&Gathering) -> &Seen| {
+                    let mut all: Seen = sinks.iter().flat_map(of).cloned().collect();
+                    all.sort();
+                    all
+                };
+                let expected = |is_evaluation: bool| {
+                    let asked = |row: &&Row| steps.is_none_or(|_| (2..=4).contains(&row.step));
+                    let rows = rows.iter().filter(asked);
+                    let rows = rows.filter(|row| (row.split != Some("train")) == is_evaluation);
+                    let ids = |row: &Row| (row.step, row.group.to_string(), row.sample.to_string());
+                    let mut rows: Seen = rows
+                        .map(|row| (ids(row), row.reward.to_bits()))
+                        .map(|((step, group, sample), reward)| (step, group, sample, reward, LENGTH))
+                        .collect();
+                    rows.sort();
+                    rows
+                };
+                assert_eq!(all(|sink| &sink.asked), expected(false), "{name} {threads} {steps:?}");
+                assert_eq!(all(|sink| &sink.held_out), expected(true), "{name} {threads} {steps:?}");
+                assert!(!expected(true).is_empty());
+            }
         }
     });
 }

@@ -12,9 +12,8 @@ use crate::finish::second_look::{Found, Look, LookAgain, Round, merge_found};
 use crate::plan::Plan;
 use stapo_base::error::{Error, PartFault, Result};
 use stapo_base::guard::internal;
-use stapo_batch::batch::TokenBatch;
 use stapo_batch::progress::Progress;
-use stapo_ingest::{Run, ScanPart, UnitTable, accept_whole, scan_units};
+use stapo_ingest::{Passed, Run, ScanPart, UnitTable, accept_whole, scan_units};
 use stapo_store::parts::{Fingerprint, PartHeader, PartReader, PartWriter, place};
 
 /// What to look for in one round: `look-1.json`.
@@ -136,7 +135,7 @@ impl LookAgain for LooksInFolder<'_> {
         let (units, _) = UnitTable::new(self.run, &[]);
         let mut all: Option<GatheredLook> = None;
         let mut joined = Look::new(plan, round);
-        let mut add = |batch: TokenBatch| accept_whole(&mut joined, batch);
+        let mut add = |passed: Passed| accept_whole(&mut joined, passed);
         for part in parts.into_paths() {
             let more = GatheredLook::read(&mut PartReader::open(&part)?, round)?;
             match &mut all {

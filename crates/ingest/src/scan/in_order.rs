@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use crate::files::run::Run;
 use crate::normalise::quality::Quality;
 use crate::scan::decode::{Piece, complete};
+use crate::scan::passed::Passed;
 use crate::scan::shared::{Scanned, Shared};
 use crate::scan::stitch::goes_on;
 use crate::scan::unit_table::ALL_UNITS;
@@ -20,7 +21,7 @@ use stapo_batch::progress::Progress;
 const WAITING_BATCHES: usize = 4;
 
 /// Scans the whole run in order: one consumer gets the batches as the files have them, while
-/// workers decode ahead.
+/// workers decode ahead. Responses of evaluation are no part of it, where a run is read for what it trains on.
 pub fn scan_in_order(
     run: &Run,
     wanted: &[Column],
@@ -101,11 +102,15 @@ fn receive(
     quality: &mut Quality,
     consume: &mut dyn FnMut(TokenBatch) -> Result<()>,
 ) -> Result<()> {
-    let mut consume = |batch: &TokenBatch| shared.steps.pass(batch, &mut |batch| consume(batch.clone()));
-    let mut pass = |mut batch: TokenBatch, consume: &mut dyn FnMut(&TokenBatch) -> Result<()>| {
+    let mut give = |passed: Passed| match passed {
+        Passed::Asked(batch) => consume(*batch),
+        Passed::HeldOut(_) => Ok(()),
+    };
+    let mut consume = |batch: TokenBatch| shared.steps.pass(batch, &mut give);
+    let mut pass = |mut batch: TokenBatch, consume: &mut dyn FnMut(TokenBatch) -> Result<()>| {
         complete(shared.run, &mut batch, quality);
         batch.drop_plain_positions();
-        consume(&batch)
+        consume(batch)
     };
     // The last response so far with the unit it ends in.
     let mut open: Option<(usize, TokenBatch)> = None;
@@ -116,7 +121,7 @@ fn receive(
                 Piece::Whole(batch) => {
                     // Nested files have no open ends; whatever is open is complete.
                     open.take().map_or(Ok(()), |(_, batch)| pass(batch, &mut consume))?;
-                    consume(&batch)?;
+                    consume(batch)?;
                 }
                 Piece::Last(batch) => {
                     open.take().map_or(Ok(()), |(_, batch)| pass(batch, &mut consume))?;

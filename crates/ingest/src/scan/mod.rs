@@ -6,6 +6,7 @@ pub mod fair_sample;
 pub mod handover;
 pub mod in_order;
 pub mod parallel;
+pub mod passed;
 pub mod planned;
 pub mod renumber;
 pub mod response_keys;

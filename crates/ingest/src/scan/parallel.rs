@@ -6,6 +6,7 @@ use crate::files::run::Run;
 use crate::normalise::quality::Quality;
 use crate::scan::decode::{Piece, complete};
 use crate::scan::handover::Handover;
+use crate::scan::passed::{Passed, accept_whole};
 use crate::scan::scan_part::ScanPart;
 use crate::scan::shared::{Scanned, Shared};
 use crate::scan::stitch::{Ends, Whole};
@@ -37,8 +38,8 @@ pub fn scan<'w, S: Sink>(
     make: impl Fn() -> S + Sync,
 ) -> Result<Scanned<S>> {
     let PartlyScanned { mut sinks, part, units } = scan_units(run, wanted, progress, ALL_UNITS, make)?;
-    let mut emit = |batch| sinks.first_mut().map_or(Ok(()), |sink| accept_whole(sink, batch));
-    let (quality, rows) = internal(|| part.close(run, &units, &mut emit))?;
+    let mut give = |passed: Passed| sinks.first_mut().map_or(Ok(()), |sink| accept_whole(sink, passed));
+    let (quality, rows) = internal(|| part.close(run, &units, &mut give))?;
     Ok(Scanned { sinks, quality, rows })
 }
 
@@ -66,9 +67,10 @@ pub fn scan_units<'w, S: Sink>(
             }
             drop(decodes);
             while let Some(batch) = handover.take() {
-                let done = internal(|| shared.steps.pass(&batch, &mut |batch| sink.accept_joined(batch)));
-                if let Err(error) = done {
-                    shared.fail(batch.origin.unit as usize, error);
+                let unit = batch.origin.unit as usize;
+                let give = || shared.steps.pass(batch, &mut |passed| passed.give_joined(&mut sink));
+                if let Err(error) = internal(give) {
+                    shared.fail(unit, error);
                 }
             }
             (sink, quality)
@@ -89,12 +91,6 @@ pub fn scan_units<'w, S: Sink>(
     Ok(PartlyScanned { sinks: results.into_iter().map(|(sink, _)| sink).collect(), part, units })
 }
 
-/// Passes on a response that was joined.
-pub fn accept_whole<S: Sink>(sink: &mut S, mut batch: TokenBatch) -> Result<()> {
-    batch.drop_plain_positions();
-    sink.accept_joined(&batch)
-}
-
 fn one_unit<S: Sink>(
     shared: &Shared<'_>,
     handover: &Handover<TokenBatch>,
@@ -111,8 +107,8 @@ fn one_unit<S: Sink>(
                 // Large ones are held one at a time.
                 let may_part = !unit.large && sink.may_part_with(&batch);
                 let mine = if may_part { handover.offer(batch) } else { Some(batch) };
-                return mine
-                    .map_or(Ok(()), |batch| shared.steps.pass(&batch, &mut |batch| sink.accept(batch)));
+                let mut give = |passed: Passed| passed.give(sink);
+                return mine.map_or(Ok(()), |batch| shared.steps.pass(batch, &mut give));
             }
             Piece::First(batch) => first = Some(batch),
             Piece::Only(batch) => ends = Ends::One(Box::new(batch)),
@@ -134,9 +130,9 @@ fn one_unit<S: Sink>(
     let require_size = |batch: &TokenBatch| shared.run.require_size(batch);
     let whole = Whole { same_file: &same_file, require_size: &require_size };
     let mut stitcher = shared.stitcher.lock().unwrap_or_else(|e| e.into_inner());
-    let mut emit = |batch| accept_whole(sink, batch);
+    let mut give = |passed: Passed| accept_whole(sink, passed);
     stitcher.add(number, ends, &whole, &mut |mut batch| {
         complete(shared.run, &mut batch, quality);
-        shared.steps.pass_on(batch, &mut emit)
+        shared.steps.pass(batch, &mut give)
     })
 }

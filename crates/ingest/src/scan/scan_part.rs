@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::files::run::Run;
 use crate::normalise::quality::Quality;
 use crate::scan::decode::complete;
+use crate::scan::passed::Give;
 use crate::scan::renumber::Renumber;
 use crate::scan::response_keys::ResponseKeys;
 use crate::scan::row_index::RowIndex;
 use crate::scan::step_filter::{StepFilter, StepsSeen};
-use crate::scan::stitch::{Emit, Stitcher, Whole};
+use crate::scan::stitch::{Stitcher, Whole};
 use crate::scan::unit_table::UnitTable;
 use crate::schema::conventions::{Conventions, FirstRows};
 use stapo_base::error::Result;
@@ -64,8 +65,8 @@ impl ScanPart {
         })
     }
 
-    /// Joins the open ends with those of another part; `emit` gets responses that are complete.
-    pub fn join(&mut self, other: Self, run: &Run, units: &UnitTable, emit: &mut Emit<'_>) -> Result<()> {
+    /// Joins the open ends with those of another part; `give` gets responses that are complete.
+    pub fn join(&mut self, other: Self, run: &Run, units: &UnitTable, give: &mut Give<'_>) -> Result<()> {
         let Self { quality, counts, keys, conventions, stitcher, steps } = other;
         self.steps.merge(steps);
         self.quality.merge(&quality);
@@ -78,7 +79,7 @@ impl ScanPart {
         let joined = &mut self.quality;
         let mut pass = |mut batch| {
             complete(run, &mut batch, joined);
-            filter.pass_on(batch, emit)
+            filter.pass(batch, give)
         };
         with_whole(run, units, |whole| self.stitcher.join(stitcher, whole, &mut pass))?;
         self.steps.merge(filter.seen());
@@ -86,13 +87,13 @@ impl ScanPart {
     }
 
     /// Ends the scan: passes on what is still open, and fails where the files are not of one run.
-    pub fn close(mut self, run: &Run, units: &UnitTable, emit: &mut Emit<'_>) -> Result<(Quality, RowIndex)> {
+    pub fn close(mut self, run: &Run, units: &UnitTable, give: &mut Give<'_>) -> Result<(Quality, RowIndex)> {
         let stitcher = std::mem::take(&mut self.stitcher);
         let filter = StepFilter::new(run.settings.scope());
         let joined = &mut self.quality;
         let mut pass = |mut batch| {
             complete(run, &mut batch, joined);
-            filter.pass_on(batch, emit)
+            filter.pass(batch, give)
         };
         let continued = with_whole(run, units, |whole| stitcher.finish(whole, &mut pass))?;
         self.steps.merge(filter.seen());

@@ -1,11 +1,13 @@
-//! Lets only the responses through that are asked for.
+//! Lets only the responses through that are asked for, and apart from them those that are held out.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::scan::passed::{Give, Passed};
 use crate::scope::Scope;
 use crate::step_range::StepRange;
 use stapo_base::error::{Error, Result};
 use stapo_batch::batch::TokenBatch;
+use stapo_batch::held_out::HeldOut;
 
 /// Lets through what is asked for, and remembers which steps there are.
 pub struct StepFilter {
@@ -21,10 +23,10 @@ impl StepFilter {
         Self { scope, lowest, highest, passed: AtomicI64::new(0) }
     }
 
-    /// Passes on the responses of a batch that are asked for.
-    pub fn pass(&self, batch: &TokenBatch, accept: &mut dyn FnMut(&TokenBatch) -> Result<()>) -> Result<()> {
+    /// Passes on the responses of a batch that are asked for, and those that are held out.
+    pub fn pass(&self, batch: TokenBatch, give: &mut Give<'_>) -> Result<()> {
         if self.scope.is_all() {
-            return accept(batch);
+            return give(Passed::Asked(Box::new(batch)));
         }
         let steps = &batch.responses.step;
         if self.scope.steps.is_some() {
@@ -33,18 +35,20 @@ impl StepFilter {
                 self.highest.fetch_max(*step, Ordering::Relaxed);
             }
         }
-        for part in self.scope.stretches(&batch.responses) {
-            self.passed.fetch_add(1, Ordering::Relaxed);
-            if part == (0..steps.len()) { accept(batch) } else { accept(&batch.slice(part)) }?;
+        let parts = self.scope.stretches(&batch.responses);
+        self.passed.fetch_add(parts.len() as i64, Ordering::Relaxed);
+        let is_whole = matches!(&parts[..], [whole] if *whole == (0..steps.len()));
+        if is_whole && !batch.is_empty() {
+            return give(Passed::Asked(Box::new(batch)));
         }
-        Ok(())
-    }
-
-    /// The same for a response that is passed on as a whole.
-    pub fn pass_on(&self, batch: TokenBatch, emit: &mut dyn FnMut(TokenBatch) -> Result<()>) -> Result<()> {
-        match self.scope.is_all() {
-            true => emit(batch),
-            false => self.pass(&batch, &mut |batch| emit(batch.clone())),
+        for part in parts {
+            give(Passed::Asked(Box::new(batch.slice(part))))?;
+        }
+        let is_held_out = |i: &usize| self.scope.leaves_out_evaluation(&batch.responses, *i);
+        let held_out: Vec<usize> = (0..batch.len()).filter(is_held_out).collect();
+        match held_out.is_empty() {
+            true => Ok(()),
+            false => give(Passed::HeldOut(Box::new(HeldOut::of(&batch, &held_out)))),
         }
     }
 
