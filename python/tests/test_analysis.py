@@ -78,7 +78,7 @@ class Analyze(Case):
         self.assertFalse(folder.exists())
 
     def test_options_and_gates(self):
-        strict = analyze(GRPO, tau_p=1e-3, preset="v1", map=["logprob=logprob", "entropy=entropy"], allow_missing=True)
+        strict = analyze(GRPO, tau_p=1e-3, preset="v1", map=["logprob=logprob", "entropy=entropy"], pool=True)
         self.assertEqual(strict.summary["s2t"]["tau_p"], 1e-3)
         with self.assertRaises(GateFailed) as caught:
             analyze(GRPO, fail_on="s2t.fraction>1e-6")

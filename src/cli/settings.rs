@@ -23,7 +23,6 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         map: UserMap::parse(&arguments.maps)?,
         alignment: arguments.align,
         entropy_in_bits: arguments.entropy_unit == EntropyUnit::Bits,
-        allow_missing: arguments.allow_missing,
         threads: arguments.threads,
         limits: Limits::of(arguments.max_memory),
         pool: arguments.pool,

@@ -125,7 +125,7 @@ fn single_bad_values_become_missing() {
 }
 
 #[test]
-fn too_many_missing_values_are_refused_with_their_place() {
+fn missing_values_are_counted_with_their_place_and_refused_where_no_other_is_left() {
     struct Nothing;
     impl Sink for Nothing {
         fn accept(&mut self, _: &TokenBatch) -> Result<(), Error> {
@@ -133,13 +133,23 @@ fn too_many_missing_values_are_refused_with_their_place() {
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    let path = log(folder.path(), "nan.parquet", &[-1.0, -1.0, f32::NAN, f32::NAN], &[1.0; 4]);
-    let run = Run::open(&[path], &IngestSettings::default()).unwrap();
-    let scanned = scan(&run, Column::ALL, &Silent, || Nothing).unwrap();
-    let error = scanned.quality.check(&[Column::Logprob], false, |f| run.file_name(f)).unwrap_err();
+    let quality = |name: &str, logprobs: &[f32]| {
+        let path = log(folder.path(), name, logprobs, &[1.0; 4]);
+        let run = Run::open(&[path], &IngestSettings::default()).unwrap();
+        let quality = scan(&run, Column::ALL, &Silent, || Nothing).unwrap().quality;
+        let required = quality.require_values(&[Column::Logprob], |f| run.file_name(f));
+        (quality.get(Column::Logprob).unwrap().clone(), required)
+    };
+    let (counts, required) = quality("some.parquet", &[-1.0, f32::NAN, f32::NAN, f32::NAN]);
+    assert_eq!((counts.values, counts.not_finite, counts.missing_share()), (4, 3, 0.75));
+    assert_eq!(counts.first_bad.map(|place| (place.row, place.position)), Some((0, 1)));
+    assert!(required.is_ok());
+
+    let (_, required) = quality("none.parquet", &[f32::NAN; 4]);
+    let error = required.unwrap_err();
     let message = error.to_string();
-    assert!(message.contains("50.0 %") && message.contains("row 0 position 2"), "{message}");
-    assert!(error.hint().unwrap().contains("--allow-missing"));
+    assert!(message.contains("all of its 4 values") && message.contains("row 0 position 0"), "{message}");
+    assert!(error.hint().unwrap().contains("log it"));
 }
 
 #[test]

@@ -221,16 +221,14 @@ pub enum Error {
         /// The columns of the file.
         found: String,
     },
-    /// More values of a column are missing or bad than can be trusted.
-    #[error("column `{column}`: {share:.1} % of {values} values are missing or bad{}", first_suffix(first))]
-    TooManyMissing {
+    /// Not a single value of a needed column can be used.
+    #[error("column `{column}`: all of its {values} values are missing or bad{}", first_suffix(first))]
+    NoValue {
         /// Canonical name.
         column: &'static str,
-        /// Share in percent.
-        share: f64,
         /// Values looked at.
         values: u64,
-        /// Where the first one is.
+        /// Where the first bad one is.
         first: String,
     },
     /// Reading failed below the decoder.

@@ -4,7 +4,7 @@ use stapo_base::format::grouped;
 
 /// Share of missing or bad values above which a warning is due.
 pub const WARN_SHARE: f64 = 0.01;
-/// Share above which the run is refused unless the user allows it.
+/// Share above which a check of the log fails.
 pub const FAIL_SHARE: f64 = 0.20;
 
 /// Bytes that reading may take at once, all workers together.

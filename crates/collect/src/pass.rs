@@ -19,7 +19,7 @@ pub fn read<'a>(
     look: &'a dyn LookAgain,
     progress: &dyn Progress,
 ) -> Result<(Scan<'a>, Collected)> {
-    unless_missing(run, settings, look, Gathered::scan_whole(run, plan, progress)?)
+    unless_empty(run, settings, look, Gathered::scan_whole(run, plan, progress)?)
 }
 
 /// Ends the pass over a whole run of which all was gathered.
@@ -31,17 +31,17 @@ pub fn close<'a>(
     gathered: Gathered,
 ) -> Result<(Scan<'a>, Collected)> {
     let (units, _) = UnitTable::new(run, &[]);
-    unless_missing(run, settings, look, gathered.finish(run, &units, plan)?)
+    unless_empty(run, settings, look, gathered.finish(run, &units, plan)?)
 }
 
-/// What a pass leaves, unless too much of the run is missing.
-fn unless_missing<'a>(
+/// What a pass leaves, unless a column that no token can do without has not a single value.
+fn unless_empty<'a>(
     run: &'a Run,
     settings: &'a AnalyzeSettings,
     look: &'a dyn LookAgain,
     (collected, quality, rows): (Collected, Quality, RowIndex),
 ) -> Result<(Scan<'a>, Collected)> {
     let needed = [Column::Logprob, Column::Entropy, Column::Advantage, Column::AdvantageSeq, Column::Mask];
-    quality.check(&needed, run.settings.allow_missing, |file| run.file_name(file))?;
+    quality.require_values(&needed, |file| run.file_name(file))?;
     Ok((Scan { run, settings, quality, rows, look }, collected))
 }

@@ -36,10 +36,6 @@ pub struct ReadingArgs {
     #[arg(long, value_enum, default_value_t = EntropyUnit::Nats, value_name = "UNIT", help_heading = "Reading")]
     pub entropy_unit: EntropyUnit,
 
-    /// Go on where more than 20 % of a column's values are missing or bad
-    #[arg(long, help_heading = "Reading")]
-    pub allow_missing: bool,
-
     /// Worker threads [default: one a core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Reading")]
     pub threads: usize,

@@ -9,6 +9,7 @@ mod exact;
 mod invariance;
 mod limits;
 mod naive;
+mod not_finite;
 mod partial;
 mod pathologies;
 mod questions;

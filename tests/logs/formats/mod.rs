@@ -177,8 +177,7 @@ fn open_instruct_rollouts() {
         )
     };
     let path = logs.write("run_rollouts_000003.jsonl", format!("{}\n{}\n", row(0, 1.0), row(1, 0.0)));
-    let settings = IngestSettings { allow_missing: true, ..IngestSettings::default() };
-    let responses = read_with(&[path], &settings);
+    let responses = read(&path);
     let r = &responses[1];
     assert_eq!((r.step(), r.id(Column::GroupId), r.id(Column::SampleId)), (9, "2".into(), "1".into()));
     assert_eq!((r.prompt(), r.tokens()), (vec![1, 2], vec![3, 4, 5]));

@@ -86,16 +86,13 @@ impl Error {
             Self::MissingColumn { column, .. } => format!(
                 "name it with --map {column}=COLUMN; if it is not in the log, log it: stapo_analyze.TokenLog of our Python package does (docs/formats.md)"
             ),
-            Self::TooManyMissing { share, column, .. } if *share >= 100.0 && *column == "entropy" => {
+            Self::NoValue { column: "entropy", .. } => {
                 "log it, name another column with --map entropy=COLUMN, or leave it out for what can be told \
                  without: --map entropy="
                     .into()
             }
-            Self::TooManyMissing { share, .. } if *share >= 100.0 => {
+            Self::NoValue { .. } => {
                 "nothing can be computed without it: log it, or name another column with --map".into()
-            }
-            Self::TooManyMissing { .. } => {
-                "check what was logged (stapo-analyze check); to go on all the same: --allow-missing".into()
             }
             Self::ModelConfig { .. } => {
                 "give a Hugging Face checkpoint of qwen3, qwen2 or llama: a folder with config.json, model.safetensors (or its shards) and tokenizer.json".into()

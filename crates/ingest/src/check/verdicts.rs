@@ -105,7 +105,12 @@ fn missing(quality: &Quality) -> Check {
         0.0 => "no value is missing".into(),
         _ => format!("at most {:.2} % of a column is missing or bad (`{column}`)", share * 100.0),
     };
-    check("missing", verdict, message, "see the table of columns; --allow-missing goes on beyond 20 %")
+    check(
+        "missing",
+        verdict,
+        message,
+        "see the table of columns; where a run turns NaN, it is analysed up to there",
+    )
 }
 
 fn ranges(quality: &Quality) -> Check {

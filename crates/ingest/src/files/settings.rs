@@ -15,8 +15,6 @@ pub struct IngestSettings {
     pub alignment: Option<ListAlignment>,
     /// Entropies are logged in bits.
     pub entropy_in_bits: bool,
-    /// Go on with more than 20 % of values missing.
-    pub allow_missing: bool,
     /// Worker threads; 0 is one a core.
     pub threads: usize,
     /// What reading may take.

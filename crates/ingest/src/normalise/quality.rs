@@ -7,7 +7,6 @@ use crate::scope::Scope;
 use stapo_base::error::{Error, Result};
 use stapo_batch::batch::TokenBatch;
 use stapo_batch::columns::{Column, Kind, Level, PerColumn};
-use stapo_batch::limits::FAIL_SHARE;
 
 /// Why single values of a column were not taken.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -227,22 +226,14 @@ impl Quality {
         }
     }
 
-    /// Refuses a run of which too much is missing; where gaps are allowed, one that lacks a column
-    /// altogether: no token would be left.
-    pub fn check(
-        &self,
-        needed: &[Column],
-        gaps_allowed: bool,
-        name_of: impl Fn(u32) -> String,
-    ) -> Result<()> {
+    /// Fails where a needed column is there and has not a single value: no token would be left. What is missing of
+    /// others is counted and said, however much it is: a run that turns NaN is known up to there.
+    pub fn require_values(&self, needed: &[Column], name_of: impl Fn(u32) -> String) -> Result<()> {
         for (column, quality) in self.columns.iter() {
-            let share = quality.missing_share();
-            let too_many = if gaps_allowed { share >= 1.0 } else { share > FAIL_SHARE };
-            if needed.contains(&column) && too_many {
+            if needed.contains(&column) && quality.missing_share() >= 1.0 {
                 let first = quality.first_bad.as_ref();
-                return Err(Error::TooManyMissing {
+                return Err(Error::NoValue {
                     column: column.name(),
-                    share: share * 100.0,
                     values: quality.values,
                     first: first
                         .map(|p| format!("{} row {} position {}", name_of(p.file), p.row, p.position))

@@ -29,7 +29,6 @@ use stapo_batch::limits::Limits;
 /// A run that was opened and understood once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedRun {
-    allow_missing: bool,
     pool: bool,
     max_memory: Option<u64>,
     /// What the user said with `--map`: what was left out, or named.
@@ -137,7 +136,6 @@ impl PlannedRun {
             units: units.of_file(number).len(),
         };
         Self {
-            allow_missing: run.settings.allow_missing,
             pool: run.settings.pool,
             max_memory: run.settings.limits.said(),
             map: run.settings.map.entries().collect(),
@@ -173,7 +171,6 @@ impl PlannedRun {
             files.push(planned.file(number, scope, (stored, source, identity)));
         }
         let settings = IngestSettings {
-            allow_missing: self.allow_missing,
             map,
             pool: self.pool,
             unit_tokens: self.unit_tokens,
