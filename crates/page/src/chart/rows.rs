@@ -144,7 +144,8 @@ impl Events {
                 root.use_screen_coord().draw(&TriangleMarker::new((x, y), 4 * U, colour.filled()))?;
             }
             // Before its mark where there is no room after it.
-            let after = x + 8 * U + U * width(&event.name, LABEL) <= wide.end + 12 * U;
+            let long = 8 * U + U * width(&event.name, LABEL) * 9 / 10;
+            let after = x + long <= wide.end + 12 * U || x - long < 0;
             let (x, pos) = if after { (x + 8 * U, LEFT) } else { (x - 8 * U, super::canvas::RIGHT) };
             write(
                 root,

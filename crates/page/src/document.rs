@@ -1,0 +1,584 @@
+//! What a page, a Markdown file and a terminal say: one document.
+
+use std::borrow::Cow;
+
+use crate::chart::Chart;
+use crate::hostile::Hostile;
+
+/// What was found, in the order in which it is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// The name of what was analysed.
+    pub name: Hostile,
+    /// How large it is.
+    pub size: Vec<Text>,
+    /// Its state as a colour and a sign.
+    pub tone: Tone,
+    /// The state in one word.
+    pub word: &'static str,
+    /// The parts.
+    pub sections: Vec<Section>,
+    /// Words that are explained where they stand.
+    pub terms: Vec<Term>,
+}
+
+/// A state as a colour and a sign: never by colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing to mend.
+    Healthy,
+    /// A cause was found, and the run still learns.
+    Suspicious,
+    /// Something was lost.
+    Bad,
+    /// Nothing is learned.
+    Flat,
+    /// Nothing can be said.
+    Open,
+    /// Two runs differ.
+    Different,
+}
+
+impl Tone {
+    /// The class of the page.
+    #[must_use]
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Suspicious => "suspicious",
+            Self::Bad => "bad",
+            Self::Flat => "flat",
+            Self::Open => "unclear",
+            Self::Different => "different",
+        }
+    }
+
+    /// The sign before the word.
+    #[must_use]
+    pub fn sign(self) -> char {
+        match self {
+            Self::Healthy => '✓',
+            Self::Suspicious => '△',
+            Self::Bad => '✗',
+            Self::Flat => '→',
+            Self::Open => '?',
+            Self::Different => '≠',
+        }
+    }
+}
+
+/// A part with a heading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// What links lead to.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: Text,
+    /// Where it stands.
+    pub place: Place,
+    /// What stands in it.
+    pub blocks: Vec<Block>,
+    /// Whether the terminal shows it without being asked for all.
+    pub in_terminal: bool,
+}
+
+/// Where a section stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The sentence under the name.
+    Headline,
+    /// The numbers that prove it.
+    Proof,
+    /// What to do.
+    Action,
+    /// The charts of the first screen.
+    Charts,
+    /// Tokens or responses that show it.
+    Shown,
+    /// What was ruled out, what follows, what was not checked.
+    Notes,
+    /// Behind the first screen.
+    Tab(Tab),
+}
+
+/// The tabs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tab {
+    /// Causes with their evidence, the order of events, all quantities over the steps.
+    Signals,
+    /// Tokens that drive the update, flagged tokens, responses.
+    Tokens,
+    /// Slices, prompts, groups without signal, pass@k.
+    Groups,
+    /// The paper's claims, thresholds, rules, the taxonomy.
+    S2t,
+}
+
+impl Tab {
+    /// All, in their order.
+    pub const ALL: [Self; 4] = [Self::Signals, Self::Tokens, Self::Groups, Self::S2t];
+
+    /// What links lead to.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        ["signals", "tokens", "groups", "s2t"][self as usize]
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        ["Signals", "Tokens", "Groups & tasks", "S2T & rules"][self as usize]
+    }
+}
+
+/// What a section is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// Words.
+    Sentence(Sentence),
+    /// Names and values.
+    Facts(Facts),
+    /// Rows of cells.
+    Table(Table),
+    /// A chart.
+    Figure(Figure),
+    /// What unfolds.
+    Fold(Fold),
+    /// Tokens in their context, or whole responses.
+    Tokens(Tokens),
+}
+
+/// Words, and what they are for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// What they are for.
+    pub role: Role,
+    /// The words.
+    pub text: Text,
+}
+
+/// What words are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// To be read.
+    Plain,
+    /// To be read after the rest.
+    Note,
+    /// Something to do, numbered.
+    Step,
+}
+
+impl Block {
+    /// Words to be read.
+    pub fn plain(text: impl Into<Text>) -> Self {
+        Self::Sentence(Sentence { role: Role::Plain, text: text.into() })
+    }
+
+    /// Words to be read after the rest.
+    pub fn note(text: impl Into<Text>) -> Self {
+        Self::Sentence(Sentence { role: Role::Note, text: text.into() })
+    }
+
+    /// Something to do.
+    pub fn step(text: impl Into<Text>) -> Self {
+        Self::Sentence(Sentence { role: Role::Step, text: text.into() })
+    }
+
+    /// Notes with their names.
+    #[must_use]
+    pub fn notes(rows: Vec<Fact>) -> Self {
+        Self::Facts(Facts { kind: FactsKind::Notes, rows })
+    }
+}
+
+/// Names and values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// What they are for.
+    pub kind: FactsKind,
+    /// One by one.
+    pub rows: Vec<Fact>,
+}
+
+/// What facts are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactsKind {
+    /// Numbers beside what a healthy run has.
+    Proof,
+    /// Options by framework.
+    Options,
+    /// Sentences with a name.
+    Notes,
+}
+
+/// A name and a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fact {
+    /// What it is in words.
+    pub name: Text,
+    /// How much or what.
+    pub value: Text,
+    /// What a healthy run has.
+    pub healthy: Option<Text>,
+}
+
+impl Fact {
+    /// Without what a healthy run has.
+    pub fn new(name: impl Into<Text>, value: impl Into<Text>) -> Self {
+        Self { name: name.into(), value: value.into(), healthy: None }
+    }
+
+    /// Beside what a healthy run has.
+    pub fn proof(name: impl Into<Text>, value: impl Into<Text>, healthy: impl Into<Text>) -> Self {
+        Self { healthy: Some(healthy.into()), ..Self::new(name, value) }
+    }
+}
+
+/// Rows of cells under a head.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The names of columns.
+    pub head: Vec<Column>,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// The file in `tables/` that holds all of it.
+    pub file: Option<&'static str>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: Text,
+    /// Numbers stand to the right, words from the left.
+    pub number: bool,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// What links lead to.
+    pub id: Option<String>,
+    /// One a column.
+    pub cells: Vec<Text>,
+    /// Whether it stands out.
+    pub strong: bool,
+}
+
+impl Table {
+    /// Without rows: names that begin with `#` are those of numbers.
+    #[must_use]
+    pub fn new<T: AsRef<str>>(head: &[T]) -> Self {
+        let column = |name: &T| {
+            let name = name.as_ref();
+            let plain = name.strip_prefix('#');
+            Column { name: plain.unwrap_or(name).to_owned().into(), number: plain.is_some() }
+        };
+        Self { head: head.iter().map(column).collect(), ..Self::default() }
+    }
+
+    /// With the file that holds all of it.
+    #[must_use]
+    pub fn of_file(self, file: &'static str) -> Self {
+        Self { file: Some(file), ..self }
+    }
+
+    /// With a row more.
+    pub fn push(&mut self, cells: Vec<Text>) {
+        self.rows.push(Row { cells, ..Row::default() });
+    }
+}
+
+/// A chart with its words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What it shows.
+    pub title: Text,
+    /// In which unit, and what to look at.
+    pub note: Text,
+    /// What a screen reader says of it.
+    pub label: String,
+    /// What is drawn.
+    pub chart: Chart,
+    /// The file in `tables/` that holds its numbers.
+    pub file: Option<&'static str>,
+}
+
+/// What unfolds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fold {
+    /// What links lead to.
+    pub id: Option<String>,
+    /// What is always seen.
+    pub summary: Text,
+    /// What is in it.
+    pub blocks: Vec<Block>,
+    /// Whether it is open.
+    pub open: bool,
+}
+
+/// Tokens that are shown one by one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tokens {
+    /// Each in its context.
+    Excerpts(Vec<Excerpt>),
+    /// Whole responses to browse.
+    Responses(Responses),
+    /// What a mask would take at other thresholds.
+    Thresholds(Thresholds),
+}
+
+/// A token in its context.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Excerpt {
+    /// Text before it.
+    pub before: Hostile,
+    /// The token.
+    pub token: Hostile,
+    /// Text after it.
+    pub after: Hostile,
+    /// What is known of it.
+    pub facts: Text,
+    /// The response, where it is on the page, and the words of the link.
+    pub link: Option<(String, String)>,
+}
+
+/// Responses to browse.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Responses {
+    /// Those that fit.
+    pub list: Vec<Response>,
+    /// How many the run has.
+    pub of: u64,
+    /// What the largest shade stands for: surprisal in nats, entropy in nats, gradient norm.
+    pub largest: [f32; 3],
+    /// The command that shows any other.
+    pub command: Text,
+    /// The response that is open at first.
+    pub first: Option<String>,
+}
+
+/// A whole response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Response {
+    /// What links lead to: `s12-g7-r3`.
+    pub id: String,
+    /// Step.
+    pub step: i64,
+    /// Its group.
+    pub group: Option<Hostile>,
+    /// Its name in the log.
+    pub name: Option<Hostile>,
+    /// Reward.
+    pub reward: Option<f64>,
+    /// Why it ended.
+    pub ending: Option<Hostile>,
+    /// The prompt.
+    pub prompt: Option<Hostile>,
+    /// Tokens of all of it.
+    pub length: u64,
+    /// Position of the first token here.
+    pub first: u64,
+    /// Its tokens.
+    pub tokens: Vec<Token>,
+    /// Whether texts bring their own blanks.
+    pub spaced: bool,
+}
+
+/// A token of a response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Token {
+    /// Its text.
+    pub text: Hostile,
+    /// Surprisal, entropy and gradient norm, as shades of their largest.
+    pub shades: [u8; 3],
+    /// Why it stands out.
+    pub mark: Mark,
+}
+
+/// Why a token stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// It does not.
+    #[default]
+    None = 0,
+    /// S2T would silence it.
+    Silenced = 1,
+    /// Rare, where the policy is unsure.
+    Exploratory = 2,
+    /// Not trained on.
+    Untrained = 3,
+}
+
+/// Masks by two thresholds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thresholds {
+    /// Probabilities below which a token is rare.
+    pub probability: Vec<f64>,
+    /// Quantiles of the entropy below which the policy is sure.
+    pub quantile: Vec<f64>,
+    /// Tokens, their share of the tokens, their share of the gradient energy; by probability, then quantile.
+    pub cells: Vec<(f64, f64, Option<f64>)>,
+    /// Where the run's own mask is.
+    pub own: (usize, usize),
+}
+
+/// A word that is explained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// What buttons lead to.
+    pub id: &'static str,
+    /// The word.
+    pub word: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// A text in spans.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Text(Vec<Span>);
+
+/// Words in one style.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// The words.
+    pub words: Words,
+    /// How they look.
+    pub style: Style,
+}
+
+/// Whose words they are. Renderers escape both.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Words {
+    /// Ours, and numbers.
+    Ours(Cow<'static, str>),
+    /// Of the log.
+    Log(Hostile),
+}
+
+/// How words look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As all.
+    Plain,
+    /// Names and options that are typed.
+    Code,
+    /// What stands out.
+    Strong,
+    /// What stands back.
+    Muted,
+    /// What proves it.
+    Mark,
+    /// A link to a place on the page, or to a file beside it.
+    Link(String),
+    /// Explained by the term of this name.
+    Term(&'static str),
+}
+
+impl Text {
+    /// Without words.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A sentence that may quote the log.
+    pub fn quoting(text: impl Into<String>) -> Self {
+        Self::new().log(Hostile::new(text))
+    }
+
+    /// With words in a style.
+    #[must_use]
+    pub fn with(mut self, style: Style, words: impl Into<Cow<'static, str>>) -> Self {
+        self.0.push(Span { words: Words::Ours(words.into()), style });
+        self
+    }
+
+    /// With words of ours.
+    #[must_use]
+    pub fn say(self, words: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Style::Plain, words)
+    }
+
+    /// With something that is typed.
+    #[must_use]
+    pub fn code(self, words: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Style::Code, words)
+    }
+
+    /// With a link.
+    #[must_use]
+    pub fn link(self, words: impl Into<Cow<'static, str>>, to: impl Into<String>) -> Self {
+        self.with(Style::Link(to.into()), words)
+    }
+
+    /// With words of the log.
+    #[must_use]
+    pub fn log(mut self, words: impl Into<Hostile>) -> Self {
+        self.0.push(Span { words: Words::Log(words.into()), style: Style::Plain });
+        self
+    }
+
+    /// With a token or a name of the log.
+    #[must_use]
+    pub fn log_code(mut self, words: impl Into<Hostile>) -> Self {
+        self.0.push(Span { words: Words::Log(words.into()), style: Style::Code });
+        self
+    }
+
+    /// With another text after it.
+    #[must_use]
+    pub fn and(mut self, other: impl Into<Self>) -> Self {
+        self.0.extend(other.into().0);
+        self
+    }
+
+    /// Its spans.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.0
+    }
+
+    /// Whether it has no words.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Texts with something between them.
+    pub fn joined(texts: impl IntoIterator<Item = Self>, between: &'static str) -> Self {
+        texts.into_iter().fold(
+            Self::new(),
+            |all, text| {
+                if all.is_empty() { text } else { all.say(between).and(text) }
+            },
+        )
+    }
+
+    /// Its words without styles, visible but not escaped.
+    pub(crate) fn flat(&self) -> String {
+        self.0.iter().map(|span| span.words.visible()).collect()
+    }
+}
+
+impl Words {
+    /// With nothing invisible; still to be escaped.
+    pub(crate) fn visible(&self) -> Cow<'_, str> {
+        match self {
+            Self::Ours(words) => Cow::Borrowed(words),
+            Self::Log(words) => Cow::Owned(words.visible(crate::hostile::PASSAGE)),
+        }
+    }
+}
+
+impl From<&'static str> for Text {
+    fn from(words: &'static str) -> Self {
+        Self::new().say(words)
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        Self::new().say(words)
+    }
+}

@@ -1,0 +1,228 @@
+//! The tab of S2T: what it takes on this run, the taxonomy, other thresholds, other rules.
+
+use stapo_framework::taxonomy::TokenClass;
+use stapo_result::SweepCell;
+
+use super::Run;
+use crate::chart::{Axis, Bar, Bars, Chart, Plane, Unit};
+use crate::document::{Block, Figure, Fold, Place, Section, Tab, Table, Text, Thresholds, Tokens};
+use crate::told::State;
+use crate::words;
+
+/// For the first screen: share, energy, whether it matters here.
+pub(super) fn in_one_line(run: &Run<'_>) -> Option<Text> {
+    let full = run.full?;
+    let s2t = &full.s2t;
+    let energy = s2t.energy_share?;
+    let random = as_many_at_random(run)
+        .map(|share| format!(" (as many at random: {})", words::percent(share)))
+        .unwrap_or_default();
+    let matters = match run.told.state {
+        State::Healthy => "No need here.",
+        _ if run.told.first_cause().is_some_and(|cause| cause.code == "spurious_tokens") => {
+            "It is what ails this run."
+        }
+        _ => "Not what ails this run.",
+    };
+    Some(Text::from(format!(
+        "Would silence {} of the tokens, {} of the gradient{random}. {matters}",
+        words::percent(s2t.fraction),
+        words::percent(energy)
+    )))
+}
+
+/// As many tokens, drawn among those with an advantage, carry their share on average.
+fn as_many_at_random(run: &Run<'_>) -> Option<f64> {
+    let (positive, negative) = run.signs?;
+    let pushed = positive + negative;
+    (pushed > 0).then(|| run.full.map(|full| full.s2t.silenced as f64 / pushed as f64))?
+}
+
+pub(super) fn sections(run: &Run<'_>) -> Vec<Section> {
+    let Some(full) = run.full else { return Vec::new() };
+    let section = |id, title: &'static str, blocks: Vec<Block>| {
+        let place = Place::Tab(Tab::S2t);
+        (!blocks.is_empty()).then(|| Section { id, title: title.into(), place, blocks, in_terminal: false })
+    };
+    let mut about: Vec<Block> = in_one_line(run).into_iter().map(Block::plain).collect();
+    about.push(Block::Table(facts(run)));
+    let all = [
+        section("mask", "What it takes here", about),
+        section("thresholds", "Other thresholds", thresholds(run)),
+        section("classes", "Gradient of a token, by class", classes(run)),
+        section("plane", "Probability and entropy", plane(run)),
+        section("rules", "Other rules on the same tokens", rules(run)),
+    ];
+    let _ = full;
+    all.into_iter().flatten().collect()
+}
+
+fn facts(run: &Run<'_>) -> Table {
+    let mut table = Table::new(&["", "#this run", "#paper"]);
+    let Some(full) = run.full else { return table };
+    let s2t = &full.s2t;
+    let or_dash = |value: Option<String>| Text::from(value.unwrap_or_else(|| "–".into()));
+    let shares = full.steps.iter().map(|row| row.silenced_ratio);
+    let (low, high) = shares.fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), v| (a.min(v), b.max(v)));
+    let range = if low <= high {
+        format!("{} to {}", words::percent(low), words::percent(high))
+    } else {
+        "–".into()
+    };
+    for (name, value, paper) in [
+        (
+            "Tokens it silences",
+            Text::from(format!("{} ({})", words::count(s2t.silenced as f64), words::percent(s2t.fraction))),
+            "about 0.01 %",
+        ),
+        ("By step", range.into(), ""),
+        ("Their share of the gradient", or_dash(s2t.energy_share.map(words::percent)), "much of it"),
+        (
+            "Their gradient, as a multiple of the mean",
+            or_dash(s2t.mean_norm_ratio.map(|r| format!("{}×", words::sig(r, 2)))),
+            "the largest",
+        ),
+        ("Rare tokens that it leaves", words::count(s2t.exploratory as f64).into(), "exploratory"),
+        ("Rare is a probability below", words::sig(s2t.tau_p, 2).into(), "0.002"),
+        ("Sure is an entropy below", or_dash(s2t.median_tau_h.map(|h| words::sig(h, 2))), ""),
+    ] {
+        table.push(vec![name.into(), value, paper.into()]);
+    }
+    table
+}
+
+/// Sliders over all settings, and the settings as a table.
+fn thresholds(run: &Run<'_>) -> Vec<Block> {
+    let Some(sweep) = run.full.map(|full| &full.sweep).filter(|sweep| !sweep.cells.is_empty()) else {
+        return Vec::new();
+    };
+    let s2t = run.full.map(|full| (full.s2t.tau_p, full.s2t.entropy_quantile.unwrap_or(1.0)));
+    let nearest = |list: &[f64], to: f64| {
+        let far = |v: &f64| (v.max(1e-12).ln() - to.max(1e-12).ln()).abs();
+        let best = list.iter().enumerate().min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
+        best.map_or(0, |best| best.0)
+    };
+    let (tau, quantile) = s2t.unwrap_or((0.002, 0.8));
+    let own = (nearest(&sweep.tau_p, tau), nearest(&sweep.quantile, quantile));
+    let cell = |cell: &SweepCell| (cell.silenced, cell.fraction, cell.energy_share);
+    let mut head = vec!["Probability below".to_owned()];
+    head.extend(sweep.quantile.iter().map(|q| format!("#quantile {q}")));
+    let mut table = Table::new(&head).of_file("sweep");
+    for (p, row) in sweep.tau_p.iter().zip(sweep.cells.rows()) {
+        let cells = row.iter().map(|cell| {
+            let energy =
+                cell.energy_share.map(|share| format!(", {}", words::percent(share))).unwrap_or_default();
+            Text::from(words::count(cell.silenced) + &energy)
+        });
+        table.push(std::iter::once(Text::from(format!("{p}"))).chain(cells).collect());
+    }
+    vec![
+        Block::Tokens(Tokens::Thresholds(Thresholds {
+            probability: sweep.tau_p.clone(),
+            quantile: sweep.quantile.clone(),
+            cells: sweep.cells.iter().map(cell).collect(),
+            own,
+        })),
+        Block::Fold(Fold {
+            id: None,
+            summary: format!("All {} settings: tokens, share of the gradient", sweep.cells.len()).into(),
+            blocks: vec![Block::Table(table)],
+            open: false,
+        }),
+    ]
+}
+
+fn classes(run: &Run<'_>) -> Vec<Block> {
+    let rows = run.full.iter().flat_map(|full| &full.taxonomy).filter(|row| row.tokens > 0);
+    let bars: Vec<Bar> = rows
+        .filter_map(|row| {
+            let times = row.norm_ratio?;
+            let (words, proof) =
+                (format!("{}×", words::sig(times, 2)), row.class == TokenClass::PositiveLowPLowH);
+            Some(Bar { name: class(row.class).into(), value: times, words, proof })
+        })
+        .collect();
+    if bars.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Figure(Figure {
+        title: Text::new(),
+        note: "Mean norm as a multiple of the mean; S2T's class in colour.".into(),
+        label: "mean gradient norm of a token by class".into(),
+        chart: Chart::Bars(Bars { bars, level: Some((1.0, "mean".into())) }),
+        file: Some("taxonomy"),
+    })]
+}
+
+/// A class in words.
+fn class(class: TokenClass) -> &'static str {
+    match class {
+        TokenClass::PositiveHighPHighH => "rewarded, common, unsure",
+        TokenClass::PositiveHighPLowH => "rewarded, common, sure",
+        TokenClass::PositiveLowPHighH => "rewarded, rare, unsure",
+        TokenClass::PositiveLowPLowH => "S2T: rewarded, rare, sure",
+        TokenClass::NegativeHighPHighH => "punished, common, unsure",
+        TokenClass::NegativeHighPLowH => "punished, common, sure",
+        TokenClass::NegativeLowPHighH => "punished, rare, unsure",
+        TokenClass::NegativeLowPLowH => "punished, rare, sure",
+        TokenClass::ZeroAdvantage => "no advantage",
+    }
+}
+
+fn plane(run: &Run<'_>) -> Vec<Block> {
+    let Some(full) = run.full.filter(|full| !full.plane.cells.is_empty()) else { return Vec::new() };
+    let plane = &full.plane;
+    // Two bins are one: half of the bytes, and no less is seen at this size.
+    let (columns, rows) = (plane.log10_prob.bins.div_ceil(2), plane.entropy.bins.div_ceil(2));
+    let mut cells = vec![vec![0.0; columns]; rows];
+    for cell in &plane.cells {
+        let at = cells.get_mut(usize::from(cell.y) / 2).and_then(|row| row.get_mut(usize::from(cell.x) / 2));
+        if let Some(count) = at {
+            *count += (cell.positive + cell.negative + cell.zero) as f64;
+        }
+    }
+    let (low, high) = (plane.log10_prob.low, plane.log10_prob.high);
+    let decades = [-6.0, -3.0, 0.0].into_iter().filter(|e| (low..=high).contains(e));
+    let ticks = decades.map(|e: f64| (e, words::chance(10f64.powf(e)))).collect();
+    let silenced = full.cases.top.iter().filter(|case| case.kind == stapo_result::FlagKind::Spurious);
+    let marks = silenced.map(|case| (case.logprob / std::f64::consts::LN_10, case.entropy)).collect();
+    vec![Block::Figure(Figure {
+        title: Text::new(),
+        note: "Tokens by probability and entropy, darker is more; dots are those S2T would silence.".into(),
+        label: "tokens by probability and entropy".into(),
+        chart: Chart::Plane(Plane {
+            cells,
+            x: Axis::named(low..high, ticks),
+            y: Axis::linear(plane.entropy.low..plane.entropy.high, Unit::Plain, 4),
+            marks,
+            cuts: [
+                Some((full.s2t.tau_p.max(1e-12).log10(), "rare")),
+                full.s2t.median_tau_h.map(|h| (h, "sure")),
+            ],
+        }),
+        file: Some("plane"),
+    })]
+}
+
+fn rules(run: &Run<'_>) -> Vec<Block> {
+    let Some(full) = run.full.filter(|full| !full.rules.is_empty()) else { return Vec::new() };
+    let mut table =
+        Table::new(&["Rule", "what it does", "#silenced", "#damped", "#gradient left"]).of_file("rules");
+    for row in &full.rules {
+        table.push(vec![
+            Text::new().code(row.rule.name()),
+            Text::quoting(row.description.as_str()),
+            words::count(row.silenced).into(),
+            words::count(row.damped).into(),
+            row.energy_kept.map_or_else(|| "–".into(), words::percent).into(),
+        ]);
+    }
+    let summary =
+        format!("{} rules: tokens they silence or damp, what they leave of the gradient", full.rules.len());
+    vec![Block::Fold(Fold {
+        id: None,
+        summary: summary.into(),
+        blocks: vec![Block::Table(table)],
+        open: false,
+    })]
+}
