@@ -4,22 +4,22 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::diagnosed;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, stdout};
 use super::present::{Presentation, Shown};
 use super::progress::Bar;
 use super::terminal::{self, Colours, fact};
 use super::{gates, partial, settings};
 use crate::analyze::{analyze_cached, analyze_with_flagged};
 use crate::analyze::{analyze_partial, is_partial};
-use crate::cli::args::AnalyzeArgs;
+use crate::cli::args::{AnalyzeArgs, Format};
 use stapo_base::error::Result;
-use stapo_base::format::{fixed_percent, grouped, none};
+use stapo_base::format::{fixed_percent, grouped, none, number};
 use stapo_base::output::OutputFolder;
 use stapo_collect::flagged::FlaggedTokens;
 use stapo_collect::shards::Cache;
 use stapo_ingest::Run;
 use stapo_report::{ReportFiles, write_report_beside};
-use stapo_result::RunAnalysis;
+use stapo_result::{ClaimRow, RunAnalysis};
 
 /// Runs the command.
 pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
@@ -54,6 +54,9 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     bar.finish();
     let (analysis, mut flagged) = analysed?;
     let shown = wanted.present(&analysis, |folder| write_all(&analysis, &mut flagged, folder), out, talk);
+    if arguments.shown.verbose && wanted.format == Format::Text {
+        stdout(claims(&analysis.claims, out))?;
+    }
     // The process ends: its memory goes at once, not piece by piece.
     std::mem::forget((analysis, flagged));
     shown
@@ -73,6 +76,23 @@ pub fn write_all(analysis: &RunAnalysis, flagged: &mut FlaggedTokens, folder: &P
         rest.and(flagged)
     };
     write_report_beside(analysis, folder, tables)
+}
+
+/// The paper's claims, a paragraph each.
+fn claims(rows: &[ClaimRow], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nthe paper's claims on this run")?;
+    for row in rows {
+        let value = row.value.map(number).into_iter().chain(row.beside.clone()).collect::<Vec<_>>().join(" ");
+        let said = format!("{}: {value}", row.claim);
+        let said = if value.is_empty() { row.claim.clone() } else { said };
+        let text = terminal::visible(&format!("{said} ({})", row.why));
+        writeln!(
+            out,
+            "{}",
+            terminal::paragraph(&format!("  {:<19} ", row.verdict), &text, 22, terminal::columns())
+        )?;
+    }
+    Ok(())
 }
 
 fn text(analysis: &RunAnalysis, out: &mut dyn Write) -> io::Result<()> {

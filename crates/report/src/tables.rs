@@ -155,17 +155,18 @@ pub fn rules(analysis: &RunAnalysis) -> Sheet {
     sheet
 }
 
-/// Correlations that the paper derives.
-pub fn correlations(analysis: &RunAnalysis) -> Sheet {
-    let mut sheet = Sheet::new(&["between", "Pearson", "Spearman", "tokens"]);
-    for c in &analysis.correlations {
-        let sampled =
-            if c.complete { String::new() } else { format!(" (sample, ± {})", number(c.sampling_error)) };
+/// The paper's claims, checked on this run.
+pub fn claims(analysis: &RunAnalysis) -> Sheet {
+    let mut sheet =
+        Sheet::new(&["claim", "verdict", "value", "beside", "the paper", "why"]).with(Kind::Words, "why");
+    for row in &analysis.claims {
         sheet.push([
-            format!("{} and {}", prose(&c.x), prose(&c.y)),
-            number_or_dash(c.pearson),
-            number_or_dash(c.spearman),
-            format!("{}{sampled}", count(c.tokens)),
+            prose(&row.claim),
+            row.verdict.to_string(),
+            number_or_dash(row.value),
+            row.beside.as_deref().map_or_else(none, prose),
+            prose(&row.paper),
+            prose(&row.why),
         ]);
     }
     sheet

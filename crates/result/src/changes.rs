@@ -1,4 +1,4 @@
-//! Entropy changes and the relations that the paper derives.
+//! Entropy changes, predicted and measured.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct EntropyChange {
 /// The change that was measured, beside the one predicted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredChange {
-    /// Tokens with both (w ≠ 0), in the sample that the correlations use.
+    /// Tokens with both (w ≠ 0), in the sample that the rules use.
     pub tokens: u64,
     /// Whether that is all of them.
     pub complete: bool,
@@ -60,23 +60,4 @@ pub struct ChangeBin {
     pub mean_measured: f64,
     /// Quartiles of the measured change: 25 %, 50 %, 75 %.
     pub measured_quartiles: [f64; 3],
-}
-
-/// A relation between two quantities of a token, over tokens with w ≠ 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Correlation {
-    /// First quantity, e.g. `grad_norm`.
-    pub x: String,
-    /// Second quantity, e.g. `prob`.
-    pub y: String,
-    /// Tokens used.
-    pub tokens: u64,
-    /// Whether that is all of them; else a uniform sample.
-    pub complete: bool,
-    /// Pearson's correlation.
-    pub pearson: Option<f64>,
-    /// Spearman's rank correlation.
-    pub spearman: Option<f64>,
-    /// Standard error from sampling; 0 where complete.
-    pub sampling_error: f64,
 }

@@ -1,8 +1,8 @@
 //! The tables of an analysis, all but the flagged tokens.
 
 use crate::{
-    ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell, RunAnalysis,
-    SignalName, SweepCell, VocabularyRow,
+    ClaimRow, ClipCorner, Diagnosis, EntropyQuantiles, Mismatch, PartialAnalysis, PartialStep, PlaneCell,
+    RunAnalysis, SignalName, SweepCell, VocabularyRow,
 };
 use stapo_base::tables::{Columns, DataFrame};
 use stapo_framework::taxonomy::TokenClass;
@@ -17,6 +17,7 @@ impl RunAnalysis {
             ("vocabulary", self.vocabulary_frame()),
             ("sweep", self.sweep_frame()),
             ("rules", self.rules_frame()),
+            ("claims", ClaimRow::frame(&self.claims)),
             ("plane", self.plane_frame()),
             ("drivers", self.drivers_frame()),
         ];

@@ -7,6 +7,7 @@ mod answer_frames;
 pub mod breakdown;
 pub mod cases;
 pub mod changes;
+pub mod claims;
 pub mod clipping;
 pub mod clusters;
 pub mod corrections;
@@ -42,7 +43,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, ResponseView, ShownFor};
-pub use changes::{ChangeBin, Correlation, EntropyChange, MeasuredChange};
+pub use changes::{ChangeBin, EntropyChange, MeasuredChange};
+pub use claims::{ClaimId, ClaimRow, ClaimVerdict, SpuriousTokens};
 pub use clipping::Clipping;
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
 pub use diagnosis::{Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RunState, Signal};
@@ -83,6 +85,8 @@ pub struct RunCore {
     pub totals: Totals,
     /// The spurious-token mask: settings and outcome.
     pub s2t: S2tSummary,
+    /// What its tokens are to the update.
+    pub spurious: SpuriousTokens,
     /// What the user should know, the most serious first.
     pub warnings: Vec<Warning>,
     /// One row a step, ascending.
@@ -112,8 +116,8 @@ pub struct RunAnalysis {
     pub core: RunCore,
     /// Directions and sizes of the entropy change.
     pub entropy_change: EntropyChange,
-    /// The relations that the paper derives.
-    pub correlations: Vec<Correlation>,
+    /// The paper's claims, checked on this run.
+    pub claims: Vec<ClaimRow>,
     /// τ_p × q.
     pub sweep: Sweep,
     /// Other rules on the same tokens.

@@ -43,6 +43,8 @@ pub struct MemoryLimits {
     pub common_tokens: u64,
     /// Tokens without advantage that are kept one by one: rules choose among them, too.
     pub idle_tokens: u64,
+    /// Tokens that are kept one by one to hold the paper's claims against.
+    pub claim_tokens: u64,
 }
 
 impl Default for MemoryLimits {
@@ -56,6 +58,7 @@ impl Default for MemoryLimits {
             rare_tokens: 1 << 18,
             common_tokens: 1 << 17,
             idle_tokens: 1 << 17,
+            claim_tokens: 1 << 19,
         }
     }
 }

@@ -25,6 +25,10 @@ pub struct ReportArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
 
+    /// Print the paper's claims as well, each with what the run says of it
+    #[arg(long, help_heading = "Output")]
+    pub verbose: bool,
+
     /// How it is shown.
     #[command(flatten)]
     pub showing: ShowingArgs,

@@ -3,6 +3,7 @@
 
 use crate::schema_support;
 use crate::support;
+mod claims;
 mod diagnosis;
 mod evaluation;
 mod exact;

@@ -42,6 +42,7 @@ fn tight(s2t: S2tSettings) -> AnalyzeSettings {
         rare_tokens: 300,
         common_tokens: 200,
         idle_tokens: 200,
+        claim_tokens: 300,
     };
     AnalyzeSettings { limits, ..preset(s2t) }
 }

@@ -146,7 +146,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
     with!(RunAnalysis {
         core,
         entropy_change: tables::entropy_change(),
-        correlations: tables::correlations(),
+        claims: tables::claims(),
         sweep: what_if::sweep(&points, tokens),
         rules: what_if::rules(),
         candidates: with!(Candidates { points, complete_below: LARGEST_TAU_P, complete: true }),

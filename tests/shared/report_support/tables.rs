@@ -166,16 +166,17 @@ pub fn entropy_change() -> EntropyChange {
     })
 }
 
-pub fn correlations() -> Vec<Correlation> {
-    vec![with!(Correlation {
-        x: "grad_norm".into(),
-        y: "prob".into(),
-        tokens: 90_000,
-        complete: true,
-        pearson: Some(-0.93),
-        spearman: Some(-0.97),
-        sampling_error: 0.0,
-    })]
+pub fn claims() -> Vec<ClaimRow> {
+    let row = |id| ClaimRow {
+        id,
+        claim: "a token's gradient norm falls with its probability".into(),
+        value: Some(-0.97),
+        beside: Some("over all tokens".into()),
+        paper: "falls".into(),
+        verdict: ClaimVerdict::Holds,
+        why: "p decides the norm".into(),
+    };
+    ClaimId::ALL.into_iter().map(row).collect()
 }
 
 pub fn vocabulary(spec: &Spec) -> Vocabulary {

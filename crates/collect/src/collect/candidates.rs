@@ -8,6 +8,7 @@ pub use store::{CandidateBuffer, CandidateStore};
 
 use std::cmp::Ordering;
 
+use super::claim_tokens::UnitNorm;
 use super::tally::BatchKey;
 use stapo_batch::batch::Id;
 use stapo_framework::corrections::ResponseRatios;
@@ -45,6 +46,8 @@ pub struct Candidate {
     pub change: [f64; 2],
     /// Bits of [`stapo_framework::batch::flags`].
     pub flags: u8,
+    /// ‖g‖/|w|.
+    pub norm: UnitNorm,
     /// Ids of the tokens around it.
     pub context: Vec<i32>,
     /// Texts of the tokens around it, where logged.
@@ -86,8 +89,9 @@ impl Candidate {
             .then_with(|| self.place.cmp(&other.place))
     }
 
-    fn numbers(&self) -> [u32; 5] {
-        [self.logprob, self.entropy, self.advantage, self.reward, self.measured_change].map(f32::to_bits)
+    fn numbers(&self) -> ([u32; 5], u64) {
+        let numbers = [self.logprob, self.entropy, self.advantage, self.reward, self.measured_change];
+        (numbers.map(f32::to_bits), self.norm.value.to_bits())
     }
 
     /// Bytes it takes in memory, about.

@@ -2,6 +2,7 @@
 
 use super::batches::Batches;
 use super::candidates::CandidateStore;
+use super::claim_tokens::ClaimToken;
 use super::clusters::Clusters;
 use super::groups::GroupTable;
 use super::questions::CollectedQuestions;
@@ -39,6 +40,8 @@ pub struct Collected {
     pub common: Sample,
     /// Tokens without advantage; none in comparisons.
     pub idle: Sample,
+    /// Tokens that the paper's claims are held against.
+    pub claims: Sample<ClaimToken>,
     /// Responses kept whole.
     pub views: KeptResponses,
     /// What the diagnosis looks at.

@@ -1,5 +1,6 @@
 //! What one worker collects.
 
+mod claims;
 mod keeping;
 mod picked;
 mod rare;
@@ -16,6 +17,7 @@ use super::batches::BatchTable;
 use super::block::Block;
 use super::by_sign::BySign;
 use super::candidates::CandidateBuffer;
+use super::claim_tokens::ClaimToken;
 use super::clusters::Clusters;
 use super::columns::Columns;
 use super::gates::Gates;
@@ -47,6 +49,7 @@ pub struct Collector<'a> {
     pub(super) rare: SampleBuffer<SampledToken>,
     pub(super) common: SampleBuffer<SampledToken>,
     pub(super) idle: SampleBuffer<SampledToken>,
+    pub(super) claims: SampleBuffer<ClaimToken>,
     pub(super) signs: Signs,
     pub(super) views: KeptResponses,
     /// The last prompt that was read: responses of its group that follow have none of their own.
@@ -79,6 +82,7 @@ impl<'a> Collector<'a> {
             rare: SampleBuffer::default(),
             common: SampleBuffer::default(),
             idle: SampleBuffer::default(),
+            claims: SampleBuffer::default(),
             signs: Signs::default(),
             views: KeptResponses::default(),
             prompt: None,
@@ -147,6 +151,15 @@ impl Collector<'_> {
         self.rare.settle(&self.gates.rare);
         self.common.settle(&self.gates.common);
         self.idle.settle(&self.gates.idle);
+        self.claims.settle(&self.gates.claims);
+    }
+
+    /// Whether it is time to settle them in the middle of a batch.
+    fn is_crowded(&self) -> bool {
+        self.rare.is_crowded()
+            || self.common.is_crowded()
+            || self.idle.is_crowded()
+            || self.claims.is_crowded()
     }
 
     /// Gives back what is reused from response to response: after a large one every worker would keep

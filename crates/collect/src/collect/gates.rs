@@ -16,6 +16,7 @@ pub struct Gates {
     pub(super) rare: SampleGate,
     pub(super) common: SampleGate,
     pub(super) idle: SampleGate,
+    pub(super) claims: SampleGate,
     pub(super) signs: SignGates,
 }
 
@@ -31,6 +32,7 @@ impl Gates {
             rare: SampleGate::new(limits.rare_tokens),
             common: SampleGate::new(limits.common_tokens),
             idle: SampleGate::new(limits.idle_tokens),
+            claims: SampleGate::new(limits.claim_tokens),
             signs: SignGates::default(),
         }
     }

@@ -6,6 +6,7 @@ mod block;
 mod by_sign;
 mod by_step;
 pub mod candidates;
+pub mod claim_tokens;
 pub mod clusters;
 mod collected;
 mod collector;

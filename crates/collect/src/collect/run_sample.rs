@@ -1,20 +1,20 @@
 //! The tokens that were kept of the whole run.
 
 use super::kept_sample::KeptSample;
-use super::sample::SampledToken;
+use super::sample::{Sampled, SampledToken};
 
 /// The sample of the whole run.
 #[derive(Debug, Default)]
-pub struct Sample {
+pub struct Sample<T = SampledToken> {
     /// In an order that depends on the tokens alone.
-    pub tokens: Vec<SampledToken>,
+    pub tokens: Vec<T>,
     /// One of 2^level tokens was kept.
     pub level: u32,
 }
 
-impl Sample {
+impl<T: Sampled> Sample<T> {
     /// What was kept of the whole run, settled.
-    pub fn new(kept: KeptSample<SampledToken>) -> Self {
+    pub fn new(kept: KeptSample<T>) -> Self {
         Self { level: kept.census.level(), tokens: kept.tokens.into_list() }
     }
 
@@ -24,7 +24,7 @@ impl Sample {
     }
 
     /// The tokens, each with the number of tokens that it stands for.
-    pub fn weighted(&self) -> impl Iterator<Item = (&SampledToken, f64)> {
+    pub fn weighted(&self) -> impl Iterator<Item = (&T, f64)> {
         let weight = self.weight();
         self.tokens.iter().map(move |token| (token, weight))
     }

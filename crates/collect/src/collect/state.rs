@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::batches::Batches;
 use super::by_sign::BySign;
 use super::candidates::CandidateStore;
+use super::claim_tokens::ClaimToken;
 use super::clusters::Clusters;
 use super::collected::Collected;
 use super::entropy_histogram::level_for;
@@ -39,6 +40,7 @@ pub struct State {
     rare: KeptSample<SampledToken>,
     common: KeptSample<SampledToken>,
     idle: KeptSample<SampledToken>,
+    claims: KeptSample<ClaimToken>,
     views: KeptResponses,
     signs: SignState,
     clusters: Option<Clusters>,
@@ -61,10 +63,13 @@ impl State {
 
     /// Puts what is looked at in its order into one.
     fn arrange(&mut self) {
-        let Self { rare, common, idle, signs, questions, .. } = self;
+        let Self { rare, common, idle, claims, signs, questions, .. } = self;
         let level = level_for(self.batches.len());
         rayon::join(
-            || [rare, common, idle].into_par_iter().for_each(KeptSample::settle),
+            || {
+                claims.settle();
+                [rare, common, idle].into_par_iter().for_each(KeptSample::settle);
+            },
             || rayon::join(|| signs.arrange(), || questions.arrange(level)),
         );
     }
@@ -76,6 +81,7 @@ impl State {
         gates.rare.follow(self.rare.census.level());
         gates.common.follow(self.common.census.level());
         gates.idle.follow(self.idle.census.level());
+        gates.claims.follow(self.claims.census.level());
         self.signs.bound(&gates.signs);
         self.questions.bound(&gates.questions);
         gates
@@ -95,6 +101,7 @@ impl State {
             && samples.iter().all(|(sample, gate)| {
                 sample.census.fits(gate) && sample.tokens.iter().all(|token| (token.batch as usize) < batches)
             })
+            && self.claims.census.fits(&gates.claims)
             && self.signs.fits(&gates.signs)
             && self.clusters.is_some() == plan.sums_by_group()
             && self.clusters.as_ref().is_none_or(Clusters::fits)
@@ -109,7 +116,8 @@ impl State {
     /// What was collected of the whole run.
     pub fn finish(self, plan: &Plan) -> Collected {
         let Self { batches, kept, mut groups, rewards, mut plane, mut vocabulary, candidates, .. } = self;
-        let Self { mut rare, mut common, mut idle, views, mut signs, clusters, mut questions, .. } = self;
+        let Self { mut rare, mut common, mut idle, mut claims, .. } = self;
+        let Self { views, mut signs, clusters, mut questions, .. } = self;
         if let Some(clusters) = &clusters {
             plane.set_zero(&clusters.tokens_by_cell());
             vocabulary.dense().set_zero(&clusters.tokens_by_id());
@@ -125,6 +133,7 @@ impl State {
                 signs
             },
             || {
+                claims.settle();
                 [&mut rare, &mut common, &mut idle].into_par_iter().for_each(KeptSample::settle);
                 questions.arrange(level);
                 questions.siblings.leave_out_copies();
@@ -145,6 +154,7 @@ impl State {
             rare: Sample::new(rare),
             common: Sample::new(common),
             idle: Sample::new(idle),
+            claims: Sample::new(claims),
             views,
             signs,
             clusters,

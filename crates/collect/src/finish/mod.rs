@@ -1,15 +1,17 @@
 //! From what the pass collected to the result.
 
+mod claims;
 mod classes;
 mod clusters;
-mod correlations;
 mod drivers;
 mod entropies;
 pub mod flagged;
 mod largest;
+mod measured_change;
 mod provenance;
 mod quantiles;
 mod questions;
+mod ranks;
 mod ratios;
 mod rules;
 pub mod second_look;
@@ -26,9 +28,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use self::claims::{CandidateClaims, ClassNorms, NormRelations};
 use self::classes::{ClassTable, rare_negatives};
-use self::correlations::WeightedTokens;
 use self::flagged::FlaggedSource;
+use self::measured_change::WeightedTokens;
 use self::questions::CandidateFlags;
 use self::second_look::LookAgain;
 use self::steps::{GroupCounts, StepSources};
@@ -46,7 +49,7 @@ use stapo_ingest::{Quality, RowIndex, Run};
 use stapo_result::cases::CASE_LIMIT;
 use stapo_result::settings::AnalyzeSettings;
 use stapo_result::{
-    Answers, Candidates, Cases, Correlation, EntropyChange, ResponseView, RuleRow, RunAnalysis, RunClusters,
+    Answers, Candidates, Cases, ClaimRow, EntropyChange, ResponseView, RuleRow, RunAnalysis, RunClusters,
     RunCore, SUMMARY_VERSION, StepChange, Sweep, Totals,
 };
 
@@ -84,6 +87,9 @@ pub struct Finished<'a> {
     /// All batches together.
     verdict: BatchVerdict,
     answers: Answers,
+    /// What the paper's claims need of the candidates, and norms by class.
+    candidates: CandidateClaims,
+    norms: ClassNorms,
     has_ratio: bool,
     knows_clipping: bool,
 }
@@ -100,7 +106,8 @@ fn require_tokens(run: &Run, tally: &BatchTally) -> Result<()> {
 /// What only a run's own report shows.
 pub struct ReportParts {
     rules: Vec<RuleRow>,
-    relations: Relations,
+    entropy_change: EntropyChange,
+    relations: NormRelations,
     sweep: Sweep,
     candidates: Candidates,
     responses: Vec<ResponseView>,
@@ -132,13 +139,15 @@ impl<'a> Finished<'a> {
                 let steps = steps::groups_by_step(&source.groups, rounding);
                 (steps, questions::group_outcomes(&collected, &source))
             },
-            || Ok((Verdicts::judge(&source)?, CandidateFlags::count(&source, &plan.questions)?)),
+            || Ok((Verdicts::judge(&source)?, CandidateFlags::count(&source, &plan)?)),
         );
         let (step_groups, groups) = groups;
         let (verdicts, flags) = verdicts?;
         let totals = totals::totals(&collected, &tally, &step_groups, knows_clipping);
         let answers = questions::answers(&collected, &plan, &source, groups, &flags, knows_clipping);
         let verdict = verdicts.total();
+        let kinds = [flags.claims.spurious.norms, flags.claims.exploratory.norms];
+        let norms = ClassNorms::of(&collected.claims, &plan.rule, kinds);
         Ok(Self {
             run,
             settings,
@@ -153,6 +162,8 @@ impl<'a> Finished<'a> {
             verdicts,
             verdict,
             answers,
+            candidates: flags.claims,
+            norms,
             has_ratio,
             knows_clipping,
         })
@@ -189,6 +200,7 @@ impl<'a> Finished<'a> {
             verdict: Default::default(),
             diagnosis: Default::default(),
             drivers,
+            spurious: claims::spurious_tokens(&self.candidates, &self.norms),
             warnings: Vec::new(),
             steps,
             taxonomy,
@@ -217,7 +229,7 @@ impl<'a> Finished<'a> {
     /// What only a run's own report shows.
     pub fn report_parts(&self) -> Result<ReportParts> {
         let Self { plan, collected, thresholds, totals, source, .. } = self;
-        let relations = || Relations::find(&self.tally, collected);
+        let relations = || (entropy_change(&self.tally, collected), NormRelations::find(&collected.claims));
         let rules = || rules::rules(collected, thresholds, plan, totals, self.has_ratio);
         let swept = || {
             let silenced = self.verdict.silenced;
@@ -225,10 +237,25 @@ impl<'a> Finished<'a> {
             (rare.sweep(), views::response_views(collected, plan, source))
         };
         let points = || views::candidate_points(collected, source, plan);
-        let ((rules, relations), ((sweep, responses), candidates)) =
+        let ((rules, (entropy_change, relations)), ((sweep, responses), candidates)) =
             rayon::join(|| rayon::join(rules, relations), || rayon::join(swept, points));
         let candidates = candidates?;
-        Ok(ReportParts { rules, relations, sweep, candidates, responses })
+        Ok(ReportParts { rules, entropy_change, relations, sweep, candidates, responses })
+    }
+
+    /// The paper's claims, checked on this run.
+    fn claims(&self, core: &RunCore, parts: &ReportParts) -> Vec<ClaimRow> {
+        claims::rows(&claims::Facts {
+            relations: parts.relations,
+            classes: self.norms,
+            candidates: self.candidates,
+            spurious: &core.spurious,
+            below_median: claims::below_median(&self.collected, &self.thresholds, &core.steps),
+            s2t: &core.s2t,
+            totals: &core.totals,
+            steps: &core.steps,
+            measured: parts.entropy_change.measured.as_ref(),
+        })
     }
 
     /// Sums by group with the verdicts on their candidates.
@@ -239,14 +266,15 @@ impl<'a> Finished<'a> {
     /// The whole result; beside it where its flagged tokens come from, and whether ids of their groups and of their
     /// responses are texts.
     pub fn into_analysis(self, core: RunCore, parts: ReportParts) -> (RunAnalysis, FlaggedSource, [bool; 2]) {
-        let ReportParts { rules, relations, sweep, candidates, responses } = parts;
+        let claims = self.claims(&core, &parts);
+        let ReportParts { rules, entropy_change, sweep, candidates, responses, .. } = parts;
         let Self { source, verdicts, verdict, collected, .. } = self;
         // Giving back what was collected takes its time, and nobody has to wait for it.
         rayon::spawn(|| drop(collected));
         let analysis = RunAnalysis {
             core,
-            entropy_change: relations.entropy_change,
-            correlations: relations.correlations,
+            entropy_change,
+            claims,
             sweep,
             rules,
             candidates,
@@ -263,29 +291,20 @@ impl<'a> Finished<'a> {
     }
 }
 
-/// Relations between quantities of a token.
-#[derive(Default)]
-struct Relations {
-    entropy_change: EntropyChange,
-    correlations: Vec<Correlation>,
-}
-
-impl Relations {
-    fn find(tally: &BatchTally, collected: &Collected) -> Self {
-        let counts = &tally.counts;
-        let StepChange { predicted_low, predicted_high, lemma, measured } = steps::change_of(tally);
-        let moving = WeightedTokens::moving(&collected.rare, &collected.common);
-        let entropy_change = EntropyChange {
-            certified_up: counts.up,
-            certified_down: counts.down,
-            certified_as_mode: counts.as_mode,
-            ambiguous: counts.ambiguous,
-            exact: counts.exact_changes,
-            predicted_low,
-            predicted_high,
-            lemma,
-            measured: correlations::measured_change(&moving, measured),
-        };
-        Self { entropy_change, correlations: correlations::correlations(&moving) }
+/// Directions and sizes of the entropy change, predicted and measured.
+fn entropy_change(tally: &BatchTally, collected: &Collected) -> EntropyChange {
+    let counts = &tally.counts;
+    let StepChange { predicted_low, predicted_high, lemma, measured } = steps::change_of(tally);
+    let moving = WeightedTokens::moving(&collected.rare, &collected.common);
+    EntropyChange {
+        certified_up: counts.up,
+        certified_down: counts.down,
+        certified_as_mode: counts.as_mode,
+        ambiguous: counts.ambiguous,
+        exact: counts.exact_changes,
+        predicted_low,
+        predicted_high,
+        lemma,
+        measured: measured_change::measured_change(&moving, measured),
     }
 }

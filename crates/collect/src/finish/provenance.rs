@@ -108,11 +108,18 @@ pub fn statements(
     for (what, sample) in [("rare", &collected.rare), ("other", &collected.common)] {
         if !sample.is_complete() {
             statements.push(format!(
-                "rules and correlations use 1 of {} {what} tokens with an advantage ({} kept)",
+                "rules and norms of classes use 1 of {} {what} tokens with an advantage ({} kept)",
                 sample.weight(),
                 grouped(sample.tokens.len() as u64)
             ));
         }
+    }
+    if !collected.claims.is_complete() {
+        statements.push(format!(
+            "the paper's claims about norms use 1 of {} tokens ({} kept)",
+            collected.claims.weight(),
+            grouped(collected.claims.tokens.len() as u64)
+        ));
     }
     if totals.gradient_source.is_estimated() {
         statements.push(format!(

@@ -1,7 +1,7 @@
 //! The taxonomy table of the run.
 
 use super::classes::ClassTable;
-use super::correlations::weighted_tokens;
+use super::measured_change::weighted_tokens;
 use super::ratios::{mean, share};
 use crate::collect::run_sample::Sample;
 use crate::plan::Plan;

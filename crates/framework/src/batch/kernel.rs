@@ -195,6 +195,15 @@ impl BatchKernel {
         squared_norm(self.scale(weight), q, conditional)
     }
 
+    /// ‖g‖² of token `i` of a block at w = 1, straight from a logged Σ π²: q² + Σ_{v≠k} π_v². Neither p and H nor clipping
+    /// have a say in it, so that it can be held against them; `None` where the sum is not one.
+    #[must_use]
+    pub fn unit_norm_sq_at(&self, block: &TokenBlock, i: usize, sum_pi_sq: f64) -> Option<f64> {
+        let (p, q) = (block.probability[i], block.complement[i]);
+        (sum_pi_sq > 0.0 && sum_pi_sq.is_finite())
+            .then(|| self.scale(1.0) * (q * q + (sum_pi_sq - p * p).max(0.0)))
+    }
+
     /// w²/T².
     #[inline(always)]
     fn scale(&self, weight: f64) -> f64 {

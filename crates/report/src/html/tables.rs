@@ -21,23 +21,15 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
         left_out => format!("{} more steps are in the file.", count(left_out as u64)),
     };
     let rules = tables::rules(analysis);
-    let correlations = tables::correlations(analysis);
     let body = html! {
         (tables::steps(&steps).folded("Steps", Some("steps"), &more))
-        (tables::classes(analysis).folded(
-            "Classes of tokens",
-            Some("taxonomy"),
-            "Up and down: tokens whose first-order effect on their own entropy is certain from p and H alone; open: not decided by them.",
-        ))
+        (tables::classes(analysis).folded("Classes of tokens", Some("taxonomy"), &signs(analysis)))
         @if !rules.is_empty() {
             (rules.folded(
                 "Rules on the same tokens",
                 Some("rules"),
                 "Against the base objective of the log; energy kept is a share of its gradient energy. Counts are of tokens with a gradient: what clipping cuts is in none of them.",
             ))
-        }
-        @if !correlations.is_empty() {
-            (correlations.folded("Correlations that the paper derives", None, &signs(analysis)))
         }
     };
     Some(Section { id: "tables", link: "Tables", heading: "Tables", body })
@@ -54,7 +46,8 @@ fn signs(analysis: &RunAnalysis) -> String {
         )
     });
     format!(
-        "Of {} tokens with a gradient, {} are certain to raise their entropy, {} to lower it, {} are open.{measured}",
+        "Up and down: tokens whose first-order effect on their own entropy is certain from p and H alone; open: not \
+         decided by them. Of {} tokens with a gradient, {} are certain to raise their entropy, {} to lower it, {} are open.{measured}",
         count(change.certified_up + change.certified_down + change.ambiguous),
         count(change.certified_up),
         count(change.certified_down),

@@ -6,6 +6,7 @@ use super::diagnosis;
 use super::material::Material;
 use super::tuning_data::TuningData;
 use crate::page::{Section, figures};
+use crate::tables;
 use stapo_base::format::{grouped as count, none, number, percent, percent_or_dash};
 
 /// The chart that stands beside the sliders, not among the others.
@@ -25,7 +26,11 @@ pub fn section(of: &Material<'_>) -> Option<Section> {
         ("fraction", "share of tokens", percent(s2t.fraction)),
         ("energy", "share of energy", percent_or_dash(s2t.energy_share)),
     ];
+    let claims = tables::claims(of.analysis);
     let body = html! {
+        @if !claims.is_empty() {
+            (claims.folded("The paper's claims on this run", Some("claims"), ""))
+        }
         div.tune {
             @if let Some(chart) = plane { (figures::figure(chart)) "\n" }
             div.panel {

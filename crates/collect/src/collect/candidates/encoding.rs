@@ -94,6 +94,8 @@ fn put_candidate(out: &mut Vec<u8>, c: &Candidate) -> io::Result<()> {
         out.extend(value.to_le_bytes());
     }
     out.push(c.flags);
+    out.extend(c.norm.value.to_le_bytes());
+    out.push(u8::from(c.norm.known));
     out.extend(c.centre.to_le_bytes());
     out.extend(length(c.context.len())?);
     c.context.iter().for_each(|id| out.extend(id.to_le_bytes()));
@@ -159,6 +161,8 @@ impl<'a> Fields<'a> {
             *value = self.double()?;
         }
         c.flags = self.byte()?;
+        c.norm.value = self.double()?;
+        c.norm.known = self.byte()? != 0;
         c.centre = self.int()? as u32;
         c.context.clear();
         c.context.extend(self.many()?.iter().map(|id| i32::from_le_bytes(*id)));
@@ -244,6 +248,7 @@ impl<'a> Fields<'a> {
 #[allow(clippy::unwrap_used)]
 pub mod tests {
     use super::*;
+    use crate::collect::claim_tokens::UnitNorm;
 
     pub fn candidate(step: i64, position: i32) -> Candidate {
         Candidate {
@@ -262,6 +267,7 @@ pub mod tests {
             energy: [0.5, 0.75, 1.0],
             change: [-1e-300, 3.0],
             flags: 9,
+            norm: UnitNorm { value: 0.75, known: true },
             context: vec![1, 2, i32::MIN],
             texts: Some(vec!["a".into(), "".into(), "</script>".into()]),
             centre: 1,

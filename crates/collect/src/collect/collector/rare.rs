@@ -162,6 +162,7 @@ impl Collector<'_> {
         let token = response.token(first + t);
         let (source, index, step) = (response.source, response.index, response.key.step);
         let facts = self.questions.candidate(TokenPlace { source, index, step, token }, first + t, open);
+        let norm = self.unit_norm(columns, t, true);
         let block = &self.block.framework;
         let context = response.context(whole, token, self.plan.context);
         Candidate {
@@ -180,6 +181,7 @@ impl Collector<'_> {
             energy: [block.norm_sq_low[t], block.norm_sq[t], block.norm_sq_high[t]],
             change: [block.change_low[t], block.change_high[t]],
             flags: block.flags[t],
+            norm,
             context: context.ids,
             texts: context.texts,
             centre: context.centre as u32,

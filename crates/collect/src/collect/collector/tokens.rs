@@ -34,7 +34,8 @@ impl Collector<'_> {
                 self.sign_block(one, columns, first, sign);
             }
             one.risk += self.add_rare(&one.response, columns, &one.whole, first, sign, open)?;
-            if self.rare.is_crowded() || self.common.is_crowded() || self.idle.is_crowded() {
+            self.add_claims(&one.response, columns, first, sign);
+            if self.is_crowded() {
                 self.settle_samples();
             }
             first = end;

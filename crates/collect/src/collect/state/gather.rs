@@ -32,6 +32,7 @@ impl State {
         let mut tables = Tables::default();
         let (mut counted, mut buffers, mut questions, mut signs) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut claims = Vec::new();
         for collector in collectors {
             tables.groups.push(collector.groups);
             tables.rewards.push(collector.rewards);
@@ -42,6 +43,7 @@ impl State {
             tables.placed |= collector.placed;
             counted.push((collector.batches, [collector.rare, collector.common, collector.idle]));
             buffers.push(collector.candidates);
+            claims.push(collector.claims);
             questions.push(collector.questions);
             signs.push(collector.signs);
         }
@@ -67,6 +69,7 @@ impl State {
             rare,
             common,
             idle,
+            claims: KeptSample::gather(claims, &gates.claims),
             views,
             signs,
             clusters,

@@ -5,6 +5,7 @@ use super::joining::{add_clusters, forget_too_many_entropies, numbers};
 use crate::collect::batches::{BatchTable, Batches};
 use crate::collect::by_sign::BySign;
 use crate::collect::candidates::CandidateStore;
+use crate::collect::claim_tokens::ClaimToken;
 use crate::collect::clusters::Clusters;
 use crate::collect::groups::GroupTable;
 use crate::collect::kept_entropies::KeptCount;
@@ -20,7 +21,7 @@ use stapo_ingest::right::SeenRewards;
 use stapo_store::parts::{PartReader, PartWriter};
 
 /// Sections that are read side by side: so many each, of about the same size.
-const BESIDE: [usize; 4] = [3, 4, 4, 4];
+const BESIDE: [usize; 4] = [3, 4, 4, 5];
 
 small_part!(Batches, |into, other| {
     into.extend(other);
@@ -32,6 +33,7 @@ small_part!(SeenRewards, |into, other| into.merge(&other));
 small_part!(BySign, |into, other| into.merge(&other));
 small_part!(VocabularyCounts, |into, other| into.merge(other));
 small_part!(KeptSample<SampledToken>, |into, other| into.merge(other));
+small_part!(KeptSample<ClaimToken>, |into, other| into.merge(other));
 small_part!(KeptResponses, |into, other| into.merge(other));
 small_part!(SignState, |into, other| into.merge(other));
 small_part!(CollectedQuestions, |into, other| into.merge(other));
@@ -67,6 +69,7 @@ impl Part for State {
             rare,
             common,
             idle,
+            claims,
             views,
             signs,
             clusters,
@@ -87,7 +90,8 @@ impl Part for State {
         signs.write("signs", out)?;
         clusters.write("clusters", out)?;
         questions.write("questions", out)?;
-        placed.write("placed", out)
+        placed.write("placed", out)?;
+        claims.write("claims", out)
     }
 
     fn read(_: &str, input: &mut PartReader) -> Result<Self> {
@@ -109,7 +113,7 @@ impl Part for State {
         let (batches, kept, groups) = counted;
         let (rewards, plane, vocabulary, candidates) = listed;
         let ([rare, common, idle], views) = sampled;
-        let (signs, clusters, questions, placed) = asked;
+        let (signs, clusters, questions, placed, claims) = asked;
         let mut state = Self {
             batches,
             kept,
@@ -121,6 +125,7 @@ impl Part for State {
             rare,
             common,
             idle,
+            claims,
             views,
             signs,
             clusters,
@@ -145,6 +150,7 @@ impl Part for State {
             mut rare,
             mut common,
             mut idle,
+            claims,
             views,
             signs,
             clusters,
@@ -166,6 +172,7 @@ impl Part for State {
         self.rare.merge(rare);
         self.common.merge(common);
         self.idle.merge(idle);
+        self.claims.merge(claims);
         self.kept.merge(kept);
         forget_too_many_entropies(&self.kept, &mut self.batches);
         self.groups.merge(groups);
@@ -202,12 +209,16 @@ impl State {
         Ok(([sample("rare")?, sample("common")?, sample("idle")?], Part::read("views", input)?))
     }
 
-    fn read_asked(input: &mut PartReader) -> Result<(SignState, Option<Clusters>, CollectedQuestions, bool)> {
+    fn read_asked(input: &mut PartReader) -> Result<Asked> {
         Ok((
             Part::read("signs", input)?,
             Part::read("clusters", input)?,
             Part::read("questions", input)?,
             Part::read("placed", input)?,
+            Part::read("claims", input)?,
         ))
     }
 }
+
+/// What is read last.
+type Asked = (SignState, Option<Clusters>, CollectedQuestions, bool, KeptSample<ClaimToken>);

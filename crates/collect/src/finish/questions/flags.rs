@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use crate::collect::questions::difference::BANDS;
 use crate::collect::questions::slice_keys::REPLICATES;
+use crate::finish::claims::CandidateClaims;
 use crate::finish::flagged::FlaggedSource;
 use crate::finish::ratios::share;
-use crate::plan::Questions;
+use crate::plan::Plan;
 use stapo_base::error::Result;
 use stapo_result::FlagKind;
 use stapo_result::corrections::{BandOverlap, SpuriousOverlap};
@@ -32,6 +33,8 @@ pub struct CandidateFlags {
     pub candidates_outside: [u64; 3],
     /// Spurious tokens by key, for each dimension.
     pub slices: Vec<HashMap<u64, ByReplicate>>,
+    /// What the paper's claims need of them.
+    pub claims: CandidateClaims,
 }
 
 impl CandidateFlags {
@@ -58,7 +61,8 @@ impl CandidateFlags {
     }
 
     /// Goes over all candidates.
-    pub fn count(source: &FlaggedSource, asked: &Questions) -> Result<Self> {
+    pub fn count(source: &FlaggedSource, plan: &Plan) -> Result<Self> {
+        let asked = &plan.questions;
         let mut flags = Self {
             removed: vec![0; asked.corrections.len()],
             slices: vec![HashMap::new(); asked.dimensions.len()],
@@ -66,7 +70,9 @@ impl CandidateFlags {
         };
         source.candidates.for_each(|candidate| {
             let Some((_, tau_h)) = source.threshold(candidate) else { return Ok(()) };
-            let is_spurious = FlaggedSource::kind(candidate, tau_h) == FlagKind::Spurious;
+            let kind = FlaggedSource::kind(candidate, tau_h);
+            let is_spurious = kind == FlagKind::Spurious;
+            flags.claims.add(candidate, kind, &plan.rule);
             let facts = &candidate.facts;
             let ratio = facts.engine.exp();
             let outside = BANDS.map(|(low, high)| u64::from(ratio < low || ratio > high));
