@@ -20,6 +20,7 @@ use stapo_result::ComparedRun;
 use stapo_store::is_url;
 
 /// Reads a trainer's metrics, for their errors.
+#[cfg(feature = "replay")]
 pub(crate) fn read_metrics(path: &Path) -> Result<()> {
     // A run of some name, so that files of one run are read, too.
     let input = TrainerInput { run: Some("run".into()), path: path.to_owned() };

@@ -5,7 +5,7 @@
 
 Every 50 optimizer steps a process of its own analyses what has been logged so far. When it is done, its
 numbers join the trainer's next `log`, and so reach whatever `report_to` names: `stapo/state` (0 healthy,
-1 suspicious, 2 damaged, 3 collapsed), `stapo/cause/<code>` (1 likely, 0.5 possible, 0 gone), and numbers
+1 suspicious, 2 not learning, 3 damaged, 4 collapsed, 5 not finite), `stapo/cause/<code>` (1 likely, 0.5 possible, 0 gone), and numbers
 of the last step. A cause that is new is a warning in the log of Python, with what to do. The last page is
 in `report`. Nothing here waits for the analysis or can stop the training.
 """

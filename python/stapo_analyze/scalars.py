@@ -1,6 +1,6 @@
 """The numbers of a report that are worth a curve on a dashboard."""
 
-STATES = {"healthy": 0, "suspicious": 1, "damaged": 2, "collapsed": 3}
+STATES = {"healthy": 0, "suspicious": 1, "not_learning": 2, "damaged": 3, "collapsed": 4, "not_finite": 5}
 
 # Of the whole log so far: name on the dashboard, place in summary.json.
 RUN = {"spurious_share": ("s2t", "fraction"), "spurious_energy_share": ("s2t", "energy_share"),

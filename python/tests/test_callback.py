@@ -124,7 +124,7 @@ if [ -f {self.dir}/seen ]; then cp {self.dir}/then "$2/summary.json"; else touch
         with self.assertLogs("stapo_analyze", "WARNING") as caught:
             logged, _ = self.run_with(body, steps=1)
             self.assertEqual(logged[0]["stapo/cause/large_updates"], 1.0)
-            self.assertEqual(logged[0]["stapo/state"], 2)
+            self.assertEqual(logged[0]["stapo/state"], 3)
         self.assertIn("lower the rate", caught.output[0])
 
     def test_a_cause_that_was_possible_first_is_told_once_it_is_likely(self):

@@ -26,7 +26,7 @@ class Causes(Case):
         )
         self.assertEqual([c.code for c in run.causes], ["large_updates", "dead_groups"])
         self.assertEqual(run.not_checked, {"stale_sampler": ["policy_version"]})
-        self.assertEqual(scalars(run)["stapo/state"], 2)
+        self.assertEqual(scalars(run)["stapo/state"], 3)
         html = run._repr_html_()
         self.assertIn("ratios &lt;up&gt;", html)
         self.assertLess(html.index("large_updates"), html.index("dead_groups"))

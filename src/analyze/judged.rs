@@ -6,7 +6,6 @@ use stapo_collect::collect::Collected;
 use stapo_collect::finish::{Finished, Scan};
 use stapo_collect::flagged::FlaggedTokens;
 use stapo_collect::plan::Plan;
-use stapo_diagnosis::Known;
 use stapo_result::{ComparedRun, RunAnalysis, RunCore};
 
 /// Turns what was collected into the result of an analysis.
@@ -35,7 +34,6 @@ pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<
 fn diagnosed(finished: &Finished<'_>) -> RunCore {
     let Finished { run, plan, collected, source, .. } = finished;
     let mut core = finished.core();
-    let known = Known { texts: &source.texts, rule: source.right.as_ref(), groups: &source.groups };
-    stapo_diagnosis::diagnose(run, plan, collected, &known, &mut core);
+    stapo_diagnosis::diagnose(run, plan, collected, &source.texts, &mut core);
     core
 }

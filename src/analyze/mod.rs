@@ -25,9 +25,10 @@ use stapo_base::error::Result;
 use stapo_batch::progress::Progress;
 use stapo_collect::finish::second_look::Reread;
 use stapo_collect::pass;
-use stapo_collect::plan::Plan;
+use stapo_collect::plan::{Plan, largest_id};
 use stapo_ingest::Run;
 use stapo_ingest::training::of_training;
+use stapo_result::Diagnosis;
 
 /// Analyses a whole run.
 ///
@@ -127,6 +128,18 @@ pub fn analyze_cached(
     let (scan, collected) = pass::close(run, settings, &plan, &look, gathered)?;
     let (analysis, flagged) = judged::analysis(scan, plan, collected)?;
     Ok((analysis, flagged, used))
+}
+
+/// State and causes of a run, as far as its columns go: what `check` says of it.
+pub fn diagnose(run: &Run, settings: &AnalyzeSettings, progress: &dyn Progress) -> Result<Diagnosis> {
+    let run = &*of_training(run)?;
+    let plan = match is_partial(run) {
+        true => Plan::partial(run, settings, largest_id)?,
+        false => Plan::new(run, settings, Purpose::Report)?,
+    };
+    let look = Reread { run, progress };
+    let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
+    Ok(judged::core(scan, plan, collected)?.diagnosis)
 }
 
 /// Analyses a whole run for a comparison: with sums by group, without what only a run's own report

@@ -7,15 +7,19 @@ use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
 use super::settings;
 use super::terminal::{self, Colours, paragraph, visible};
+use crate::analyze::{AnalyzeSettings, diagnose};
 use crate::cli::args::CheckArgs;
 use crate::cli::args::Format;
+use serde::Serialize;
 use stapo_base::error::Result;
-use stapo_base::format::grouped;
+use stapo_base::format::{grouped, words};
 use stapo_base::output::json_text;
 use stapo_base::tables::{Columns, text};
 use stapo_batch::columns::Column;
+use stapo_batch::progress::Silent;
 use stapo_ingest::check::{CheckOutcome, CheckReport, check};
 use stapo_ingest::{RawSource, Reason, Run};
+use stapo_result::{Cause, Confidence, Diagnosis, RunState};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
@@ -24,15 +28,48 @@ pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
     let report = check(&run, arguments.vocab_size, &bar);
     bar.finish();
     let report = report?;
+    // What cannot be read for an analysis has its check, which says why.
+    let diagnosis = match report.trained_tokens {
+        0 => None,
+        _ => diagnose(&run, &AnalyzeSettings::default(), &Silent).ok(),
+    };
+    let checked = Checked { report: &report, run: diagnosis.as_ref().map(Judged::of) };
     let written = match arguments.format {
-        Format::Text => summary(&report, out),
-        Format::Json => out.write_all(json_text(&report, Path::new("stdout"))?.as_bytes()),
+        Format::Text => summary(&checked, out),
+        Format::Json => out.write_all(json_text(&checked, Path::new("stdout"))?.as_bytes()),
     };
     stdout(written)?;
-    Ok(if arguments.strict && report.failed() { Outcome::GateFailed } else { Outcome::Fine })
+    let is_sick = diagnosis.is_some_and(|diagnosis| diagnosis.causes.iter().any(Cause::is_root));
+    let failed = report.failed() || is_sick;
+    Ok(if arguments.strict && failed { Outcome::GateFailed } else { Outcome::Fine })
 }
 
-fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+/// What a log holds, and how its run stands.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    report: &'a CheckReport,
+    /// State and likely causes, by the measures of the analysis; null where it cannot be analysed.
+    run: Option<Judged<'a>>,
+}
+
+/// How a run stands.
+#[derive(Serialize)]
+struct Judged<'a> {
+    state: RunState,
+    sentence: &'a str,
+    causes: Vec<&'a Cause>,
+}
+
+impl<'a> Judged<'a> {
+    fn of(diagnosis: &'a Diagnosis) -> Self {
+        let likely = diagnosis.causes.iter().filter(|cause| cause.confidence == Confidence::Likely);
+        Self { state: diagnosis.state, sentence: &diagnosis.sentence, causes: likely.collect() }
+    }
+}
+
+fn summary(checked: &Checked<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let report = checked.report;
     facts(report, out)?;
     writeln!(out, "\nColumns")?;
     columns(report, out)?;
@@ -72,7 +109,15 @@ fn summary(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
         count(CheckOutcome::Fail),
         count(CheckOutcome::Skip)
     );
-    writeln!(out, "\n{}", paragraph("", &counts, 0, terminal::columns()))
+    writeln!(out, "\n{}", paragraph("", &counts, 0, terminal::columns()))?;
+    let Some(run) = &checked.run else { return Ok(()) };
+    let lead = format!("\nRun: {}. ", run.state.words());
+    writeln!(out, "{}", paragraph(&lead, &visible(run.sentence), 0, terminal::columns()))?;
+    for cause in &run.causes {
+        let lead = format!("  {}: ", words(cause.code.name()));
+        writeln!(out, "{}", paragraph(&lead, &visible(&cause.message), 4, terminal::columns()))?;
+    }
+    Ok(())
 }
 
 /// A line among others.

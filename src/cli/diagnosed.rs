@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::terminal::{Colours, columns, paragraph, visible};
 use stapo_base::format::words;
-use stapo_base::stats::sustained::FEWEST_STEPS;
 use stapo_result::RunAnalysis;
 use stapo_result::{Cause, Confidence, Damage, Diagnosis, NotChecked, RunState};
 
@@ -13,27 +12,22 @@ const CAUSES: usize = 5;
 /// Where texts begin.
 const INDENT: usize = 9;
 
+/// Its colour and word.
 fn badge(diagnosis: &Diagnosis) -> (&'static str, &'static str) {
-    match diagnosis.state {
-        RunState::Healthy => ("32;1", "healthy"),
-        RunState::Suspicious => ("33;1", "suspicious"),
-        RunState::Damaged => ("31;1", "damaged"),
-        RunState::Collapsed if diagnosis.exploded => ("31;1", "entropy exploded"),
-        RunState::Collapsed => ("31;1", "collapsed"),
-        RunState::Untrained => ("36;1", "nothing trained"),
-        RunState::Unknown => ("36;1", "cannot say"),
-    }
+    let state = diagnosis.state;
+    let colour = match state {
+        RunState::Healthy => "32;1",
+        RunState::Suspicious | RunState::NotLearning => "33;1",
+        RunState::NotFinite | RunState::Damaged | RunState::Collapsed => "31;1",
+        RunState::Undecided | RunState::Unknown => "36;1",
+    };
+    (colour, state.words())
 }
 
 /// Writes verdict, damage, causes and what could not be checked.
 pub fn write(analysis: &RunAnalysis, out: &mut dyn Write, colours: Colours) -> io::Result<()> {
     let (verdict, diagnosis) = (&analysis.verdict, &analysis.diagnosis);
-    let (code, word) = match badge(diagnosis) {
-        (code, _) if diagnosis.state == RunState::Unknown && analysis.steps.len() < FEWEST_STEPS => {
-            (code, "too few steps to say")
-        }
-        known => known,
-    };
+    let (code, word) = badge(diagnosis);
     let lead = format!("{}  ", colours.paint(code, word));
     writeln!(out, "{}", paragraph(&lead, &visible(&verdict.health), 0, columns()))?;
     writeln!(out, "{}\n", paragraph("", &visible(&verdict.spurious), 0, columns()))?;
@@ -56,8 +50,9 @@ pub fn findings(diagnosis: &Diagnosis, out: &mut dyn Write, colours: Colours) ->
         return Ok(());
     }
     for damage in &diagnosis.damage {
-        let Damage { signal, before, after, from_step, .. } = damage;
-        let line = format!("{signal} {before:.3} → {after:.3} (from step {from_step})");
+        let Damage { signal, before, after, from_step, slice } = damage;
+        let of = slice.as_ref().map_or_else(String::new, |slice| format!(" of {slice}"));
+        let line = format!("{signal}{of} {before:.3} → {after:.3} (from step {from_step})");
         let lead = format!("{}   ", colours.paint("31", "damage"));
         writeln!(out, "{}", paragraph(&lead, &visible(&line), INDENT, columns()))?;
     }
@@ -93,22 +88,10 @@ fn write_cause(cause: &Cause, out: &mut dyn Write, colours: Colours) -> io::Resu
     let (code, word) = match cause.confidence {
         Confidence::Likely => ("31;1", "likely  "),
         Confidence::Possible => ("33", "possible"),
+        Confidence::Note => ("2", "note    "),
     };
     let name = colours.paint("1", &words(cause.code.name()));
     let lead = format!("{} {name}: ", colours.paint(code, word));
     writeln!(out, "{}", paragraph(&lead, &visible(&cause.message), INDENT, columns()))?;
     writeln!(out, "{}", paragraph("         next: ", &visible(&cause.hint), INDENT, columns()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_explosion_is_not_called_a_collapse() {
-        let said = |exploded: bool| {
-            badge(&Diagnosis { state: RunState::Collapsed, exploded, ..Diagnosis::default() }).1
-        };
-        assert_eq!([said(true), said(false)], ["entropy exploded", "collapsed"]);
-    }
 }

@@ -6,16 +6,22 @@ mod check;
 mod compare;
 mod convert;
 mod demo;
+#[cfg(feature = "replay")]
 mod devices;
 mod diagnosed;
+mod explain;
 mod gates;
 mod open;
 mod outcome;
 mod partial;
 mod present;
 mod progress;
+#[cfg(feature = "replay")]
 mod replay;
+#[cfg(feature = "replay")]
 mod replay_progress;
+#[cfg(feature = "replay")]
+mod replay_settings;
 mod resources;
 mod settings;
 mod shards;
@@ -95,12 +101,15 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Some(Command::Collect(arguments)) => shards::collect(arguments, talk),
         Some(Command::Compare(arguments)) => compare::run(arguments, out, talk),
         Some(Command::Demo(arguments)) => demo::run(arguments, out, talk),
+        #[cfg(feature = "replay")]
         Some(Command::Devices) => devices::run(out),
+        Some(Command::Explain(arguments)) => explain::run(arguments, out),
         Some(Command::Completions(arguments)) => shell::completions(arguments, out),
         Some(Command::Man(arguments)) => shell::man(arguments, out),
         Some(Command::Merge(arguments)) => shards::merge(arguments, out, talk),
         Some(Command::Plan(arguments)) => shards::plan(arguments, out),
         Some(Command::Convert(arguments)) => convert::run(arguments, talk),
+        #[cfg(feature = "replay")]
         Some(Command::Replay(arguments)) => replay::run(arguments, out, talk),
         Some(Command::Show(arguments)) => show::run(arguments, out, talk),
         Some(Command::Watch(arguments)) => watch::run(arguments, out, talk),

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::outcome::{Outcome, stdout};
 use super::replay_progress::ReplayBar;
 use super::terminal::{self, visible};
-use super::{open, settings};
+use super::{open, replay_settings, settings};
 use crate::cli::args::Format;
 use crate::cli::args::ReplayArgs;
 use stapo_base::error::Result;
@@ -43,7 +43,7 @@ fn spare(differences: &[Difference]) -> Vec<&'static str> {
 
 /// Runs the command.
 pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let settings = settings::replay(arguments);
+    let settings = replay_settings::replay(arguments);
     let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let claimed = OutputFolder::claim(&arguments.report)?;
     let bar = ReplayBar::new(arguments.input.reading.quiet);

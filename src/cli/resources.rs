@@ -44,13 +44,16 @@ fn reading(cli: &mut Cli) -> Option<&mut ReadingArgs> {
         Some(Command::Check(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Compare(arguments)) => Some(&mut arguments.reading),
         Some(Command::Convert(arguments)) => Some(&mut arguments.input.reading),
+        #[cfg(feature = "replay")]
         Some(Command::Replay(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Show(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Watch(arguments)) => Some(&mut arguments.input.reading),
         Some(Command::Plan(arguments)) => Some(&mut arguments.input.reading),
+        #[cfg(feature = "replay")]
+        Some(Command::Devices) => None,
         Some(
             Command::Demo(_)
-            | Command::Devices
+            | Command::Explain(_)
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Collect(_)

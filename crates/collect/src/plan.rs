@@ -35,6 +35,9 @@ use stapo_result::stand_in::StandIn;
 const COLUMNS: &[Column] = &[
     Column::Reward,
     Column::PolicyVersion,
+    Column::Source,
+    Column::PromptLen,
+    Column::IsWeight,
     Column::FinishReason,
     Column::Truncated,
     Column::AdvantageSeq,

@@ -5,24 +5,30 @@ use super::result::{ArmCause, CauseRow};
 use stapo_base::format::{few_names, words};
 use stapo_result::{Cause, CauseCode, Confidence};
 
-/// One row a cause that any run has, in the order of explanations.
+/// One row a cause that any run has, in the order in which the runs name them.
 pub fn rows(arms: &[&[NamedRun]]) -> Vec<CauseRow> {
+    let named = arms.iter().copied().flatten().flat_map(|run| &run.analysis.diagnosis.causes);
+    let mut codes: Vec<&CauseCode> = Vec::new();
+    for cause in named.filter(|cause| cause.confidence != Confidence::Note) {
+        if !codes.contains(&&cause.code) {
+            codes.push(&cause.code);
+        }
+    }
     let row = |code: &CauseCode| {
-        let arms: Vec<ArmCause> = arms.iter().map(|runs| of_arm(*code, runs)).collect();
-        CauseRow { code: *code, sentence: sentence(*code, &arms), arms }
+        let arms: Vec<ArmCause> = arms.iter().map(|runs| of_arm(code, runs)).collect();
+        CauseRow { code: code.clone(), sentence: sentence(code, &arms), arms }
     };
-    let found = |row: &CauseRow| row.arms.iter().any(|arm| arm.likely + arm.possible > 0);
-    CauseCode::ALL.iter().map(row).filter(found).collect()
+    codes.into_iter().map(row).collect()
 }
 
-fn of_arm(code: CauseCode, runs: &[NamedRun]) -> ArmCause {
+fn of_arm(code: &CauseCode, runs: &[NamedRun]) -> ArmCause {
     let mut arm = ArmCause { runs: runs.len() as u64, ..ArmCause::default() };
     let mut best: Option<&Cause> = None;
     for run in runs {
         let diagnosis = &run.analysis.diagnosis;
         arm.name.clone_from(&run.arm);
-        arm.not_checked += u64::from(diagnosis.not_checked.iter().any(|n| n.code == code));
-        if let Some(cause) = diagnosis.causes.iter().find(|cause| cause.code == code) {
+        arm.not_checked += u64::from(diagnosis.not_checked.iter().any(|n| n.code == *code));
+        if let Some(cause) = diagnosis.causes.iter().find(|cause| cause.code == *code) {
             *(if cause.confidence == Confidence::Likely { &mut arm.likely } else { &mut arm.possible }) += 1;
             best = best.filter(|known| known.confidence <= cause.confidence).or(Some(cause));
         }
@@ -32,7 +38,7 @@ fn of_arm(code: CauseCode, runs: &[NamedRun]) -> ArmCause {
 }
 
 /// Who has it, who has not, who could not tell.
-fn sentence(code: CauseCode, arms: &[ArmCause]) -> String {
+fn sentence(code: &CauseCode, arms: &[ArmCause]) -> String {
     let of = |arm: &ArmCause, runs: u64| match arm.runs {
         1 => String::new(),
         all => format!(" in {runs} of {all} runs"),
@@ -66,7 +72,7 @@ mod tests {
     #[test]
     fn one_run_that_could_not_be_checked_does_not_speak_for_its_arm() {
         let arm = |not_checked| ArmCause { name: "a".into(), runs: 3, not_checked, ..ArmCause::default() };
-        let said = |not_checked| sentence(CauseCode::DeadGroups, &[arm(not_checked)]);
+        let said = |not_checked| sentence(&CauseCode::new("dead_groups"), &[arm(not_checked)]);
         assert_eq!(said(0), "dead groups: not found: a");
         assert_eq!(said(1), "dead groups: not found in 2 of 3 runs, 1 could not be checked: a");
         assert_eq!(said(3), "dead groups: could not be checked: a");
@@ -82,10 +88,10 @@ mod tests {
             ..ArmCause::default()
         };
         let arms = [arm("a", 0, 0), arm("b_1", 0, 1), arm("c", 1, 0), arm("d", 0, 0)];
-        let said = sentence(CauseCode::RewardHacking, &arms);
+        let said = sentence(&CauseCode::new("reward_hacking"), &arms);
         assert_eq!(said, "reward hacking: likely: c; possible: b_1; not found: a, d");
         let many: Vec<ArmCause> = (0..14).map(|n| arm(&format!("arm{n}"), u64::from(n < 5), 0)).collect();
-        let said = sentence(CauseCode::RewardHacking, &many);
+        let said = sentence(&CauseCode::new("reward_hacking"), &many);
         assert_eq!(said, "reward hacking: likely: arm0, arm1, arm2, arm3, arm4; not found: 9 others");
     }
 }

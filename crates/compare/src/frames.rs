@@ -144,8 +144,11 @@ impl Comparison {
     /// One row a cause and arm.
     #[must_use]
     pub fn causes_frame(&self) -> DataFrame {
-        let rows: Vec<_> =
-            self.causes.iter().flat_map(|row| row.arms.iter().map(move |arm| (row.code, arm))).collect();
+        let rows: Vec<_> = self
+            .causes
+            .iter()
+            .flat_map(|row| row.arms.iter().map(move |arm| (row.code.clone(), arm)))
+            .collect();
         Columns::of(&rows)
             .text("cause", |r| r.0.name())
             .text("arm", |r| &r.1.name)

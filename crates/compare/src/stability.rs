@@ -3,7 +3,7 @@
 use super::result::Stability;
 use stapo_base::stats::trend;
 use stapo_result::RunCore;
-use stapo_result::{StepRow, WarningCode};
+use stapo_result::{RunState, StepRow};
 
 /// The stability of a run, from the mean entropy of its steps.
 #[must_use]
@@ -14,7 +14,8 @@ pub fn stability(analysis: &RunCore) -> Stability {
     let values = || entropy.iter().map(|(_, h)| *h);
     let moves = entropy.len() > 1;
     // One definition of collapse: the one of the analysis.
-    let collapse = analysis.warnings.iter().find(|w| w.code == WarningCode::EntropyCollapse);
+    let collapsed = analysis.diagnosis.state == RunState::Collapsed;
+    let lost = || analysis.diagnosis.damage.iter().map(|damage| damage.from_step).min();
     Stability {
         first_entropy: entropy.first().map(|e| e.1),
         last_entropy: entropy.last().map(|e| e.1),
@@ -22,7 +23,7 @@ pub fn stability(analysis: &RunCore) -> Stability {
         drawdown: moves.then(|| trend::drawdown(values())),
         run_up: moves.then(|| trend::run_up(values())),
         slope_per_100_steps: trend::theil_sen(&points).map(|slope| slope * 100.0),
-        collapse_step: collapse.and_then(|w| w.evidence.last()?.step),
+        collapse_step: collapsed.then(lost).flatten(),
         late_reward: late_reward(&analysis.steps),
     }
 }

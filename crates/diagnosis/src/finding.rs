@@ -1,58 +1,88 @@
-//! What looking for a cause gives.
+//! What was found, with its proof.
 
-use stapo_result::{Cause, CauseCode, Confidence, Evidence};
+use crate::Code;
 
-/// What looking for a cause gives.
-pub enum Finding {
-    /// It is not there.
-    Absent,
-    /// The log cannot tell: what it would need.
-    NotChecked(&'static str),
-    /// The columns are there, but there is too little of them: what it would need.
-    TooFew(&'static str),
-    /// It is there.
-    Found(Cause),
+/// How sure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// Its null does not hold.
+    Likely,
+    /// Seen, but another explanation is at hand.
+    Possible,
+    /// No fault: worth knowing.
+    Note,
 }
 
-impl Finding {
-    /// Whether it is there, and likely.
-    pub fn is_likely(&self) -> bool {
-        matches!(self, Self::Found(cause) if cause.confidence == Confidence::Likely)
-    }
+/// A number of the proof.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proof {
+    /// What was measured.
+    pub name: String,
+    /// How much.
+    pub value: f64,
+    /// What a healthy run has.
+    pub healthy: &'static str,
+}
 
-    /// The step from which on it is there, where it is and that is known.
-    pub fn first_step(&self) -> Option<i64> {
-        match self {
-            Self::Found(cause) => cause.from_step,
-            _ => None,
-        }
-    }
-
-    /// The same of a cause that shows no more from a step on, where that is known.
-    pub fn before(mut self, step: Option<i64>) -> Self {
-        if let Self::Found(cause) = &mut self {
-            cause.before_step = step;
-        }
-        self
+impl Proof {
+    /// A number beside what a healthy run has.
+    pub fn new(name: impl Into<String>, value: f64, healthy: &'static str) -> Self {
+        Self { name: name.into(), value, healthy }
     }
 }
 
 /// A cause that was found.
-pub fn found(
-    code: CauseCode,
-    confidence: Confidence,
-    from_step: Option<i64>,
-    message: String,
-    hint: &str,
-    evidence: Vec<Evidence>,
-) -> Finding {
-    Finding::Found(Cause {
-        code,
-        confidence,
-        from_step,
-        before_step: None,
-        message,
-        hint: hint.into(),
-        evidence,
-    })
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Which.
+    pub code: Code,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The part of what it concerns that it holds for (of Σd², of responses, of groups), from 0 to 1.
+    pub strength: f64,
+    /// The first step at which it shows.
+    pub onset: Option<i64>,
+    /// The task or data source that it is confined to.
+    pub slice: Option<String>,
+    /// The numbers behind it, the one that decides first.
+    pub why: Vec<Proof>,
+    /// What was found, with numbers.
+    pub sentence: String,
 }
+
+impl Finding {
+    /// A likely one of the whole run; [`possible`](Self::possible), [`from_step`](Self::from_step) and
+    /// [`in_slice`](Self::in_slice) say otherwise.
+    #[must_use]
+    pub fn likely(code: Code, strength: f64, sentence: String, why: Vec<Proof>) -> Self {
+        let strength = if strength.is_nan() { 0.0 } else { strength.clamp(0.0, 1.0) };
+        Self { code, confidence: Confidence::Likely, strength, onset: None, slice: None, why, sentence }
+    }
+
+    /// With this confidence.
+    #[must_use]
+    pub fn with(self, confidence: Confidence) -> Self {
+        Self { confidence, ..self }
+    }
+
+    /// Likely where this holds, else possible.
+    #[must_use]
+    pub fn likely_if(self, holds: bool) -> Self {
+        self.with(if holds { Confidence::Likely } else { Confidence::Possible })
+    }
+
+    /// From this step on.
+    #[must_use]
+    pub fn from_step(self, step: Option<i64>) -> Self {
+        Self { onset: step, ..self }
+    }
+
+    /// In this slice alone.
+    #[must_use]
+    pub fn in_slice(self, slice: impl Into<String>) -> Self {
+        Self { slice: Some(slice.into()), ..self }
+    }
+}
+
+/// What the look for a cause gives: nothing where its null holds.
+pub type Examined = Option<Finding>;

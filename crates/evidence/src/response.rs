@@ -7,8 +7,10 @@ pub struct Response<'a> {
     pub step: i64,
     /// Hash of the group's id: the same in every shard. Groups are told apart by (step, group).
     pub group: u64,
-    /// Place of the response in the log, the same however the log is split: it orders what is kept.
+    /// Scan unit (the upper 24 bits) and place in it: the order of the log, in which trainers lay out a step.
     pub place: u64,
+    /// Hash of what it is (step, ids, values): samples are drawn by it, whatever the order of files.
+    pub hash: u64,
     /// Task or data source, "" where the log names none.
     pub slice: &'a str,
     /// A row of an evaluation (`split`).

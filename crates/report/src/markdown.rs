@@ -55,7 +55,7 @@ pub fn list_charts(out: &mut String, charts: &[Drawn]) {
 
 fn verdict(out: &mut String, analysis: &RunAnalysis) {
     let v = &analysis.verdict;
-    let word = word(v.state, &analysis.diagnosis, analysis.steps.len());
+    let word = word(v.state);
     let source = &analysis.totals.gradient_source;
     let _ = write!(
         out,

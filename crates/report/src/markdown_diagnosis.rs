@@ -15,13 +15,12 @@ const EVENTS: usize = 16;
 
 /// Writes the diagnosis and the tokens that drive the update.
 pub fn write(out: &mut String, analysis: &RunAnalysis) {
-    let steps: Vec<i64> = analysis.steps.iter().map(|row| row.step).collect();
-    findings(out, &analysis.diagnosis, &steps);
+    findings(out, &analysis.diagnosis);
     drivers(out, analysis);
 }
 
 /// Writes damage, causes and what could not be checked in a run of these steps.
-pub fn findings(out: &mut String, diagnosis: &Diagnosis, steps: &[i64]) {
+pub fn findings(out: &mut String, diagnosis: &Diagnosis) {
     out.push_str("## Diagnosis\n\n");
     for damage in &diagnosis.damage {
         let (before, after) = (number(damage.before), number(damage.after));
@@ -38,7 +37,7 @@ pub fn findings(out: &mut String, diagnosis: &Diagnosis, steps: &[i64]) {
         let direction = event.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         format!("{}{direction} ({}) at {}", event.name, event.kind, event.when())
     };
-    let events: Vec<String> = events(diagnosis, steps).iter().take(EVENTS).map(one).collect();
+    let events: Vec<String> = events(diagnosis).iter().take(EVENTS).map(one).collect();
     if !events.is_empty() {
         let _ = writeln!(out, "\nOrder of events: {}.", said(&events.join(", ")));
     }
@@ -59,6 +58,7 @@ fn write_cause(out: &mut String, cause: &Cause) {
     let sure = match cause.confidence {
         Confidence::Likely => "**likely**",
         Confidence::Possible => "possible",
+        Confidence::Note => "note",
     };
     let (message, hint) = (said(&cause.message), said(&cause.hint));
     let _ = writeln!(out, "- {sure}, {}: {message}. Next: {hint}.", words(cause.code.name()));

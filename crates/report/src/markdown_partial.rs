@@ -34,8 +34,7 @@ pub fn render(analysis: &PartialAnalysis, charts: &[Drawn]) -> String {
         dead.map_or_else(none, |(dead, all)| format!("{} of {}", count(dead), count(all))),
         partial_when(verdict),
     );
-    let steps: Vec<i64> = analysis.steps.iter().map(|row| row.step).collect();
-    markdown_diagnosis::findings(&mut out, &analysis.diagnosis, &steps);
+    markdown_diagnosis::findings(&mut out, &analysis.diagnosis);
     warnings(&mut out, &analysis.warnings);
     let all: Vec<&PartialStep> = analysis.steps.iter().collect();
     let shown = spread(&all, STEPS);

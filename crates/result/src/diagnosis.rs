@@ -1,5 +1,8 @@
 //! What is wrong with the run: damage, causes, the order of events.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use stapo_base::named;
@@ -13,9 +16,10 @@ pub use stapo_base::stats::sustained::Direction;
 pub struct Diagnosis {
     /// How the run stands.
     pub state: RunState,
-    /// The answer in a few sentences: damage, first cause, the number behind it, what to do. Where nothing
-    /// is damaged a likely cause comes first.
+    /// The answer in a few sentences: the first cause, what the reward does, what to do.
     pub sentence: String,
+    /// The reward's way at the run's own mix of tasks; null where there is none to judge by.
+    pub reward: Option<RewardCourse>,
     /// What got worse for good, the earliest first.
     pub damage: Vec<Damage>,
     /// Causes, the best explanation first.
@@ -26,31 +30,30 @@ pub struct Diagnosis {
     pub not_checked: Vec<NotChecked>,
     /// How sure the statements about series are.
     pub statement: String,
-    /// Whether the state is `collapsed` since entropy exploded, before what the run was trained for was lost, if it
-    /// was: words say so then.
-    #[serde(skip)]
-    pub exploded: bool,
     /// The signals over the steps (in `tables/steps.parquet`, and drawn in the page).
     #[serde(skip)]
     pub signals: Vec<Signal>,
 }
 
-// From well to gone, and then those in which no damage could be told.
 named! {
-    /// How a run stands.
+    /// How a run stands, in the order in which the states are asked for: the first that holds is the run's.
     #[derive(Default)]
     pub enum RunState {
-        /// Nothing was damaged and no cause is likely.
-        Healthy = "healthy",
-        /// Nothing was damaged, but a cause is likely.
-        Suspicious = "suspicious",
-        /// Something got worse for good.
-        Damaged = "damaged",
-        /// What the run was trained for is near its floor, or entropy is gone or exploded.
+        /// From some step on, half of the responses hold NaN or ±∞.
+        NotFinite = "not_finite",
+        /// It lost what it had, down to the floor.
         Collapsed = "collapsed",
-        /// No token of any step has an advantage: nothing is learned, and nothing could be damaged.
-        Untrained = "untrained",
-        /// Too few steps, or too little in the log, to say.
+        /// It lost what it had.
+        Damaged = "damaged",
+        /// It has not gained, and something holds it or it had time enough.
+        NotLearning = "not_learning",
+        /// Nothing was lost, but a cause is likely.
+        Suspicious = "suspicious",
+        /// It learned, or is at its best.
+        Healthy = "healthy",
+        /// Nothing was lost; too short or too noisy to say whether it learns.
+        Undecided = "undecided",
+        /// Nothing to judge by: no reward, or one value throughout.
         #[default]
         Unknown = "unknown",
     }
@@ -63,15 +66,49 @@ impl RunState {
         Self::ALL.iter().copied().find(|state| state.name() == name)
     }
 
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NotFinite => "not finite",
+            Self::NotLearning => "not learning",
+            other => other.name(),
+        }
+    }
+
+    /// Whether something is wrong with the run.
+    #[must_use]
+    pub fn is_sick(self) -> bool {
+        self <= Self::Suspicious
+    }
+
+    /// Whether the run lost what it had, or holds no numbers any more.
+    #[must_use]
+    pub fn is_loss(self) -> bool {
+        self <= Self::Damaged
+    }
+
     /// Whether a run in this state stands as badly as one that is `asked`, or worse: who asks for damage asks for a
     /// collapse, too. The states of runs in which nothing is wrong, or that cannot be judged, are only themselves.
     #[must_use]
     pub fn is_or_worse(self, asked: Self) -> bool {
-        let badness = |state: Self| {
-            [Self::Suspicious, Self::Damaged, Self::Collapsed].into_iter().position(|bad| bad == state)
-        };
-        self == asked || badness(asked).zip(badness(self)).is_some_and(|(asked, is)| is > asked)
+        self == asked || asked.is_sick() && self < asked
     }
+}
+
+/// The reward's way at the run's own mix of tasks. Every sentence, panel and table shows these.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RewardCourse {
+    /// Mean of the first tenth of the steps.
+    pub start: f64,
+    /// The greatest mean of a fifth of the steps.
+    pub best: f64,
+    /// Mean of the last fifth of the steps.
+    pub end: f64,
+    /// The lower end of its range.
+    pub floor: f64,
+    /// The upper end of its range.
+    pub top: f64,
 }
 
 /// Something that got worse and stayed so.
@@ -80,6 +117,8 @@ pub struct Damage {
     /// The signal.
     #[schemars(with = "String")]
     pub signal: SignalName,
+    /// The task or data source that lost; null for the whole run.
+    pub slice: Option<String>,
     /// The first step of the change.
     pub from_step: i64,
     /// Its level before.
@@ -96,49 +135,44 @@ pub enum Confidence {
     Likely,
     /// A sign of it, which healthy runs may show too.
     Possible,
+    /// No fault: worth knowing.
+    Note,
 }
 
-named! {
-    /// What can make a run sick; the order is that of explanations: what is wrong with the log
-    /// first, then what is trained on, how it was sampled, how large updates are, and last
-    /// what follows from these.
-    pub enum CauseCode {
-        /// Columns are shifted against each other.
-        MisalignedLog = "misaligned_log",
-        /// p and H are not of one distribution.
-        EntropyOfAnotherPolicy = "entropy_of_another_policy",
-        /// Tokens of the environment are trained on.
-        ObservationTrained = "observation_trained",
-        /// The advantage does not rise with the reward.
-        AdvantageContradictsReward = "advantage_contradicts_reward",
-        /// The reward rises while a part of it, or the pass rate, falls.
-        RewardHacking = "reward_hacking",
-        /// Nothing that is logged of a response explains its reward.
-        UninformativeReward = "uninformative_reward",
-        /// No response is pushed down.
-        NoNegativeSignal = "no_negative_signal",
-        /// No response is pushed up.
-        NoPositiveSignal = "no_positive_signal",
-        /// The sampler is sharper or flatter than the trainer.
-        SamplerTemperature = "sampler_temperature",
-        /// The sampler leaves out the tail (top-p, top-k).
-        SamplerTruncation = "sampler_truncation",
-        /// The sampler's weights are old.
-        StaleSampler = "stale_sampler",
-        /// The policy moves too far within a step.
-        LargeUpdates = "large_updates",
-        /// Few tokens with a huge ratio and A < 0 carry the energy.
-        UnboundedRatio = "unbounded_ratio",
-        /// Trainer and sampler compute different probabilities.
-        PrecisionGap = "precision_gap",
-        /// Groups without a right answer have advantages.
-        PhantomAdvantage = "phantom_advantage",
-        /// Responses are cut from the start.
-        Truncation = "truncation",
-        /// Spurious tokens carry a large part of the energy.
-        SpuriousTokens = "spurious_tokens",
-        /// Most late groups give no signal.
-        DeadGroups = "dead_groups",
+/// Which cause: a name of `docs/causes`. The table of causes is the diagnosis' own; here it is text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct CauseCode(Cow<'static, str>);
+
+impl CauseCode {
+    /// The cause of this name.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for CauseCode {
+    fn from(name: String) -> Self {
+        Self(Cow::Owned(name))
+    }
+}
+
+impl fmt::Display for CauseCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl PartialEq<&str> for CauseCode {
+    fn eq(&self, name: &&str) -> bool {
+        self.0 == *name
     }
 }
 
@@ -151,15 +185,24 @@ pub struct Cause {
     pub confidence: Confidence,
     /// The first step at which it shows; null where it is at none.
     pub from_step: Option<i64>,
-    /// The step from which on it shows no more (cuts: less than half as many); null where it shows up to the end,
-    /// or its end is not known.
-    pub before_step: Option<i64>,
+    /// The task or data source that it is confined to.
+    pub slice: Option<String>,
+    /// The cause that explains this one.
+    pub follows_from: Option<CauseCode>,
     /// What was found, with numbers.
     pub message: String,
     /// What to do next.
     pub hint: String,
-    /// The numbers and places behind it.
+    /// The numbers and places behind it, the one that decides first.
     pub evidence: Vec<Evidence>,
+}
+
+impl Cause {
+    /// Whether it is likely and nothing else explains it.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.confidence == Confidence::Likely && self.follows_from.is_none()
+    }
 }
 
 /// When a signal changed for good.

@@ -93,8 +93,7 @@ impl Gate {
     /// Fields that are null where there is nothing of the kind, which is an answer: no step went wrong, nothing
     /// collapsed. A condition on such a null does not hold. All other nulls are values that are missing or not
     /// finite, and cannot be judged. The schemas' descriptions of these fields say "null where …".
-    pub const NULL_IS_NOTHING: &[&str] =
-        &["first_bad_step", "from_step", "before_step", "collapse_step", "at_most"];
+    pub const NULL_IS_NOTHING: &[&str] = &["first_bad_step", "from_step", "collapse_step", "at_most"];
 
     /// Reads `path>number`, or the name of a [`RunState`]. A path names fields of the summary, with numbers for
     /// places in lists (from the end where negative); `warnings.CODE` is the number of such warnings.
@@ -312,15 +311,22 @@ mod tests {
             };
             RunState::ALL.iter().filter(fails).map(|state| state.name()).collect()
         };
-        assert_eq!(failing("suspicious"), ["suspicious", "damaged", "collapsed"]);
-        assert_eq!(failing(" damaged "), ["damaged", "collapsed"]);
-        for itself in ["healthy", "collapsed", "untrained", "unknown"] {
+        let all = ["not_finite", "collapsed", "damaged", "not_learning", "suspicious"];
+        assert_eq!(failing("suspicious"), all);
+        assert_eq!(failing(" damaged "), all[..3]);
+        for itself in ["healthy", "not_finite", "undecided", "unknown"] {
             assert_eq!(failing(itself), [itself]);
         }
         let schema = serde_json::to_string(&schemars::schema_for!(RunState)).unwrap();
         assert_eq!(schema.matches("\"const\"").count(), RunState::ALL.len(), "{schema}");
         let misspelt = Gate::parse("damged").unwrap_err();
-        assert!(misspelt.hint().unwrap().contains("healthy, suspicious, damaged, collapsed"), "{misspelt}");
+        assert!(
+            misspelt
+                .hint()
+                .unwrap()
+                .contains("not_finite, collapsed, damaged, not_learning, suspicious, healthy"),
+            "{misspelt}"
+        );
         let of_none = Gate::parse("damaged").unwrap().check_value(&serde_json::json!({}), "x.json");
         assert!(of_none.unwrap_err().to_string().contains("x.json has no state of a run"));
     }

@@ -47,7 +47,9 @@ pub use changes::{ChangeBin, EntropyChange, MeasuredChange};
 pub use claims::{ClaimId, ClaimRow, ClaimVerdict, SpuriousTokens};
 pub use clipping::Clipping;
 pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
-pub use diagnosis::{Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RunState, Signal};
+pub use diagnosis::{
+    Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RewardCourse, RunState, Signal,
+};
 pub use drivers::{
     ClipCorner, DRIVERS, DriverToken, Drivers, EnergyConcentration, TopShares, UnboundedTokens, WhatIfRow,
 };
@@ -63,7 +65,7 @@ pub use slices::SliceRow;
 pub use stapo_base::stats::sustained::Direction;
 pub use steps::{BatchThreshold, EntropyQuantiles, Mismatch, StepChange, StepRow};
 pub use taxonomy::ClassRow;
-pub use totals::{BatchKind, NormSource, RunVerdict, S2tSummary, Totals, VerdictState};
+pub use totals::{BatchKind, NormSource, RunVerdict, S2tSummary, Totals};
 pub use vocabulary::{Concentration, Vocabulary, VocabularyRow};
 pub use warnings::{Evidence, Warning, WarningCode};
 

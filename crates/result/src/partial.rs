@@ -6,10 +6,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::diagnosis::Diagnosis;
+use super::diagnosis::{Diagnosis, RunState};
 use super::provenance::{ColumnReport, Provenance};
 use super::steps::{Mismatch, StepRow};
-use super::totals::{Totals, VerdictState};
+use super::totals::Totals;
 use super::warnings::Warning;
 use super::{Answers, RunCore};
 use crate::stand_in::StandIn;
@@ -55,7 +55,7 @@ pub struct Partial {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PartialVerdict {
     /// How the run stands; never `healthy`, since not everything was checked.
-    pub state: VerdictState,
+    pub state: RunState,
     /// What cannot be told, then damage and causes.
     pub health: String,
     /// The first step at which something went wrong; null where nothing did.

@@ -13,6 +13,8 @@ pub enum SignalName {
     Part(PartSignal),
     /// The share of responses that are right, where what is right is judged apart from the reward.
     PassRate,
+    /// The score on held-out rows.
+    HeldOut,
     /// The mean entropy of tokens.
     Entropy,
     /// The mean length of responses.
@@ -45,6 +47,8 @@ pub enum SignalName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartSignal(String);
 
+/// The name of the series of right responses.
+const PASS_RATE: &str = "pass_rate";
 /// What the name of a part follows.
 const BEFORE_PART: &str = "reward/";
 
@@ -63,13 +67,24 @@ impl SignalName {
         Self::Part(PartSignal(format!("{BEFORE_PART}{name}")))
     }
 
+    /// The signal of a series that the state is judged by: reward, pass rate, else a part.
+    #[must_use]
+    pub fn of_series(name: &str) -> Self {
+        match name {
+            "reward" => Self::Reward,
+            PASS_RATE => Self::PassRate,
+            part => Self::part(part.strip_prefix(BEFORE_PART).unwrap_or(part)),
+        }
+    }
+
     /// The name in JSON, tables and pages.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Reward => "reward",
             Self::Part(PartSignal(name)) => name,
-            Self::PassRate => "pass_rate",
+            Self::PassRate => PASS_RATE,
+            Self::HeldOut => "held_out",
             Self::Entropy => "entropy",
             Self::Length => "length",
             Self::Truncated => "truncated",
@@ -92,10 +107,10 @@ impl SignalName {
         matches!(self, Self::Part(_))
     }
 
-    /// Whether it says how well responses do: the reward, one of its parts, or the share of right ones.
+    /// Whether it says how well responses do: the reward, one of its parts, the share of right ones, held-out scores.
     #[must_use]
     pub fn says_how_well(&self) -> bool {
-        matches!(self, Self::Reward | Self::Part(_) | Self::PassRate)
+        matches!(self, Self::Reward | Self::Part(_) | Self::PassRate | Self::HeldOut)
     }
 }
 

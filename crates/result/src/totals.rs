@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stapo_base::named;
 
+use super::diagnosis::RunState;
+
 use stapo_framework::norm::GradientSource;
 use stapo_framework::s2t::{Population, Preset};
 
@@ -148,30 +150,11 @@ pub struct S2tSummary {
     pub median_tau_h: Option<f64>,
 }
 
-/// How the run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictState {
-    /// Nothing serious was found.
-    #[default]
-    Healthy,
-    /// Something needs a look.
-    Suspicious,
-    /// Something got worse for good.
-    Damaged,
-    /// What was trained for, or entropy, is gone, or entropy exploded.
-    Collapsed,
-    /// No token of any step has an advantage: nothing is learned.
-    Untrained,
-    /// Too little data to say: too few steps, or a column is not logged.
-    Unknown,
-}
-
 /// The answer for the first screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunVerdict {
     /// How the run stands.
-    pub state: VerdictState,
+    pub state: RunState,
     /// The answer in a few sentences: what is wrong and since when, what to do.
     pub health: String,
     /// One sentence: how much is spurious, and is it worth silencing.

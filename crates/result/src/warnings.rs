@@ -7,14 +7,6 @@ use stapo_base::named;
 named! {
     /// The kinds of warnings, the most serious first.
     pub enum WarningCode {
-        /// Entropy fell to a small part of where it began and stayed there.
-        EntropyCollapse = "entropy_collapse",
-        /// Entropy rose to a multiple of where it began and stayed there.
-        EntropyExplosion = "entropy_explosion",
-        /// Reward fell far below what the run had reached.
-        RewardCollapse = "reward_collapse",
-        /// A part of the reward rises for good while another falls.
-        RewardPartsDiverge = "reward_parts_diverge",
         /// pass@1 rises for good while pass@k of a large k falls.
         DiversityLost = "diversity_lost",
         /// Importance weights leave less than half of a step's tokens effective.
@@ -23,32 +15,20 @@ named! {
         NothingTrained = "nothing_trained",
         /// Batches in which no token has an advantage.
         DeadBatches = "dead_batches",
-        /// Rewards, or values of a part, that are far beyond all others.
-        FarRewards = "far_rewards",
         /// Steps whose energy a token stands far above the run's.
         EnergySpike = "energy_spike",
         /// A few strings take most of the mask.
         MaskConcentration = "mask_concentration",
-        /// The mask takes more than a rare share of tokens.
-        MaskTooWide = "mask_too_wide",
         /// Many p and H cannot be of one distribution.
         Infeasible = "infeasible",
-        /// Responses that are those of an earlier step again.
-        RepeatedResponses = "repeated_responses",
-        /// Responses that are a sibling again.
-        CopiedSiblings = "copied_siblings",
         /// Responses that share step, group and sample with another one.
         RepeatedIds = "repeated_ids",
         /// Responses with a row for each of their updates or turns.
         SeveralRows = "several_rows",
         /// Responses without any trained token.
         UntrainedResponses = "untrained_responses",
-        /// The token that ends responses is never trained.
-        UntrainedEnds = "untrained_ends",
         /// Values of a column are missing or bad.
         MissingValues = "missing_values",
-        /// Trainer and inference engine disagree.
-        PolicyMismatch = "policy_mismatch",
         /// Gradient norms are estimated.
         EstimatedGradients = "estimated_gradients",
         /// Token ids do not fit the vocabulary size.
@@ -61,14 +41,6 @@ named! {
         SamplingChanged = "sampling_changed",
         /// Something about how the log was read.
         IngestNote = "ingest_note",
-    }
-}
-
-impl WarningCode {
-    /// Whether the run itself is in trouble, not only the log.
-    #[must_use]
-    pub fn is_serious(self) -> bool {
-        matches!(self, Self::EntropyCollapse | Self::EntropyExplosion | Self::RewardCollapse)
     }
 }
 
@@ -94,4 +66,7 @@ pub struct Evidence {
     pub what: String,
     /// Its value.
     pub value: f64,
+    /// What a healthy run has, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub healthy: Option<String>,
 }

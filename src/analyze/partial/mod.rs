@@ -16,10 +16,10 @@ use stapo_collect::plan::{Plan, largest_id, missing_of};
 use stapo_collect::shards::Cache;
 use stapo_ingest::Run;
 use stapo_ingest::training::of_training;
+use stapo_result::RunCore;
 use stapo_result::partial::{Partial, PartialAnalysis};
 use stapo_result::settings::AnalyzeSettings;
 use stapo_result::stand_in::StandIn;
-use stapo_result::{RunCore, VerdictState};
 
 /// Whether a run lacks what a whole analysis needs, while a part of it can be told.
 #[must_use]
@@ -88,7 +88,7 @@ fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
     let health = &analysis.verdict.health;
     // Damage that was found is what a reader has to know first.
     analysis.verdict.health = match analysis.verdict.state {
-        VerdictState::Damaged | VerdictState::Collapsed => format!("{health} {part}"),
+        state if state.is_loss() => format!("{health} {part}"),
         _ => format!("{part} {health}"),
     };
     analysis.diagnosis.sentence.clone_from(&analysis.verdict.health);

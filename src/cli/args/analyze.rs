@@ -28,8 +28,8 @@ pub struct AnalyzeArgs {
     pub shown: ReportArgs,
 
     /// Exit with 1 when a number of the summary meets CONDITION, such as "s2t.fraction>3e-4", or has no value; or
-    /// when the run is suspicious, damaged or collapsed (each also stands for what is worse), healthy, untrained or
-    /// unknown (repeatable). A null that says that there is nothing of the kind (verdict.first_bad_step) passes
+    /// when the run is suspicious, not_learning, damaged, collapsed or not_finite (each also stands for what is
+    /// worse), healthy, undecided or unknown (repeatable). A null that says that there is nothing of the kind (verdict.first_bad_step) passes
     #[arg(long = "fail-on", value_name = "CONDITION", help_heading = "Output")]
     pub fail_on: Vec<String>,
 

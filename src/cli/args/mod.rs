@@ -5,9 +5,11 @@ mod check;
 mod compare;
 mod convert;
 mod demo;
+mod explain;
 mod input;
 mod mask;
 mod questions;
+#[cfg(feature = "replay")]
 mod replay;
 mod shards;
 mod shell;
@@ -21,8 +23,10 @@ pub use check::CheckArgs;
 pub use compare::{AlignStepsArg, CompareArgs};
 pub use convert::ConvertArgs;
 pub use demo::DemoArgs;
+pub use explain::ExplainArgs;
 pub use input::{EntropyUnit, ReadingArgs, StepsArgs};
 pub use mask::{MaskArgs, PerArg, PopulationArg, PresetArg};
+#[cfg(feature = "replay")]
 pub use replay::{OldArg, RandomFromArg, ReplayArgs};
 pub use shards::{CollectArgs, MergeArgs, PlanArgs};
 pub use shell::{CompletionsArgs, ManArgs};
@@ -79,6 +83,7 @@ pub enum Command {
     /// held out and tells what each objective keeps or loses. Without --model, a small surrogate
     /// policy is fitted to the log first. Leaves replay.html, replay.md, replay.json and a token
     /// log of every arm, which this program analyses in turn.
+    #[cfg(feature = "replay")]
     Replay(Box<ReplayArgs>),
     /// Show single responses: prompt, text, and the tokens that surprise
     ///
@@ -120,7 +125,12 @@ pub enum Command {
     /// every shard, then merge again.
     Merge(MergeArgs),
     /// List the devices that a replay can run on, with their memory
+    #[cfg(feature = "replay")]
     Devices,
+    /// Say what a cause is: what one sees, the number behind it, what looks alike, what to do
+    ///
+    /// Prints its page; without a name, the names of all causes.
+    Explain(ExplainArgs),
     /// Print completions for a shell
     ///
     /// For example, in ~/.bashrc: source <(stapo-analyze completions bash)

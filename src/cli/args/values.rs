@@ -35,6 +35,7 @@ pub fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// How many steps, from the first on. Elsewhere `--steps` takes some of the middle, too.
+#[cfg(feature = "replay")]
 pub fn first_steps(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(count) if count > 0 => Ok(count),

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use stapo_base::format::{number, words};
 use stapo_result::RunAnalysis;
-use stapo_result::{Cause, CauseCode, Confidence};
 
 /// Something that is wrong with the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,8 +35,7 @@ impl Alert {
     }
 }
 
-/// What is wrong. Causes that are only possible, and dead groups, which cost samples and harm nothing, are
-/// left to the report: healthy runs show them too.
+/// What is wrong. Causes that are only possible, or follow from another, are left to the report.
 pub fn all(analysis: &RunAnalysis) -> Vec<Alert> {
     let step = analysis.steps.last().map(|row| row.step);
     let damage = analysis.diagnosis.damage.iter().map(|damage| Alert {
@@ -53,9 +51,7 @@ pub fn all(analysis: &RunAnalysis) -> Vec<Alert> {
         hint: None,
         step,
     });
-    let harms =
-        |cause: &&Cause| cause.confidence == Confidence::Likely && cause.code != CauseCode::DeadGroups;
-    let likely = analysis.diagnosis.causes.iter().filter(harms);
+    let likely = analysis.diagnosis.causes.iter().filter(|cause| cause.is_root());
     let causes = likely.map(|cause| Alert {
         kind: "cause",
         code: cause.code.name().to_owned(),

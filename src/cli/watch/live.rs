@@ -71,7 +71,7 @@ impl Live {
     pub fn show(&mut self, analysis: &RunAnalysis) -> Result<()> {
         self.state.version += 1;
         self.state.sentence.clone_from(&analysis.diagnosis.sentence);
-        self.state.state = format!("{:?}", analysis.diagnosis.state).to_lowercase();
+        self.state.state = analysis.diagnosis.state.name().to_owned();
         self.looked()
     }
 

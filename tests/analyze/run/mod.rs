@@ -8,11 +8,11 @@ mod diagnosis;
 mod evaluation;
 mod exact;
 mod invariance;
+mod labelled;
 mod limits;
 mod naive;
 mod not_finite;
 mod partial;
-mod pathologies;
 mod questions;
 mod reference;
 mod rules;
@@ -20,7 +20,6 @@ mod schema;
 mod slices;
 mod synthetic;
 mod trust;
-mod ward;
 
 use std::path::{Path, PathBuf};
 

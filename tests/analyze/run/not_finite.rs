@@ -93,6 +93,9 @@ fn a_run_that_turns_nan_is_analysed_up_to_there() {
         for (ours, theirs) in steps(&whole).iter().zip(&steps(&known)) {
             assert_eq!(ours, theirs, "{columns:?}");
         }
+        // Said first; where only entropies are gone, they were not computed, and nothing is said of the run.
+        let turned = columns.contains(&"logprob");
+        assert_eq!(whole["verdict"]["state"] == "not_finite", turned, "{columns:?}: {}", whole["verdict"]);
         // It is counted, and said.
         for column in columns {
             let of_column = |quality: &&Value| quality["column"] == *column;

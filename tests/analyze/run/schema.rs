@@ -78,7 +78,7 @@ fn gates_look_at_the_summary() {
     assert_eq!(failed("s2t.fraction>3e-4"), None);
     assert!(failed("s2t.fraction>2e-4").unwrap().contains("0.000274"));
     assert!(failed("steps.-1.mean_entropy<0.3").is_some());
-    assert_eq!(failed("warnings.entropy_collapse>0"), None);
+    assert_eq!(failed("warnings.infeasible>0"), None);
     assert!(failed("totals.clipped>0").unwrap().contains("cannot be judged"), "undefined in this run");
     assert!(Gate::parse("s2t.nothing>0").unwrap().check(&analysis).is_err());
 }

@@ -69,7 +69,13 @@ fn diagnosis(spec: &Spec) -> Diagnosis {
     }
     let points = (0..spec.steps).map(|step| (step as i64, 1.0 / (1.0 + step as f64), Some(0.01))).collect();
     with!(Diagnosis {
-        damage: vec![Damage { signal: SignalName::Reward, from_step: 1, before: 1.0, after: 0.1 }],
+        damage: vec![Damage {
+            signal: SignalName::Reward,
+            slice: None,
+            from_step: 1,
+            before: 1.0,
+            after: 0.1
+        }],
         onsets: vec![Onset { signal: SignalName::Reward, step: 1, direction: Direction::Down }],
         signals: vec![Signal { name: SignalName::Reward, points, range: None }],
     })
@@ -121,7 +127,7 @@ pub fn synthetic(spec: Spec) -> RunAnalysis {
         drivers: drivers(&spec),
         schema_version: SUMMARY_VERSION,
         verdict: with!(RunVerdict {
-            state: VerdictState::Healthy,
+            state: RunState::Healthy,
             health: "Healthy: reward rises and entropy stays above half of where it began.".into(),
             spurious:
                 "A small part of the tokens is spurious; each pulls hard, together they carry little energy."

@@ -92,7 +92,7 @@ pub fn warnings(hostile: bool) -> Vec<Warning> {
             code: WarningCode::MaskConcentration,
             message: format!("One string takes 31 % of the mask: {name}"),
             hint: "Look at its cases; if it is a format tag, leave it out of the mask.".into(),
-            evidence: vec![with!(Evidence { step: Some(12), what: name.into(), value: 0.31 })],
+            evidence: vec![with!(Evidence { step: Some(12), what: name.into(), value: 0.31, healthy: None })],
         },
         Warning {
             code: WarningCode::EstimatedGradients,

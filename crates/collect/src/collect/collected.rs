@@ -4,6 +4,7 @@ use super::batches::Batches;
 use super::candidates::CandidateStore;
 use super::claim_tokens::ClaimToken;
 use super::clusters::Clusters;
+use super::diagnostics::Diagnostics;
 use super::groups::GroupTable;
 use super::questions::CollectedQuestions;
 use super::rows::SeveralRows;
@@ -44,7 +45,9 @@ pub struct Collected {
     pub claims: Sample<ClaimToken>,
     /// Responses kept whole.
     pub views: KeptResponses,
-    /// What the diagnosis looks at.
+    /// What the diagnosis is judged by.
+    pub diagnostics: Diagnostics,
+    /// Energies, ratios and responses that are looked at one by one.
     pub signs: CollectedSigns,
     /// Sums by group, where asked for.
     pub clusters: Option<Clusters>,

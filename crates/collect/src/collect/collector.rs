@@ -1,6 +1,7 @@
 //! What one worker collects.
 
 mod claims;
+mod diagnosing;
 mod keeping;
 mod picked;
 mod rare;
@@ -12,6 +13,7 @@ mod view;
 mod wave;
 mod wave_room;
 
+use self::diagnosing::GroupPrompt;
 use self::wave_room::WaveRoom;
 use super::batches::BatchTable;
 use super::block::Block;
@@ -20,6 +22,7 @@ use super::candidates::CandidateBuffer;
 use super::claim_tokens::ClaimToken;
 use super::clusters::Clusters;
 use super::columns::Columns;
+use super::diagnostics::Diagnostics;
 use super::gates::Gates;
 use super::groups::GroupTable;
 use super::plane;
@@ -32,6 +35,7 @@ use crate::plan::Plan;
 use stapo_base::error::Result;
 use stapo_batch::batch::{Id, TokenBatch};
 use stapo_batch::columns::Column;
+use stapo_batch::held_out::HeldOut;
 use stapo_batch::limits::Limits;
 use stapo_batch::sink::Sink;
 use stapo_ingest::right::SeenRewards;
@@ -51,6 +55,8 @@ pub struct Collector<'a> {
     pub(super) idle: SampleBuffer<SampledToken>,
     pub(super) claims: SampleBuffer<ClaimToken>,
     pub(super) signs: Signs,
+    pub(super) diagnostics: Diagnostics,
+    group_prompt: Option<GroupPrompt>,
     pub(super) views: KeptResponses,
     /// The last prompt that was read: responses of its group that follow have none of their own.
     prompt: Option<(i64, Id, LoggedPrompt)>,
@@ -84,6 +90,8 @@ impl<'a> Collector<'a> {
             idle: SampleBuffer::default(),
             claims: SampleBuffer::default(),
             signs: Signs::default(),
+            diagnostics: Diagnostics::new(plan),
+            group_prompt: None,
             views: KeptResponses::default(),
             prompt: None,
             clusters: plan.sums_by_group().then(Clusters::default),
@@ -106,6 +114,11 @@ impl Sink for Collector<'_> {
         Ok(())
     }
 
+    fn held_out(&mut self, responses: &HeldOut) -> Result<()> {
+        self.diagnose_held_out(responses);
+        Ok(())
+    }
+
     /// Responses that follow may need the prompt of one before them.
     fn may_part_with(&self, batch: &TokenBatch) -> bool {
         let responses = &batch.responses;
@@ -118,8 +131,10 @@ impl Sink for Collector<'_> {
         if self.unit.replace(batch.origin.unit) != Some(batch.origin.unit) {
             // Which units a worker reads one after another is chance: nothing is remembered across.
             self.prompt = None;
+            self.group_prompt = None;
             self.clusters.iter_mut().for_each(Clusters::close);
         }
+        self.diagnose(batch);
         let advantages = batch.advantages();
         let mut columns = Columns::of(batch, &advantages);
         let stand_in: Vec<f32>;

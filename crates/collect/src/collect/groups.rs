@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::rows::{Place, Row, Rows, SeveralRows, places};
-use super::signs::response_facts::Rounding;
+use super::signs::rounding::Rounding;
 use stapo_base::stats::exact_sum::ExactSum;
 use stapo_batch::batch::Id;
 use stapo_batch::hash::Mixer;

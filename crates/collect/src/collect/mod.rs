@@ -11,6 +11,7 @@ pub mod clusters;
 mod collected;
 mod collector;
 mod columns;
+pub mod diagnostics;
 pub mod energy;
 pub mod entropy_histogram;
 mod gates;

@@ -13,6 +13,7 @@ use super::candidates::CandidateStore;
 use super::claim_tokens::ClaimToken;
 use super::clusters::Clusters;
 use super::collected::Collected;
+use super::diagnostics::Diagnostics;
 use super::entropy_histogram::level_for;
 use super::gates::Gates;
 use super::groups::GroupTable;
@@ -26,6 +27,7 @@ use super::signs::{CollectedSigns, SignState};
 use super::views::KeptResponses;
 use super::vocabulary::VocabularyCounts;
 use crate::plan::Plan;
+use stapo_accumulate::Accumulate;
 use stapo_ingest::right::SeenRewards;
 
 /// What was collected of a part of a run.
@@ -42,6 +44,7 @@ pub struct State {
     idle: KeptSample<SampledToken>,
     claims: KeptSample<ClaimToken>,
     views: KeptResponses,
+    diagnostics: Diagnostics,
     signs: SignState,
     clusters: Option<Clusters>,
     questions: CollectedQuestions,
@@ -56,6 +59,7 @@ impl State {
         self.groups.settle();
         self.plane.settle();
         self.vocabulary.settle();
+        self.diagnostics.settle();
         self.arrange();
         self.signs.settle();
         self.questions.settle();
@@ -63,14 +67,14 @@ impl State {
 
     /// Puts what is looked at in its order into one.
     fn arrange(&mut self) {
-        let Self { rare, common, idle, claims, signs, questions, .. } = self;
+        let Self { rare, common, idle, claims, questions, .. } = self;
         let level = level_for(self.batches.len());
         rayon::join(
             || {
                 claims.settle();
                 [rare, common, idle].into_par_iter().for_each(KeptSample::settle);
             },
-            || rayon::join(|| signs.arrange(), || questions.arrange(level)),
+            || questions.arrange(level),
         );
     }
 
@@ -117,29 +121,20 @@ impl State {
     pub fn finish(self, plan: &Plan) -> Collected {
         let Self { batches, kept, mut groups, rewards, mut plane, mut vocabulary, candidates, .. } = self;
         let Self { mut rare, mut common, mut idle, mut claims, .. } = self;
-        let Self { views, mut signs, clusters, mut questions, .. } = self;
+        let Self { views, signs, clusters, mut questions, mut diagnostics, .. } = self;
+        diagnostics.settle();
         if let Some(clusters) = &clusters {
             plane.set_zero(&clusters.tokens_by_cell());
             vocabulary.dense().set_zero(&clusters.tokens_by_id());
         }
         let level = level_for(batches.len());
-        let (signs, several_rows) = rayon::join(
-            || {
-                signs.arrange();
-                let mut signs = CollectedSigns::new(signs);
-                if plan.groups_are_prompts {
-                    signs.facts.part_larger_groups();
-                }
-                signs
-            },
-            || {
-                claims.settle();
-                [&mut rare, &mut common, &mut idle].into_par_iter().for_each(KeptSample::settle);
-                questions.arrange(level);
-                questions.siblings.leave_out_copies();
-                groups.count_responses_once()
-            },
-        );
+        let several_rows = {
+            claims.settle();
+            [&mut rare, &mut common, &mut idle].into_par_iter().for_each(KeptSample::settle);
+            questions.arrange(level);
+            questions.siblings.leave_out_copies();
+            groups.count_responses_once()
+        };
         let kept_all = kept.is_open();
         Collected {
             several_rows,
@@ -156,7 +151,8 @@ impl State {
             idle: Sample::new(idle),
             claims: Sample::new(claims),
             views,
-            signs,
+            diagnostics,
+            signs: CollectedSigns::new(signs),
             clusters,
             questions,
         }

@@ -43,6 +43,7 @@ use super::collect::clusters::Clusters;
 use super::collect::tally::BatchTally;
 use super::plan::Plan;
 use super::token_text::TokenTexts;
+use crate::collect::signs::rounding::Rounding;
 use stapo_base::error::{Error, Result};
 use stapo_batch::columns::Column;
 use stapo_ingest::{Quality, RowIndex, Run};
@@ -132,12 +133,12 @@ impl<'a> Finished<'a> {
             right: plan.questions.rule(&collected.rewards),
             texts,
         };
-        let rounding = collected.signs.facts.rounding;
+        let rounding = Rounding::of(&collected.diagnostics.evidence.rewards);
         // Only one of the two goes over the candidates, which may be in files.
         let (groups, verdicts) = rayon::join(
             || {
                 let steps = steps::groups_by_step(&source.groups, rounding);
-                (steps, questions::group_outcomes(&collected, &source))
+                (steps, questions::group_outcomes(&collected, &source, rounding))
             },
             || Ok((Verdicts::judge(&source)?, CandidateFlags::count(&source, &plan)?)),
         );

@@ -14,7 +14,7 @@ use super::thresholds::Thresholds;
 use super::verdicts::BatchVerdict;
 use crate::collect::Collected;
 use crate::collect::groups::{GroupTable, GroupsOfStep};
-use crate::collect::signs::response_facts::Rounding;
+use crate::collect::signs::rounding::Rounding;
 use crate::collect::tally::{BatchKey, BatchTally, Quantity};
 use crate::plan::Plan;
 use stapo_result::{Answers, BatchThreshold, Mismatch, StepChange, StepRow};

@@ -15,14 +15,14 @@ use super::quantities::Metric;
 use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
 use super::reward_scale::Scale;
 use super::trainer::Trainer;
+use stapo_result::ClusterUnit;
 use stapo_result::ComparedRun;
-use stapo_result::{ClusterUnit, RunState};
 
 /// Warnings about the runs themselves and how they were logged.
 pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWarning> {
     let mut found = Vec::new();
     for (name, run) in runs {
-        for trouble in troubles(run) {
+        if let Some(trouble) = trouble(run) {
             found.push(warning(
                 CompareCode::RunInTrouble,
                 format!("{name}: {trouble}"),
@@ -78,12 +78,9 @@ pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWar
     found
 }
 
-/// What broke in a run: its own diagnosis says it where there is damage, else its serious warnings.
-fn troubles(run: &ComparedRun) -> Vec<&str> {
-    if matches!(run.diagnosis.state, RunState::Damaged | RunState::Collapsed) {
-        return vec![&run.diagnosis.sentence];
-    }
-    run.warnings.iter().filter(|w| w.code.is_serious()).map(|w| w.message.as_str()).collect()
+/// What broke in a run.
+fn trouble(run: &ComparedRun) -> Option<&str> {
+    run.diagnosis.state.is_loss().then_some(run.diagnosis.sentence.as_str())
 }
 
 /// The numbers behind what broke.
@@ -94,10 +91,13 @@ fn trouble_evidence(run: &ComparedRun) -> Vec<(String, f64)> {
             [("from step", damage.from_step as f64), ("before", damage.before), ("after", damage.after)];
         found.extend(values.map(|(what, value)| (format!("{}, {what}", damage.signal), value)));
     }
-    let serious = run.warnings.iter().filter(|w| w.code.is_serious()).flat_map(|w| &w.evidence);
-    let named = run.diagnosis.causes.iter().filter(|cause| run.diagnosis.sentence.contains(&cause.message));
-    let evidence = serious.chain(named.flat_map(|cause| &cause.evidence));
-    found.extend(evidence.map(|evidence| (evidence.what.clone(), evidence.value)));
+    let first = run.diagnosis.causes.iter().find(|cause| cause.is_root());
+    found.extend(
+        first
+            .into_iter()
+            .flat_map(|cause| &cause.evidence)
+            .map(|evidence| (evidence.what.clone(), evidence.value)),
+    );
     found
 }
 

@@ -1,82 +1,64 @@
-//! Columns are shifted against each other.
-//!
-//! Statistic: the correlation of surprisal with entropy, and of the trainer's with the sampler's
-//! surprisal, at the same token and at its neighbours.
-//! Threshold: a neighbour that correlates better than the token itself by more than 0.1, which is far
-//! beyond the error of a correlation over the thousands of tokens that are asked for. Or a correlation of the two
-//! surprisals below 0.25 at the same token while both vary: old weights and other temperatures leave far more of it, values
-//! of other tokens or rows next to none.
+//! Columns lie on different tokens.
+//! Measured: correlation of the trainer's surprisal with entropy, and with the sampler's surprisal, at the token and
+//! one aside.
+//! Null: a level: a neighbour that agrees better by 0.1, far beyond the error of a correlation over thousands of
+//! tokens; or less than 0.25 between two surprisals of one token that vary alike: other weights and temperatures
+//! leave far more.
+//! Misses: a shift by two or more, as long as the correlation stays above 0.25.
+//! Looks alike: a trainer with heavy noise, which is asked about first.
 
-use super::shared::shifts::{Shifts, correlation, moments};
-use crate::evidence::number;
-use crate::finding::{Finding, found};
-use crate::patient::Patient;
-use stapo_collect::collect::signs::probe::Probe;
-use stapo_result::{CauseCode, Confidence};
+use crate::measure::{Aligned, Column as Beside};
+use crate::{Cause, Code, Examined, Finding, Measures, Need, Null, Proof, Symptom};
+use stapo_evidence::Column;
 
 const BETTER: f64 = 0.1;
-/// Surprisals of one token under two policies that correlate less than this are not of one token, …
 const UNRELATED: f64 = 0.25;
-/// … where the sampler's vary by this part of the trainer's: one that takes the most likely token is always certain.
+/// A sampler that takes the likeliest token is always certain: its surprisals do not vary.
 const VARIES: f64 = 0.1;
 
-/// The correlations at −1, 0 and +1.
-fn at_shifts(probes: &[Probe], of: Shifts) -> Option<[f64; 3]> {
-    let [before, same, after] = moments(probes, of).map(correlation);
-    Some([before?, same?, after?])
-}
+/// The row.
+pub const CAUSE: Cause = Cause {
+    code: Code::MisalignedLog,
+    null: Null::Level { bound: BETTER, why: "ten errors of a correlation over 10,000 tokens" },
+    needs: &[Need::Column(Column::Logprob)],
+    symptoms: &[Symptom::Damaged, Symptom::NotLearning],
+    follows: &[Code::TrainerDisagreesWithItself, Code::Retokenised, Code::OtherContext],
+    examine,
+};
 
-/// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    let pairs: [(&str, Shifts); 2] = [
-        ("entropy", |probe| &probe.entropy_shift),
-        ("the sampler's log-probability", |probe| &probe.logprob_shift),
-    ];
-    for (what, of) in pairs {
-        let Some([before, same, after]) = at_shifts(&patient.signs.probes, of) else { continue };
-        let best = before.max(after);
-        if best > same + BETTER {
-            let where_to = if before > after { "before" } else { "after" };
-            return found(
-                CauseCode::MisalignedLog,
-                Confidence::Likely,
-                patient.analysis.steps.first().map(|row| row.step),
-                format!(
-                    "{what} fits the log-probability of the token {where_to} it better ({best:.2} against \
-                     {same:.2}): columns are shifted by one"
-                ),
-                "shift one of them where it is logged, or say how they lie with --align",
-                vec![number("correlation at the same token", same), number("one token aside", best)],
-            );
-        }
-    }
-    match unrelated(&patient.signs.probes) {
-        None => Finding::Absent,
-        Some(same) => found(
-            CauseCode::MisalignedLog,
-            Confidence::Likely,
-            patient.analysis.steps.first().map(|row| row.step),
-            format!(
-                "the sampler's log-probability says next to nothing of the trainer's of the same token (correlation \
-                 {same:.2}): one of them is of other tokens or of other rows"
-            ),
-            "hold the ids that both were computed for side by side where the log is written: rows that were put into \
-             another order, values that are shifted by some tokens",
-            vec![number("correlation at the same token", same)],
+fn examine(measures: &Measures<'_>) -> Examined {
+    let alignment = measures.alignment();
+    let aside = |aligned: &Aligned| aligned.before.max(aligned.after);
+    let shifted = alignment.iter().find(|aligned| aside(aligned) > aligned.same + BETTER);
+    let unrelated = |aligned: &&Aligned| {
+        aligned.column == Beside::Rollout && aligned.same < UNRELATED && aligned.variances > VARIES
+    };
+    let found = shifted.or_else(|| alignment.iter().find(unrelated))?;
+    let name = match found.column {
+        Beside::Entropy => Column::Entropy.name(),
+        Beside::Rollout => Column::Rollout.name(),
+    };
+    let side = if found.before > found.after { "before" } else { "after" };
+    let sentence = match shifted {
+        Some(_) => format!(
+            "{name} agrees with logprob better one token {side} ({:.2}) than at the same token ({:.2}): a column is \
+             shifted by one",
+            aside(found),
+            found.same
         ),
-    }
-}
-
-/// The correlation of the trainer's with the sampler's surprisal of the same token, where these are not of one token.
-fn unrelated(probes: &[Probe]) -> Option<f64> {
-    let same @ [n, x, y, xx, yy, _] = moments(probes, |probe| &probe.logprob_shift)[1];
-    let (vx, vy) = (xx - x * x / n, yy - y * y / n);
-    correlation(same).filter(|r| *r < UNRELATED && vx.min(vy) > VARIES * vx.max(vy))
-}
-
-/// Whether the sampler's log-probabilities are of other tokens than the trainer's: then nothing else can be told from them.
-pub fn is_of_other_tokens(probes: &[Probe]) -> bool {
-    let shifted = || at_shifts(probes, |probe| &probe.logprob_shift);
-    unrelated(probes).is_some()
-        || shifted().is_some_and(|[before, same, after]| before.max(after) > same + BETTER)
+        None => format!(
+            "{name} says next to nothing of logprob at the same token (correlation {:.2}): one of them is of other \
+             tokens or of other rows",
+            found.same
+        ),
+    };
+    let why = vec![
+        Proof::new("correlation at the same token", found.same, "above 0.9 for the sampler's"),
+        Proof::new("correlation one token aside", aside(found), "below that"),
+    ];
+    Some(
+        Finding::likely(Code::MisalignedLog, 1.0, sentence, why)
+            .likely_if(!measures.agreement().is_broken())
+            .from_step(measures.first_step()),
+    )
 }

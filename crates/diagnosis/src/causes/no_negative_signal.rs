@@ -1,20 +1,32 @@
 //! No response is pushed down.
-//!
-//! Statistic and threshold: `shared::one_sided`.
+//! Measured: responses with A < 0, and with A > 0.
+//! Null: both signs: any baseline inside of a group or a batch gives them.
+//! Misses: a run in which some are left: possible where most groups lack the sign.
+//! Looks alike: too few responses with an advantage; rejection sampling, where it is meant.
 
-use super::shared::one_sided::OneSided;
-use crate::finding::Finding;
-use crate::patient::Patient;
-use stapo_result::CauseCode;
+use super::one_sided::{self, Sign};
+use crate::{Cause, Code, Examined, Measures, Need, Null, Symptom};
+use stapo_evidence::Column;
 
-/// Looks for advantages that are never negative.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    OneSided::of(patient, 1).map_or(Finding::Absent, |found| {
-        found.told(
-            CauseCode::NoNegativeSignal,
-            ["down", "A < 0"],
-            "if it is not on purpose (rejection sampling), keep the negative advantages: without them entropy \
-             falls and wrong answers are never unlearned",
-        )
-    })
+/// The row.
+pub const CAUSE: Cause = Cause {
+    code: Code::NoNegativeSignal,
+    null: Null::Identity { rounding: 1e-6 },
+    needs: &[Need::Column(Column::Advantage)],
+    symptoms: &[Symptom::Damaged],
+    follows: &[],
+    examine,
+};
+
+fn examine(measures: &Measures<'_>) -> Examined {
+    let all = measures.totals();
+    let signs = measures.advantages().signs;
+    let sign = Sign {
+        responses: [all.pushed_up, all.pushed_down],
+        lacking: [signs[1], signs[0]],
+        ways: ["up", "down"],
+        hint: "keep the negative advantages, if it is not rejection sampling on purpose: without them wrong answers are never \
+         unlearned",
+    };
+    one_sided::finding(Code::NoNegativeSignal, &sign, measures)
 }

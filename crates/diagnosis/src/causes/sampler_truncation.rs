@@ -1,63 +1,37 @@
-//! The sampler leaves out the tail (top-p, top-k).
-//!
-//! Statistic: y = ln μ − ln π at lag 0. Renormalising what is kept raises every kept token by
-//! −ln(mass), so y is never below 0 beyond rounding, and above ln 10 only where less than a tenth is kept.
-//! Threshold: at least 95 % of Σy² above 0, a tenth of it below ln 10, with a mean above 0.002 nats (a mass of 0.998); and what
-//! is below 0 is so by rounding (Σy²/Σ|y| up to 0.2 nats there): other weights have few tokens far below, too. Or the mean is
-//! five times half the mean of y²: where all of π's tokens are in reach it is a divergence, which is about that half. A sharper
-//! sampler has half of Σy² and more below 0; a flatter one is told by the temperature that explains it, and only
-//! possible where no entropies are logged.
+//! The sampler leaves out the tail (top-k, top-p, min-p) and logs probabilities renormalised over the rest.
+//! Measured: mean d over mean d², and the share of Σd² with d > 0, d = ln π_old − ln μ.
+//! Null: a level: renormalising lowers d at every token, so the mean is below −1 mean squares (top-k −9.3, top-p −2.4)
+//! and less than 5 % of the squares are positive; noise has as much on either side.
+//! Misses: a sampler that cuts and logs what the whole distribution had.
+//! Looks alike: a lower temperature, which raises d for what is rare.
 
-use super::shared::gap::{COPIED, Gap};
-use super::shared::needs::SAMPLER;
-use crate::evidence::number;
-use crate::finding::{Finding, found};
-use crate::patient::Patient;
-use crate::words::percent;
-use stapo_base::format::counted;
-use stapo_result::{CauseCode, Confidence};
+use crate::measure::Explanation;
+use crate::{Cause, Code, Examined, Finding, Measures, Need, Null, Proof, Symptom};
+use stapo_evidence::Column;
 
-/// Looks for it.
-pub fn examine(patient: &Patient<'_>, gap: Option<&Gap>) -> Finding {
-    let Some(gap) = gap else { return Finding::NotChecked(SAMPLER) };
-    if gap.is_copied() {
-        return Finding::NotChecked(COPIED);
-    }
-    if !gap.is_truncation() {
-        return Finding::Absent;
-    }
-    let mean = gap.mean();
-    // A flatter sampler may lie above throughout, too: entropies tell. So may old weights, far above where they
-    // drew what the trainer has unlearned since, and a little below elsewhere.
-    let age = gap.lag.filter(|lag| *lag > 0);
-    let (confidence, or) = match (patient.plan.stand_in.entropy, age) {
-        (true, _) => (Confidence::Possible, ", or a higher temperature (entropy would tell)".to_owned()),
-        (false, Some(age)) => (
-            Confidence::Possible,
-            format!(", or weights that are up to {} old", counted(age.unsigned_abs(), "step", "steps")),
-        ),
-        (false, None) => (Confidence::Likely, String::new()),
-    };
-    let side = gap.side.told();
-    let above = match age {
-        Some(_) => format!("lie farther above the trainer's than below{side}"),
-        None if gap.is_never_below() => format!("lie above the trainer's{side}, never below"),
-        None => {
-            format!("lie above the trainer's{side} by more than rounding and other weights would raise them")
-        }
-    };
-    found(
-        CauseCode::SamplerTruncation,
-        confidence,
-        gap.from_step,
-        format!(
-            "the sampler's log-probabilities {above}: on average by {mean:.4} nats, as if it kept {} of the \
-             mass (estimated){or}",
-            percent((-mean).exp())
-        ),
-        "sample without top-p and top-k, or score with the same truncation; look at the temperature, too: \
-         generation_config.json sets all three together",
-        vec![number("mean of ln μ − ln π_old", mean), number("share of squares below 0", gap.share_below())],
+/// The row.
+pub const CAUSE: Cause = Cause {
+    code: Code::SamplerTruncation,
+    null: Null::Level { bound: -1.0, why: "noise of any size has a mean of half its mean square at most" },
+    needs: &[Need::Column(Column::Rollout)],
+    symptoms: &[Symptom::Damaged],
+    follows: &[],
+    examine,
+};
+
+fn examine(measures: &Measures<'_>) -> Examined {
+    let gap = measures.gap().filter(|gap| gap.explanation == Explanation::Truncation)?;
+    let why = vec![
+        Proof::new("mean gap over mean square", gap.lean, "−0.5 to 0.5"),
+        Proof::new("share of the squares where the trainer is above", gap.positive, "about 0.5"),
+    ];
+    let sentence = format!(
+        "the sampler is above the trainer at nearly every token ({:.0} % of the squared gap): it leaves out the tail \
+         and renormalises",
+        100.0 * (1.0 - gap.positive)
+    );
+    Some(
+        Finding::likely(Code::SamplerTruncation, 1.0 - gap.positive, sentence, why)
+            .from_step(measures.first_step()),
     )
-    .before(gap.side.end())
 }

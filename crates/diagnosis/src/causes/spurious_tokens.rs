@@ -1,48 +1,61 @@
 //! Spurious tokens carry a large part of the energy.
-//!
-//! Statistic: the energy share of the tokens that S2T silences.
-//! Threshold: a tenth is likely, since silencing them then changes every update, as the verdict's own
-//! sentence says, where they have ten times the energy of any token with A > 0, as all of them have: a policy that is
-//! unsure everywhere draws improbable tokens all the time, and its mask takes what is no exception; a hundredth is
-//! possible, where they have twice that energy: else they are tokens like the others.
+//! Measured: the energy share of the mask's candidates, over their share of tokens (claims, `carries_the_update`).
+//! Null: a level: silencing a tenth of the energy changes every update; and ten times the energy of a token with
+//! A ≠ 0, since a policy that is unsure everywhere draws rare tokens all the time that are like the others.
+//! Misses: what is spurious and not rare.
+//! Looks alike: a gap between trainer and sampler, where most are rare for the trainer alone: mend that first.
 
-use crate::evidence::number;
-use crate::finding::{Finding, found};
-use crate::patient::Patient;
-use crate::words::percent;
-use stapo_result::{CauseCode, Confidence};
+use crate::{Cause, Code, Confidence, Examined, Finding, Measures, Need, Null, Proof, Symptom};
 
-const LIKELY: f64 = 0.1;
-const POSSIBLE: f64 = 0.01;
-/// Energy of a silenced token over that of any token with A > 0.
-const OUTSTANDING: f64 = 10.0;
+const SHARE: f64 = 0.1;
+const MENTIONED: f64 = 0.01;
+const TIMES: f64 = 10.0;
 const LARGER: f64 = 2.0;
+/// Below this most are rare for the trainer alone.
+const RARE_FOR_BOTH: f64 = 0.5;
 
-/// Looks for it.
-pub fn examine(patient: &Patient<'_>) -> Finding {
-    let s2t = &patient.analysis.s2t;
-    let share = s2t.energy_share.unwrap_or(0.0);
-    let among = s2t.silenced as f64 / patient.analysis.totals.positive.max(1) as f64;
-    let times = s2t.positive_energy_share.map_or(0.0, |share| share / among.max(f64::MIN_POSITIVE));
-    if share < POSSIBLE || times < LARGER {
-        return Finding::Absent;
+/// The row.
+pub const CAUSE: Cause = Cause {
+    code: Code::SpuriousTokens,
+    null: Null::Level { bound: SHARE, why: "silencing them changes every update by a tenth" },
+    needs: &[Need::Claims],
+    symptoms: &[Symptom::Damaged],
+    follows: &[
+        Code::TrainerDisagreesWithItself,
+        Code::OtherContext,
+        Code::Retokenised,
+        Code::SamplerFrozen,
+        Code::StaleSampler,
+        Code::PrecisionGap,
+        Code::EntropyPushed,
+    ],
+    examine,
+};
+
+fn examine(measures: &Measures<'_>) -> Examined {
+    let claims = measures.outcome.spurious?;
+    if claims.energy < MENTIONED || claims.energy_over_tokens < LARGER {
+        return None;
     }
-    let is_likely = share >= LIKELY && times >= OUTSTANDING;
-    let first = patient.analysis.steps.iter().find(|row| row.silenced > 0).map(|row| row.step);
-    found(
-        CauseCode::SpuriousTokens,
-        if is_likely { Confidence::Likely } else { Confidence::Possible },
-        first,
-        format!(
-            "they are {} of all tokens and carry {} of the gradient energy",
-            percent(s2t.fraction),
-            percent(share)
-        ),
-        "read them in the case list; if they are artefacts, silence them (S2T)",
-        vec![
-            number("energy share", share),
-            number("silenced tokens", s2t.silenced as f64),
-            number("times the energy of a token with A > 0", times),
-        ],
-    )
+    let is_rare = claims.rare_for_sampler.is_none_or(|share| share >= RARE_FOR_BOTH);
+    let aside = if is_rare { "" } else { "; most are rare for the trainer alone: mend that gap first" };
+    let mut why = vec![
+        Proof::new("share of the gradient energy", claims.energy, "below 0.1"),
+        Proof::new("times the energy of a token", claims.energy_over_tokens, "below 10"),
+    ];
+    why.extend(
+        claims
+            .rare_for_sampler
+            .map(|share| Proof::new("share rare for the sampler, too", share, "above 0.9")),
+    );
+    let sentence = format!(
+        "rare tokens of rewarded responses carry {:.1} % of the gradient energy, {:.0} times what as many tokens \
+         carry{aside}",
+        100.0 * claims.energy,
+        claims.energy_over_tokens,
+    );
+    let is_likely = claims.energy >= SHARE && claims.energy_over_tokens >= TIMES && is_rare;
+    let confidence = if is_likely { Confidence::Likely } else { Confidence::Note };
+    let finding = Finding::likely(Code::SpuriousTokens, claims.energy, sentence, why).with(confidence);
+    Some(finding.from_step(claims.first_step))
 }

@@ -1,30 +1,18 @@
-//! Warnings about what engineers ask: how much of a batch still counts, lost diversity, parts of the
-//! reward that part ways.
+//! Warnings about what engineers ask: how much of a batch still counts, and lost diversity.
 
 use super::log::gap_explained;
-use crate::damage::changes::Changes;
-use crate::evidence::{at_the_end, evidence};
-use crate::signals::of_run::share_of;
-use crate::signals::series::{Role, Series};
+use crate::numbers::{at_the_end, evidence, share_of};
 use stapo_base::stats::sustained::{Change, Direction, Point, sustained};
 use stapo_result::groups::StepGroupOutcomes;
 use stapo_result::offpolicy::{Difference, StepDifferences};
-use stapo_result::{Answers, Cause, SignalName, Warning, WarningCode};
+use stapo_result::{Answers, Cause, Warning, WarningCode};
 
 /// Below this effective share of a step's tokens a few of them decide for all.
 const LOW_SHARE: f64 = 0.5;
 
-/// All of them; `causes` are those of the run, and `failed` whether its grader failed at a step.
-pub fn warnings(
-    answers: &Answers,
-    (changes, series): (&Changes, &[Series]),
-    causes: &[Cause],
-    failed: &dyn Fn(i64) -> bool,
-) -> Vec<Warning> {
-    [effective_share(answers, causes), diversity(answers, changes), parts(changes, series, failed)]
-        .into_iter()
-        .flatten()
-        .collect()
+/// All of them; `causes` are those of the run.
+pub fn warnings(answers: &Answers, causes: &[Cause]) -> Vec<Warning> {
+    [effective_share(answers, causes), diversity(answers)].into_iter().flatten().collect()
 }
 
 /// Steps whose importance weights leave less than half of the tokens effective.
@@ -100,7 +88,7 @@ fn which_ratio(shares: [Option<f64>; 2]) -> (String, bool) {
 
 /// pass@1 that rises for good while pass@k of the largest k falls. One that fell as well, before it rose or after,
 /// was not given answers for; nor does the policy give up what harder prompts ask for.
-fn diversity(answers: &Answers, changes: &Changes) -> Option<Warning> {
+fn diversity(answers: &Answers) -> Option<Warning> {
     let groups = answers.groups.as_ref()?;
     let largest = *groups.pass_at.last_key_value()?.0;
     let change = |k: u64, direction: Direction| -> Option<Change> {
@@ -111,7 +99,7 @@ fn diversity(answers: &Answers, changes: &Changes) -> Option<Warning> {
         sustained(&points, direction)
     };
     let (rise, fall) = (change(1, Direction::Up)?, change(largest, Direction::Down)?);
-    if change(1, Direction::Down).is_some() || changes.harder_prompts().is_some() {
+    if change(1, Direction::Down).is_some() {
         return None;
     }
     Some(Warning {
@@ -127,61 +115,10 @@ fn diversity(answers: &Answers, changes: &Changes) -> Option<Warning> {
     })
 }
 
-/// A part of the reward that rises for good while another falls, other than by a grader that failed.
-fn parts(changes: &Changes, series: &[Series], failed: &dyn Fn(i64) -> bool) -> Option<Warning> {
-    // A penalty that falls while an answer gets better diverges from nothing, nor does a weight, a price or a trifle.
-    let is_goal = |name: &SignalName| series.iter().any(|s| s.name == *name && s.role == Role::Goal);
-    let is_price = |name: &SignalName| changes.price.as_ref().is_some_and(|price| price.cost.signal == *name);
-    let is_trifle = |name: &SignalName| changes.trifles.iter().any(|trifle| trifle.signal == *name);
-    let is_part = |name: &SignalName| name.is_part() && is_goal(name) && !is_price(name) && !is_trifle(name);
-    let parts = || changes.found.iter().filter(|(name, _)| is_part(name));
-    // A part that went both ways diverges from nothing but itself; one that only came back to where the
-    // run began has gained nothing.
-    let began =
-        |name: &SignalName| series.iter().find(|s| s.name == *name)?.points.first().map(|point| point.value);
-    let beyond_start = |name: &SignalName, change: &Change| {
-        began(name).is_none_or(|first| match change.direction {
-            Direction::Up => change.after - first > 0.5 * (change.after - change.before),
-            Direction::Down => first - change.after > 0.5 * (change.before - change.after),
-        })
-    };
-    let of = |direction: Direction| {
-        parts().find(|(name, change)| {
-            let turned = parts().any(|(other, turn)| other == name && turn.direction != direction);
-            let is_lost = direction == Direction::Down && failed(change.onset);
-            change.direction == direction && !turned && !is_lost && beyond_start(name, change)
-        })
-    };
-    let ((up, rise), (down, fall)) = (of(Direction::Up)?, of(Direction::Down)?);
-    Some(Warning {
-        code: WarningCode::RewardPartsDiverge,
-        message: format!(
-            "{up} rose from {:.3} to {:.3} while {down} fell from {:.3} to {:.3}: a suspicion of reward hacking",
-            rise.before, rise.after, fall.before, fall.after
-        ),
-        hint: "read late responses with a high reward: see whether they do what you want, or only what is paid for".into(),
-        evidence: vec![
-            evidence(None, &format!("{up} before"), rise.before),
-            at_the_end(up.as_str(), rise.after),
-            evidence(None, &format!("{down} before"), fall.before),
-            at_the_end(down.as_str(), fall.after),
-        ],
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use stapo_result::{CauseCode, Confidence};
-
-    fn part(name: &str, levels: [f64; 3]) -> (Series, (SignalName, Change)) {
-        let [first, before, after] = levels;
-        let point = |(step, value): (i64, f64)| Point { step, value, error: None };
-        let points = [(0, first), (4, before), (8, before), (12, after)].map(point).to_vec();
-        let direction = if after > before { Direction::Up } else { Direction::Down };
-        let series = Series { points, ..Series::new(SignalName::part(name), Role::Goal) };
-        (series, (SignalName::part(name), Change { direction, onset: 8, before, after, z: 9.0 }))
-    }
 
     #[test]
     fn the_advice_is_for_the_ratio_that_is_low() {
@@ -193,10 +130,11 @@ mod tests {
         assert!(advice(true, &[]).starts_with("sample with fresher weights"));
         // Not against what the diagnosis says of the same gap.
         let temperature = Cause {
-            code: CauseCode::SamplerTemperature,
+            code: CauseCode::new("sampler_temperature"),
             confidence: Confidence::Likely,
             from_step: None,
-            before_step: None,
+            slice: None,
+            follows_from: None,
             message: String::new(),
             hint: "score with the temperature that was sampled with".into(),
             evidence: Vec::new(),
@@ -205,33 +143,5 @@ mod tests {
             advice(true, &[temperature]),
             "the diagnosis names its cause, sampler temperature: score with the temperature that was sampled with"
         );
-    }
-
-    /// A run that lost its format and found it again has not been hacked.
-    #[test]
-    fn a_part_that_only_came_back_does_not_diverge() {
-        let warned_of = |format: [f64; 3], failed: bool| {
-            let (series, found): (Vec<Series>, Vec<(SignalName, Change)>) =
-                [part("format", format), part("answer", [0.7, 0.7, 0.1])].into_iter().unzip();
-            parts(
-                &Changes {
-                    damage: Vec::new(),
-                    onsets: Vec::new(),
-                    found,
-                    regraded: None,
-                    price: None,
-                    trifles: Vec::new(),
-                    came_in: None,
-                    same_prompts: None,
-                },
-                &series,
-                &|_| failed,
-            )
-            .is_some()
-        };
-        let warned = |format| warned_of(format, false);
-        assert!(!warned([0.97, 0.0, 1.0]));
-        assert!(!warned_of([0.1, 0.0, 1.0], true), "the other one fell by a grader that failed");
-        assert!(warned([0.1, 0.0, 1.0]));
     }
 }

@@ -1,6 +1,6 @@
 //! Reasons for which responses ended that are not understood.
 
-use crate::evidence::evidence;
+use crate::numbers::evidence;
 use crate::words::short;
 use stapo_base::format::grouped;
 use stapo_batch::columns::Column;

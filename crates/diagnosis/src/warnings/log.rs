@@ -1,29 +1,23 @@
 //! What the log leaves open.
 
-use crate::evidence::evidence;
-use crate::responses::drawn_gap::DrawnGap;
-use crate::words::measured;
+use crate::numbers::evidence;
 use stapo_base::format::{counted, grouped, words};
 use stapo_batch::columns::Column;
 use stapo_batch::limits::WARN_SHARE;
-use stapo_collect::collect::questions::difference::far_k3;
 use stapo_ingest::Run;
-use stapo_result::offpolicy::Difference;
-use stapo_result::{Cause, CauseCode, Confidence, RunCore, VocabularySource, Warning, WarningCode};
+use stapo_result::{Cause, RunCore, VocabularySource, Warning, WarningCode};
 
-/// Shares and differences above these are worth a warning.
+/// A share above this is worth a warning.
 const INFEASIBLE_SHARE: f64 = 0.01;
-const MISMATCH_KL: f64 = 0.01;
 
 /// Characters of a name in the log's metadata that are repeated.
 const NAME: usize = 80;
 
 /// Warnings about the log.
-pub fn warnings(run: &Run, analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Vec<Warning> {
+pub fn warnings(run: &Run, analysis: &RunCore) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
     warnings.extend(repeated_ids(analysis));
     warnings.extend(left_out(analysis));
-    warnings.extend(mismatch(analysis, drawn, causes));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
         message: note.clone(),
@@ -114,50 +108,25 @@ fn infeasible(analysis: &RunCore) -> Option<Warning> {
     })
 }
 
-/// k3 of a step's differences with ratios cut at 10, without what the farthest token can have of it.
-fn of_many(engine: &Difference) -> f64 {
-    engine.k3_bounded - far_k3(engine.max_abs) / engine.tokens.max(1) as f64
-}
-
-fn mismatch(analysis: &RunCore, drawn: &DrawnGap, causes: &[Cause]) -> Option<Warning> {
-    let ledger = analysis.answers.offpolicy.as_ref()?;
-    // A few tokens that are far out make a mean of any size: they are no disagreement of two engines.
-    let is_of_many = |step: i64| {
-        let at = ledger.steps.binary_search_by_key(&step, |row| row.step).ok();
-        let engine = at.and_then(|at| ledger.steps[at].differences.engine.as_ref());
-        engine.is_some_and(|engine| of_many(engine) > MISMATCH_KL)
-    };
-    let worst = analysis
-        .steps
-        .iter()
-        .filter_map(|row| Some((row.step, row.mismatch.as_ref()?.kl)))
-        .filter(|(step, _)| is_of_many(*step) && !drawn.is_within(*step, MISMATCH_KL))
-        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    Some(Warning {
-        code: WarningCode::PolicyMismatch,
-        message: format!(
-            "trainer and sampler disagree: KL {} nats a token at step {}",
-            measured(worst.1, 4),
-            worst.0
-        ),
-        hint: gap_explained(causes).unwrap_or_else(|| {
-            "correct with importance weights, or bring precision and kernels of both together".into()
-        }),
-        evidence: vec![evidence(Some(worst.0), "kl", worst.1)],
-    })
-}
+/// Causes that explain a gap between trainer and sampler.
+const OF_THE_GAP: [&str; 12] = [
+    "trainer_disagrees_with_itself",
+    "misaligned_log",
+    "other_context",
+    "retokenised",
+    "sampler_frozen",
+    "stale_sampler",
+    "sync_corrupts_weights",
+    "position_shifted",
+    "sampler_truncation",
+    "sampler_temperature",
+    "precision_gap",
+    "observation_trained",
+];
 
 /// What to do where a cause says why trainer and sampler disagree.
 pub fn gap_explained(causes: &[Cause]) -> Option<String> {
-    let gap = [
-        CauseCode::MisalignedLog,
-        CauseCode::SamplerTemperature,
-        CauseCode::SamplerTruncation,
-        CauseCode::StaleSampler,
-        CauseCode::ObservationTrained,
-    ];
-    let explains = |cause: &&Cause| cause.confidence == Confidence::Likely && gap.contains(&cause.code);
-    let cause = causes.iter().find(explains)?;
+    let cause = causes.iter().find(|cause| cause.is_root() && OF_THE_GAP.contains(&cause.code.name()))?;
     Some(format!("the diagnosis names its cause, {}: {}", words(cause.code.name()), cause.hint))
 }
 

@@ -1,6 +1,6 @@
 //! Responses that have a row for each update that trains them, or for each of their turns.
 
-use crate::evidence::evidence;
+use crate::numbers::evidence;
 use stapo_base::format::grouped;
 use stapo_collect::collect::rows::SeveralRows;
 use stapo_result::{Warning, WarningCode};

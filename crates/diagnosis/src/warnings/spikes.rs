@@ -1,8 +1,6 @@
 //! Steps whose gradient energy stands far above the run's, and the tokens that caused it.
 
-use crate::evidence::evidence;
-use crate::idle::IdleSteps;
-use crate::steps::{median, values_at};
+use crate::numbers::{evidence, median, values_at};
 use stapo_base::stats::sustained::FEWEST_STEPS;
 use stapo_collect::collect::Collected;
 use stapo_collect::collect::peaks::{PEAKS, PeakToken};
@@ -16,14 +14,10 @@ const DEVIATIONS: f64 = 6.0;
 const MOST: usize = 5;
 
 /// Spikes of energy a token among the steps that teach something.
-pub fn energy(
-    collected: &Collected,
-    (steps, idle): (&[StepRow], &IdleSteps),
-    text: &dyn Fn(i32) -> String,
-) -> Vec<Warning> {
+pub fn energy(collected: &Collected, steps: &[StepRow], text: &dyn Fn(i32) -> String) -> Vec<Warning> {
     let energy = values_at(steps, |row| {
         let per_token = row.gradient_energy / row.tokens.max(1) as f64;
-        (per_token > 0.0 && !idle.contains(row.step)).then_some(per_token)
+        (per_token > 0.0 && row.teaches()).then_some(per_token)
     });
     if energy.len() < FEWEST_STEPS {
         return Vec::new();

@@ -4,13 +4,13 @@ use super::token_loops::trained;
 use crate::{Column, Response};
 use serde::{Deserialize, Serialize};
 
-/// The first of them: step, place of the response, token, column.
+/// The first of them: step, response, token, column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FirstFault {
     /// Step.
     pub step: i64,
-    /// Place of the response in the log.
-    pub place: u64,
+    /// Hash of the response.
+    pub response: u64,
     /// Its token; none where the response's own value is at fault.
     pub token: Option<u64>,
     /// The column.
@@ -36,7 +36,7 @@ pub struct At {
 
 impl At {
     pub fn of(self, response: &Response<'_>) -> FirstFault {
-        FirstFault { step: response.step, place: response.place, token: self.token, column: self.column }
+        FirstFault { step: response.step, response: response.hash, token: self.token, column: self.column }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct Policies {
 
 impl Policies {
     pub(crate) fn add(&mut self, response: &Response<'_>) {
-        let place = mix(response.place, 0);
+        let place = mix(response.hash, 0);
         let group = mix(response.step.cast_unsigned(), response.group);
         let faulty = Faulty::of(response);
         let gap = response.rollout.map(|rollout| Gap::of(response, rollout));

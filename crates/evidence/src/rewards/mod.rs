@@ -57,8 +57,8 @@ impl Placed for Place {
 /// A held-out response.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// Order in the log.
-    pub place: u64,
+    /// Hash of it.
+    pub hash: u64,
     /// Trainer step at which it was written.
     pub step: i64,
     /// Hash of its question: of the prompt, else of the group.
@@ -69,7 +69,7 @@ pub struct HeldOut {
 
 impl Placed for HeldOut {
     fn order(&self) -> (u64, u64) {
-        (self.place, self.question ^ u64::from(self.reward.to_bits()))
+        (self.hash, self.question ^ u64::from(self.reward.to_bits()))
     }
 }
 
@@ -107,13 +107,32 @@ impl Rewards {
         self.groups.add(group, || facts.sibling(response, slice));
     }
 
+    /// Gives scan units other numbers.
+    pub fn renumber(&mut self, unit: impl Fn(u32) -> u32) {
+        self.places.for_each(|kept| kept.place = renumbered(kept.place, &unit));
+    }
+
     fn add_held_out(&mut self, response: &Response<'_>) {
-        let &Response { place, step, reward, .. } = response;
+        let &Response { hash, step, reward, .. } = response;
         let question = mix(0, response.prompt.unwrap_or(response.group));
         if reward.is_finite() {
-            self.held_out.add(question, || HeldOut { place, step, question, reward });
+            self.held_out.add(question, || HeldOut { hash, step, question, reward });
         }
     }
+}
+
+/// Bits of a place for the response's place in its unit.
+const IN_UNIT: u32 = 40;
+
+/// A place of a response in the log.
+#[must_use]
+pub fn place(unit: u32, response: u64) -> u64 {
+    (u64::from(unit) << IN_UNIT) | (response & ((1 << IN_UNIT) - 1))
+}
+
+#[allow(clippy::cast_possible_truncation)] // 24 bits
+fn renumbered(old: u64, unit: impl Fn(u32) -> u32) -> u64 {
+    place(unit((old >> IN_UNIT) as u32), old)
 }
 
 /// Names by hash: those with the least hashes, where they are too many.

@@ -13,7 +13,7 @@ pub const NO_ADVANTAGE: f64 = 1e-6;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sibling {
     /// Order in the log.
-    pub place: u64,
+    pub hash: u64,
     /// Trainer step.
     pub step: i64,
     /// Hash of the slice's name.
@@ -46,7 +46,7 @@ pub struct Sibling {
 
 impl Placed for Sibling {
     fn order(&self) -> (u64, u64) {
-        (self.place, self.tokens.unwrap_or(0) ^ u64::from(self.reward.to_bits()))
+        (self.hash, self.tokens.unwrap_or(0) ^ u64::from(self.reward.to_bits()))
     }
 }
 
@@ -130,7 +130,7 @@ impl ResponseFacts {
     #[allow(clippy::cast_possible_truncation)]
     pub fn sibling(&self, response: &Response<'_>, slice: u32) -> Sibling {
         Sibling {
-            place: response.place,
+            hash: response.hash,
             step: response.step,
             slice,
             reward: response.reward,

@@ -13,7 +13,9 @@ const SOME_ZEROS: f64 = 0.05;
 pub struct StepCounts {
     /// Responses.
     pub responses: u64,
-    /// Of these, those that are known to have been cut or not, and those that were.
+    /// Of these, those with a trained token.
+    pub trained: u64,
+    /// Responses that are known to have been cut or not, and those that were.
     pub cut_known: u64,
     /// See `cut_known`.
     pub cut: u64,
@@ -64,6 +66,7 @@ impl StepCounts {
         let teaches = facts.is_trained && (is_advantaged || value.is_nan());
         for (count, is) in [
             (&mut self.responses, true),
+            (&mut self.trained, facts.is_trained),
             (&mut self.cut_known, facts.cut.is_some()),
             (&mut self.cut, facts.cut == Some(true)),
             (&mut self.finished, facts.end_trained.is_some()),

@@ -11,6 +11,7 @@ fn response<'a>(tokens: &'a [i32], mask: &'a [u8], drawn: &'a [f32]) -> Response
         step: 1,
         group: 2,
         place: 3,
+        hash: 3,
         slice: "",
         held_out: false,
         update: None,

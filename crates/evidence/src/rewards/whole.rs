@@ -47,6 +47,11 @@ impl<T: Placed, const LIMIT: usize> Whole<T, LIMIT> {
         self.sets.values().map(Vec::as_slice)
     }
 
+    /// Changes what is kept of each response.
+    pub fn for_each(&mut self, change: impl FnMut(&mut T)) {
+        self.sets.values_mut().flatten().for_each(change);
+    }
+
     /// Whether no set was left out.
     #[must_use]
     pub fn is_complete(&self) -> bool {

@@ -1,7 +1,5 @@
 //! `stapo-analyze check`: what was found in a log, and whether it can be trusted.
 
-mod duplicates;
-mod noise;
 mod report;
 mod tally;
 mod verdicts;
@@ -38,7 +36,6 @@ const WANTED: &[Column] = &[
     Column::SumPiSqLogPi,
     Column::LogprobAfter,
     Column::EntropyAfter,
-    Column::PromptIds,
 ];
 
 /// Looks at the whole run.

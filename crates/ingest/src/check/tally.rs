@@ -1,47 +1,14 @@
 //! What one pass over the token stream counts for the health checks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::duplicates::Duplicates;
 use stapo_base::error::Result;
-use stapo_base::stats::correlation::PearsonSums;
-use stapo_base::stats::exact_sum::ExactSum;
 use stapo_batch::batch::TokenBatch;
 use stapo_batch::columns::Column;
 use stapo_batch::sink::Sink;
 use stapo_framework::feasible::ConditionalState;
-
-/// Shifts at which two columns are compared: the best must be none.
-pub const SHIFTS: [isize; 3] = [-1, 0, 1];
-
-/// A group's responses.
-#[derive(Clone, Debug, Default)]
-pub struct Group {
-    /// How many.
-    pub responses: u64,
-    /// Sum of their advantages (of the first trained token each).
-    pub advantage: ExactSum,
-    /// Sum of their squares.
-    pub squares: ExactSum,
-    /// Largest absolute advantage.
-    pub largest: f32,
-    /// Smallest and largest reward, where any is logged.
-    pub rewards: Option<(f32, f32)>,
-}
-
-impl Group {
-    /// Whether its rewards are all alike: its advantages are then what rounding leaves of 0.
-    pub fn is_even(&self) -> bool {
-        self.rewards.is_some_and(|(low, high)| high - low <= 1e-6 * low.abs().max(high.abs()))
-    }
-
-    fn add_reward(&mut self, reward: f32) {
-        let (low, high) = self.rewards.unwrap_or((reward, reward));
-        self.rewards = Some((low.min(reward), high.max(reward)));
-    }
-}
 
 /// Counts of one worker.
 #[derive(Clone, Debug)]
@@ -53,34 +20,18 @@ pub struct Tally {
     pub tokens: u64,
     /// Tokens that are trained on.
     pub trained: u64,
-    /// Groups by step and hashed id.
-    pub groups: HashMap<(i64, u64), Group>,
-    /// Responses seen in several steps.
-    pub duplicates: Duplicates,
+    /// Hashes of groups, by step and id.
+    pub groups: HashSet<u64>,
     /// Trained tokens with log-probability and entropy.
     pub pairs: u64,
     /// Of these, not of one distribution.
     pub infeasible: u64,
-    /// Sum of entropies of these.
-    pub entropy: ExactSum,
-    /// Sum of surprisals of these.
-    pub surprisal: ExactSum,
-    /// Sum of squares of what surprisal is above entropy.
-    pub gap_squares: ExactSum,
     /// Trained log-probabilities that are exactly zero.
     pub zero_logprobs: u64,
     /// Largest entropy.
     pub largest_entropy: f32,
     /// Largest token id.
     pub largest_id: Option<i32>,
-    /// Entropy against surprisal at [`SHIFTS`].
-    pub entropy_shift: [PearsonSums; 3],
-    /// Trainer's against rollout log-probability at [`SHIFTS`].
-    pub logprob_shift: [PearsonSums; 3],
-    /// Trained tokens with an advantage, and those where it is zero.
-    pub advantages: (u64, u64),
-    /// Responses with an advantage, and those where it differs between tokens.
-    pub varying_advantage: (u64, u64),
     /// Responses that have a value of a part of the reward, by its name.
     pub parts: BTreeMap<Arc<str>, u64>,
 }
@@ -93,20 +44,12 @@ impl Tally {
             steps: BTreeMap::new(),
             tokens: 0,
             trained: 0,
-            groups: HashMap::new(),
-            duplicates: Duplicates::default(),
+            groups: HashSet::new(),
             pairs: 0,
             infeasible: 0,
-            entropy: ExactSum::new(),
-            surprisal: ExactSum::new(),
-            gap_squares: ExactSum::new(),
             zero_logprobs: 0,
             largest_entropy: 0.0,
             largest_id: None,
-            entropy_shift: [PearsonSums::new(0.5, 0.5); 3],
-            logprob_shift: [PearsonSums::new(-0.5, -0.5); 3],
-            advantages: (0, 0),
-            varying_advantage: (0, 0),
             parts: BTreeMap::new(),
         }
     }
@@ -118,37 +61,14 @@ impl Tally {
             sum.0 += responses;
             sum.1 += tokens;
         }
-        for (key, group) in other.groups {
-            let sum = self.groups.entry(key).or_default();
-            sum.responses += group.responses;
-            sum.advantage.merge(&group.advantage);
-            sum.squares.merge(&group.squares);
-            sum.largest = sum.largest.max(group.largest);
-            for reward in group.rewards.into_iter().flat_map(|(low, high)| [low, high]) {
-                sum.add_reward(reward);
-            }
-        }
-        self.duplicates.merge(other.duplicates);
+        self.groups.extend(other.groups);
         self.tokens += other.tokens;
         self.trained += other.trained;
         self.pairs += other.pairs;
         self.infeasible += other.infeasible;
-        self.entropy.merge(&other.entropy);
-        self.surprisal.merge(&other.surprisal);
-        self.gap_squares.merge(&other.gap_squares);
         self.zero_logprobs += other.zero_logprobs;
         self.largest_entropy = self.largest_entropy.max(other.largest_entropy);
         self.largest_id = self.largest_id.max(other.largest_id);
-        for (mine, theirs) in self.entropy_shift.iter_mut().zip(&other.entropy_shift) {
-            mine.merge(theirs);
-        }
-        for (mine, theirs) in self.logprob_shift.iter_mut().zip(&other.logprob_shift) {
-            mine.merge(theirs);
-        }
-        self.advantages.0 += other.advantages.0;
-        self.advantages.1 += other.advantages.1;
-        self.varying_advantage.0 += other.varying_advantage.0;
-        self.varying_advantage.1 += other.varying_advantage.1;
         for (part, values) in other.parts {
             *self.parts.entry(part).or_default() += values;
         }
@@ -164,38 +84,14 @@ impl Tally {
         self.tokens += tokens.len() as u64;
         self.trained += count;
         self.pair_tokens(tokens.clone().filter(trained), columns);
-        self.shift_tokens(tokens.clone(), columns);
         if let Some(ids) = columns.ids {
             self.largest_id =
                 self.largest_id.max(ids[tokens.clone()].iter().copied().filter(|i| *i >= 0).max());
         }
-        let advantages = || {
-            tokens
-                .clone()
-                .filter(trained)
-                .filter_map(|t| columns.advantage.map(|a| a[t]))
-                .filter(|a| !a.is_nan())
-        };
-        if let Some(first) = advantages().next() {
-            self.varying_advantage.0 += 1;
-            self.varying_advantage.1 += u64::from(advantages().any(|a| a != first));
-            self.advantages.0 += advantages().count() as u64;
-            self.advantages.1 += advantages().filter(|a| *a == 0.0).count() as u64;
-        }
         if let Some(groups) = batch.ids(Column::GroupId) {
             let mut hasher = DefaultHasher::new();
-            groups[i].hash(&mut hasher);
-            let group = self.groups.entry((batch.responses.step[i], hasher.finish())).or_default();
-            group.responses += 1;
-            let reward = batch.responses.floats.get(Column::Reward).map_or(f32::NAN, |rewards| rewards[i]);
-            if reward.is_finite() {
-                group.add_reward(reward);
-            }
-            if let Some(first) = advantages().next() {
-                group.advantage.add(f64::from(first));
-                group.squares.add(f64::from(first).powi(2));
-                group.largest = group.largest.max(first.abs());
-            }
+            (batch.responses.step[i], &groups[i]).hash(&mut hasher);
+            self.groups.insert(hasher.finish());
         }
     }
 
@@ -208,33 +104,9 @@ impl Tally {
                 continue;
             };
             self.pairs += 1;
-            self.entropy.add(f64::from(h));
-            self.surprisal.add(f64::from(-l));
-            self.gap_squares.add((f64::from(-l) - f64::from(h)).powi(2));
             self.largest_entropy = self.largest_entropy.max(h);
             let state = ConditionalState::new(f64::from(l), f64::from(h), self.max_conditional_entropy);
             self.infeasible += u64::from(!state.feasible);
-        }
-    }
-
-    fn shift_tokens(&mut self, tokens: std::ops::Range<usize>, columns: &Columns<'_>) {
-        let Some(logprob) = columns.logprob else { return };
-        let trained = |t: usize| columns.mask.is_none_or(|m| m[t] == 1);
-        for (at, shift) in SHIFTS.into_iter().enumerate() {
-            for t in tokens.clone() {
-                let Some(other) = t.checked_add_signed(shift).filter(|o| tokens.contains(o)) else {
-                    continue;
-                };
-                if !trained(t) || !trained(other) {
-                    continue;
-                }
-                if let Some(entropy) = columns.entropy {
-                    self.entropy_shift[at].add(f64::from(entropy[other]), f64::from(-logprob[t]));
-                }
-                if let Some(rollout) = columns.rollout {
-                    self.logprob_shift[at].add(f64::from(rollout[other]), f64::from(logprob[t]));
-                }
-            }
         }
     }
 }
@@ -243,21 +115,16 @@ struct Columns<'a> {
     mask: Option<&'a [u8]>,
     ids: Option<&'a [i32]>,
     logprob: Option<&'a [f32]>,
-    rollout: Option<&'a [f32]>,
     entropy: Option<&'a [f32]>,
-    advantage: Option<&'a [f32]>,
 }
 
 impl Sink for Tally {
     fn accept(&mut self, batch: &TokenBatch) -> Result<()> {
-        let advantage = batch.advantages();
         let columns = Columns {
             mask: batch.mask(),
             ids: batch.token_ids(),
             logprob: batch.floats(Column::Logprob),
-            rollout: batch.floats(Column::LogprobRollout),
             entropy: batch.floats(Column::Entropy),
-            advantage: advantage.as_ref().map(|a| &a[..]),
         };
         for i in 0..batch.len() {
             self.response(batch, i, &columns);
@@ -266,7 +133,6 @@ impl Sink for Tally {
             *self.parts.entry(part.clone()).or_default() +=
                 values.iter().filter(|value| value.is_finite()).count() as u64;
         }
-        self.duplicates.add(batch);
         Ok(())
     }
 }

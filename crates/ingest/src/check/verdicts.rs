@@ -1,11 +1,8 @@
 //! From counts to verdicts. Thresholds are stated here, and in the messages.
 
-mod alignment;
-mod groups;
 mod outcome;
 
 use self::outcome::{check, grade, share, skipped};
-use super::noise::is_mean_something;
 use super::report::{Check, CheckOutcome};
 use super::tally::Tally;
 use crate::{Quality, Run};
@@ -17,9 +14,6 @@ use stapo_batch::limits::{FAIL_SHARE, WARN_SHARE};
 /// Share of (p, H) pairs that may be infeasible by rounding alone.
 const INFEASIBLE_WARN: f64 = 1e-3;
 const INFEASIBLE_FAIL: f64 = 1e-2;
-/// On-policy, the mean surprisal is the mean entropy up to sampling noise.
-const ON_POLICY_WARN: f64 = 0.05;
-const ON_POLICY_FAIL: f64 = 0.25;
 const ZERO_LOGPROB_WARN: f64 = 0.5;
 
 /// All health checks, in the order they are shown.
@@ -33,14 +27,6 @@ pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<
         entropy_bound(tally, vocabulary),
         zeros(tally),
         feasible(tally),
-        alignment::entropy_correlation(tally),
-        alignment::entropy_alignment(tally),
-        alignment::logprob_alignment(tally),
-        on_policy(tally),
-        groups::duplicates(tally),
-        groups::zero_advantage(tally),
-        groups::groups(tally),
-        groups::group_means(tally),
     ]
 }
 
@@ -180,24 +166,4 @@ fn feasible(tally: &Tally) -> Check {
         message,
         "log-probability and entropy are of different policies, temperatures or tokens",
     )
-}
-
-fn on_policy(tally: &Tally) -> Check {
-    if tally.pairs == 0 || tally.entropy.value() == 0.0 {
-        return skipped("on_policy", "log-probability and entropy");
-    }
-    let n = tally.pairs as f64;
-    let (entropy, surprisal) = (tally.entropy.value() / n, tally.surprisal.value() / n);
-    let gap = (surprisal - entropy).abs() / entropy;
-    let apart = tally.surprisal.value() - tally.entropy.value();
-    let told = is_mean_something(apart, tally.gap_squares.value(), tally.pairs);
-    let message = format!(
-        "mean −log-probability {surprisal:.4}, mean entropy {entropy:.4} nats ({:.1} % apart)",
-        gap * 100.0
-    );
-    if gap > ON_POLICY_WARN && !told {
-        return skipped("on_policy", &format!("more tokens: {message} may be chance"));
-    }
-    let verdict = grade(gap, ON_POLICY_WARN, ON_POLICY_FAIL);
-    check("on_policy", verdict, message, "another temperature or top-p, stale samples, or an entropy in bits")
 }

@@ -59,6 +59,17 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The framework's name, as documentation calls it; none for logs that may be of any.
+    pub fn framework(self) -> Option<&'static str> {
+        match self {
+            Self::VerlText => Some("verl"),
+            Self::TrlText => Some("TRL"),
+            Self::PrimeRlExport | Self::PrimeRlTraces => Some("prime-rl"),
+            Self::Miles => Some("slime"),
+            _ => None,
+        }
+    }
+
     /// The name for people.
     pub const fn name(self) -> &'static str {
         match self {

@@ -43,54 +43,38 @@ pub struct Event {
     pub name: String,
     /// From which step on.
     pub from: i64,
-    /// The step from which on it shows no more, where that is known.
-    pub before: Option<i64>,
-    /// The last logged step at which it shows, where it has an end.
-    pub last: Option<i64>,
     /// Where it went, where it is a signal.
     pub direction: Option<Direction>,
 }
 
 impl Event {
-    /// "step 12", from which on it goes on, or "steps 0 to 9".
+    /// "step 12", from which on it goes on.
     pub fn when(&self) -> String {
-        match self.last.filter(|last| *last > self.from) {
-            Some(last) => format!("steps {} to {last}", self.from),
-            None => format!("step {}", self.from),
-        }
+        format!("step {}", self.from)
     }
 }
 
-/// Causes, damage and signs in the order of their steps; `steps` are those of the run.
-pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
+/// Causes, damage and signs in the order of their steps.
+pub fn events(diagnosis: &Diagnosis) -> Vec<Event> {
     let damaged = |signal: &SignalName| diagnosis.damage.iter().any(|d| d.signal == *signal);
     let mut events: Vec<Event> = Vec::new();
     for cause in &diagnosis.causes {
         let kind = match cause.confidence {
             Confidence::Likely => EventKind::LikelyCause,
-            Confidence::Possible => EventKind::PossibleCause,
+            Confidence::Possible | Confidence::Note => EventKind::PossibleCause,
         };
         let name = words(cause.code.name());
-        let before = cause.before_step;
-        let last = before.and_then(|before| steps.iter().copied().filter(|step| *step < before).max());
-        let event = |from: i64| Event { kind, name, from, before, last, direction: None };
+        let event = |from: i64| Event { kind, name, from, direction: None };
         events.extend(cause.from_step.map(event));
     }
     for damage in &diagnosis.damage {
         let direction = Some(if damage.after < damage.before { Direction::Down } else { Direction::Up });
         let (name, from) = (prose(damage.signal.as_str()), damage.from_step);
-        events.push(Event { kind: EventKind::Damage, name, from, before: None, last: None, direction });
+        events.push(Event { kind: EventKind::Damage, name, from, direction });
     }
     for onset in diagnosis.onsets.iter().filter(|onset| !damaged(&onset.signal)) {
         let (name, direction) = (prose(onset.signal.as_str()), Some(onset.direction));
-        events.push(Event {
-            kind: EventKind::Sign,
-            name,
-            from: onset.step,
-            before: None,
-            last: None,
-            direction,
-        });
+        events.push(Event { kind: EventKind::Sign, name, from: onset.step, direction });
     }
     events.sort_by_key(|event| event.from);
     events.truncate(MOST);
@@ -99,7 +83,7 @@ pub fn events(diagnosis: &Diagnosis, steps: &[i64]) -> Vec<Event> {
 
 /// Draws it for a run of these steps.
 pub fn draw(diagnosis: &Diagnosis, steps: &[i64]) -> Drawn {
-    let events = events(diagnosis, steps);
+    let events = events(diagnosis);
     let (&[first, ..], &[.., last], false) = (steps, steps, events.is_empty()) else {
         return Err(Missing::new(TITLE, "a cause, or a signal that changed for good"));
     };
@@ -107,14 +91,13 @@ pub fn draw(diagnosis: &Diagnosis, steps: &[i64]) -> Drawn {
         .text("kind", |e| e.kind.name())
         .text("name", |e| e.name.as_str())
         .int("from_step", |e| e.from)
-        .int("before_step", |e| e.before)
         .text("direction", |e| e.direction.map_or("", Direction::name))
         .frame();
     let span = (first as f64, last as f64);
     Ok(Chart {
         name: "timeline",
         title: TITLE.into(),
-        reading: "From top to bottom in the order of their steps: causes and damage as bars to the end of the run (of causes that were mended, to the step from which on they show no more), other signals that changed for good as triangles where half of the change was done.".into(),
+        reading: "From top to bottom in the order of their steps: causes and damage as bars to the end of the run, other signals that changed for good as triangles where half of the change was done.".into(),
         notes: Vec::new(),
         scenes: Scenes::draw(|width| ink(&events, span, width)),
         table,
@@ -140,8 +123,7 @@ fn ink(events: &[Event], (first, last): (f64, f64), width: u32) -> Scene {
     for (place, event) in events.iter().enumerate() {
         let top = (events.len() - place) as f64;
         let from = event.from as f64;
-        let end = event.before.map_or(last, |before| before as f64);
-        let bar = |pen: Pen| plot.bar((from, top - 0.85), (end, top - 0.15), pen);
+        let bar = |pen: Pen| plot.bar((from, top - 0.85), (last, top - 0.15), pen);
         match event.kind {
             EventKind::LikelyCause => bar(likely),
             EventKind::PossibleCause => bar(possible),
@@ -180,58 +162,6 @@ fn label(event: &Event, px: f64, width: f64) -> (String, f64, Anchor) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::draw::scene::Shape;
-    use stapo_result::{Cause, CauseCode};
-
-    fn cause(from: i64, before_step: Option<i64>) -> Cause {
-        Cause {
-            code: CauseCode::SamplerTemperature,
-            confidence: Confidence::Likely,
-            from_step: Some(from),
-            before_step,
-            message: String::new(),
-            hint: String::new(),
-            evidence: Vec::new(),
-        }
-    }
-
-    /// A cause that was mended has a shorter bar than the same without an end.
-    #[test]
-    fn bars_end_where_causes_do() {
-        let drawn = |before_step: Option<i64>| {
-            let diagnosis = Diagnosis { causes: vec![cause(2, before_step)], ..Diagnosis::default() };
-            draw(&diagnosis, &(0..=20).collect::<Vec<_>>()).ok().unwrap()
-        };
-        let (mended, goes_on) = (drawn(Some(9)), drawn(None));
-        let ends = |chart: &Chart| chart.table.column("before_step").unwrap().i64().unwrap().get(0);
-        assert_eq!([ends(&mended), ends(&goes_on)], [Some(9), None]);
-        let bar = |chart: &Chart| {
-            let wide = |shape: &Shape| match shape {
-                Shape::Rect([_, _, width, _], pen) if *pen == Pen::new(Ink::Exploratory).alpha(0.75) => {
-                    *width
-                }
-                _ => 0.0,
-            };
-            chart.scenes.wide.shapes.iter().map(wide).fold(0.0, f64::max)
-        };
-        let share = bar(&mended) / bar(&goes_on);
-        assert!((share - 7.0 / 18.0).abs() < 0.01, "steps 2 to 9 of 2 to 20: {share}");
-    }
-
-    /// By the steps that are logged.
-    #[test]
-    fn labels_say_up_to_which_step_a_cause_shows() {
-        let said = |from: i64, before_step: Option<i64>, steps: &[i64]| {
-            let diagnosis = Diagnosis { causes: vec![cause(from, before_step)], ..Diagnosis::default() };
-            label(&events(&diagnosis, steps)[0], 50.0, 860.0).0
-        };
-        let every: Vec<i64> = (0..=20).collect();
-        let fifth: Vec<i64> = (0..=20).step_by(5).collect();
-        assert_eq!(said(0, Some(10), &every), "sampler temperature, steps 0 to 9");
-        assert_eq!(said(0, Some(10), &fifth), "sampler temperature, steps 0 to 5");
-        assert_eq!(said(5, Some(10), &fifth), "sampler temperature, step 5");
-        assert_eq!(said(5, None, &every), "sampler temperature, step 5");
-    }
 
     /// On a phone and on a wide page, wherever the mark is.
     #[test]
@@ -243,8 +173,6 @@ mod tests {
                 kind: EventKind::Sign,
                 name: name.into(),
                 from: 23,
-                before: None,
-                last: None,
                 direction: Some(Direction::Down),
             };
             for (px, width) in

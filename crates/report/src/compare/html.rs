@@ -84,7 +84,7 @@ fn verdict(comparison: &Comparison) -> FirstScreen {
     FirstScreen {
         tone,
         sign,
-        word: word(verdict),
+        word: word(verdict).into(),
         headline: prose(&verdict.headline),
         lead: html! {
             @if !verdict.differences.is_empty() {

@@ -53,7 +53,7 @@ mod tests {
         let comparison = Comparison {
             arms: (0..14).map(|place| Arm { name: name(place), runs: vec![name(place)] }).collect(),
             causes: vec![CauseRow {
-                code: CauseCode::DeadGroups,
+                code: CauseCode::new("dead_groups"),
                 sentence: String::new(),
                 arms: (0..14).map(cause).collect(),
             }],

@@ -66,12 +66,14 @@ fn item(cause: &Cause) -> Markup {
     let (class, sign, word) = match cause.confidence {
         Confidence::Likely => ("serious", "✕", "likely"),
         Confidence::Possible => ("mild", "▲", "possible"),
+        Confidence::Note => ("mild", "·", "note"),
     };
     html! {
         li class=(class) {
             p {
                 span.code { span aria-hidden="true" { (sign) } " " (word) ": " (words(cause.code.name())) }
                 " " (with_code(&cause.message)) "."
+                @if let Some(root) = &cause.follows_from { " Follows from " (words(root.name())) "." }
             }
             p.hint { b { "Next:" } " " (with_code(&cause.hint)) "." }
             @if !cause.evidence.is_empty() {

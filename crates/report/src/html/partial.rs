@@ -12,7 +12,7 @@ use crate::tables;
 use crate::text::{prose, sentence};
 use stapo_base::format::{grouped as count, number, number_or_dash};
 use stapo_result::PartialAnalysis;
-use stapo_result::{PartialVerdict, VerdictState};
+use stapo_result::{PartialVerdict, RunState};
 
 /// Steps that are listed at most.
 const STEPS: usize = 400;
@@ -61,17 +61,17 @@ pub fn statements(analysis: &PartialAnalysis) -> Vec<String> {
 }
 
 /// A state in a word or two: where nothing was found, only a part was looked at.
-pub fn partial_word(analysis: &PartialAnalysis) -> &'static str {
+pub fn partial_word(analysis: &PartialAnalysis) -> String {
     match analysis.verdict.state {
-        VerdictState::Unknown => "Partly checked",
-        state => word(state, &analysis.diagnosis, usize::MAX),
+        RunState::Unknown => "Partly checked".into(),
+        state => word(state),
     }
 }
 
 /// When something went wrong, in words: nobody can tell of what was not looked at.
 pub fn partial_when(verdict: &PartialVerdict) -> String {
     match (verdict.first_bad_step, verdict.state) {
-        (None, VerdictState::Unknown) => "at no logged step, in what could be checked".into(),
+        (None, RunState::Unknown) => "at no logged step, in what could be checked".into(),
         (step, state) => since(step, state),
     }
 }

@@ -6,16 +6,15 @@ use crate::page;
 use crate::page::{Fact, Tone};
 use crate::text::{prose, token_label};
 use stapo_base::format::{grouped as count, none, number, percent, percent_or_dash, times};
-use stapo_base::stats::sustained::FEWEST_STEPS;
 use stapo_framework::s2t::Population;
 use stapo_result::RunAnalysis;
-use stapo_result::{BatchKind, Diagnosis, NormSource, RunVerdict, VerdictState};
+use stapo_result::{BatchKind, NormSource, RunState, RunVerdict};
 
 /// The first screen.
 pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
     let verdict = &analysis.verdict;
     let (tone, sign) = badge(verdict.state);
-    let word = word(verdict.state, &analysis.diagnosis, analysis.steps.len());
+    let word = word(verdict.state);
     let (headline, rest) = first_sentence(prose(&verdict.health));
     page::FirstScreen {
         tone,
@@ -36,28 +35,24 @@ pub fn verdict(analysis: &RunAnalysis) -> page::FirstScreen {
 }
 
 /// The colour and the sign of a state.
-pub fn badge(state: VerdictState) -> (Tone, &'static str) {
+pub fn badge(state: RunState) -> (Tone, &'static str) {
     match state {
-        VerdictState::Healthy => (Tone::Healthy, "✓"),
-        VerdictState::Suspicious => (Tone::Suspicious, "▲"),
-        VerdictState::Damaged | VerdictState::Collapsed => (Tone::Collapsed, "✕"),
-        VerdictState::Untrained => (Tone::Unknown, "∅"),
-        VerdictState::Unknown => (Tone::Unknown, "?"),
+        RunState::Healthy => (Tone::Healthy, "✓"),
+        RunState::Suspicious => (Tone::Suspicious, "▲"),
+        RunState::NotLearning => (Tone::Suspicious, "∅"),
+        RunState::NotFinite | RunState::Damaged | RunState::Collapsed => (Tone::Collapsed, "✕"),
+        RunState::Undecided | RunState::Unknown => (Tone::Unknown, "?"),
     }
 }
 
 /// A state in a word or two, as on a terminal; also in `report.md`.
-pub fn word(state: VerdictState, diagnosis: &Diagnosis, steps: usize) -> &'static str {
-    match state {
-        VerdictState::Unknown if steps < FEWEST_STEPS => "Too few steps to say",
-        VerdictState::Healthy => "Healthy",
-        VerdictState::Suspicious => "Suspicious",
-        VerdictState::Damaged => "Damaged",
-        VerdictState::Collapsed if diagnosis.exploded => "Entropy exploded",
-        VerdictState::Collapsed => "Collapsed",
-        VerdictState::Untrained => "Nothing trained",
-        VerdictState::Unknown => "Cannot say",
-    }
+pub fn word(state: RunState) -> String {
+    capitalised(state.words())
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Letters that a headline may have before it is cut after its first sentence.
@@ -133,11 +128,11 @@ pub fn when(verdict: &RunVerdict) -> String {
 }
 
 /// The same from the step and the state.
-pub fn since(first_bad_step: Option<i64>, state: VerdictState) -> String {
+pub fn since(first_bad_step: Option<i64>, state: RunState) -> String {
     match (first_bad_step, state) {
-        (None, VerdictState::Unknown | VerdictState::Untrained) => "cannot be told".into(),
+        (None, RunState::Unknown | RunState::Undecided) => "cannot be told".into(),
         (None, _) => "at no logged step".into(),
-        (Some(step), VerdictState::Collapsed | VerdictState::Damaged) => format!("from step {step}"),
+        (Some(step), state) if state.is_loss() => format!("from step {step}"),
         (Some(step), _) => format!("first sign at step {step}"),
     }
 }
@@ -155,14 +150,6 @@ fn estimate_note(analysis: &RunAnalysis) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_explosion_is_not_called_a_collapse() {
-        let said = |exploded: bool| {
-            word(VerdictState::Collapsed, &Diagnosis { exploded, ..Diagnosis::default() }, FEWEST_STEPS)
-        };
-        assert_eq!([said(true), said(false)], ["Entropy exploded", "Collapsed"]);
-    }
 
     #[test]
     fn a_long_verdict_has_a_headline_of_one_sentence() {

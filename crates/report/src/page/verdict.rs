@@ -46,7 +46,7 @@ pub struct FirstScreen {
     /// A sign, so that colour is not needed.
     pub sign: &'static str,
     /// The answer in a word or two.
-    pub word: &'static str,
+    pub word: String,
     /// The answer in a sentence.
     pub headline: String,
     /// What follows it.

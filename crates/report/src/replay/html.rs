@@ -78,7 +78,7 @@ fn verdict(result: &ReplayResult) -> FirstScreen {
     FirstScreen {
         tone,
         sign,
-        word,
+        word: word.into(),
         headline: prose(&result.verdict.headline),
         lead: html! { p.lead { (prose(&result.verdict.detail)) } },
         facts: facts(result, tested, supported),

@@ -31,7 +31,7 @@ impl Collector<'_> {
             }
             if sign != BlockSign::Uniform(Sign::Zero) {
                 one.largest = one.largest.max(self.block.largest_advantage);
-                self.sign_block(one, columns, first, sign);
+                self.sign_block(one, columns, first);
             }
             one.risk += self.add_rare(&one.response, columns, &one.whole, first, sign, open)?;
             self.add_claims(&one.response, columns, first, sign);

@@ -40,8 +40,6 @@ pub struct InHand<'a> {
     pub risk: f64,
     /// Its energy under bounds on the ratio.
     pub bounded: Bounded,
-    /// Whether it has A > 0, and whether A < 0.
-    pub signs: [bool; 2],
 }
 
 impl InHand<'_> {
@@ -125,7 +123,6 @@ impl Collector<'_> {
             largest: 0.0,
             risk: 0.0,
             bounded: Bounded::default(),
-            signs: [false; 2],
         })
     }
 }

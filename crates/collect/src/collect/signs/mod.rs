@@ -1,19 +1,9 @@
-//! What the diagnosis looks at, collected in the one pass: energy concentration and its drivers,
-//! the gaps between policies, and what is known of each response.
+//! How few tokens carry the gradient energy, which they are, and what bounds on the ratio would leave of it.
 
 pub mod drivers;
 pub mod energy_tally;
-pub mod fills;
-pub mod gaps;
 pub mod ladder;
-pub mod opening;
-pub mod outliers;
-pub mod probe;
-mod rareness;
-mod response_fact;
-pub mod response_facts;
-mod rounding;
-pub mod turn_edges;
+pub mod rounding;
 pub mod what_if;
 
 use std::collections::BTreeMap;
@@ -22,22 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use self::drivers::TopDrivers;
 use self::energy_tally::EnergyTally;
-use self::probe::Probe;
-use self::response_facts::{ResponseFact, ResponseFacts};
 use self::what_if::WhatIf;
 use super::by_step::ByStep;
 use super::kept_entropies::{KeptCount, KeptGate};
-use super::kept_sample::KeptSample;
 use super::pieces::Pieces;
-use super::sample::{SampleBuffer, SampleGate, SampleLimits};
 use stapo_base::stats::wide_sum::WideSum;
 
 /// Energies that are kept one by one, so that shares of the largest are exact.
 const KEPT_ENERGIES: u64 = 1 << 20;
-/// Responses whose facts are kept: all of a small run, a sample of the groups of a large one.
-const KEPT_RESPONSES: SampleLimits = SampleLimits { all: 1 << 17, sampled: 1 << 16 };
-/// Responses whose tokens are held against their neighbours.
-const PROBES: u64 = 1 << 11;
 /// Ratios above this are beyond every bound in use (dual clips are 3 to 10).
 pub const FAR_RATIO: f64 = 10.0;
 
@@ -45,17 +27,11 @@ pub const FAR_RATIO: f64 = 10.0;
 #[derive(Debug)]
 pub struct SignGates {
     kept: KeptGate,
-    facts: SampleGate,
-    probes: SampleGate,
 }
 
 impl Default for SignGates {
     fn default() -> Self {
-        Self {
-            kept: KeptGate::new(KEPT_ENERGIES),
-            facts: SampleGate::keeping(KEPT_RESPONSES),
-            probes: SampleGate::new(PROBES),
-        }
+        Self { kept: KeptGate::new(KEPT_ENERGIES) }
     }
 }
 
@@ -103,10 +79,6 @@ pub struct Signs {
     pub drivers: TopDrivers,
     /// Energy under bounds on the ratio.
     pub what_if: WhatIf,
-    /// Responses.
-    pub facts: SampleBuffer<ResponseFact>,
-    /// Responses looked at token by token.
-    pub probes: SampleBuffer<Probe>,
     forgot: bool,
 }
 
@@ -123,8 +95,6 @@ impl Signs {
 
     /// Drops what there is no more room for.
     pub fn settle(&mut self, gates: &SignGates) {
-        self.facts.settle(&gates.facts);
-        self.probes.settle(&gates.probes);
         if !self.forgot && !gates.kept.is_open() {
             self.forgot = true;
             self.steps.values_mut().for_each(|signs| signs.concentration.kept = Pieces::default());
@@ -139,8 +109,6 @@ pub struct SignState {
     kept: KeptCount,
     drivers: TopDrivers,
     what_if: WhatIf,
-    facts: KeptSample<ResponseFact>,
-    probes: KeptSample<Probe>,
 }
 
 impl SignState {
@@ -148,29 +116,19 @@ impl SignState {
     pub fn gather(workers: Vec<Signs>, gates: &SignGates) -> Self {
         let (mut steps, mut drivers, mut what_if) =
             (BTreeMap::new(), TopDrivers::default(), WhatIf::default());
-        let (mut facts, mut probes) = (Vec::new(), Vec::new());
         for worker in workers {
             for (step, signs) in worker.steps {
                 steps.entry(step).or_insert_with(StepSigns::default).merge(*signs);
             }
             drivers.merge(worker.drivers);
             what_if.merge(&worker.what_if);
-            facts.push(worker.facts);
-            probes.push(worker.probes);
         }
-        Self {
-            steps,
-            kept: KeptCount::of(&gates.kept),
-            drivers,
-            what_if,
-            facts: KeptSample::gather(facts, &gates.facts),
-            probes: KeptSample::gather(probes, &gates.probes),
-        }
+        Self { steps, kept: KeptCount::of(&gates.kept), drivers, what_if }
     }
 
     /// Adds another part.
     pub fn merge(&mut self, other: Self) {
-        let Self { steps, kept, drivers, what_if, facts, probes } = other;
+        let Self { steps, kept, drivers, what_if } = other;
         for (step, signs) in steps {
             self.steps.entry(step).or_default().merge(signs);
         }
@@ -180,8 +138,6 @@ impl SignState {
         }
         self.drivers.merge(drivers);
         self.what_if.merge(&what_if);
-        self.facts.merge(facts);
-        self.probes.merge(probes);
     }
 
     /// Puts what may come in any order into one.
@@ -190,24 +146,14 @@ impl SignState {
         self.steps.values_mut().for_each(|signs| signs.concentration.settle(kept_all));
     }
 
-    /// Puts what is looked at in its order into one.
-    pub fn arrange(&mut self) {
-        self.facts.settle();
-        self.probes.settle();
-    }
-
     /// Lets gates keep no more of another part than both together keep.
     pub fn bound(&self, gates: &SignGates) {
         gates.kept.follow(&self.kept);
-        gates.facts.follow(self.facts.census.level());
-        gates.probes.follow(self.probes.census.level());
     }
 
     /// Whether it was collected within the same limits.
     pub fn fits(&self, gates: &SignGates) -> bool {
         self.kept.fits(&gates.kept)
-            && self.facts.census.fits(&gates.facts)
-            && self.probes.census.fits(&gates.probes)
     }
 
     /// Gives units the numbers that they have in another run.
@@ -227,10 +173,6 @@ pub struct CollectedSigns {
     pub drivers: TopDrivers,
     /// Energy under bounds on the ratio.
     pub what_if: WhatIf,
-    /// Responses.
-    pub facts: ResponseFacts,
-    /// Responses looked at token by token.
-    pub probes: Vec<Probe>,
 }
 
 impl CollectedSigns {
@@ -247,8 +189,6 @@ impl CollectedSigns {
             steps: state.steps.into_iter().collect(),
             drivers: state.drivers,
             what_if: state.what_if,
-            facts: ResponseFacts::new(state.facts),
-            probes: state.probes.tokens.into_list(),
         }
     }
 }

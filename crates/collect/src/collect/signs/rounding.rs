@@ -1,7 +1,7 @@
 //! Advantages that are what rounding leaves of 0.
 
-use super::response_fact::{ResponseFact, are_siblings};
 use stapo_base::stats::quantile::select_quantile;
+use stapo_evidence::rewards::{Rewards, Sibling};
 use stapo_framework::rounding;
 use stapo_framework::rounding::{ROUNDING, size_of_group};
 
@@ -41,39 +41,38 @@ impl Rounding {
     }
 }
 
-/// Forgets advantages that rounding leaves: see [`Rounding`].
-#[allow(clippy::cast_possible_truncation)]
-pub fn forget_rounding(responses: &mut [ResponseFact]) -> Rounding {
-    let usual = usual_size(responses);
-    let negligible = (ROUNDING * usual) as f32;
-    let rounding = Rounding { negligible, of_equal: left_of_equal(responses, usual).max(negligible) };
-    for group in responses.chunk_by_mut(are_siblings) {
-        let equal = have_equal_rewards(group);
-        // A response without a trained token has no advantage, not one of 0.
-        for response in group.iter_mut().filter(|r| r.length > 0 && rounding.is_none(r.largest, equal)) {
-            response.advantage = 0.0;
-            response.signs = [false; 2];
-        }
+impl Rounding {
+    /// Of a run, by its groups.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn of(rewards: &Rewards) -> Self {
+        let groups: Vec<&[Sibling]> = rewards.groups.sets().collect();
+        let usual = usual_size(&groups);
+        let negligible = (ROUNDING * usual) as f32;
+        Self { negligible, of_equal: left_of_equal(&groups, usual).max(negligible) }
     }
-    rounding
+}
+
+/// |A| of a response; none where it has no trained token, or none is logged.
+fn size(sibling: &Sibling) -> Option<f32> {
+    Some(sibling.advantage.abs()).filter(|size| sibling.trained > 0 && size.is_finite())
 }
 
 /// The usual size of an advantage: of groups whose rewards differ, else of all.
-fn usual_size(responses: &[ResponseFact]) -> f64 {
-    let differs = |group: &&[ResponseFact]| {
+fn usual_size(groups: &[&[Sibling]]) -> f64 {
+    let differs = |group: &&&[Sibling]| {
         let mut known = group.iter().map(|r| r.reward).filter(|reward| reward.is_finite());
         let first = known.next();
         known.any(|reward| Some(reward) != first)
     };
-    let size = |group: &[ResponseFact]| {
-        let squares = group.iter().map(|r| f64::from(r.largest).powi(2)).filter(|square| square.is_finite());
+    let of_group = |group: &&[Sibling]| {
+        let squares = group.iter().filter_map(size).map(|size| f64::from(size).powi(2));
         size_of_group(squares.sum(), group.len() as u64)
     };
-    let of_groups = responses.chunk_by(are_siblings).filter(differs).map(size);
-    if let Some(usual) = rounding::usual_size(of_groups) {
+    if let Some(usual) = rounding::usual_size(groups.iter().filter(differs).map(of_group)) {
         return usual;
     }
-    let known = || responses.iter().map(|r| r.largest).filter(|a| a.is_finite() && *a > 0.0);
+    let known = || groups.iter().copied().flatten().filter_map(size).filter(|a| *a > 0.0);
     let most = select_quantile(&mut known().collect::<Vec<f32>>(), USUAL).unwrap_or(0.0);
     let plain = known().filter(|a| *a > PLAINLY_ROUNDING);
     let median = select_quantile(&mut plain.collect::<Vec<f32>>(), 0.5).unwrap_or(f64::INFINITY);
@@ -81,7 +80,7 @@ fn usual_size(responses: &[ResponseFact]) -> f64 {
 }
 
 /// Whether all siblings have one reward.
-fn have_equal_rewards(group: &[ResponseFact]) -> bool {
+fn have_equal_rewards(group: &[Sibling]) -> bool {
     group.len() > 1 && group.iter().all(|r| r.reward.is_finite() && r.reward == group[0].reward)
 }
 
@@ -90,17 +89,17 @@ fn have_equal_rewards(group: &[ResponseFact]) -> bool {
 /// Rewards minus their mean add up to 0, so where they differ, advantages do. Equal rewards are all the same
 /// distance from a mean that was rounded: their advantages are equal, and add up to something. Advantages
 /// that differ come from something else than the logged reward.
-fn left_of_equal(responses: &[ResponseFact], usual: f64) -> f32 {
+fn left_of_equal(groups: &[&[Sibling]], usual: f64) -> f32 {
     let (mut judged, mut balanced, mut left) = (0, 0, 0.0_f32);
     let (mut equal, mut small) = (0, 0.0_f32);
-    for group in responses.chunk_by(are_siblings) {
+    for group in groups {
         let sizes: f64 = group.iter().map(|r| f64::from(r.advantage).abs()).sum();
         if group.len() < 2 || !sizes.is_finite() || sizes <= 0.0 {
             continue;
         }
         if have_equal_rewards(group) {
-            let largest = group.iter().map(|r| r.largest).fold(0.0, f32::max);
-            let is_equal = |r: &ResponseFact| (r.advantage - group[0].advantage).abs() <= EQUAL * largest;
+            let largest = group.iter().filter_map(size).fold(0.0, f32::max);
+            let is_equal = |r: &Sibling| (r.advantage - group[0].advantage).abs() <= EQUAL * largest;
             let all_equal = group.iter().all(is_equal);
             equal += 1;
             small = small.max(if all_equal { largest } else { f32::INFINITY });

@@ -11,6 +11,7 @@ use crate::collect::by_sign::BySign;
 use crate::collect::candidates::CandidateStore;
 use crate::collect::clusters::Clusters;
 use crate::collect::collector::Collector;
+use crate::collect::diagnostics::Diagnostics;
 use crate::collect::entropy_histogram::level_for;
 use crate::collect::gates::Gates;
 use crate::collect::groups::GroupTable;
@@ -24,6 +25,7 @@ use crate::collect::tally::BatchKey;
 use crate::collect::views::KeptResponses;
 use crate::collect::vocabulary::VocabularyCounts;
 use crate::plan::Plan;
+use stapo_accumulate::Accumulate;
 use stapo_ingest::right::SeenRewards;
 
 impl State {
@@ -39,6 +41,7 @@ impl State {
             tables.planes.push(collector.plane);
             tables.vocabularies.push(collector.vocabulary);
             tables.views.push(collector.views);
+            tables.diagnostics.push(collector.diagnostics);
             tables.clusters.push(collector.clusters);
             tables.placed |= collector.placed;
             counted.push((collector.batches, [collector.rare, collector.common, collector.idle]));
@@ -58,7 +61,7 @@ impl State {
             || rayon::join(batches, questions),
             || rayon::join(|| (tables.merge(), candidates()), signs),
         );
-        let Merged { groups, rewards, plane, vocabulary, views, clusters, placed } = tables;
+        let Merged { groups, rewards, plane, vocabulary, views, diagnostics, clusters, placed } = tables;
         Self {
             kept,
             groups,
@@ -71,6 +74,7 @@ impl State {
             idle,
             claims: KeptSample::gather(claims, &gates.claims),
             views,
+            diagnostics,
             signs,
             clusters,
             questions,
@@ -116,6 +120,7 @@ struct Tables {
     planes: Vec<BySign>,
     vocabularies: Vec<VocabularyCounts>,
     views: Vec<KeptResponses>,
+    diagnostics: Vec<Diagnostics>,
     clusters: Vec<Option<Clusters>>,
     placed: bool,
 }
@@ -127,6 +132,7 @@ struct Merged {
     plane: BySign,
     vocabulary: VocabularyCounts,
     views: KeptResponses,
+    diagnostics: Diagnostics,
     clusters: Option<Clusters>,
     placed: bool,
 }
@@ -139,6 +145,7 @@ impl Tables {
             plane: BySign::new(plane::CELLS),
             vocabulary: VocabularyCounts::default(),
             views: KeptResponses::default(),
+            diagnostics: Diagnostics::default(),
             clusters: None,
             placed: self.placed,
         };
@@ -147,6 +154,7 @@ impl Tables {
         self.planes.iter().for_each(|plane| merged.plane.merge(plane));
         self.vocabularies.into_iter().for_each(|vocabulary| merged.vocabulary.merge(vocabulary));
         self.views.into_iter().for_each(|views| merged.views.merge(views));
+        self.diagnostics.into_iter().for_each(|found| merged.diagnostics.merge(found));
         self.clusters.into_iter().for_each(|clusters| add_clusters(&mut merged.clusters, clusters));
         merged.clusters.iter_mut().for_each(Clusters::close);
         merged

@@ -7,6 +7,7 @@ use crate::collect::by_sign::BySign;
 use crate::collect::candidates::CandidateStore;
 use crate::collect::claim_tokens::ClaimToken;
 use crate::collect::clusters::Clusters;
+use crate::collect::diagnostics::Diagnostics;
 use crate::collect::groups::GroupTable;
 use crate::collect::kept_entropies::KeptCount;
 use crate::collect::kept_sample::KeptSample;
@@ -16,12 +17,13 @@ use crate::collect::signs::SignState;
 use crate::collect::views::KeptResponses;
 use crate::collect::vocabulary::VocabularyCounts;
 use crate::part::{Part, small_part};
+use stapo_accumulate::Accumulate;
 use stapo_base::error::Result;
 use stapo_ingest::right::SeenRewards;
 use stapo_store::parts::{PartReader, PartWriter};
 
 /// Sections that are read side by side: so many each, of about the same size.
-const BESIDE: [usize; 4] = [3, 4, 4, 5];
+const BESIDE: [usize; 4] = [3, 4, 4, 6];
 
 small_part!(Batches, |into, other| {
     into.extend(other);
@@ -35,6 +37,7 @@ small_part!(VocabularyCounts, |into, other| into.merge(other));
 small_part!(KeptSample<SampledToken>, |into, other| into.merge(other));
 small_part!(KeptSample<ClaimToken>, |into, other| into.merge(other));
 small_part!(KeptResponses, |into, other| into.merge(other));
+small_part!(Diagnostics, |into, other| Accumulate::merge(into, other));
 small_part!(SignState, |into, other| into.merge(other));
 small_part!(CollectedQuestions, |into, other| into.merge(other));
 small_part!(bool, |into, other| *into |= other);
@@ -71,6 +74,7 @@ impl Part for State {
             idle,
             claims,
             views,
+            diagnostics,
             signs,
             clusters,
             questions,
@@ -87,6 +91,7 @@ impl Part for State {
         common.write("common", out)?;
         idle.write("idle", out)?;
         views.write("views", out)?;
+        diagnostics.write("diagnostics", out)?;
         signs.write("signs", out)?;
         clusters.write("clusters", out)?;
         questions.write("questions", out)?;
@@ -113,7 +118,7 @@ impl Part for State {
         let (batches, kept, groups) = counted;
         let (rewards, plane, vocabulary, candidates) = listed;
         let ([rare, common, idle], views) = sampled;
-        let (signs, clusters, questions, placed, claims) = asked;
+        let (diagnostics, signs, clusters, questions, placed, claims) = asked;
         let mut state = Self {
             batches,
             kept,
@@ -127,6 +132,7 @@ impl Part for State {
             idle,
             claims,
             views,
+            diagnostics,
             signs,
             clusters,
             questions,
@@ -134,6 +140,7 @@ impl Part for State {
         };
         // Candidates got their numbers while they were read.
         state.views.renumber(&*input.unit);
+        state.diagnostics.renumber(&*input.unit);
         state.signs.renumber(&*input.unit);
         Ok(state)
     }
@@ -152,6 +159,7 @@ impl Part for State {
             mut idle,
             claims,
             views,
+            diagnostics,
             signs,
             clusters,
             questions,
@@ -181,6 +189,7 @@ impl Part for State {
         self.vocabulary.merge(vocabulary);
         self.candidates.merge(candidates)?;
         self.views.merge(views);
+        Accumulate::merge(&mut self.diagnostics, diagnostics);
         self.signs.merge(signs);
         Part::merge(&mut self.clusters, clusters)?;
         self.questions.merge(questions);
@@ -211,6 +220,7 @@ impl State {
 
     fn read_asked(input: &mut PartReader) -> Result<Asked> {
         Ok((
+            Part::read("diagnostics", input)?,
             Part::read("signs", input)?,
             Part::read("clusters", input)?,
             Part::read("questions", input)?,
@@ -221,4 +231,4 @@ impl State {
 }
 
 /// What is read last.
-type Asked = (SignState, Option<Clusters>, CollectedQuestions, bool, KeptSample<ClaimToken>);
+type Asked = (Diagnostics, SignState, Option<Clusters>, CollectedQuestions, bool, KeptSample<ClaimToken>);

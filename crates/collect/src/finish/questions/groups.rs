@@ -9,7 +9,7 @@ use super::pass_at::{self, Sizes};
 use crate::collect::groups::{GroupTable, GroupTally, GroupsOfStep, group_hash};
 use crate::collect::questions::siblings::Siblings;
 use crate::collect::rows::Place;
-use crate::collect::signs::response_facts::Rounding;
+use crate::collect::signs::rounding::Rounding;
 use crate::finish::ratios::{mean, share};
 use stapo_base::stats::exact_sum::ExactSum;
 use stapo_ingest::right::RightRule;
