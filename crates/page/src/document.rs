@@ -410,17 +410,21 @@ pub enum Mark {
     Untrained = 3,
 }
 
-/// Masks by two thresholds.
+/// Masks by two thresholds: computed where they are moved, from the candidates one by one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thresholds {
-    /// Probabilities below which a token is rare.
+    /// Probabilities below which a token is rare: where the first slider stops.
     pub probability: Vec<f64>,
-    /// Quantiles of the entropy below which the policy is sure.
+    /// Quantiles of the entropy below which the policy is sure: where the second slider stops.
     pub quantile: Vec<f64>,
-    /// Tokens, their share of the tokens, their share of the gradient energy; by probability, then quantile.
-    pub cells: Vec<(f64, f64, Option<f64>)>,
     /// Where the run's own mask is.
     pub own: (usize, usize),
+    /// Of each batch ln p, entropy and gradient norm of its candidates, by entropy.
+    pub batches: Vec<Vec<[f32; 3]>>,
+    /// Trained tokens.
+    pub tokens: u64,
+    /// Gradient energy of the run.
+    pub energy: f64,
 }
 
 /// A word that is explained.

@@ -35,7 +35,10 @@ pub fn terminal(document: &Document, how: Terminal) -> String {
     }
     for place in [Place::Charts, Place::Proof, Place::Action, Place::Shown, Place::Notes] {
         for section in shown(place) {
-            page.section(&heading(section, how), &section.blocks);
+            // Nothing to mend: what is cheaper stands on the page.
+            let brief = !how.verbose && place == Place::Action && document.tone == Tone::Healthy;
+            let blocks = if brief { section.blocks.get(..1).unwrap_or_default() } else { &section.blocks };
+            page.section(&heading(section, how), blocks);
         }
     }
     for tab in crate::document::Tab::ALL {

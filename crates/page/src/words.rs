@@ -69,7 +69,10 @@ pub fn chance(probability: f64) -> String {
     if probability >= 1e-3 {
         return percent(probability);
     }
-    let n = 1.0 / probability.max(1e-15);
+    if probability < 1e-13 {
+        return "next to none".into();
+    }
+    let n = 1.0 / probability;
     let (unit, word) = [(1e12, " trillion"), (1e9, " billion"), (1e6, " million")]
         .into_iter()
         .find(|(unit, _)| n >= *unit)

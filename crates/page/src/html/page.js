@@ -148,15 +148,40 @@ search.addEventListener("keydown", (event) => {
   at.scrollIntoView({ block: "center" });
 });
 
-// Other thresholds for the mask.
+// Other thresholds for the mask: that of the engine, from the candidates one by one.
 const masks = data("masks");
 if (masks) {
+  const [logprob, entropy, norm] = ["logprob", "entropy", "norm"].map((key) => new Float32Array(bytes(masks[key]).buffer));
+  // Linear between neighbours, from the nearer end, as numpy has it.
+  const quantileOf = (sorted, q) => {
+    const at = (sorted.length - 1) * q;
+    const [below, above] = [sorted[Math.floor(at)], sorted[Math.min(Math.floor(at) + 1, sorted.length - 1)]];
+    const part = at % 1;
+    return part >= 0.5 ? above - (above - below) * (1 - part) : below + (above - below) * part;
+  };
+  const mask = (tau, q) => {
+    let [start, rare, silenced, energy] = [0, 0, 0, 0];
+    for (const size of masks.sizes) {
+      const found = [];
+      for (let i = start; i < start + size; i += 1) if (Math.exp(logprob[i]) < tau) found.push(i);
+      const cut = found.length ? quantileOf(found.map((i) => entropy[i]), q) : 0;
+      for (const i of found) {
+        if (entropy[i] >= cut) continue;
+        silenced += 1;
+        energy += norm[i] ** 2;
+      }
+      rare += found.length;
+      start += size;
+    }
+    return { rare, silenced, energy };
+  };
   const [tau, quantile] = ["tau-p", "quantile"].map(byId);
+  const percent = (share) => `${Number((100 * share).toPrecision(2))} %`;
   byId("live").hidden = false;
   const say = () => {
     const [p, q] = [masks.p[tau.value], masks.q[quantile.value]];
-    const [tokens, share, energy] = masks.cells[tau.value * masks.q.length + Number(quantile.value)];
-    byId("masked").textContent = `Below ${p} and quantile ${q}: ${tokens} tokens, ${share} of them all${energy ? `, ${energy} of the gradient` : ""}.`;
+    const { rare, silenced, energy } = mask(p, q);
+    byId("masked").textContent = `Probability below ${p}, entropy below quantile ${q}: ${silenced.toLocaleString("en")} of ${rare.toLocaleString("en")} rare tokens, ${percent(silenced / masks.tokens)} of all, ${percent(energy / masks.energy)} of the gradient.`;
   };
   for (const slider of [tau, quantile]) slider.addEventListener("input", say);
   say();

@@ -60,7 +60,7 @@ fn still(response: &Response) -> Markup {
 
 fn title(response: &Response) -> String {
     let group = response.group.as_ref().map(|group| format!(", group {}", group.visible(NAME)));
-    let reward = response.reward.map(|reward| format!(", reward {}", crate::words::sig(reward, 3)));
+    let reward = response.reward.map(|reward| format!(", reward {}", crate::words::limit(reward)));
     format!("Step {}{}{}", response.step, group.unwrap_or_default(), reward.unwrap_or_default())
 }
 
@@ -161,21 +161,25 @@ fn packed(bytes: impl Iterator<Item = u8>) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes.collect::<Vec<u8>>())
 }
 
-/// Two sliders over a table of masks.
-pub fn thresholds(thresholds: &Thresholds) -> Markup {
+/// Two sliders, and the candidates that they choose from.
+pub fn thresholds(of: &Thresholds) -> Markup {
+    let of_all = |k: usize| packed(of.batches.iter().flatten().flat_map(move |point| point[k].to_le_bytes()));
     let value = json!({
-        "p": thresholds.probability,
-        "q": thresholds.quantile,
-        "cells": thresholds.cells.iter().map(|(tokens, share, energy)| {
-            json!([crate::words::count(*tokens), crate::words::percent(*share), energy.map(crate::words::percent)])
-        }).collect::<Vec<_>>(),
+        "p": of.probability,
+        "q": of.quantile,
+        "sizes": of.batches.iter().map(Vec::len).collect::<Vec<_>>(),
+        "logprob": of_all(0),
+        "entropy": of_all(1),
+        "norm": of_all(2),
+        "tokens": of.tokens,
+        "energy": of.energy,
     });
     let last = |list: &[f64]| list.len().saturating_sub(1);
     html! {
         div.live hidden id="live" {
             p {
-                label { "Probability below " input id="tau-p" type="range" min="0" max=(last(&thresholds.probability)) value=(thresholds.own.0); } " "
-                label { "Entropy quantile " input id="quantile" type="range" min="0" max=(last(&thresholds.quantile)) value=(thresholds.own.1); }
+                label { "Probability below " input id="tau-p" type="range" min="0" max=(last(&of.probability)) value=(of.own.0); } " "
+                label { "Entropy quantile " input id="quantile" type="range" min="0" max=(last(&of.quantile)) value=(of.own.1); }
             }
             p id="masked" aria-live="polite" {}
             script type="application/json" id="masks" { (PreEscaped(script_json(&value))) }

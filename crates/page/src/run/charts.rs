@@ -13,7 +13,15 @@ pub(super) const CLIP: f64 = 1.28;
 
 /// All that the log has.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Block> {
-    [reward(run), entropy(run), third(run)].into_iter().flatten().map(Block::Figure).collect()
+    let mut all: Vec<Figure> = [reward(run), entropy(run), third(run)].into_iter().flatten().collect();
+    // Where one is not logged another stands in for it.
+    for stand_in in [parts(run), quantity(run, "length"), quantity(run, "dead_groups")].into_iter().flatten()
+    {
+        if all.len() < 3 && all.iter().all(|figure| figure.title != stand_in.title) {
+            all.push(stand_in);
+        }
+    }
+    all.into_iter().map(Block::Figure).collect()
 }
 
 /// The reward over its whole range; its thick end is the mean that the sentence names.
@@ -140,9 +148,13 @@ pub(super) enum Gap {
     Reference,
 }
 
-/// By what factor probabilities typically differ.
+/// Beyond this a log ratio counts as this: one token that a policy would never draw is no typical one.
+const HELD: f64 = 5.0;
+
+/// By what factor probabilities typically differ. Of log ratios that are far out the largest alone is known.
 pub(super) fn typical(difference: &Difference) -> f64 {
-    (2.0 * difference.k2).sqrt().min(5.0).exp()
+    let beyond = (difference.max_abs.powi(2) - HELD.powi(2)).max(0.0) / difference.tokens.max(1) as f64;
+    (2.0 * difference.k2 - beyond).max(0.0).sqrt().min(HELD).exp()
 }
 
 /// The typical ratio of two policies over the steps.
@@ -198,16 +210,16 @@ fn gap(run: &Run<'_>, gap: Gap) -> Option<Figure> {
 
 /// The gap by place in the answer: prompts differ most where nothing of the answer is known.
 fn by_place(run: &Run<'_>) -> Option<Figure> {
-    let rows = &run.answers.offpolicy.as_ref()?.breakdown.as_ref()?.first_tokens;
-    let of = |from: usize, to: usize| {
-        let part = rows.get(from..to.min(rows.len())).filter(|part| !part.is_empty())?;
-        let tokens: f64 = part.iter().map(|row| row.tokens as f64).sum();
-        let sum: f64 = part.iter().map(|row| row.tokens as f64 * 2.0 * row.k3).sum();
-        (tokens > 0.0).then(|| (sum / tokens).max(0.0).sqrt().min(5.0).exp())
+    let evidence = |what: &str| {
+        let all = &run.told.first_cause()?.evidence;
+        all.iter().find(|evidence| evidence.what == what).map(|evidence| evidence.value.min(HELD).exp())
     };
-    let places = [(0, 1, "1st"), (1, 3, "2–3"), (3, 8, "4–8"), (8, 16, "9–16"), (16, 32, "17–32")];
-    let known: Vec<(f64, &str)> =
-        places.into_iter().filter_map(|(from, to, name)| Some((of(from, to)?, name))).collect();
+    let measured = evidence("gap at the first token").zip(evidence("gap from the twentieth token on"));
+    let known = match measured {
+        // The very numbers that prove it.
+        Some((first, later)) => vec![(first, "1st token"), (later, "20th and later")],
+        None => places(run)?,
+    };
     let last = known.last()?;
     let points: Vec<(f64, f64)> =
         known.iter().enumerate().map(|(i, (ratio, _))| (i as f64, *ratio)).collect();
@@ -238,6 +250,21 @@ fn by_place(run: &Run<'_>) -> Option<Figure> {
         }),
         file: None,
     })
+}
+
+/// The gap over all steps at the first places of answers.
+fn places(run: &Run<'_>) -> Option<Vec<(f64, &'static str)>> {
+    let rows = &run.answers.offpolicy.as_ref()?.breakdown.as_ref()?.first_tokens;
+    let of = |from: usize, to: usize| {
+        let part = rows.get(from..to.min(rows.len())).filter(|part| !part.is_empty())?;
+        let tokens: f64 = part.iter().map(|row| row.tokens as f64).sum();
+        let sum: f64 = part.iter().map(|row| row.tokens as f64 * 2.0 * row.k3).sum();
+        (tokens > 0.0).then(|| (sum / tokens).max(0.0).sqrt().min(5.0).exp())
+    };
+    let places = [(0, 1, "1st"), (1, 3, "2–3"), (3, 8, "4–8"), (8, 16, "9–16"), (16, 32, "17–32")];
+    let known: Vec<(f64, &str)> =
+        places.into_iter().filter_map(|(from, to, name)| Some((of(from, to)?, name))).collect();
+    (!known.is_empty()).then_some(known)
 }
 
 /// Parts of the reward, a line each.

@@ -166,7 +166,7 @@ fn action(run: &Run<'_>) -> Vec<Block> {
     blocks.extend(cheaper(run));
     if told.course.is_none() {
         blocks.push(Block::step("Log the reward of each answer."));
-    } else if matches!(told.state, State::Undecided | State::Unknown) {
+    } else if matches!(told.state, State::Undecided | State::Unknown) && run.missing.is_none() {
         blocks.push(Block::step("Train on and look again: too few steps tell nothing."));
     }
     let has_held_out = run.provenance.evaluation_responses.is_some_and(|count| count > 0);

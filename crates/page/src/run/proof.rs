@@ -111,7 +111,7 @@ fn healthy(run: &Run<'_>) -> Vec<Fact> {
         facts.push(Fact::proof(
             "Trainer against sampler: typically at most",
             words::times(most),
-            format!("< {}", words::times(CLIP)),
+            format!("< {CLIP}×"),
         ));
     } else if let Some(cut) = run.answers.truncated.as_ref().filter(|cut| cut.known > 0) {
         facts.push(Fact::proof(

@@ -1,7 +1,10 @@
 //! The tab of S2T: what it takes on this run, the taxonomy, other thresholds, other rules.
 
+use std::collections::BTreeMap;
+
+use stapo_framework::s2t::Population;
 use stapo_framework::taxonomy::TokenClass;
-use stapo_result::SweepCell;
+use stapo_result::Sweep;
 
 use super::Run;
 use crate::chart::{Axis, Bar, Bars, Chart, Plane, Unit};
@@ -91,45 +94,80 @@ fn facts(run: &Run<'_>) -> Table {
     table
 }
 
-/// Sliders over all settings, and the settings as a table.
+/// Sliders over the candidates, and a few settings as a table.
 fn thresholds(run: &Run<'_>) -> Vec<Block> {
-    let Some(sweep) = run.full.map(|full| &full.sweep).filter(|sweep| !sweep.cells.is_empty()) else {
-        return Vec::new();
+    let mut blocks: Vec<Block> =
+        live(run).map(|live| Block::Tokens(Tokens::Thresholds(live))).into_iter().collect();
+    blocks.extend(run.full.and_then(|full| settings(&full.sweep)));
+    blocks
+}
+
+/// Candidates that the page has room for.
+const CANDIDATES: usize = 16_000;
+
+/// What the sliders need; nothing where the mask is no quantile of the candidates, or they are too many.
+fn live(run: &Run<'_>) -> Option<Thresholds> {
+    let full = run.full?;
+    let own = full.s2t.entropy_quantile.filter(|_| full.s2t.population == Population::Candidates)?;
+    let mut points = full.candidates.points.clone();
+    let mut complete = full.candidates.complete_below;
+    if points.len() > CANDIDATES {
+        points.sort_by(|a, b| a.logprob.total_cmp(&b.logprob));
+        complete = complete.min(f64::from(points[CANDIDATES].logprob).exp());
+        points.truncate(CANDIDATES);
+        points.retain(|point| f64::from(point.logprob).exp() < complete);
+    }
+    let mut probability: Vec<f64> =
+        [1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 0.001, 0.002, 0.005, 0.01, 0.02].into();
+    probability.push(full.s2t.tau_p);
+    probability.retain(|stop| *stop <= complete);
+    let quantile: Vec<f64> = (1..=20).map(|twentieth| f64::from(twentieth) / 20.0).chain([own]).collect();
+    let ordered = |mut stops: Vec<f64>| {
+        stops.sort_by(f64::total_cmp);
+        stops.dedup();
+        stops
     };
-    let s2t = run.full.map(|full| (full.s2t.tau_p, full.s2t.entropy_quantile.unwrap_or(1.0)));
-    let nearest = |list: &[f64], to: f64| {
-        let far = |v: &f64| (v.max(1e-12).ln() - to.max(1e-12).ln()).abs();
-        let best = list.iter().enumerate().min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
-        best.map_or(0, |best| best.0)
-    };
-    let (tau, quantile) = s2t.unwrap_or((0.002, 0.8));
-    let own = (nearest(&sweep.tau_p, tau), nearest(&sweep.quantile, quantile));
-    let cell = |cell: &SweepCell| (cell.silenced, cell.fraction, cell.energy_share);
+    let (probability, quantile) = (ordered(probability), ordered(quantile));
+    let place = |stops: &[f64], own: f64| stops.iter().position(|stop| *stop == own);
+    let own = (place(&probability, full.s2t.tau_p)?, place(&quantile, own)?);
+    let mut batches: BTreeMap<(i64, Option<i64>), Vec<[f32; 3]>> = BTreeMap::new();
+    for point in points {
+        let batch = batches.entry((point.step, point.update)).or_default();
+        batch.push([point.logprob, point.entropy, point.grad_norm]);
+    }
+    for batch in batches.values_mut() {
+        batch.sort_by(|a, b| a[1].total_cmp(&b[1]).then(a[0].total_cmp(&b[0])));
+    }
+    Some(Thresholds {
+        probability,
+        quantile,
+        own,
+        batches: batches.into_values().collect(),
+        tokens: run.tokens,
+        energy: full.totals.gradient_energy,
+    })
+}
+
+/// For readers without script.
+fn settings(sweep: &Sweep) -> Option<Block> {
     let mut head = vec!["Probability below".to_owned()];
     head.extend(sweep.quantile.iter().map(|q| format!("#quantile {q}")));
     let mut table = Table::new(&head).of_file("sweep");
     for (p, row) in sweep.tau_p.iter().zip(sweep.cells.rows()) {
         let cells = row.iter().map(|cell| {
-            let energy =
-                cell.energy_share.map(|share| format!(", {}", words::percent(share))).unwrap_or_default();
-            Text::from(words::count(cell.silenced) + &energy)
+            let energy = cell.energy_share.map(|share| format!(", {}", words::percent(share)));
+            Text::from(words::count(cell.silenced) + &energy.unwrap_or_default())
         });
         table.push(std::iter::once(Text::from(format!("{p}"))).chain(cells).collect());
     }
-    vec![
-        Block::Tokens(Tokens::Thresholds(Thresholds {
-            probability: sweep.tau_p.clone(),
-            quantile: sweep.quantile.clone(),
-            cells: sweep.cells.iter().map(cell).collect(),
-            own,
-        })),
+    (!sweep.cells.is_empty()).then(|| {
         Block::Fold(Fold {
             id: None,
-            summary: format!("All {} settings: tokens, share of the gradient", sweep.cells.len()).into(),
+            summary: format!("{} settings: tokens, share of the gradient", sweep.cells.len()).into(),
             blocks: vec![Block::Table(table)],
             open: false,
-        }),
-    ]
+        })
+    })
 }
 
 fn classes(run: &Run<'_>) -> Vec<Block> {
