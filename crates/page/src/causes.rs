@@ -170,7 +170,7 @@ fn sentences(prose: &str) -> Vec<String> {
 }
 
 /// Words between backticks are typed; links lose their target.
-fn marked(line: &str) -> Text {
+pub(crate) fn marked(line: &str) -> Text {
     let mut text = Text::new();
     for (i, part) in line.split('`').enumerate() {
         if part.is_empty() {

@@ -155,7 +155,8 @@ fn one(excerpt: &Excerpt) -> Markup {
         q {
             (start_of(&excerpt.before))
             @if !excerpt.token.is_empty() { mark { (quote(&excerpt.token)) } }
-            (quote(&excerpt.after))
+            // A response without a token of interest has two lines for itself.
+            (visible_in_order(&excerpt.after, if excerpt.token.is_empty() { 3 * CONTEXT } else { CONTEXT }))
         }
         small {
             (text(&excerpt.facts))

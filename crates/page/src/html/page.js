@@ -181,7 +181,7 @@ if (masks) {
   const say = () => {
     const [p, q] = [masks.p[tau.value], masks.q[quantile.value]];
     const { rare, silenced, energy } = mask(p, q);
-    byId("masked").textContent = `Probability below ${p}, entropy below quantile ${q}: ${silenced.toLocaleString("en")} of ${rare.toLocaleString("en")} rare tokens, ${percent(silenced / masks.tokens)} of all, ${percent(energy / masks.energy)} of the gradient.`;
+    byId("masked").textContent = `Probability below ${p}, entropy below quantile ${q}: ${silenced.toLocaleString("en")} of ${rare.toLocaleString("en")} rare tokens, ${percent(silenced / masks.tokens)} of all, ${percent(energy / masks.energy)} of the gradient after clipping.`;
   };
   for (const slider of [tau, quantile]) slider.addEventListener("input", say);
   say();

@@ -4,22 +4,26 @@ use std::collections::BTreeMap;
 
 use stapo_framework::s2t::Population;
 use stapo_framework::taxonomy::TokenClass;
-use stapo_result::Sweep;
+use stapo_result::{ClaimId, ClaimVerdict, Sweep};
 
 use super::Run;
+use crate::causes;
 use crate::chart::{Axis, Bar, Bars, Chart, Plane, Unit};
-use crate::document::{Block, Figure, Fold, Place, Section, Tab, Table, Text, Thresholds, Tokens};
+use crate::document::{Block, Figure, Fold, Place, Row, Section, Tab, Table, Text, Thresholds, Tokens};
 use crate::told::State;
 use crate::words;
 
-/// For the first screen: share, energy, whether it matters here.
+/// For the first screen: share, energy, where its tokens come from, whether it matters here.
 pub(super) fn in_one_line(run: &Run<'_>) -> Option<Text> {
     let full = run.full?;
-    let s2t = &full.s2t;
-    let energy = s2t.energy_share?;
+    let energy = full.spurious.energy_share.or(full.s2t.energy_share)?;
     let random = as_many_at_random(run)
         .map(|share| format!(" (as many at random: {})", words::percent(share)))
         .unwrap_or_default();
+    let sure =
+        full.claims.iter().find(|claim| claim.id == ClaimId::ConfidentPolicy).and_then(|claim| claim.value);
+    let from =
+        sure.map(|sure| format!("; {} of them where the policy was unsure", words::percent(1.0 - sure)));
     let matters = match run.told.state {
         State::Healthy => "No need here.",
         _ if run.told.first_cause().is_some_and(|cause| cause.code == "spurious_tokens") => {
@@ -28,10 +32,48 @@ pub(super) fn in_one_line(run: &Run<'_>) -> Option<Text> {
         _ => "Not what ails this run.",
     };
     Some(Text::from(format!(
-        "Would silence {} of the tokens, {} of the gradient{random}. {matters}",
-        words::percent(s2t.fraction),
-        words::percent(energy)
+        "Would silence {} of the tokens, {} of the gradient{random}{}. {matters}",
+        words::percent(full.s2t.fraction),
+        words::percent(energy),
+        from.unwrap_or_default()
     )))
+}
+
+/// The paper's claims, checked on this run.
+fn claims(run: &Run<'_>) -> Vec<Block> {
+    let mut table = Table::new(&["Claim", "here", "this run", "paper"]).of_file("claims");
+    for row in run.full.iter().flat_map(|full| &full.claims) {
+        let value = row.value.map(|value| claimed(row.id, value)).unwrap_or_default();
+        let beside = row.beside.as_deref().map(words::stopped).unwrap_or_default();
+        let facts =
+            [value, beside].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let why = causes::marked(&words::capital(&words::stopped(&row.why)));
+        let facts =
+            if facts.is_empty() { Text::new() } else { Text::quoting(words::stopped(&facts)).say(" ") };
+        table.rows.push(Row {
+            id: Some(format!("claim-{}", row.id.name())),
+            cells: vec![
+                words::capital(&row.claim).into(),
+                row.verdict.name().into(),
+                facts.and(why),
+                Text::quoting(row.paper.as_str()),
+            ],
+            strong: row.verdict == ClaimVerdict::Fails,
+        });
+    }
+    if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
+}
+
+/// The number that decides a claim, in its unit.
+fn claimed(id: ClaimId, value: f64) -> String {
+    match id {
+        ClaimId::NormFallsWithP | ClaimId::NormFallsWithEntropy | ClaimId::PredictsTheChange => {
+            words::sig(value, 2)
+        }
+        ClaimId::SpuriousNormIsLargest => format!("{}×", words::sig(value, 2)),
+        _ if value <= 1.0 => words::percent(value),
+        _ => format!("{}×", words::sig(value, 2)),
+    }
 }
 
 /// As many tokens, drawn among those with an advantage, carry their share on average.
@@ -42,7 +84,9 @@ fn as_many_at_random(run: &Run<'_>) -> Option<f64> {
 }
 
 pub(super) fn sections(run: &Run<'_>) -> Vec<Section> {
-    let Some(full) = run.full else { return Vec::new() };
+    if run.full.is_none() {
+        return Vec::new();
+    }
     let section = |id, title: &'static str, blocks: Vec<Block>| {
         let place = Place::Tab(Tab::S2t);
         (!blocks.is_empty()).then(|| Section { id, title: title.into(), place, blocks, in_terminal: false })
@@ -50,13 +94,13 @@ pub(super) fn sections(run: &Run<'_>) -> Vec<Section> {
     let mut about: Vec<Block> = in_one_line(run).into_iter().map(Block::plain).collect();
     about.push(Block::Table(facts(run)));
     let all = [
+        section("claims", "The paper's claims, on this run", claims(run)),
         section("mask", "What it takes here", about),
         section("thresholds", "Other thresholds", thresholds(run)),
         section("classes", "Gradient of a token, by class", classes(run)),
         section("plane", "Probability and entropy", plane(run)),
         section("rules", "Other rules on the same tokens", rules(run)),
     ];
-    let _ = full;
     all.into_iter().flatten().collect()
 }
 
@@ -79,12 +123,6 @@ fn facts(run: &Run<'_>) -> Table {
             "about 0.01 %",
         ),
         ("By step", range.into(), ""),
-        ("Their share of the gradient", or_dash(s2t.energy_share.map(words::percent)), "much of it"),
-        (
-            "Their gradient, as a multiple of the mean",
-            or_dash(s2t.mean_norm_ratio.map(|r| format!("{}×", words::sig(r, 2)))),
-            "the largest",
-        ),
         ("Rare tokens that it leaves", words::count(s2t.exploratory as f64).into(), "exploratory"),
         ("Rare is a probability below", words::sig(s2t.tau_p, 2).into(), "0.002"),
         ("Sure is an entropy below", or_dash(s2t.median_tau_h.map(|h| words::sig(h, 2))), ""),

@@ -150,14 +150,15 @@ fn earned(run: &Run<'_>, store: &Store) -> Option<(Text, Vec<Block>)> {
         let Some(view) = good.get(count * part / (SHOWN + 1)) else { continue };
         let Some(response) = store.get(view.row) else { continue };
         let link = store.link(view.row, view.step);
-        if list.iter().any(|known| known.link == link) {
+        let words_of_it = own_words(response);
+        if list.iter().any(|known| known.link == link || known.after == words_of_it) {
             continue;
         }
         let facts = format!("reward {}, {} tokens", words::sig(best, 2), response.length);
         list.push(Excerpt {
             before: Hostile::default(),
             token: Hostile::default(),
-            after: own_words(response),
+            after: words_of_it,
             facts: facts.into(),
             link,
         });
