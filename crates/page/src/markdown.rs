@@ -120,7 +120,7 @@ fn table(table: &Table, out: &mut String) {
 /// A chart in words: those of a line are its label, which names the same start and end as all sentences.
 fn in_words(figure: &Figure) -> String {
     match &figure.chart {
-        Chart::Lines(lines) if lines.series.len() < 2 => figure.label.clone(),
+        Chart::Lines(_) if figure.label.contains(|c: char| c.is_ascii_digit()) => figure.label.clone(),
         chart => chart_in_words(chart),
     }
 }

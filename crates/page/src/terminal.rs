@@ -167,10 +167,10 @@ impl Page {
         }
     }
 
-    /// A line as a row of blocks: only of what has one line over the steps.
+    /// The first line as a row of blocks.
     fn figure(&mut self, figure: &Figure) {
         let Chart::Lines(lines) = &figure.chart else { return };
-        let [series] = lines.series.as_slice() else { return };
+        let Some(series) = lines.series.first() else { return };
         let bars = sparkline(series, lines.range.as_ref().map(|range| (range.start, range.end)), 40);
         self.say(&figure.title.flat(), &format!("{bars}  {}", figure.label));
     }

@@ -58,7 +58,7 @@ impl State {
 /// The reward from its start to its end: the same numbers in every sentence, chart and table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Course {
-    /// Mean of the first fifth of the steps.
+    /// Mean of the first tenth of the steps.
     pub start: f64,
     /// The best it had.
     pub best: f64,
@@ -96,6 +96,8 @@ pub struct Told {
 pub struct Loss {
     /// Which.
     pub name: String,
+    /// The task or data source that lost; none for the whole run.
+    pub slice: Option<String>,
     /// From this step on.
     pub step: i64,
     /// Its level before.

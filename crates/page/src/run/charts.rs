@@ -30,15 +30,34 @@ pub(super) fn reward(run: &Run<'_>) -> Option<Figure> {
     let signal = run.told.signal("reward")?;
     let mut series = Series::new(words::reward(course.end), signal.points.clone());
     series.end = end_of(&signal.points).map(|from| (from, course.end));
+    // In the same range it stands beside the reward.
+    let held_out = run.told.signal("held_out").filter(|signal| {
+        let inside = |v: f64| !v.is_finite() || (course.floor..=course.top).contains(&v);
+        signal.points.iter().all(|point| inside(point.1))
+    });
+    let mut all = vec![series];
+    all.extend(
+        held_out.map(|signal| Series {
+            colour: palette::SECOND,
+            ..Series::new("held-out", signal.points.clone())
+        }),
+    );
     let onset = run.told.losses.iter().find(|loss| loss.name == "reward");
     let top = words::limit(course.top);
     Some(Figure {
         title: "Reward".into(),
         note: format!("of {top}, mean of a step; thick: the last fifth").into(),
-        label: format!("{} to {} of {top}", words::reward(course.start), words::reward(course.end)),
+        label: format!(
+            "{} to {} of {top}{}",
+            words::reward(course.start),
+            words::reward(course.end),
+            held_out
+                .and_then(|signal| fifth(&signal.points, true))
+                .map_or_else(String::new, |end| { format!(", held-out {} at the end", words::reward(end)) })
+        ),
         chart: Chart::Lines(Lines {
             range: Some(course.floor.min(0.0)..course.top),
-            series: vec![series],
+            series: all,
             onset: onset.map(|loss| (loss.step as f64, format!("falls from step {}", loss.step))),
             ..Lines::default()
         }),

@@ -61,13 +61,20 @@ fn reward(run: &Run<'_>) -> Text {
     };
     let loss = told.losses.first();
     match (told.state, told.course) {
-        (State::NotFinite, _) => "From some step on, not a number.".into(),
+        (State::NotFinite, _) => {
+            let onset =
+                told.causes.iter().find(|cause| cause.code == "not_finite").and_then(|cause| cause.onset);
+            let step = onset.map_or_else(|| "some step".into(), |step| format!("step {step}"));
+            format!("From {step} on, not a number.").into()
+        }
         (State::Collapsed | State::Damaged, course) => match (loss, course) {
             (Some(loss), _) => {
+                let of = |slice: &String| Text::from(" of ").log(charts::short(slice));
+                let of = loss.slice.as_ref().map(of).unwrap_or_default();
                 let what = if loss.name == "reward" {
-                    Text::from("The reward fell")
+                    Text::from("The reward").and(of).say(" fell")
                 } else {
-                    Text::quoting(words::capital(&in_words(&loss.name))).say(" fell")
+                    Text::quoting(words::capital(&in_words(&loss.name))).and(of).say(" fell")
                 };
                 what.say(format!(
                     " from {} to {} from step {}.",

@@ -152,6 +152,7 @@ fn in_words(signal: &str) -> String {
     let known = [
         ("reward", "reward"),
         ("pass_rate", "right answers"),
+        ("held_out", "held-out score"),
         ("entropy", "entropy"),
         ("length", "length"),
         ("truncated", "cut answers"),

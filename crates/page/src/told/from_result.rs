@@ -1,9 +1,9 @@
 //! From the diagnosis of a result.
 
-use stapo_result::diagnosis::{self, Confidence, Diagnosis, RunState};
+use stapo_result::diagnosis::{self, Confidence, Diagnosis, RewardCourse, RunState};
 use stapo_result::signal_name::SignalName;
 
-use super::{Cause, Change, Course, Evidence, Loss, Signal, State, Sure, Told, fifth};
+use super::{Cause, Change, Course, Evidence, Loss, Signal, State, Sure, Told};
 
 impl Told {
     /// What a diagnosis says; `steps` are the logged ones.
@@ -12,7 +12,7 @@ impl Told {
         let signals: Vec<Signal> = diagnosis.signals.iter().map(signal).collect();
         Self {
             state: state(diagnosis.state),
-            course: signals.iter().find(|signal| signal.name == "reward").and_then(course),
+            course: diagnosis.reward.map(course),
             losses: diagnosis.damage.iter().map(loss).collect(),
             causes: diagnosis.causes.iter().map(cause).collect(),
             not_checked: (diagnosis.not_checked.iter())
@@ -27,21 +27,20 @@ impl Told {
 
 fn state(state: RunState) -> State {
     match state {
-        RunState::Healthy => State::Healthy,
-        RunState::Suspicious => State::Suspicious,
-        RunState::Damaged => State::Damaged,
+        RunState::NotFinite => State::NotFinite,
         RunState::Collapsed => State::Collapsed,
-        RunState::Untrained => State::Undecided,
+        RunState::Damaged => State::Damaged,
+        RunState::NotLearning => State::NotLearning,
+        RunState::Suspicious => State::Suspicious,
+        RunState::Healthy => State::Healthy,
+        RunState::Undecided => State::Undecided,
         RunState::Unknown => State::Unknown,
     }
 }
 
-fn course(reward: &Signal) -> Option<Course> {
-    let (start, end) = (fifth(&reward.points, false)?, fifth(&reward.points, true)?);
-    let means = reward.points.iter().map(|point| point.1).filter(|v| v.is_finite());
-    let best = means.clone().fold(end, f64::max);
-    let (floor, top) = reward.range.unwrap_or((means.fold(0.0, f64::min), best.max(1.0)));
-    Some(Course { start, best, end, floor, top })
+fn course(reward: RewardCourse) -> Course {
+    let RewardCourse { start, best, end, floor, top } = reward;
+    Course { start, best, end, floor, top }
 }
 
 fn signal(signal: &diagnosis::Signal) -> Signal {
@@ -54,7 +53,13 @@ fn signal(signal: &diagnosis::Signal) -> Signal {
 
 fn loss(damage: &diagnosis::Damage) -> Loss {
     let name = named(&damage.signal);
-    Loss { name, step: damage.from_step, before: damage.before, after: damage.after }
+    Loss {
+        name,
+        slice: damage.slice.clone(),
+        step: damage.from_step,
+        before: damage.before,
+        after: damage.after,
+    }
 }
 
 fn change(onset: &diagnosis::Onset) -> Change {
@@ -69,20 +74,19 @@ fn cause(cause: &diagnosis::Cause) -> Cause {
     Cause {
         code: cause.code.name().to_owned(),
         sure: match cause.confidence {
-            // What costs samples is no fault of the run.
-            _ if cause.code.name() == "dead_groups" => Sure::Note,
             Confidence::Likely => Sure::Likely,
             Confidence::Possible => Sure::Possible,
+            Confidence::Note => Sure::Note,
         },
         onset: cause.from_step,
-        slice: None,
+        slice: cause.slice.clone(),
         sentence: cause.message.clone(),
         advice: cause.hint.clone(),
         evidence: cause.evidence.iter().map(evidence).collect(),
-        follows_from: None,
+        follows_from: cause.follows_from.as_ref().map(|from| from.name().to_owned()),
     }
 }
 
 fn evidence(of: &stapo_result::Evidence) -> Evidence {
-    Evidence { what: of.what.clone(), value: of.value, healthy: None }
+    Evidence { what: of.what.clone(), value: of.value, healthy: of.healthy.clone() }
 }
