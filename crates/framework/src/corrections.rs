@@ -42,7 +42,7 @@ pub enum Correction {
     TokenIcePop(f64, f64),
     /// 1 inside of the bounds, else 0.
     TokenMis(f64, f64),
-    /// min(e^s, C) for all tokens of the response.
+    /// min(e^s, C) for all tokens of the response, s within ±20 as in verl: no response is dropped.
     SequenceTis(f64),
     /// 1 for responses with e^−s inside of the bounds, else 0.
     SequenceMis(f64, f64),
@@ -54,6 +54,8 @@ pub enum Correction {
     Veto(f64),
 }
 
+/// verl clamps differences of tokens and of responses to ± this before it takes their exponential.
+pub const VERL_BOUND: f64 = 20.0;
 /// Cap of truncation.
 pub const TIS_CAP: f64 = 2.0;
 /// Bounds of IcePop.
@@ -103,7 +105,7 @@ impl Correction {
             Self::TokenMis(low, high) => kept((ratio <= 1.0 / low) & (ratio >= 1.0 / high)),
             Self::SequenceTis(cap) => {
                 let inside = response.sum <= cap.ln();
-                (if inside { response.sum.exp() } else { cap }, inside)
+                (if inside { response.sum.max(-VERL_BOUND).exp() } else { cap }, inside)
             }
             Self::SequenceMis(low, high) => kept(within(-response.sum, low, high)),
             Self::GeometricMis(low, high) => {
@@ -223,9 +225,8 @@ mod tests {
         assert_eq!(weight("veto_0.5", 1.0), 0.0);
         let far = ResponseRatios { sum: 800.0, ..response };
         assert_eq!(Correction::SequenceTis(2.0).weight(1.0, &far).0, 2.0);
-        assert_eq!(
-            Correction::SequenceTis(2.0).weight(1.0, &ResponseRatios { sum: -800.0, ..response }).0,
-            0.0
-        );
+        // e^−800 is no f64; verl's clamp keeps it from being dropped, which no truncation does.
+        let near = ResponseRatios { sum: -800.0, ..response };
+        assert_eq!(Correction::SequenceTis(2.0).weight(1.0, &near), ((-20.0_f64).exp(), true));
     }
 }

@@ -58,7 +58,8 @@ impl Answers {
             .float("ess", |r| r.of.ess)
             .float("outside_0_9_1_1", |r| r.of.outside_0_9_1_1)
             .float("outside_0_5_2", |r| r.of.outside_0_5_2)
-            .float("outside_0_2_5", |r| r.of.outside_0_2_5);
+            .float("outside_0_2_5", |r| r.of.outside_0_2_5)
+            .float("beyond_e20", |r| r.of.beyond_e20);
         for (i, order) in DifferenceQuantiles::ORDERS.into_iter().enumerate() {
             table = table.float(&format!("q{order}"), |r| r.of.quantiles.values()[i]);
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::breakdown::Breakdown;
 use super::corrections::{CorrectionRow, SpuriousOverlap};
+use stapo_base::format::percent;
 
 /// One difference d of log-probabilities over trained tokens; r = e^d.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -34,6 +35,9 @@ pub struct Difference {
     pub outside_0_5_2: f64,
     /// Share of tokens with r outside [0.2, 5].
     pub outside_0_2_5: f64,
+    /// Share of tokens with r beyond e^20 or below e^−20: two policies with such tokens have nothing in common there, and
+    /// k3, which one of them makes any size, measures nothing.
+    pub beyond_e20: f64,
     /// Quantiles of d; see `quantile_error`.
     pub quantiles: DifferenceQuantiles,
     /// Effective share of the responses by their product weights e^s, s = Σ d.
@@ -52,6 +56,14 @@ pub struct Difference {
     /// χ² of the product weights with s within ±20, as verl has it, where that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verl_chi2_sequence: Option<f64>,
+}
+
+impl Difference {
+    /// k3, where it measures anything: no ratio is beyond e^20.
+    #[must_use]
+    pub fn measured_k3(&self) -> Option<f64> {
+        (self.beyond_e20 == 0.0).then_some(self.k3)
+    }
 }
 
 /// Quantiles of a difference, in nats.
@@ -182,4 +194,71 @@ pub struct OffPolicy {
     /// Whether the tokens that trainer and sampler see differently are the spurious ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious: Option<SpuriousOverlap>,
+}
+
+/// Two policies with ratios beyond e^20: how far they are apart is no measurement any more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NothingInCommon {
+    /// The first step with such a ratio.
+    pub from_step: i64,
+    /// The share of the tokens from that step on.
+    pub share: f64,
+}
+
+impl OffPolicy {
+    /// From where on the two policies of a difference have nothing in common; `None` where every ratio is within e^±20.
+    ///
+    /// ```
+    /// use stapo_result::offpolicy::OffPolicy;
+    /// assert_eq!(OffPolicy::default().nothing_in_common(|differences| differences.engine.as_ref()), None);
+    /// ```
+    #[must_use]
+    pub fn nothing_in_common(
+        &self,
+        of: impl Fn(&Differences) -> Option<&Difference>,
+    ) -> Option<NothingInCommon> {
+        let steps = || self.steps.iter().filter_map(|row| Some((row.step, of(&row.differences)?)));
+        let from_step = steps().find(|(_, difference)| difference.beyond_e20 > 0.0)?.0;
+        let later = || steps().filter(|(step, _)| *step >= from_step);
+        let tokens = later().map(|(_, difference)| difference.tokens as f64).sum::<f64>();
+        let beyond =
+            later().map(|(_, difference)| difference.tokens as f64 * difference.beyond_e20).sum::<f64>();
+        Some(NothingInCommon { from_step, share: beyond / tokens })
+    }
+}
+
+impl std::fmt::Display for NothingInCommon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { from_step, share } = self;
+        write!(f, "the policies have nothing in common from step {from_step} on: ")?;
+        write!(f, "the ratio of {} of the tokens is beyond e^20", percent(*share))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_beyond_all_bounds_is_no_measurement() {
+        let step = |step, beyond_e20| StepDifferences {
+            step,
+            differences: Differences {
+                update: Some(Difference { tokens: 100, k3: 9.2e18, beyond_e20, ..Difference::default() }),
+                ..Differences::default()
+            },
+        };
+        let of = |steps| OffPolicy { steps, ..OffPolicy::default() };
+        let found = of(vec![step(11, 0.0), step(12, 0.02), step(13, 0.04)]);
+        let apart = found.nothing_in_common(|differences| differences.update.as_ref()).unwrap();
+        assert_eq!(
+            apart.to_string(),
+            "the policies have nothing in common from step 12 on: the ratio of 3.0 % of the tokens is beyond e^20"
+        );
+        assert_eq!(found.nothing_in_common(|differences| differences.engine.as_ref()), None);
+        assert_eq!(of(vec![step(11, 0.0)]).nothing_in_common(|d| d.update.as_ref()), None);
+        let measured = |row: &StepDifferences| row.differences.update.as_ref().unwrap().measured_k3();
+        assert_eq!([&found.steps[0], &found.steps[1]].map(measured), [Some(9.2e18), None]);
+    }
 }

@@ -56,9 +56,9 @@ pub struct RuleRow {
     pub description: String,
     /// Tokens (with w ≠ 0 under the base objective) that get no gradient.
     pub silenced: f64,
-    /// Tokens whose weight shrinks.
+    /// Tokens whose weight shrinks in size.
     pub damped: f64,
-    /// Tokens whose weight grows.
+    /// Tokens whose weight grows in size, also from nothing.
     pub amplified: f64,
     /// `silenced` among all trained tokens.
     pub silenced_share: f64,

@@ -103,3 +103,42 @@ fn a_healthy_run_says_which_claims_hold() {
     assert_eq!(spurious.candidates_rare_for_sampler, row(&analysis, ClaimId::DrawnRarely).value);
     assert!(spurious.energy_over_tokens.unwrap() > 1.0 && spurious.rare_for_sampler.unwrap() > 0.9);
 }
+
+/// The table of `docs/framework.md` is what the program says.
+#[test]
+fn the_page_on_the_framework_has_the_table_of_the_program() {
+    const BEGIN: &str = "<!-- claims -->\n";
+    const END: &str = "<!-- end of claims -->";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/framework.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (found, after) = rest.split_once(END).unwrap();
+    let mut table = "| claim | value | beside | verdict |\n|---|---|---|---|\n".to_owned();
+    for row in &by_step("real/healthy_two_turns_lag1").claims {
+        let value = row.value.map_or_else(|| "–".into(), |value| format!("{value:.3}").replace('-', "−"));
+        let beside = row.beside.as_deref().unwrap_or_default();
+        table += &format!("| `{}`: {} | {value} | {beside} | {} |\n", row.id, row.claim, row.verdict);
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(found, table, "run `UPDATE_DOCS=1 cargo test --release --test analyze claims`");
+    }
+}
+
+/// A logged norm says as much as Σ π², of tokens with an advantage; and a measured change is held against the predicted one.
+#[test]
+fn measured_norms_and_changes_are_checked() {
+    let analysis = by_step("grpo");
+    for id in [ClaimId::NormFallsWithP, ClaimId::NormFallsWithEntropy, ClaimId::SpuriousNormIsLargest] {
+        let row = row(&analysis, id);
+        assert_eq!(row.verdict, ClaimVerdict::Holds, "{row:?}");
+        assert!(!row.why.contains("estimated"), "{row:?}");
+    }
+    let times = row(&analysis, ClaimId::SpuriousNormIsLargest).value.unwrap();
+    let known = analysis.s2t.mean_norm_ratio.unwrap();
+    assert!((times / known - 1.0).abs() < 1e-4, "nothing is clipped in this log: {times} {known}");
+    let change = row(&analysis, ClaimId::PredictsTheChange);
+    assert_eq!(change.value, analysis.entropy_change.measured.as_ref().unwrap().spearman);
+    assert_eq!(change.verdict, ClaimVerdict::Fails, "{change:?}");
+}

@@ -1,42 +1,35 @@
 //! Trainer against inference engine.
 
-use super::columns::Columns;
 use super::questions::difference::ResponseDifference;
 use super::tally::{BatchTally, Quantity, ResponseSums};
-use stapo_framework::fast_math;
 
-/// Differences beyond this (a sentinel, another model) count as this in the divergence.
-const LARGEST_DIFFERENCE: f64 = 50.0;
+/// Adds the differences of a response's tokens, which `known` adds up: what the steps say of them is what the ledger says.
+pub fn add(known: &ResponseDifference, tally: &mut BatchTally, sums: &mut ResponseSums) {
+    tally.counts.compared += known.tokens;
+    tally.largest_difference = tally.largest_difference.max(known.max_abs);
+    sums.add(Quantity::Difference, known.sum);
+    sums.add(Quantity::AbsoluteDifference, known.absolute);
+    sums.add(Quantity::Divergence, known.k3);
+}
 
-/// Adds the differences of a response's tokens, which `known` adds up.
-pub fn add(
-    known: &ResponseDifference,
-    columns: &Columns<'_>,
-    tally: &mut BatchTally,
-    sums: &mut ResponseSums,
-) {
-    if known.max_abs <= LARGEST_DIFFERENCE {
-        tally.counts.compared += known.tokens;
-        tally.largest_difference = tally.largest_difference.max(known.max_abs);
-        sums.add(Quantity::Difference, known.sum);
-        sums.add(Quantity::AbsoluteDifference, known.absolute);
-        sums.add(Quantity::Divergence, known.k3);
-        return;
-    }
-    let (mut total, mut absolute, mut divergence) = (0.0, 0.0, 0.0);
-    for (trainer, rollout) in columns.logprob.iter().zip(columns.logprob_rollout) {
-        let difference = f64::from(*trainer) - f64::from(*rollout);
-        if !difference.is_finite() {
-            continue;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::questions::difference::TokenDifferences;
+
+    /// A token of d = −60 or 60 counts as what it is, and the small ones beside it keep their digits.
+    #[test]
+    fn far_differences_are_not_cut() {
+        let mut tokens = TokenDifferences::default();
+        for far in [60.0_f32, -60.0] {
+            tokens.fill(&[far - 0.5, -0.5, -0.5], &[-0.5, -0.5, -0.500_001]);
+            let (mut tally, mut sums) = (BatchTally::new(0), ResponseSums::default());
+            add(&ResponseDifference::of(&tokens), &mut tally, &mut sums);
+            let (d, small) = (f64::from(far), f64::from(-0.5_f32) - f64::from(-0.500_001_f32));
+            let exact = d.exp() - 1.0 - d + small * small / 2.0 * (1.0 + small / 3.0);
+            let found = sums.get(Quantity::Divergence);
+            assert!((found / exact - 1.0).abs() < 1e-12, "{found} {exact}");
+            assert_eq!((tally.counts.compared, tally.largest_difference), (3, 60.0));
         }
-        tally.counts.compared += 1;
-        total += difference;
-        absolute += difference.abs();
-        let bounded = difference.clamp(-LARGEST_DIFFERENCE, LARGEST_DIFFERENCE);
-        divergence += fast_math::exp(bounded) - 1.0 - bounded;
-        tally.largest_difference = tally.largest_difference.max(difference.abs());
     }
-    sums.add(Quantity::Difference, total);
-    sums.add(Quantity::AbsoluteDifference, absolute);
-    sums.add(Quantity::Divergence, divergence);
 }

@@ -101,11 +101,12 @@ impl Split {
         let low_tokens = self.low.tokens.saturating_sub(rare[0].tokens);
         let frequent = tokens.saturating_sub(rare[0].tokens + rare[1].tokens);
         let low_tokens = low_tokens.min(frequent);
-        let low_energy = (self.low.energy - rare[0].energy).max(0.0);
-        let rest = self.energy - rare[0].energy - rare[1].energy;
+        // The split is an estimate where the cut falls into a bin: what it gives cannot be more than is left.
+        let rest = (self.energy - rare[0].energy - rare[1].energy).max(0.0);
+        let low_energy = (self.low.energy - rare[0].energy).clamp(0.0, rest);
         [
             ClassTally { tokens: low_tokens, energy: low_energy },
-            ClassTally { tokens: frequent - low_tokens, energy: (rest - low_energy).max(0.0) },
+            ClassTally { tokens: frequent - low_tokens, energy: rest - low_energy },
         ]
     }
 }
@@ -122,4 +123,26 @@ pub fn rare_negatives(rare: &Sample, rule: &CandidateRule, splits: &[f64]) -> Ve
         tallies[batch][high].energy += weight * token.energy();
     }
     tallies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cut falls into the bin of the only frequent token, and the estimate gives low entropy more than is left.
+    #[test]
+    fn classes_carry_no_more_than_all_energy() {
+        let tally = |tokens, energy| ClassTally { tokens, energy };
+        let split = Split { low: tally(2, 0.9), energy: 1.0, uncertain: 2 };
+        for rare in [
+            [tally(0, 0.0), tally(1, 0.634)],
+            [tally(1, 0.2), tally(1, 0.634)],
+            [tally(1, 0.7), tally(1, 0.4)],
+        ] {
+            let [low, high] = split.without(rare, 4);
+            let left = (1.0 - rare[0].energy - rare[1].energy).max(0.0);
+            assert!((low.energy + high.energy - left).abs() < 1e-15, "{low:?} {high:?}");
+            assert!(low.energy >= 0.0 && high.energy >= 0.0);
+        }
+    }
 }

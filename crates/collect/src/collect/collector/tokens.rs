@@ -43,7 +43,7 @@ impl Collector<'_> {
         let response = &one.response;
         let tally = self.batches.tally(response.batch);
         if !trained.logprob_rollout.is_empty() {
-            mismatch::add(open.engine_difference(), &trained, tally, &mut one.sums);
+            mismatch::add(open.engine_difference(), tally, &mut one.sums);
         }
         tally.add_sums(&one.sums);
         if let Some(clusters) = &mut self.clusters {

@@ -4,10 +4,9 @@
 #![allow(clippy::needless_range_loop)]
 
 use stapo_base::simd::{LANES, Work, filled_up, sums_of_lanes, widest};
+pub use stapo_framework::corrections::VERL_BOUND;
 use stapo_framework::fast_math;
 
-/// verl clamps differences of tokens and of responses to ± this before it takes their exponential.
-pub const VERL_BOUND: f64 = 20.0;
 /// Above this the square of a ratio no longer fits an f64.
 pub const LARGEST_SQUARED: f64 = 340.0;
 /// Ratios are at most e to this, so that the sum of any number of them fits an f64.
@@ -128,6 +127,8 @@ pub struct ResponseDifference {
     pub verl_ratio_squared: f64,
     /// Tokens outside each of the [`BANDS`].
     pub outside: [u64; 3],
+    /// Tokens with a ratio beyond e^±20.
+    pub beyond: u64,
     /// Largest |d|.
     pub max_abs: f64,
     /// Smallest d.
@@ -150,6 +151,7 @@ impl ResponseDifference {
         if all.max_abs > VERL_BOUND {
             let clamped = tokens.value.iter().map(|d| (2.0 * d.clamp(-VERL_BOUND, VERL_BOUND)).exp());
             all.verl_ratio_squared = clamped.sum();
+            all.beyond = tokens.value.iter().map(|d| u64::from(d.abs() > VERL_BOUND)).sum();
         }
         all
     }
@@ -268,6 +270,7 @@ impl TotalLanes {
             ratio_squared,
             verl_ratio_squared: 0.0,
             outside: sums_of_lanes(&self.outside).map(|outside| outside as u64 - beyond),
+            beyond: 0,
             max_abs: self.max_abs.into_iter().fold(0.0, f64::max),
             min: self.min.into_iter().fold(f64::INFINITY, f64::min),
             largest_k3: self.largest_k3.into_iter().fold(0.0, f64::max),
@@ -287,5 +290,6 @@ mod tests {
         let found = ResponseDifference::of(&tokens);
         assert!(found.k3.is_finite() && found.ratio.is_finite(), "{found:?}");
         assert!((found.sum - 1_499.8).abs() < 1e-3, "{found:?}");
+        assert_eq!(found.beyond, 2);
     }
 }

@@ -30,6 +30,8 @@ pub struct DifferenceTally {
     pub verl_ratio_squared: LogSum,
     /// Tokens outside each of the [`BANDS`](super::difference::BANDS).
     pub outside: [u64; 3],
+    /// Tokens with a ratio beyond e^±20.
+    pub beyond: u64,
     /// Largest |d|.
     pub max_abs: f64,
     /// Σ e^s over responses.
@@ -74,6 +76,7 @@ impl DifferenceTally {
         }
         self.verl_ratio_squared.add(response.verl_ratio_squared);
         self.outside.iter_mut().zip(response.outside).for_each(|(a, b)| *a += b);
+        self.beyond += response.beyond;
         self.max_abs = self.max_abs.max(response.max_abs);
         self.sequence.add_exp(response.sum);
         let squared = Power::of(2.0 * response.sum);
@@ -99,6 +102,7 @@ impl DifferenceTally {
         self.ratio_squared.merge(&other.ratio_squared);
         self.verl_ratio_squared.merge(&other.verl_ratio_squared);
         self.outside.iter_mut().zip(other.outside).for_each(|(a, b)| *a += b);
+        self.beyond += other.beyond;
         self.max_abs = self.max_abs.max(other.max_abs);
         self.sequence.merge(&other.sequence);
         self.sequence_squared.merge(&other.sequence_squared);

@@ -111,6 +111,7 @@ pub fn difference(tally: &DifferenceTally) -> Option<Difference> {
         outside_0_9_1_1: narrow,
         outside_0_5_2: middle,
         outside_0_2_5: wide,
+        beyond_e20: tally.beyond as f64 / n,
         quantiles: DifferenceQuantiles::from_values(quantiles),
         ess_sequence: (2.0 * tally.sequence.ln() - tally.sequence_squared.ln() - responses.ln()).exp(),
         chi2_sequence: finite(chi2_sequence),

@@ -15,7 +15,12 @@ pub fn note(rule: Rule, has_ratio: bool) -> Option<&'static str> {
         Rule::KlCov if !has_ratio => {
             Some("the log has no logprob_new: the penalty has no gradient at a ratio of 1")
         }
-        Rule::KlCov => Some("the penalty on tokens with A = 0 is left out"),
+        Rule::KlCov => {
+            Some("covariances are of the log's logprob; the penalty on tokens with A = 0 is left out")
+        }
+        Rule::ClipCov if has_ratio => {
+            Some("covariances are of the log's logprob; expected values over the random choice")
+        }
         Rule::ClipCov => Some("expected values over the random choice"),
         Rule::Entropy20 | Rule::Stare => Some("tokens that tie at the cut count in part"),
         _ => None,

@@ -17,9 +17,9 @@ pub type SignedEnergy = [f64; 2];
 pub struct OneRule {
     /// Tokens that get no gradient.
     pub silenced: f64,
-    /// Tokens whose weight shrinks by more than 1 %.
+    /// Tokens whose weight shrinks in size by more than 1 %.
     pub damped: f64,
-    /// Tokens whose weight grows by more than 1 %, also from nothing.
+    /// Tokens whose weight grows in size by more than 1 %, also from nothing, and to either sign.
     pub amplified: f64,
     energy: SignedEnergy,
     /// What it takes away from the base's energy.
@@ -111,7 +111,7 @@ impl OneRule {
             }
             if after == 0.0 {
                 self.silenced += weight * chance;
-            } else if after > before {
+            } else if after.abs() > before {
                 self.amplified += weight * chance;
             } else {
                 self.damped += weight * chance;
@@ -122,4 +122,29 @@ impl OneRule {
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(before: f64, selected: f64) -> [f64; 3] {
+        let mut one = OneRule::default();
+        one.count(&Treatment { chance: 1.0, selected, other: 1.0 }, before, 16.0);
+        [one.silenced, one.damped, one.amplified]
+    }
+
+    #[test]
+    fn a_weight_grows_from_nothing_to_either_sign() {
+        assert_eq!(counted(0.0, -1.2), [0.0, 0.0, 16.0], "clipping cuts it, the penalty turns it round");
+        assert_eq!(counted(0.0, 0.4), [0.0, 0.0, 16.0]);
+        assert_eq!(counted(1.0, -0.3), [0.0, 16.0, 0.0]);
+        assert_eq!(counted(1.0, -1.3), [0.0, 0.0, 16.0]);
+        assert_eq!(counted(1.0, 0.0), [16.0, 0.0, 0.0]);
+        assert_eq!(
+            [counted(1.0, 1.0), counted(0.0, 0.0)],
+            [[0.0; 3]; 2],
+            "kl_cov at a ratio of 1 touches nothing"
+        );
+    }
 }
