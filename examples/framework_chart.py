@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 POINT_FRACTION = 0.15  # crates/framework/src/norm.rs
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 420, 60, 20, 20, 50
-LEAST_EXPONENT, LARGEST_NORM = -6.0, 1.5
+LEAST_EXPONENT, LARGEST_NORM, FEWEST = -6.0, 1.5, 5
 
 
 def binary_entropy(x):
@@ -57,7 +57,7 @@ def main():
     band = [(x_of(e), y_of(np.sqrt(2) * (1 - 10**e))) for e in exponents]
     band += [(x_of(e), y_of(1 - 10**e)) for e in exponents[::-1]]
     out.append(f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in band)}" fill="#e4e4e0"/>')
-    cells = plane[plane.log10_prob_from >= LEAST_EXPONENT].sort_values(["tokens", "log10_prob_from", "entropy_from"])
+    cells = plane[(plane.log10_prob_from >= LEAST_EXPONENT) & (plane.tokens >= FEWEST)].sort_values(["tokens", "log10_prob_from", "entropy_from"])
     for cell in cells.itertuples():
         exponent, entropy = (cell.log10_prob_from + cell.log10_prob_to) / 2, (cell.entropy_from + cell.entropy_to) / 2
         p = min(10**exponent, 1 - 1e-6)

@@ -58,14 +58,6 @@ pub struct Difference {
     pub verl_chi2_sequence: Option<f64>,
 }
 
-impl Difference {
-    /// k3, where it measures anything: no ratio is beyond e^20.
-    #[must_use]
-    pub fn measured_k3(&self) -> Option<f64> {
-        (self.beyond_e20 == 0.0).then_some(self.k3)
-    }
-}
-
 /// Quantiles of a difference, in nats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DifferenceQuantiles {
@@ -258,7 +250,5 @@ mod tests {
         );
         assert_eq!(found.nothing_in_common(|differences| differences.engine.as_ref()), None);
         assert_eq!(of(vec![step(11, 0.0)]).nothing_in_common(|d| d.update.as_ref()), None);
-        let measured = |row: &StepDifferences| row.differences.update.as_ref().unwrap().measured_k3();
-        assert_eq!([&found.steps[0], &found.steps[1]].map(measured), [Some(9.2e18), None]);
     }
 }

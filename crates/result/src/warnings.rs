@@ -9,6 +9,8 @@ named! {
     pub enum WarningCode {
         /// pass@1 rises for good while pass@k of a large k falls.
         DiversityLost = "diversity_lost",
+        /// Ratios of two policies are beyond e^20.
+        NothingInCommon = "nothing_in_common",
         /// Importance weights leave less than half of a step's tokens effective.
         LowEffectiveShare = "low_effective_share",
         /// No token is trained.
@@ -17,6 +19,8 @@ named! {
         DeadBatches = "dead_batches",
         /// Steps whose energy a token stands far above the run's.
         EnergySpike = "energy_spike",
+        /// Most of the mask's candidates are rare for the trainer alone.
+        RareForTrainerAlone = "rare_for_trainer_alone",
         /// A few strings take most of the mask.
         MaskConcentration = "mask_concentration",
         /// Many p and H cannot be of one distribution.

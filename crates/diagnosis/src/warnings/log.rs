@@ -5,6 +5,7 @@ use stapo_base::format::{counted, grouped, words};
 use stapo_batch::columns::Column;
 use stapo_batch::limits::WARN_SHARE;
 use stapo_ingest::Run;
+use stapo_result::offpolicy::NothingInCommon;
 use stapo_result::{Cause, RunCore, VocabularySource, Warning, WarningCode};
 
 /// A share above this is worth a warning.
@@ -18,6 +19,7 @@ pub fn warnings(run: &Run, analysis: &RunCore) -> Vec<Warning> {
     let mut warnings = missing_values(analysis);
     warnings.extend(repeated_ids(analysis));
     warnings.extend(left_out(analysis));
+    warnings.extend(nothing_in_common(analysis));
     warnings.extend(run.notes.iter().map(|note| Warning {
         code: WarningCode::IngestNote,
         message: note.clone(),
@@ -91,6 +93,21 @@ fn left_out(analysis: &RunCore) -> Option<Warning> {
         hint: "if that is wrong, drop the column: --map split=".into(),
         evidence: vec![evidence(None, "responses of evaluation", responses as f64)],
     })
+}
+
+/// Policies with ratios beyond e^20: a mean of such ratios is no measurement, so that no divergence is told.
+fn nothing_in_common(analysis: &RunCore) -> Vec<Warning> {
+    let Some(ledger) = &analysis.answers.offpolicy else { return Vec::new() };
+    let engine = ledger.nothing_in_common(|differences| differences.engine.as_ref());
+    let update = ledger.nothing_in_common(|differences| differences.update.as_ref());
+    let warning = |(which, apart): (&str, NothingInCommon)| Warning {
+        code: WarningCode::NothingInCommon,
+        message: format!("{which}: {apart}"),
+        hint: "divergences from there on (k3, χ², KL) measure nothing: look at what happened before".into(),
+        evidence: vec![evidence(Some(apart.from_step), "share of tokens beyond e^20", apart.share)],
+    };
+    let found = [("trainer and sampler", engine), ("the policy before and within a step", update)];
+    found.into_iter().filter_map(|(which, apart)| Some((which, apart?))).map(warning).collect()
 }
 
 fn infeasible(analysis: &RunCore) -> Option<Warning> {

@@ -34,6 +34,7 @@ pub fn warnings(
     }
     if !plan.stand_in.any() {
         found.extend(spikes::energy(collected, &analysis.steps, &text));
+        found.extend(mask::rare_for_trainer_alone(analysis));
         found.extend(mask::concentration(analysis));
     }
     if !plan.stand_in.entropy {

@@ -174,7 +174,7 @@ fn norm_falls_with_entropy(facts: &Facts<'_>) -> Result<Found, Missing> {
     };
     Ok(Found {
         value: Some(value),
-        beside: Some(format!("{} over all tokens", signed(with_entropy))),
+        beside: Some(format!("beside {} over all tokens", signed(with_entropy))),
         holds: value < FALLS_WITH_ENTROPY,
         why: format!("{why}{}", sampled(facts)),
     })
@@ -225,7 +225,7 @@ fn rare(facts: &Facts<'_>) -> Result<Found, Missing> {
             number(value / FEW)
         )
     };
-    let beside = (least <= most).then(|| format!("{} to {} of a step", percent(least), percent(most)));
+    let beside = (least <= most).then(|| format!("in steps {} to {}", percent(least), percent(most)));
     Ok(Found { value: Some(value), beside, holds, why })
 }
 
@@ -239,7 +239,7 @@ fn confident_policy(facts: &Facts<'_>) -> Result<Found, Missing> {
          uncertain states; S2T takes ordinary rare draws, not mistakes of a policy that was sure"
     };
     let beside = format!(
-        "τ_h {} nats, mean entropy {}",
+        "with τ_h at {} nats, and a mean entropy of {}",
         number_or_dash(facts.s2t.median_tau_h.or(facts.s2t.entropy_threshold)),
         number_or_dash(facts.totals.mean_entropy)
     );
