@@ -153,12 +153,22 @@ fn bullets(lines: &[&str]) -> Vec<String> {
 
 /// The first two options of a line, without what is said about them.
 fn first_option(line: &str) -> Text {
-    let options: Vec<&str> = line.split('`').skip(1).step_by(2).take(2).collect();
+    let mut options: Vec<String> = Vec::new();
+    for option in line.split('`').skip(1).step_by(2).take(2) {
+        options.push(options.last().map_or_else(|| option.to_owned(), |before| whole(option, before)));
+    }
     if options.is_empty() {
         return marked(line);
     }
-    let whole = |option: &str| option.trim_start_matches('…').to_owned();
-    Text::joined(options.into_iter().map(|option| Text::new().code(whole(option))), ", ")
+    Text::joined(options.into_iter().map(|option| Text::new().code(option)), ", ")
+}
+
+/// An option that pages write without its beginning, `…actor.use_kl_loss`, with that of the one before it.
+fn whole(option: &str, before: &str) -> String {
+    let Some(rest) = option.strip_prefix('…') else { return option.into() };
+    let section = rest.split_once('.').and_then(|(first, _)| before.find(&format!(".{first}.")));
+    let end = section.or_else(|| before.rfind('.')).map_or(0, |at| at + 1);
+    format!("{}{rest}", before.get(..end).unwrap_or_default())
 }
 
 fn sentences(prose: &str) -> Vec<String> {
@@ -220,6 +230,11 @@ mod tests {
         };
         let words: Vec<_> = rows.iter().map(|row| (row.name.flat(), row.value.flat())).collect();
         assert_eq!(words, [("TRL".into(), "max_staleness, weight_sync_steps".into())]);
+        assert_eq!(whole("…actor.use_kl_loss", "a_ref.actor.kl_loss_coef"), "a_ref.actor.use_kl_loss");
+        assert_eq!(
+            whole("…is_threshold", "algorithm.correction.is=token"),
+            "algorithm.correction.is_threshold"
+        );
         let unknown = plain("stale_sampler").map(|cause| cause.to_do("torch")).unwrap_or_default();
         assert!(matches!(unknown.get(1), Some(Block::Facts(facts)) if facts.rows.len() == 2));
     }

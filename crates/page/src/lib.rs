@@ -5,6 +5,7 @@
 pub mod causes;
 pub mod chart;
 pub mod document;
+mod files;
 pub mod hostile;
 pub mod html;
 pub mod markdown;
@@ -13,4 +14,5 @@ pub mod terminal;
 pub mod told;
 pub mod words;
 
+pub use files::{Files, write};
 pub use run::{run, run_in_part};

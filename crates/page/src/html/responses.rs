@@ -22,7 +22,7 @@ const STATIC_TOKENS: usize = 250;
 /// The browser of responses.
 pub fn browser(responses: &Responses, percent: usize) -> Markup {
     let (packed, shown) = fitting(responses, BUDGET / 100 * percent);
-    let of = stapo_base::format::counted(responses.of, "response", "responses");
+    let of = stapo_base::format::counted(responses.of, "answer", "answers");
     html! {
         p id="stored" { (shown) " of " (of) ". " (super::blocks::text(&responses.command)) }
         div.browse hidden id="browse" {
