@@ -42,7 +42,7 @@ fn trim(value: f64, decimals: usize) -> String {
 /// A typical ratio: `1.09×`, `2.2×`, `31×`.
 #[must_use]
 pub fn times(ratio: f64) -> String {
-    let decimals = if ratio < 1.195 { 2 } else { usize::from(ratio < 9.95) };
+    let decimals = if ratio < 1.295 { 2 } else { usize::from(ratio < 9.95) };
     format!("{ratio:.decimals$}×")
 }
 
@@ -111,7 +111,7 @@ mod tests {
             [sig(0.8812, 2), sig(9.97, 2), sig(123.0, 2), sig(-0.00123, 2), sig(0.0, 2)],
             ["0.88", "10", "123", "−0.0012", "0"]
         );
-        assert_eq!([times(1.0), times(1.28), times(2.24), times(31.4)], ["1.00×", "1.3×", "2.2×", "31×"]);
+        assert_eq!([times(1.0), times(1.28), times(2.24), times(31.4)], ["1.00×", "1.28×", "2.2×", "31×"]);
         assert_eq!(
             [percent(0.123), percent(0.0123), percent(0.00012), percent(0.0)],
             ["12 %", "1.2 %", "0.01 %", "0 %"]

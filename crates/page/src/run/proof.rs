@@ -47,12 +47,15 @@ fn of_cause(cause: &Cause) -> impl Iterator<Item = Fact> {
 
 /// A value of the evidence and what a healthy run has, in the unit of what it measures.
 pub(super) fn shown(evidence: &Evidence) -> (String, Text) {
-    let is_gap = evidence.what.starts_with("gap ") && !evidence.what.contains(" over ");
+    // Logarithms of ratios read as ratios.
+    let of_gap = ["gap ", "ln π"].into_iter().any(|log_ratio| evidence.what.starts_with(log_ratio));
+    let is_ratio = of_gap && evidence.what.contains(" over ");
     let of_all = ["share", "part of", "rate of"].into_iter().any(|word| evidence.what.contains(word));
     let unit = |value: f64| match () {
-        () if evidence.what.contains(" over ") => words::times(value),
-        () if is_gap => words::times(value.abs().min(5.0).exp()),
+        () if is_ratio => words::times(value),
+        () if of_gap => words::times(value.abs().min(5.0).exp()),
         () if of_all && (0.0..=1.0).contains(&value) => words::percent(value),
+        () if value.fract() == 0.0 && value.abs() < 1e4 => format!("{value}").replace('-', "−"),
         () if value.abs() >= 1e4 && value.is_finite() => words::count(value.abs()),
         () => words::sig(value, 2),
     };

@@ -93,14 +93,11 @@ pub(super) fn of_driver(driver: &DriverToken, gap: &str, store: &Store) -> Excer
         None => format!("probability {}", words::chance(driver.logprob.exp())),
     };
     facts += &format!(", {} of the gradient", words::percent(driver.energy_share));
-    excerpt(
-        &driver.before,
-        driver.token.as_deref(),
-        &driver.after,
-        gap,
-        facts,
-        store.link(driver.row, driver.step),
-    )
+    let link = store.link(driver.row, driver.step);
+    if link.is_none() {
+        facts += &format!(" · step {}", driver.step);
+    }
+    excerpt(&driver.before, driver.token.as_deref(), &driver.after, gap, facts, link)
 }
 
 pub(super) fn of_case(case: &FlaggedToken, gap: &str, store: &Store) -> Excerpt {
