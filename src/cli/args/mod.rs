@@ -64,11 +64,11 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Say what a log holds and whether it can be trusted
+    /// Say what a log holds, whether it can be trusted, and how its run stands
     ///
-    /// Shows framework, layout, steps, responses, tokens, the mapping of columns and the share of
-    /// missing values, then a verdict for each health check: ranges, feasibility of probability and
-    /// entropy, alignment, on-policy entropy, duplicates, zero advantages, group sizes.
+    /// Shows framework, layout, steps, responses, tokens, the mapping of columns and the share of missing values, then a
+    /// verdict for each check (ranges, zeros, feasibility of probability and entropy), and state and likely causes of
+    /// the run, by the measures of its analysis.
     Check(CheckArgs),
     /// Compare runs: what differs beyond noise, by how much, and what does not
     ///
