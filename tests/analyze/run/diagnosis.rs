@@ -18,10 +18,9 @@ fn codes(analysis: &RunAnalysis) -> Vec<WarningCode> {
 /// Entropy is a sign, however far it falls or rises: a state speaks of what the run is for.
 #[test]
 fn entropy_alone_is_no_damage() {
-    for late in [0.004, 3.0] {
-        let folder = tempfile::tempdir().unwrap();
-        let of = |step| Step { entropy: if step < 9 { 0.5 } else { late }, ..healthy(step) };
-        let analysis = analyzed(&[Synthetic::new(16, of).write(folder.path())], &AnalyzeSettings::default());
+    let falls = run(16, |step| Step { entropy: if step < 9 { 0.5 } else { 0.004 }, ..healthy(step) });
+    let rises = run(16, |step| Step { entropy: if step < 9 { 0.5 } else { 3.0 }, ..healthy(step) });
+    for analysis in [falls, rises] {
         assert!(analysis.diagnosis.damage.is_empty(), "{:?}", analysis.diagnosis.damage);
         assert!(!analysis.verdict.state.is_loss(), "{:?}", analysis.verdict.state);
         assert!(analysis.diagnosis.onsets.iter().any(|onset| onset.signal == "entropy"));

@@ -289,7 +289,7 @@ fn turns_dark_and_fits_a_phone(browser: &Browser) {
 #[test]
 #[ignore = "needs Chromium; .ci/run has one"]
 fn works_without_scripts_on_a_phone_and_in_the_dark() {
-    let (browser, folder) = show(&sample()) else { return };
+    let (browser, folder) = show(&sample());
     let page = folder.path().join("report.html");
     turns_dark_and_fits_a_phone(&browser);
     // A token of little surprise and a large norm: the two heat maps shade it differently.
@@ -323,7 +323,7 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
 fn the_largest_page_opens_with_little_work() {
     let spec =
         Spec { steps: 200, rare_per_step: 500, candidate_share: 0.5, responses: (24, 4_096), hostile: false };
-    let (browser, folder) = show(&synthetic(spec)) else { return };
+    let (browser, folder) = show(&synthetic(spec));
     let page = folder.path().join("report.html");
     assert!(std::fs::metadata(&page).unwrap().len() < 5_000_000);
     browser.devtools("Performance.enable", json!({}));
@@ -375,7 +375,7 @@ fn a_page_that_is_loaded_again_keeps_the_place() {
 #[test]
 #[ignore = "needs Chromium; .ci/run has one"]
 fn a_live_page_takes_the_new_report() {
-    let (browser, folder) = show(&sample()) else { return };
+    let (browser, folder) = show(&sample());
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let state = |version: u32, sentence: &str| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();

@@ -250,6 +250,7 @@ impl Columns {
             step: self.step,
             group: self.group,
             place: self.place,
+            hash: self.place,
             slice: "",
             held_out: false,
             update: Some(self.update),
