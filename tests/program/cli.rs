@@ -192,7 +192,7 @@ fn some_steps_of_a_run_are_analysed_as_if_they_were_all() {
     // One step has no last third.
     let one = json(program().arg(sample("grpo.parquet")).args(["--steps", "12", "--format", "json"]));
     let health = one["verdict"]["health"].as_str().unwrap();
-    assert!(health.contains(" of the groups give no signal; "), "{health}");
+    assert!(health.starts_with("Too short or too noisy to say "), "{health}");
     let refused = program().arg(sample("grpo.parquet")).args(["--steps", "900.."]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8(refused.stderr).unwrap();

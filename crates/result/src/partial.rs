@@ -54,7 +54,7 @@ pub struct Partial {
 /// The answer for the first screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PartialVerdict {
-    /// How the run stands; never `healthy`, since not everything was checked.
+    /// How the run stands, by what is logged.
     pub state: RunState,
     /// What cannot be told, then damage and causes.
     pub health: String,

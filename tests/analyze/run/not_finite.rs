@@ -61,7 +61,6 @@ fn turned(folder: &Path, steps: usize, columns: &[&str]) -> PathBuf {
 
 fn parsed(analysis: &RunAnalysis) -> Value {
     let json = analysis.to_json().unwrap();
-    assert!(!json.contains("NaN") && !json.contains("inf,"), "a number that JSON does not have");
     let value: Value = serde_json::from_str(&json).unwrap();
     schema_support::validate(&value, "summary");
     value

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use stapo_analyze::ingest::{Column, IngestSettings, TokenBatch, read_all};
 
 /// Every command, in the order of `--help`.
-pub const COMMANDS: [&str; 13] = [
+pub const COMMANDS: [&str; 14] = [
     "check",
     "compare",
     "replay",
@@ -23,6 +23,7 @@ pub const COMMANDS: [&str; 13] = [
     "collect",
     "merge",
     "devices",
+    "explain",
     "completions",
     "man",
 ];

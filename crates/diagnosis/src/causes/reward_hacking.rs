@@ -1,6 +1,6 @@
 //! The reward rises while a part of it falls.
 //! Measured: parts that fell for good (the test of the state), and z of the reward's gain.
-//! Null: chance, 1e-3 over all parts, slices and windows; and a gain of three standard errors.
+//! Null: chance, 1e-3 over all parts, slices and windows; and a gain of three standard errors, below which it is possible.
 //! Misses: logs without the parts of the reward.
 //! Looks alike: a part that falls with the reward, which is damage; a price that is paid for being right.
 
@@ -20,7 +20,8 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn examine(measures: &Measures<'_>) -> Examined {
-    let gain = measures.outcome.reward_gain_z.filter(|z| *z > ERRORS)?;
+    // Whose gain is not beyond its scatter yet, rises all the same while a part of it is lost.
+    let gain = measures.outcome.reward_gain_z.filter(|z| *z > 0.0)?;
     let part = measures.outcome.fallen_parts.first()?;
     let lost = (part.before - part.after) / part.before.abs().max(1e-9);
     let why = vec![
@@ -32,5 +33,6 @@ fn examine(measures: &Measures<'_>) -> Examined {
         "the reward rises while {} falls from {:.3} to {:.3}: the policy gave it up for another part",
         part.name, part.before, part.after
     );
-    Some(Finding::likely(Code::RewardHacking, lost, sentence, why).from_step(Some(part.step)))
+    let finding = Finding::likely(Code::RewardHacking, lost, sentence, why).likely_if(gain > ERRORS);
+    Some(finding.from_step(Some(part.step)))
 }

@@ -5,7 +5,7 @@ use crate::state::{Gain, Outcome, Verdict};
 use crate::words::measured;
 use stapo_base::format::grouped;
 use stapo_collect::plan::Plan;
-use stapo_result::{Damage, Diagnosis, RunCore, RunState, StepRow};
+use stapo_result::{Confidence, Damage, Diagnosis, RunCore, RunState, StepRow};
 
 /// Damaged signals that the sentence names.
 const DAMAGED: usize = 3;
@@ -19,8 +19,13 @@ pub fn sentence(diagnosis: &Diagnosis, judged: &Verdict, analysis: &RunCore, pla
         format!("{}{of}.", title(cause.code.name()))
     });
     let advice = root.map(|cause| format!("Do: {}.", cause.hint));
-    let unexplained = (diagnosis.state.is_loss() && root.is_none())
-        .then(|| "No cause was found in what is logged.".to_owned());
+    let unexplained = (diagnosis.state.is_loss() && root.is_none()).then(|| {
+        let possible = diagnosis.causes.iter().find(|cause| cause.confidence == Confidence::Possible);
+        match possible {
+            Some(cause) => format!("Possible: {}.", title(cause.code.name())),
+            None => "No cause was found in what is logged.".into(),
+        }
+    });
     let soft = judged.soft.first().filter(|_| sick).map(|hit| {
         format!(
             "The reward's part {} fell from {} to {} while the reward rises.",

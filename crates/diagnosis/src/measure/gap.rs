@@ -33,7 +33,7 @@ pub enum Explanation {
 pub struct Gap {
     /// Its root mean square at the first step.
     pub first: f64,
-    /// At the last.
+    /// Over the last fifth of the steps.
     pub last: f64,
     /// The largest of a step.
     pub largest: f64,
@@ -91,7 +91,7 @@ impl Gap {
         let to_reference = last.sampler_to_reference.mean().zip(last.trainer_to_reference.mean());
         let mut gap = Self {
             first: first.gap.rms(),
-            last: last.gap.rms(),
+            last: at_the_end(&steps),
             largest: steps.iter().map(|(_, step)| step.gap.rms()).fold(0.0, f64::max),
             first_token: one.rms(),
             later: later.rms(),
@@ -140,7 +140,16 @@ impl Gap {
     }
 }
 
+/// The last fifth of the steps: a single one may have had an unlucky batch.
+fn at_the_end(steps: &[(i64, &Step)]) -> f64 {
+    let mut end = GapSums::default();
+    steps[steps.len() - steps.len().div_ceil(5)..].iter().for_each(|(_, step)| end.merge(step.gap));
+    end.rms()
+}
+
 const GROWN: f64 = 3.0;
+/// ln 1.28, the edge of the usual clip: a typical ratio beyond it leaves an update nothing to go by.
+pub const EDGE: f64 = 0.247;
 /// A root mean square of 0.15: a healthy lag of one step reaches 0.1, with a k3 of 0.015 at most.
 pub const FAR: f64 = 0.15;
 

@@ -18,7 +18,7 @@ mod sync;
 pub mod trained;
 
 pub use agreement::Agreement;
-pub use gap::{ARITHMETIC, Explanation, FAR, Gap};
+pub use gap::{ARITHMETIC, EDGE, Explanation, FAR, Gap};
 pub use padding::Padding;
 pub use push::{Push, Slope};
 pub use restart::Restart;

@@ -23,7 +23,7 @@ pub struct Sibling {
     /// Advantage of its trained tokens, the largest where they differ; NaN where there is none.
     pub advantage: f32,
     /// Parts of the reward.
-    pub parts: Vec<f32>,
+    pub parts: Box<[f32]>,
     /// Mini-batch of the step.
     pub update: Option<i64>,
     /// Hash of its tokens and of its prompt, where that is known.
@@ -135,7 +135,7 @@ impl ResponseFacts {
             slice,
             reward: response.reward,
             advantage: self.advantage.value,
-            parts: response.parts.to_vec(),
+            parts: response.parts.into(),
             update: response.update,
             tokens: self.tokens,
             ln_chance: self.ln_chance,

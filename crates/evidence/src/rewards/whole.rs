@@ -36,7 +36,12 @@ impl<T: Placed, const LIMIT: usize> Whole<T, LIMIT> {
     /// Adds a response to the set with that hash; `make` is called where it is kept.
     pub fn add(&mut self, hash: u64, make: impl FnOnce() -> T) {
         if self.takes(hash) {
-            self.sets.entry(hash).or_default().push(make());
+            // Most sets are small groups: room for four of each would double what they take.
+            let set = self.sets.entry(hash).or_default();
+            if set.len() == set.capacity() {
+                set.reserve_exact(set.len().max(1));
+            }
+            set.push(make());
             self.len += 1;
             self.drop_excess();
         }
