@@ -1,7 +1,11 @@
 //! What is known beside the evidence: what became of the run, and the claims about spurious tokens.
 
 use crate::Symptom;
+use crate::measure::right::is_right;
 use crate::state::{self, Verdict};
+
+/// Of a part's range, below which it never left the floor.
+const NEVER: f64 = 0.05;
 
 /// What became of the run, as far as causes are asked by it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +18,8 @@ pub struct Outcome {
     pub fallen_parts: Vec<FallenPart>,
     /// z of the reward's gain from its start to its end.
     pub reward_gain_z: Option<f64>,
+    /// A part that is named after right answers never left the floor: its best fifth is below a twentieth of its range.
+    pub never_right: bool,
     /// The claims about spurious tokens, where they could be checked.
     pub spurious: Option<Spurious>,
 }
@@ -40,6 +46,12 @@ impl Outcome {
             onset: verdict.damage.iter().map(|hit| hit.since).min(),
             fallen_parts: fallen_parts.collect(),
             reward_gain_z: verdict.gain.map(|gain| gain.z),
+            never_right: verdict.courses.iter().any(|course| {
+                let gain = &course.gain;
+                course.slice.is_none()
+                    && is_right(&course.series)
+                    && gain.best - gain.floor < NEVER * (gain.top - gain.floor)
+            }),
             spurious,
         }
     }

@@ -60,7 +60,7 @@ fn samples_estimate_what_they_stand_for() {
     for (exact, sampled) in plenty.claims.iter().zip(&little.claims) {
         assert_eq!((exact.id, exact.verdict), (sampled.id, sampled.verdict));
         let (Some(exact), Some(value)) = (exact.value, sampled.value) else { continue };
-        assert!((exact - value).abs() <= 0.1 * exact.abs() + 0.02, "{}: {exact} {value}", sampled.id);
+        assert!((exact - value).abs() <= 0.1 * exact.abs() + 0.05, "{}: {exact} {value}", sampled.id);
     }
     for (exact, sampled) in plenty.steps.iter().zip(&little.steps) {
         let (exact, sampled) = (exact.entropy_quantiles.unwrap(), sampled.entropy_quantiles.unwrap());

@@ -23,7 +23,7 @@ pub const CAUSE: Cause = Cause {
         Need::Steps(2),
     ],
     symptoms: &[Symptom::Damaged],
-    follows: &[Code::TrainerDisagreesWithItself],
+    follows: &[Code::TrainerDisagreesWithItself, Code::LargeUpdates],
     examine,
 };
 

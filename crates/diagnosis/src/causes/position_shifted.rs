@@ -14,6 +14,8 @@ const ALPHA: f64 = 1e-3;
 /// The normal quantile of 1 − 10⁻³.
 const Z: f64 = 3.09;
 const CLEAR: f64 = 0.1;
+/// A gap so many times that of the least padded, where lengths are too few for a correlation: healthy ones have at most 2.
+const WALL: f64 = 5.0;
 
 /// The row.
 pub const CAUSE: Cause = Cause {
@@ -27,9 +29,15 @@ pub const CAUSE: Cause = Cause {
 
 fn examine(measures: &Measures<'_>) -> Examined {
     let gap = measures.gap().filter(|gap| gap.explanation == Explanation::Remainder)?;
-    let padding = measures.padding().filter(|padding| padding.z > Z && padding.much > CLEAR)?;
+    let padding = measures.padding()?;
+    // Of few lengths, as where a task has one, the least padded has nothing and the others much more than arithmetic.
+    let is_wall = padding.little < ARITHMETIC && padding.much > (WALL * padding.little).max(2.0 * CLEAR);
+    let correlates = padding.z > Z && padding.much > CLEAR;
+    if !correlates && !(padding.correlation.is_nan() && is_wall) {
+        return None;
+    }
     let why = vec![
-        Proof::new("rank correlation of padding and gap", padding.correlation, "0"),
+        Proof::new("gap with more padding over that with little", padding.much / padding.little, "1"),
         Proof::new("gap with little padding", padding.little, "that with much"),
         Proof::new("gap with more", padding.much, "below 0.08"),
     ];

@@ -1,5 +1,5 @@
 //! The sampler's weights are old, and get older.
-//! Measured: root mean square of d = ln π_old − ln μ over the last fifth of the steps, over that at the first.
+//! Measured: root mean square of d = ln π_old − ln μ in the last third of the steps, over that at the first.
 //! Null: a level, threefold and the edge of the clip, 0.247: a healthy lag of a step has 0.07 to 0.1, of two 0.2; possible
 //! from 0.15 on.
 //! Misses: a lag that is there from the log's first step on.

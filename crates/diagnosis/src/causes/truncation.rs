@@ -1,7 +1,7 @@
 //! Responses are cut from the start.
 //! Measured: the share that is cut, at the first step and over the last fifth of the steps.
-//! Null: a level of one half at both: what was cut at first and is not any more was unlearned, what is cut only later is
-//! damage.
+//! Null: a level of one half at both: what was cut at first and is not any more was unlearned, unless no answer was ever
+//! right; what is cut only later is damage.
 //! Misses: cuts that are not logged.
 //! Looks alike: an entropy bonus, or an end that is untrained: lengths grow, first cuts are few.
 
@@ -25,7 +25,9 @@ pub const CAUSE: Cause = Cause {
 
 fn examine(measures: &Measures<'_>) -> Examined {
     let [first, last] = cut_first_and_last(&measures.evidence.rewards)?;
-    if first.min(last) <= MENTIONED {
+    // What was cut at first and is short now, with nothing right ever, fled the budget.
+    let fled = measures.outcome.never_right && first > LEVEL;
+    if first.min(last) <= MENTIONED && !fled {
         return None;
     }
     let all = measures.totals();
@@ -42,8 +44,8 @@ fn examine(measures: &Measures<'_>) -> Examined {
     );
     let onset = measures.evidence.rewards.steps.keys().next().copied();
     Some(
-        Finding::likely(Code::Truncation, first.min(last), sentence, why)
-            .likely_if(first.min(last) > LEVEL)
+        Finding::likely(Code::Truncation, first.min(last).max(if fled { first } else { 0.0 }), sentence, why)
+            .likely_if(first.min(last) > LEVEL || fled)
             .from_step(onset),
     )
 }

@@ -33,7 +33,7 @@ pub enum Explanation {
 pub struct Gap {
     /// Its root mean square at the first step.
     pub first: f64,
-    /// Over the last fifth of the steps.
+    /// The middle one of the last third of the steps.
     pub last: f64,
     /// The largest of a step.
     pub largest: f64,
@@ -140,11 +140,12 @@ impl Gap {
     }
 }
 
-/// The last fifth of the steps: a single one may have had an unlucky batch.
+/// The middle one of the last third of the steps: where the lag is one step or two by turns, a single one says little.
 fn at_the_end(steps: &[(i64, &Step)]) -> f64 {
-    let mut end = GapSums::default();
-    steps[steps.len() - steps.len().div_ceil(5)..].iter().for_each(|(_, step)| end.merge(step.gap));
-    end.rms()
+    let last = &steps[steps.len() - steps.len().div_ceil(3)..];
+    let mut sizes: Vec<f64> = last.iter().map(|(_, step)| step.gap.rms()).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes[sizes.len() / 2]
 }
 
 const GROWN: f64 = 3.0;

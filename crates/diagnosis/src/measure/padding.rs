@@ -4,13 +4,15 @@ use super::Measures;
 use stapo_evidence::policies::StartResponse;
 use std::collections::BTreeMap;
 
-/// Lengths that differ.
+/// Lengths that differ, for a correlation.
 const LENGTHS: usize = 8;
+/// For a comparison of the least padded with the others.
+const FEWEST: usize = 3;
 
 /// The gap of the first step's responses by padding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Padding {
-    /// Rank correlation of padding and mean d², over prompts of different length.
+    /// Rank correlation of padding and mean d², over prompts of different length; NaN where these are few.
     pub correlation: f64,
     /// Its z without a connection.
     pub z: f64,
@@ -37,7 +39,7 @@ impl Measures<'_> {
         let by_padding: Vec<(f64, u64)> =
             lengths.into_values().rev().filter(|(_, tokens)| *tokens > 0).collect();
         let n = by_padding.len();
-        if n < LENGTHS {
+        if n < FEWEST {
             return None;
         }
         let mut order: Vec<usize> = (0..n).collect();
@@ -45,7 +47,8 @@ impl Measures<'_> {
         order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
         let apart: f64 = order.iter().enumerate().map(|(rank, i)| (rank as f64 - *i as f64).powi(2)).sum();
         let size = n as f64;
-        let correlation = 1.0 - 6.0 * apart / (size * (size * size - 1.0));
+        let correlation =
+            if n < LENGTHS { f64::NAN } else { 1.0 - 6.0 * apart / (size * (size * size - 1.0)) };
         let rms = |part: &[(f64, u64)]| {
             let (sum, tokens) =
                 part.iter().fold((0.0, 0), |(sum, tokens), part| (sum + part.0, tokens + part.1));

@@ -18,6 +18,12 @@ pub fn is_goal(name: &str) -> bool {
     GOALS.iter().any(|word| name.contains(word))
 }
 
+/// Whether a part of the reward is named after right answers.
+pub fn is_right(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    RIGHT.iter().any(|word| name.contains(word))
+}
+
 /// Groups with an advantage, by what it rests on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rests {
