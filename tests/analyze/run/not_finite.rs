@@ -17,13 +17,16 @@ use crate::support::small_log;
 const STEPS: usize = 6;
 const KNOWN: usize = 3;
 
+/// The batch with this column in the place of the one of its name, else behind all.
 fn with_column(batch: &RecordBatch, name: &str, column: ArrayRef) -> RecordBatch {
     let schema = batch.schema();
     let columns = schema.fields().iter().zip(batch.columns());
-    let others = columns.filter(|(field, _)| field.name() != name);
     let mut all: Vec<(String, ArrayRef)> =
-        others.map(|(field, column)| (field.name().clone(), Arc::clone(column))).collect();
-    all.push((name.into(), column));
+        columns.map(|(field, column)| (field.name().clone(), Arc::clone(column))).collect();
+    match all.iter_mut().find(|(known, _)| known == name) {
+        Some((_, known)) => *known = column,
+        None => all.push((name.into(), column)),
+    }
     RecordBatch::try_from_iter_with_nullable(all.into_iter().map(|(name, column)| (name, column, true)))
         .unwrap()
 }
