@@ -35,8 +35,8 @@ pub struct Difference {
     pub outside_0_5_2: f64,
     /// Share of tokens with r outside [0.2, 5].
     pub outside_0_2_5: f64,
-    /// Share of tokens with r beyond e^20 or below e^−20: two policies with such tokens have nothing in common there, and
-    /// k3, which one of them makes any size, measures nothing.
+    /// Share of tokens with r beyond e^20: two policies with such tokens have nothing in common there, and k3, which one of
+    /// them makes any size, measures nothing.
     pub beyond_e20: f64,
     /// Quantiles of d; see `quantile_error`.
     pub quantiles: DifferenceQuantiles,
@@ -198,7 +198,7 @@ pub struct NothingInCommon {
 }
 
 impl OffPolicy {
-    /// From where on the two policies of a difference have nothing in common; `None` where every ratio is within e^±20.
+    /// From where on the two policies of a difference have nothing in common; `None` where no ratio is beyond e^20.
     ///
     /// ```
     /// use stapo_result::offpolicy::OffPolicy;

@@ -127,7 +127,7 @@ pub struct ResponseDifference {
     pub verl_ratio_squared: f64,
     /// Tokens outside each of the [`BANDS`].
     pub outside: [u64; 3],
-    /// Tokens with a ratio beyond e^±20.
+    /// Tokens with a ratio beyond e^20.
     pub beyond: u64,
     /// Largest |d|.
     pub max_abs: f64,
@@ -151,7 +151,7 @@ impl ResponseDifference {
         if all.max_abs > VERL_BOUND {
             let clamped = tokens.value.iter().map(|d| (2.0 * d.clamp(-VERL_BOUND, VERL_BOUND)).exp());
             all.verl_ratio_squared = clamped.sum();
-            all.beyond = tokens.value.iter().map(|d| u64::from(d.abs() > VERL_BOUND)).sum();
+            all.beyond = tokens.value.iter().map(|d| u64::from(*d > VERL_BOUND)).sum();
         }
         all
     }

@@ -30,7 +30,7 @@ pub struct DifferenceTally {
     pub verl_ratio_squared: LogSum,
     /// Tokens outside each of the [`BANDS`](super::difference::BANDS).
     pub outside: [u64; 3],
-    /// Tokens with a ratio beyond e^±20.
+    /// Tokens with a ratio beyond e^20.
     pub beyond: u64,
     /// Largest |d|.
     pub max_abs: f64,
