@@ -8,17 +8,20 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::analyze::CurveAnalysis;
 use stapo_compare::Comparison;
 use stapo_result::replay::ReplayResult;
 use stapo_result::{PartialAnalysis, RunAnalysis};
 
 /// Name and schema of every JSON file that the program writes a schema for, as
-/// (`summary`, schema of `summary.json`); `summary_partial` is that of a run without entropy.
+/// (`summary`, schema of `summary.json`); `summary_partial` is that of a run without entropy,
+/// `summary_curves` that of training curves alone.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("summary", schema::<RunAnalysis>("summary")),
         ("summary_partial", schema::<PartialAnalysis>("summary")),
+        ("summary_curves", schema::<CurveAnalysis>("summary")),
         ("compare", schema::<Comparison>("compare")),
         ("replay", schema::<ReplayResult>("replay")),
     ]

@@ -5,9 +5,11 @@
 //! and are turned into a [`RunAnalysis`] (`finish`), which is judged (`diagnosis`). Only a threshold over more
 //! tokens than fit in memory takes a second look at the log.
 
+mod curves;
 mod judged;
 mod partial;
 
+pub use curves::{CurveAnalysis, CurveDiagnosis, CurveSteps, ReadCurve, analyze_curves, are_curves};
 pub use partial::{analyze_partial, is_partial};
 pub use stapo_base::condition::Condition;
 pub use stapo_collect::flagged::FlaggedTokens;

@@ -8,9 +8,9 @@ use super::outcome::{Outcome, stdout};
 use super::present::{Presentation, Shown};
 use super::progress::Bar;
 use super::terminal::{self, Colours, fact};
-use super::{gates, partial, settings};
+use super::{curves, gates, partial, settings};
 use crate::analyze::{analyze_cached, analyze_with_flagged};
-use crate::analyze::{analyze_partial, is_partial};
+use crate::analyze::{analyze_curves, analyze_partial, are_curves, is_partial};
 use crate::cli::args::{AnalyzeArgs, Format};
 use stapo_base::error::Result;
 use stapo_base::format::{fixed_percent, grouped, none, number};
@@ -19,6 +19,7 @@ use stapo_collect::flagged::FlaggedTokens;
 use stapo_collect::shards::Cache;
 use stapo_ingest::Run;
 use stapo_report::{ReportFiles, write_report_beside};
+use stapo_result::gate::Gate;
 use stapo_result::{ClaimRow, RunAnalysis};
 
 /// Runs the command.
@@ -26,6 +27,12 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let gates = gates::of_summary(&arguments.fail_on)?;
     // Fails now rather than after the scan.
     let claimed = arguments.shown.report.as_deref().map(OutputFolder::claim).transpose()?;
+    if are_curves(&arguments.input.inputs) {
+        let maps = &arguments.input.reading.maps;
+        let analysis = analyze_curves(&arguments.input.inputs, maps, arguments.run.as_deref())?;
+        let wanted = presentation(arguments, &gates, claimed.as_ref());
+        return curves::present(&analysis, &wanted, out, talk);
+    }
     let run = Run::open(
         &arguments.input.inputs,
         &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
@@ -33,14 +40,7 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let analyze = settings::analyze(&arguments.options);
     let cache = arguments.cache.as_deref().map(Cache::open).transpose()?;
-    let wanted = Presentation {
-        report: arguments.shown.report.as_deref(),
-        open: arguments.shown.showing.open,
-        format: arguments.shown.showing.format,
-        quiet: arguments.input.reading.quiet,
-        gates: &gates,
-        claimed: claimed.as_ref(),
-    };
+    let wanted = presentation(arguments, &gates, claimed.as_ref());
     if is_partial(&run) {
         let analysed = analyze_partial(&run, &analyze, cache.as_ref(), &bar);
         bar.finish();
@@ -60,6 +60,21 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     // The process ends: its memory goes at once, not piece by piece.
     std::mem::forget((analysis, flagged));
     shown
+}
+
+fn presentation<'a>(
+    arguments: &'a AnalyzeArgs,
+    gates: &'a [Gate],
+    claimed: Option<&'a OutputFolder>,
+) -> Presentation<'a> {
+    Presentation {
+        report: arguments.shown.report.as_deref(),
+        open: arguments.shown.showing.open,
+        format: arguments.shown.showing.format,
+        quiet: arguments.input.reading.quiet,
+        gates,
+        claimed,
+    }
 }
 
 impl Shown for RunAnalysis {

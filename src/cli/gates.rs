@@ -12,7 +12,7 @@ use stapo_result::gate::Gate;
 /// Conditions on `summary.json`, with entropies or without.
 pub fn of_summary(conditions: &[String]) -> Result<Vec<Gate>> {
     let codes: Vec<&str> = WarningCode::ALL.iter().map(|code| code.name()).collect();
-    checked(conditions, &["summary", "summary_partial"], "summary.json", &codes)
+    checked(conditions, &["summary", "summary_partial", "summary_curves"], "summary.json", &codes)
 }
 
 /// Conditions on `compare.json`.

@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod compare;
 mod convert;
+mod curves;
 mod demo;
 #[cfg(feature = "replay")]
 mod devices;

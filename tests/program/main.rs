@@ -11,6 +11,7 @@ mod step_logs;
 mod support;
 
 mod cli;
+mod curves;
 mod explained;
 mod fuzz_corpus;
 mod interrupted;

@@ -19,6 +19,10 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     pub part: StepsArgs,
 
+    /// Of several runs in a file of training curves, take the one of this NAME
+    #[arg(long, value_name = "NAME", help_heading = "Reading")]
+    pub run: Option<String>,
+
     /// Keep what is read in DIR: another analysis of the same run reads new files only
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub cache: Option<PathBuf>,

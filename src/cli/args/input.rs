@@ -11,8 +11,8 @@ use stapo_ingest::{ListAlignment, StepRange};
 /// Where the log is and how to read it.
 #[derive(Debug, Args)]
 pub struct InputArgs {
-    /// Log files, folders or globs of one run, on disk or at s3://, gs://, az://, https://: Parquet, or
-    /// JSON lines (.jsonl, .gz, .zst)
+    /// Log files, folders or globs of one run, on disk or at s3://, gs://, az://, https://: Parquet, or JSON lines (.jsonl,
+    /// .gz, .zst); or training curves: trainer_state.json, exports of trackers (.csv, .json), a console's .log
     #[arg(value_name = "RUN", required = true)]
     pub inputs: Vec<PathBuf>,
 

@@ -1,0 +1,76 @@
+//! The page of a run's curves.
+
+use crate::analyze::{CurveAnalysis, ReadCurve};
+use stapo_base::format::words;
+use stapo_page::chart::{Chart, Lines, Series};
+use stapo_page::document::{Block, Document, Fact, Figure, Place, Section, Text, Tone};
+use stapo_page::hostile::Hostile;
+use stapo_result::RunState;
+
+/// Charts at most.
+const CHARTS: usize = 12;
+
+/// What is said of a run by its curves.
+pub fn document(analysis: &CurveAnalysis) -> Document {
+    let diagnosis = &analysis.diagnosis;
+    let section = |id, title: &'static str, place, blocks: Vec<Block>| Section {
+        id,
+        title: title.into(),
+        place,
+        blocks,
+        in_terminal: true,
+    };
+    let quoted = |text: &str| Text::quoting(text.to_owned());
+    let mut notes: Vec<Fact> = Vec::new();
+    notes.extend(diagnosis.events.iter().map(|event| Fact::new("Event", quoted(&event.sentence))));
+    notes.extend(diagnosis.causes.iter().map(|cause| {
+        Fact::new(words(cause.code.as_str()), quoted(&cause.sentence))
+    }));
+    notes.extend(diagnosis.signs.iter().map(|sign| Fact::new("Sign", quoted(&sign.sentence))));
+    notes.extend(diagnosis.notes.iter().map(|note| Fact::new("Note", quoted(note))));
+    if !analysis.unknown_columns.is_empty() {
+        notes.push(Fact::new("Unknown columns", quoted(&analysis.unknown_columns.join(", "))));
+    }
+    let figures = analysis.curves.iter().filter(|curve| curve.rows > 1).take(CHARTS).map(figure);
+    Document {
+        name: Hostile::new(if analysis.run.is_empty() { "curves" } else { &analysis.run }),
+        size: vec![Text::from(format!(
+            "{} steps, {} to {}",
+            analysis.steps.count, analysis.steps.first, analysis.steps.last
+        ))],
+        tone: tone(diagnosis.state),
+        word: diagnosis.state.words(),
+        sections: vec![
+            section("answer", "Answer", Place::Headline, vec![Block::plain(quoted(&diagnosis.sentence))]),
+            section("curves", "Curves", Place::Charts, figures.map(Block::Figure).collect()),
+            section("notes", "What was seen", Place::Notes, vec![Block::notes(notes)]),
+            section("more", "What tokens would tell", Place::Action, vec![Block::plain(quoted(&analysis.more))]),
+        ],
+        terms: Vec::new(),
+    }
+}
+
+fn tone(state: RunState) -> Tone {
+    match state {
+        RunState::Healthy => Tone::Healthy,
+        RunState::Suspicious => Tone::Suspicious,
+        RunState::NotLearning => Tone::Flat,
+        RunState::NotFinite | RunState::Damaged | RunState::Collapsed => Tone::Bad,
+        RunState::Undecided | RunState::Unknown => Tone::Open,
+    }
+}
+
+fn figure(curve: &ReadCurve) -> Figure {
+    let name = words(&curve.name);
+    let last = curve.points.last().map_or(0.0, |point| point.1);
+    Figure {
+        title: Text::quoting(if curve.name == "part" { curve.column.clone() } else { name.clone() }),
+        note: Text::quoting(format!("column {}", curve.column)),
+        label: format!("{name} over steps, {last} at the end"),
+        chart: Chart::Lines(Lines {
+            series: vec![Series::new(format!("{last:.3}"), curve.points.clone())],
+            ..Lines::default()
+        }),
+        file: None,
+    }
+}
