@@ -4,7 +4,7 @@
 
 mod made;
 
-use made::{Columns, Made, Sampler, normal, uniform};
+use made::{Columns, Made, Sampler, Text, normal, uniform};
 use stapo_accumulate::Accumulate;
 use stapo_diagnosis::{Code, Confidence, Measures, Outcome, Spurious, Symptom, examine_all};
 use stapo_evidence::{Evidence, mix};
@@ -33,6 +33,15 @@ fn a_sound_run_has_no_cause() {
     assert_eq!(likely(Made { drift: 0.0, gain: 0.0, ..Made::default() }), []);
     assert_eq!(likely(Made { drift: 0.15, length: 120, ..Made::default() }), []);
     assert_eq!(likely(Made { sampler: Sampler::Behind(0.95), ..Made::default() }), [], "a lag");
+}
+
+#[test]
+fn a_language_is_told_as_well() {
+    let log = Made { text: Text::Language, length: 40, drift: 0.08, ..Made::default() };
+    for seed in 1..5 {
+        assert_eq!(likely(Made { seed, ..log }), []);
+        assert_eq!(likely(Made { seed, sampler: Sampler::OtherPrompt, ..log }), [Code::OtherContext]);
+    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! Made-up logs with known truth: a policy over twelve tokens whose logits depend on the prompt, the position and the
-//! last token, and move away from the reference's by step.
+//! Made-up logs with known truth: a policy whose logits depend on the prompt, the position and the last token, and move
+//! away from the reference's by step.
 
 use stapo_evidence::{Evidence, Response, mix};
 
-const VOCABULARY: usize = 12;
 pub const SIBLINGS: u64 = 8;
 
 /// How the sampler differs from the trainer.
@@ -31,8 +30,58 @@ pub enum Sampler {
     NoPadding,
 }
 
+/// What is written.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Text {
+    /// Of twelve tokens, each of which may come.
+    Toy,
+    /// As a language model writes: 49,152 tokens, of which some dozens may come, often one alone; the sampler computes in
+    /// bfloat16 with a cache, so that its first token is the trainer's and the gap grows from there.
+    Language,
+}
+
+/// Ids of a language.
+pub const IDS: u64 = 49_152;
+
+impl Text {
+    /// Tokens that may come.
+    fn choices(self) -> usize {
+        match self {
+            Self::Toy => 12,
+            Self::Language => 32,
+        }
+    }
+
+    /// The logit of the `i`-th of them at the start of training.
+    fn logit(self, context: u64, i: usize) -> f64 {
+        let own = normal(context, i as u64);
+        match self {
+            Self::Toy => 1.5 * own,
+            Self::Language => own - 4.0 * uniform(context, 77) * ((i + 1) as f64).ln(),
+        }
+    }
+
+    fn id(self, context: u64, i: usize) -> i32 {
+        match self {
+            Self::Toy => i as i32,
+            Self::Language => (mix(context, 5_000 + i as u64) % IDS) as i32,
+        }
+    }
+
+    /// What rounding adds to the sampler's logits.
+    fn rounding(self, position: usize) -> f64 {
+        match self {
+            Self::Toy => 0.03,
+            Self::Language => 0.08 * (1.0 - (-(position as f64) / 4.0).exp()),
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub struct Made {
+    /// Another one gives another run.
+    pub seed: u64,
+    pub text: Text,
     pub steps: i64,
     pub groups: u64,
     pub length: usize,
@@ -52,6 +101,8 @@ pub struct Made {
 impl Default for Made {
     fn default() -> Self {
         Self {
+            seed: 0,
+            text: Text::Toy,
             steps: 8,
             groups: 16,
             length: 30,
@@ -98,13 +149,13 @@ pub fn normal(a: u64, b: u64) -> f64 {
     (sum - 2.0) * 3.0_f64.sqrt()
 }
 
-type Logits = [f64; VOCABULARY];
+type Logits = Vec<f64>;
 
 /// ln of the softmax.
 fn log_softmax(logits: &Logits, temperature: f64) -> Logits {
     let top = logits.iter().copied().fold(f64::MIN, f64::max);
     let sum: f64 = logits.iter().map(|x| ((x - top) / temperature).exp()).sum();
-    logits.map(|x| (x - top) / temperature - sum.ln())
+    logits.iter().map(|x| (x - top) / temperature - sum.ln()).collect()
 }
 
 fn entropy(log_p: &Logits) -> f64 {
@@ -113,20 +164,24 @@ fn entropy(log_p: &Logits) -> f64 {
 
 impl Made {
     /// Logits after `way` of training; `context` is what came before.
-    fn logits(context: u64, way: f64) -> Logits {
-        std::array::from_fn(|i| 1.5 * normal(context, i as u64) + way * normal(context, 100 + i as u64))
+    fn logits(&self, context: u64, way: f64) -> Logits {
+        let moved = |i: usize| if way == 0.0 { 0.0 } else { way * normal(context, 100 + i as u64) };
+        (0..self.text.choices()).map(|i| self.text.logit(context, i) + moved(i)).collect()
     }
 
     fn sampler_logits(&self, at: &At, trainer: &Logits) -> Logits {
         let off = |size: f64, what: u64| -> Logits {
-            std::array::from_fn(|i| trainer[i] + size * normal(at.context ^ what, 200 + i as u64))
+            let off = |(i, x): (usize, &f64)| x + size * normal(at.context ^ what, 200 + i as u64);
+            trainer.iter().enumerate().map(off).collect()
         };
         match self.sampler {
-            Sampler::Sound | Sampler::Tempered(_) | Sampler::TemperedRaw(_) => off(0.03, at.place),
-            Sampler::TopK(_) => *trainer,
+            Sampler::Sound | Sampler::Tempered(_) | Sampler::TemperedRaw(_) => {
+                off(self.text.rounding(at.position), at.place)
+            }
+            Sampler::TopK(_) => trainer.clone(),
             Sampler::Coarse(size) => off(size, 0),
-            Sampler::Behind(share) => Self::logits(at.context, at.way * share),
-            Sampler::Frozen => Self::logits(at.context, 0.0),
+            Sampler::Behind(share) => self.logits(at.context, at.way * share),
+            Sampler::Frozen => self.logits(at.context, 0.0),
             Sampler::OtherPrompt => off(1.2 * 0.85_f64.powi(at.position as i32).max(0.2), 0),
             Sampler::SpoiltFrom(step) if at.step >= step => off(0.9, 0),
             Sampler::SpoiltFrom(_) => off(0.03, at.place),
@@ -139,9 +194,9 @@ impl Made {
             Sampler::Tempered(t) => (log_softmax(logits, t), log_softmax(logits, t)),
             Sampler::TemperedRaw(t) => (log_softmax(logits, t), log_softmax(logits, 1.0)),
             Sampler::TopK(k) => {
-                let mut sorted = *logits;
+                let mut sorted = logits.clone();
                 sorted.sort_by(|a, b| b.total_cmp(a));
-                let kept = logits.map(|x| if x >= sorted[k - 1] { x } else { -100.0 });
+                let kept = logits.iter().map(|x| if *x >= sorted[k - 1] { *x } else { -100.0 }).collect();
                 (log_softmax(&kept, 1.0), log_softmax(&kept, 1.0))
             }
             _ => (log_softmax(logits, 1.0), log_softmax(logits, 1.0)),
@@ -149,12 +204,13 @@ impl Made {
     }
 
     fn response(&self, step: i64, group: u64, sibling: u64) -> Columns {
-        let place = (step.unsigned_abs() * self.groups + group) * SIBLINGS + sibling;
+        let place = (step.unsigned_abs() * self.groups + group) * SIBLINGS + sibling + (self.seed << 32);
         let padding = mix(group, 3) % 12;
+        let mut context = mix(group + (self.seed << 32), step.unsigned_abs());
         let mut columns = Columns {
             step,
             group: mix(group, 9),
-            prompt: Some(mix(group, step.unsigned_abs())),
+            prompt: Some(context),
             place,
             update: (group % 4).cast_signed(),
             version: step,
@@ -169,22 +225,22 @@ impl Made {
             reference: Some(vec![]),
             is_weight: None,
         };
-        let mut context = mix(group, step.unsigned_abs());
         for position in 0..self.length {
             let way = self.drift * step as f64;
             let at = At { context, place, position, step, padding, way };
             let look = |which: u64| -> Logits {
-                let logits = Self::logits(context, way);
-                if self.noise == 0.0 {
-                    return logits;
+                let mut logits = self.logits(context, way);
+                if self.noise != 0.0 {
+                    let seed = mix(place, position as u64);
+                    let noise = |i: usize| self.noise * normal(seed, 300 + 20 * which + i as u64);
+                    logits.iter_mut().enumerate().for_each(|(i, x)| *x += noise(i));
                 }
-                let seed = mix(place, position as u64);
-                std::array::from_fn(|i| logits[i] + self.noise * normal(seed, 300 + 20 * which + i as u64))
+                logits
             };
             let trainer = log_softmax(&look(0), 1.0);
             let again = log_softmax(&look(1), 1.0);
-            let reference = log_softmax(&Self::logits(context, 0.0), 1.0);
-            let sampler = self.sampler_logits(&at, &Self::logits(context, way));
+            let reference = log_softmax(&self.logits(context, 0.0), 1.0);
+            let sampler = self.sampler_logits(&at, &self.logits(context, way));
             let (drawn, logged) = self.sampler_probabilities(&sampler);
             let mut left = uniform(place, 7 + position as u64);
             let token = drawn
@@ -201,7 +257,7 @@ impl Made {
             let moved = far
                 * (self.gain * advantage + self.pull * (reference[token] - old) - self.push * (old + h)
                     + 0.01 * normal(place, 900 + position as u64));
-            columns.tokens.push(token as i32);
+            columns.tokens.push(self.text.id(context, token));
             columns.logprob.push(old as f32);
             columns.entropy.push(h as f32);
             columns.rollout.push(logged[token] as f32);

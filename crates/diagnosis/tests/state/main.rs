@@ -4,5 +4,7 @@
 
 mod expected;
 mod properties;
+mod rates;
 mod runs;
+#[path = "../simulated/mod.rs"]
 mod simulated;

@@ -1,6 +1,7 @@
 //! What holds of every run, and where the prototype is not followed.
 
-use crate::runs::{Kind, MadeUp, Part, PartKind, levels};
+use crate::runs::{Kind, MadeUp, Part, PartKind};
+use crate::simulated::draws::levels;
 use proptest::prelude::*;
 use stapo_accumulate::Accumulate;
 use stapo_diagnosis::state::{Circumstances, Outcome, Rules, State, Verdict, judge};

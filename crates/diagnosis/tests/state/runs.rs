@@ -1,37 +1,9 @@
 //! Runs made up from a few numbers: the same responses, bit for bit, as in `expect.py`.
 
+use crate::simulated::draws::Stream;
 use serde::Deserialize;
 use stapo_accumulate::Accumulate;
 use stapo_evidence::series::{Form, Observed};
-
-/// splitmix64: entry `at` of a stream of a seed is known without those before it.
-#[derive(Clone, Copy)]
-pub struct Stream(u64);
-
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
-fn mixed(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-impl Stream {
-    pub fn new(seed: u64, stream: u64) -> Self {
-        Self(mixed(mixed(seed.wrapping_add(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
-    }
-
-    /// In [0, 1).
-    pub fn unit(self, at: usize) -> f64 {
-        (mixed(self.0.wrapping_add((at as u64 + 1).wrapping_mul(STEP))) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Near normal, of variance 1/3.
-    pub fn bell(self, at: usize) -> f64 {
-        let u = |i| self.unit(4 * at + i);
-        u(0) + u(1) + u(2) + u(3) - 2.0
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -234,15 +206,4 @@ impl MadeUp {
             curve: false,
         }
     }
-}
-
-/// Straight lines through points of (share of the run, level).
-pub fn levels(steps: usize, points: &[(f64, f64)]) -> Vec<f64> {
-    let at = |step: usize| {
-        let x = step as f64 / (steps.max(2) - 1) as f64;
-        let right = points.iter().position(|point| point.0 >= x).unwrap_or(points.len() - 1).max(1);
-        let ((x0, y0), (x1, y1)) = (points[right - 1], points[right]);
-        y0 + (y1 - y0) * ((x - x0) / (x1 - x0)).clamp(0.0, 1.0)
-    };
-    (0..steps).map(at).collect()
 }
