@@ -116,7 +116,7 @@ fn mixed(pieces: &Pieces, seed: u64, mix: u64) -> Vec<usize> {
                 .filter(|at| pieces.groups[*at].step == *step && pieces.groups[*at].slice == *slice)
                 .collect();
             let draw = Stream::new(seed ^ hash(slice) ^ step.cast_unsigned(), 100 + mix);
-            if mix % 2 == 0 {
+            if mix.is_multiple_of(2) {
                 let count = (share * groups.len() as f64).round() as usize;
                 chosen.extend((0..count).map(|at| groups[(draw.unit(at) * groups.len() as f64) as usize]));
             } else {

@@ -85,5 +85,8 @@ fn one_of_several_runs_is_chosen() {
     assert!(said.contains("good") && said.contains("bad") && said.contains("--run"), "{said}");
     let chosen = program(&[name, "-q", "--run", "good", "--format", "json"]);
     let value: Value = serde_json::from_slice(&chosen.stdout).unwrap();
-    assert_eq!((value["run"].as_str(), value["diagnosis"]["state"].as_str()), (Some("good"), Some("healthy")));
+    assert_eq!(
+        (value["run"].as_str(), value["diagnosis"]["state"].as_str()),
+        (Some("good"), Some("healthy"))
+    );
 }

@@ -94,7 +94,15 @@ impl CurveAnalysis {
                 first: run.steps.first().copied().unwrap_or_default(),
                 last: run.steps.last().copied().unwrap_or_default(),
             },
-            diagnosis: CurveDiagnosis { state: shown(state), sentence, reward: gain, events, causes, signs, notes },
+            diagnosis: CurveDiagnosis {
+                state: shown(state),
+                sentence,
+                reward: gain,
+                events,
+                causes,
+                signs,
+                notes,
+            },
             curves: curves(run),
             unknown_columns: run.unknown.clone(),
             more: more(run),
@@ -134,7 +142,9 @@ fn more(run: &CurveRun) -> String {
     let is_of_verl = |column: &str| column.starts_with("actor/") || column.starts_with("critic/");
     let columns = run.series.values().map(|series| series.column.as_str());
     let hook = match columns.into_iter().any(is_of_verl) {
-        true => "set trainer.rollout_data_dir for responses and rewards, and log tokens as docs/formats.md shows for verl",
+        true => {
+            "set trainer.rollout_data_dir for responses and rewards, and log tokens as docs/formats.md shows for verl"
+        }
         false => "use TokenLogMixin of stapo_analyze in TRL (docs/formats.md), or TokenLog in any trainer",
     };
     format!(

@@ -11,8 +11,17 @@ const HEAD: u64 = 1 << 16;
 /// A text that is longer is a response, not a name.
 const NAME: usize = 200;
 /// What rows of responses have, and rows of scalars have not.
-const OF_RESPONSES: [&str; 9] =
-    ["completion", "completions", "output", "response", "responses", "messages", "prompt", "text", "token_ids"];
+const OF_RESPONSES: [&str; 9] = [
+    "completion",
+    "completions",
+    "output",
+    "response",
+    "responses",
+    "messages",
+    "prompt",
+    "text",
+    "token_ids",
+];
 
 /// Whether all of these are files of curves, as far as their beginnings show.
 #[must_use]

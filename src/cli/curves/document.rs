@@ -23,9 +23,9 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
     let quoted = |text: &str| Text::quoting(text.to_owned());
     let mut notes: Vec<Fact> = Vec::new();
     notes.extend(diagnosis.events.iter().map(|event| Fact::new("Event", quoted(&event.sentence))));
-    notes.extend(diagnosis.causes.iter().map(|cause| {
-        Fact::new(words(cause.code.as_str()), quoted(&cause.sentence))
-    }));
+    notes.extend(
+        diagnosis.causes.iter().map(|cause| Fact::new(words(cause.code.as_str()), quoted(&cause.sentence))),
+    );
     notes.extend(diagnosis.signs.iter().map(|sign| Fact::new("Sign", quoted(&sign.sentence))));
     notes.extend(diagnosis.notes.iter().map(|note| Fact::new("Note", quoted(note))));
     if !analysis.unknown_columns.is_empty() {
@@ -44,7 +44,12 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
             section("answer", "Answer", Place::Headline, vec![Block::plain(quoted(&diagnosis.sentence))]),
             section("curves", "Curves", Place::Charts, figures.map(Block::Figure).collect()),
             section("notes", "What was seen", Place::Notes, vec![Block::notes(notes)]),
-            section("more", "What tokens would tell", Place::Action, vec![Block::plain(quoted(&analysis.more))]),
+            section(
+                "more",
+                "What tokens would tell",
+                Place::Action,
+                vec![Block::plain(quoted(&analysis.more))],
+            ),
         ],
         terms: Vec::new(),
     }

@@ -44,7 +44,10 @@ fn of_responses(named: &str, times: impl Fn(usize) -> usize) -> Vec<(&str, Array
         ("group_id", whole(|i| (i / 4 % 2) as i64)),
         ("sample_id", whole(|i| (i % 4) as i64)),
         ("reward", floats(&all().map(|i| (i % 2) as f32).collect::<Vec<_>>())),
-        ("advantage", floats(&all().map(|i| if i % 2 == 0 { -1.0 } else { 1.0 }).collect::<Vec<_>>())),
+        (
+            "advantage",
+            floats(&all().map(|i| if i.is_multiple_of(2) { -1.0 } else { 1.0 }).collect::<Vec<_>>()),
+        ),
         ("env", texts(all().map(|_| Some("gym")))),
         (named, texts(all().map(task))),
         ("level", whole(level)),
@@ -90,7 +93,7 @@ fn lines(named: &str, path: &Path) {
         let ids: Vec<usize> = (0..length(i)).map(|t| (5 * i + t) % 31).collect();
         let row = json!({
             "step": i / 8, "group_id": i / 4 % 2, "sample_id": i % 4, "reward": (i % 2) as f32,
-            "advantage": if i % 2 == 0 { -1.0 } else { 1.0 }, "env": "gym", named: task(i), "level": level(i),
+            "advantage": if i.is_multiple_of(2) { -1.0 } else { 1.0 }, "env": "gym", named: task(i), "level": level(i),
             "token_id": ids, "logprob": logprobs, "entropy": entropies,
         });
         format!("{row}\n")

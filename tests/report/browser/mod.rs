@@ -308,7 +308,7 @@ fn works_without_scripts_on_a_phone_and_in_the_dark() {
     assert!(!source.to_string().contains("scripted"), "the script did not run");
     let root = &source["root"]["nodeId"];
     for (selector, least) in
-        [("#case-groups tbody tr", 230), ("figure .wide svg", 16), (".view", 1), ("#drill a", 230)]
+        [("#case-groups tbody tr", 230), ("figure .wide svg", 12), (".view", 1), ("#drill a", 230)]
     {
         let found = browser.devtools("DOM.querySelectorAll", json!({"nodeId": root, "selector": selector}));
         assert!(found["nodeIds"].as_array().unwrap().len() >= least, "{selector}");

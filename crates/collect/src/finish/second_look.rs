@@ -100,7 +100,7 @@ pub struct Round {
 
 impl Round {
     /// The number of batches.
-    pub fn len(&self) -> usize {
+    pub fn batches(&self) -> usize {
         self.keys.len()
     }
 
@@ -136,7 +136,7 @@ impl LookAgain for Reread<'_> {
 
 /// Puts together what several looks at other tokens found.
 pub fn merge_found(looks: impl IntoIterator<Item = Vec<Found>>, round: &Round) -> Vec<Found> {
-    let mut merged = vec![Found::default(); round.len()];
+    let mut merged = vec![Found::default(); round.batches()];
     for look in looks {
         merged.iter_mut().zip(look).for_each(|(a, b)| a.merge(b));
     }
@@ -159,7 +159,7 @@ impl<'a> Look<'a> {
 
     /// A look that has not begun.
     pub fn new(plan: &'a Plan, round: &'a Round) -> Self {
-        Self { plan, round, found: vec![Found::default(); round.len()] }
+        Self { plan, round, found: vec![Found::default(); round.batches()] }
     }
 }
 

@@ -88,7 +88,7 @@ impl GatheredLook {
         let scan = ScanPart::read(input)?;
         let found: Vec<Found> = input.state("found")?;
         input.end()?;
-        if found.len() != round.len() || !found.iter().all(Found::fits) {
+        if found.len() != round.batches() || !found.iter().all(Found::fits) {
             return Err(input.damaged("found"));
         }
         Ok(Self { found, scan })

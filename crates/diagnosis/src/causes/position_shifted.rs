@@ -33,7 +33,7 @@ fn examine(measures: &Measures<'_>) -> Examined {
     // Of few lengths, as where a task has one, the least padded has nothing and the others much more than arithmetic.
     let is_wall = padding.little < ARITHMETIC && padding.much > (WALL * padding.little).max(2.0 * CLEAR);
     let correlates = padding.z > Z && padding.much > CLEAR;
-    if !correlates && !(padding.correlation.is_nan() && is_wall) {
+    if !(correlates || padding.correlation.is_nan() && is_wall) {
         return None;
     }
     let why = vec![

@@ -8,6 +8,9 @@ use stapo_result::{Onset, RunCore, Signal, SignalName, StepRow};
 /// Two policies whose k3 is below this differ by rounding alone: by 1e-4 in ln p.
 const SAME_POLICY: f64 = 1e-8;
 
+/// Step, value and, where known, its standard error.
+type SignalPoint = (i64, f64, Option<f64>);
+
 /// A quantity of a step, and how its changes are looked for.
 struct OfSteps {
     name: SignalName,
@@ -69,13 +72,13 @@ pub fn signals(
         {
             continue;
         }
-        let points: Vec<(i64, f64, Option<f64>)> =
+        let points: Vec<SignalPoint> =
             analysis.steps.iter().filter_map(|row| Some((row.step, (of.value)(row)?, None))).collect();
         if !points.is_empty() {
             add(Signal { name: of.name.clone(), points, range: None }, of.log_above);
         }
     }
-    let rates: [(SignalName, Vec<(i64, f64, Option<f64>)>); 2] =
+    let rates: [(SignalName, Vec<SignalPoint>); 2] =
         [(SignalName::Truncated, cut(analysis)), (SignalName::Repetition, repetition(analysis))];
     for (name, points) in rates.into_iter().filter(|(_, points)| !points.is_empty()) {
         add(Signal { name, points, range: None }, None);
@@ -96,19 +99,19 @@ fn courses<'a>(
     })
 }
 
-fn cut(analysis: &RunCore) -> Vec<(i64, f64, Option<f64>)> {
+fn cut(analysis: &RunCore) -> Vec<SignalPoint> {
     let steps = analysis.answers.truncated.iter().flat_map(|truncated| &truncated.steps);
     steps.map(|row| (row.step, row.share, None)).collect()
 }
 
-fn repetition(analysis: &RunCore) -> Vec<(i64, f64, Option<f64>)> {
+fn repetition(analysis: &RunCore) -> Vec<SignalPoint> {
     let steps = analysis.answers.repetition.iter().flat_map(|repetition| &repetition.steps);
     steps.map(|row| (row.step, row.stuck_share, None)).collect()
 }
 
 /// Where a signal changed for good.
 fn onset(signal: &Signal, log_above: Option<f64>, direction: Direction) -> Option<i64> {
-    let point = |&(step, value, error): &(i64, f64, Option<f64>)| match log_above {
+    let point = |&(step, value, error): &SignalPoint| match log_above {
         None => Some(Point { step, value, error }),
         Some(_) => (value > 0.0).then(|| Point { step, value: value.ln(), error: None }),
     };

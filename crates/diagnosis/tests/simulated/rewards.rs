@@ -112,12 +112,12 @@ impl Plan {
         let steps = self.level.len();
         let process = draws.process(steps, self.correlation);
         let (mut tasks, mut reward) = (Vec::new(), Vec::new());
-        for step in 0..steps {
+        for (step, shared) in process.iter().enumerate() {
             for group in 0..self.groups {
                 let task = self.task.map_or(0, |task| task(draws, step, group));
                 let levels = &self.level[step];
                 let level = levels[task.min(levels.len() - 1)];
-                let off = self.scatter * process[step];
+                let off = self.scatter * shared;
                 tasks.push(task);
                 let is_binary = matches!(self.kind, Kind::Right | Kind::Signed);
                 let centre = match is_binary {
