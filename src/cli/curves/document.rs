@@ -9,17 +9,14 @@ use stapo_result::RunState;
 
 /// Charts at most.
 const CHARTS: usize = 12;
+/// The order of charts; others follow as they were read.
+const FIRST: [&str; 6] = ["reward", "held_out", "entropy", "kl", "length", "part"];
 
 /// What is said of a run by its curves.
 pub fn document(analysis: &CurveAnalysis) -> Document {
     let diagnosis = &analysis.diagnosis;
-    let section = |id, title: &'static str, place, blocks: Vec<Block>| Section {
-        id,
-        title: title.into(),
-        place,
-        blocks,
-        in_terminal: true,
-    };
+    let section =
+        |id, title: Text, place, blocks: Vec<Block>| Section { id, title, place, blocks, in_terminal: true };
     let quoted = |text: &str| Text::quoting(text.to_owned());
     let mut notes: Vec<Fact> = Vec::new();
     notes.extend(diagnosis.events.iter().map(|event| Fact::new("Event", quoted(&event.sentence))));
@@ -31,7 +28,10 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
     if !analysis.unknown_columns.is_empty() {
         notes.push(Fact::new("Unknown columns", quoted(&analysis.unknown_columns.join(", "))));
     }
-    let figures = analysis.curves.iter().filter(|curve| curve.rows > 1).take(CHARTS).map(figure);
+    // What a run is for stands first, then what moves with it.
+    let mut curves: Vec<&ReadCurve> = analysis.curves.iter().filter(|curve| curve.rows > 1).collect();
+    curves.sort_by_key(|curve| FIRST.iter().position(|name| *name == curve.name).unwrap_or(FIRST.len()));
+    let figures = curves.into_iter().take(CHARTS).map(figure);
     Document {
         name: Hostile::new(if analysis.run.is_empty() { "curves" } else { &analysis.run }),
         size: vec![Text::from(format!(
@@ -41,12 +41,12 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
         tone: tone(diagnosis.state),
         word: diagnosis.state.words(),
         sections: vec![
-            section("answer", "Answer", Place::Headline, vec![Block::plain(quoted(&diagnosis.sentence))]),
-            section("curves", "Curves", Place::Charts, figures.map(Block::Figure).collect()),
-            section("notes", "What was seen", Place::Notes, vec![Block::notes(notes)]),
+            section("answer", quoted(&diagnosis.sentence), Place::Headline, Vec::new()),
+            section("curves", Text::new(), Place::Charts, figures.map(Block::Figure).collect()),
+            section("notes", "What was seen".into(), Place::Notes, vec![Block::notes(notes)]),
             section(
                 "more",
-                "What tokens would tell",
+                "What tokens would tell".into(),
                 Place::Action,
                 vec![Block::plain(quoted(&analysis.more))],
             ),
