@@ -51,7 +51,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A likely one of the whole run; [`possible`](Self::possible), [`from_step`](Self::from_step) and
+    /// A likely one of the whole run; [`likely_if`](Self::likely_if), [`from_step`](Self::from_step) and
     /// [`in_slice`](Self::in_slice) say otherwise.
     #[must_use]
     pub fn likely(code: Code, strength: f64, sentence: String, why: Vec<Proof>) -> Self {

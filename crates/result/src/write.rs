@@ -45,7 +45,7 @@ written!(
     RunAnalysis,
     ["flagged"],
     /// Writes `tables/*.parquet` into `folder`; all but the flagged tokens, which
-    /// [`FlaggedTokens`](stapo_collect::flagged::FlaggedTokens) writes.
+    /// `FlaggedTokens` of the pass writes.
 );
 written!(
     PartialAnalysis,

@@ -1,6 +1,6 @@
 //! Sums by group, and token counts in random groups of them, for comparisons.
 //!
-//! Memory is bounded: a run with more than [`LIMIT`] groups keeps fewer bits of each group's hash,
+//! Memory is bounded: a run with more than `LIMIT` groups keeps fewer bits of each group's hash,
 //! so that several groups of a step share a cluster. How many bits depends on the groups alone, not
 //! on the order of their responses.
 

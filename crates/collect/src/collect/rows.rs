@@ -11,7 +11,7 @@ const COMPARED: usize = 8;
 /// Rows that are remembered: 40 MB.
 const MOST: usize = 1 << 20;
 
-/// The rows of a run. Of more than [`MOST`] those of every second group are remembered, of every fourth, and so on: a
+/// The rows of a run. Of more than `MOST` those of every second group are remembered, of every fourth, and so on: a
 /// hash of the group says of which, so neither order nor split changes the choice.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Rows {

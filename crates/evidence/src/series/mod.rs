@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use stapo_accumulate::Accumulate;
 use std::collections::BTreeMap;
 
-/// Distinct values that are kept in all, a group itself counted as [`GROUP`]: some 35 MB, 170,000 groups of one
+/// Distinct values that are kept in all, a group itself counted as `GROUP`: some 35 MB, 170,000 groups of one
 /// reward of 0 and 1.
 pub const BOUND: u64 = 1 << 20;
 /// What a group costs beside its values.

@@ -79,7 +79,7 @@ pub struct LoopTally {
     pub repeated: u64,
     /// Responses that end in a loop.
     pub looping: u64,
-    /// Of these, responses whose last loop is long: see [`Loops::is_stuck`](super::repetition::Loops::is_stuck).
+    /// Of these, responses whose last loop is long: see `Loops::is_stuck`.
     pub stuck: u64,
     /// Trained tokens with an id.
     pub tokens: u64,
