@@ -1,7 +1,6 @@
 //! Rewards of a run whose truth is known: groups differ by half-normal odds, responses within a group by chance.
 
 use super::draws::Draws;
-use stapo_accumulate::Accumulate;
 use stapo_evidence::series::{Form, Observed};
 use std::sync::OnceLock;
 
@@ -228,7 +227,6 @@ impl Log {
             let slice = if told { slices[self.tasks[group]].as_str() } else { "" };
             observed.push(self.first + self.step_of(at) as i64, group as u64, slice, &values);
         }
-        observed.settle();
         observed
     }
 }
