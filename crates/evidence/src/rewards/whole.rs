@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use stapo_accumulate::Accumulate;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What is kept of a response knows where it stood.
 pub trait Placed: Clone + Serialize + DeserializeOwned {
@@ -86,7 +87,13 @@ impl<T: Placed, const LIMIT: usize> Accumulate for Whole<T, LIMIT> {
         for (hash, set) in other.sets {
             if self.takes(hash) {
                 self.len += set.len();
-                self.sets.entry(hash).or_default().extend(set);
+                match self.sets.entry(hash) {
+                    // As it is: most groups lie in one piece, and a copy would make room for more.
+                    Entry::Vacant(free) => {
+                        free.insert(set);
+                    }
+                    Entry::Occupied(mut same) => same.get_mut().extend(set),
+                }
             }
         }
         self.drop_excess();
