@@ -35,7 +35,7 @@ pub fn run(arguments: &AnalyzeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     }
     let run = Run::open(
         &arguments.input.inputs,
-        &settings::ingest_part(&arguments.input.reading, &arguments.part)?,
+        &settings::ingest_texts(&arguments.input.reading, &arguments.part, &arguments.options)?,
     )?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let analyze = settings::analyze(&arguments.options);

@@ -9,7 +9,8 @@ use super::terminal::{self, Colours, fact};
 use stapo_base::error::Result;
 use stapo_base::format::{grouped, number, number_or_dash};
 use stapo_report::{ReportFiles, write_partial_report};
-use stapo_result::PartialAnalysis;
+use stapo_result::partial::TextUnit;
+use stapo_result::{Diagnosis, PartialAnalysis};
 
 impl Shown for PartialAnalysis {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -29,9 +30,20 @@ fn text(analysis: &PartialAnalysis, out: &mut dyn Write) -> io::Result<()> {
     diagnosed::headline_of_part(&analysis.diagnosis, out, colours)?;
     let hint = format!("To have the rest: {}.", terminal::visible(&analysis.partial.hint));
     writeln!(out, "{}\n", terminal::paragraph("", &hint, 0, terminal::columns()))?;
-    diagnosed::findings(&analysis.diagnosis, out, colours)?;
+    match analysis.partial.texts_in {
+        None => diagnosed::findings(&analysis.diagnosis, out, colours)?,
+        // One line says what all of these need.
+        Some(_) => {
+            let diagnosis = Diagnosis { not_checked: Vec::new(), ..analysis.diagnosis.clone() };
+            diagnosed::findings(&diagnosis, out, colours)?;
+        }
+    }
+    let unit = match analysis.partial.texts_in {
+        Some(TextUnit::Characters) => "characters",
+        _ => "tokens",
+    };
     let size = format!("{} in {} responses", grouped(totals.tokens), grouped(totals.responses));
-    writeln!(out, "{}", fact("tokens", &size))?;
+    writeln!(out, "{}", fact(unit, &size))?;
     writeln!(out, "{}", fact("mean reward", &number_or_dash(totals.mean_reward)))?;
     writeln!(out, "{}", fact("mean length", &number_or_dash(totals.mean_length)))?;
     if let Some(entropy) = totals.mean_entropy {

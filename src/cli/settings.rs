@@ -26,12 +26,19 @@ pub fn ingest(arguments: &ReadingArgs) -> Result<IngestSettings> {
         training_only: false,
         growing: false,
         unit_tokens: arguments.unit_tokens,
+        tokenizer: None,
+        held_out: arguments.held_out.clone(),
     })
 }
 
 /// Resolves how to read some steps of a log.
 pub fn ingest_part(arguments: &ReadingArgs, part: &StepsArgs) -> Result<IngestSettings> {
     Ok(IngestSettings { steps: part.steps, ..ingest(arguments)? })
+}
+
+/// The same, where a tokenizer may be given.
+pub fn ingest_texts(arguments: &ReadingArgs, part: &StepsArgs, mask: &MaskArgs) -> Result<IngestSettings> {
+    Ok(IngestSettings { tokenizer: mask.tokenizer.clone(), ..ingest_part(arguments, part)? })
 }
 
 /// Resolves what to compute.

@@ -37,7 +37,7 @@ pub struct Response<'a> {
     pub tokens: Option<&'a [i32]>,
     /// Whether a token is trained on (1); `None` means that all are.
     pub mask: Option<&'a [u8]>,
-    /// ln π_old(y).
+    /// ln π_old(y); empty in a log of texts.
     pub logprob: &'a [f32],
     /// H of π_old.
     pub entropy: Option<&'a [f32]>,
@@ -61,13 +61,13 @@ impl Response<'_> {
     /// Number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.logprob.len()
+        self.logprob.len().max(self.tokens.map_or(0, <[i32]>::len))
     }
 
     /// Whether it has no token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.logprob.is_empty()
+        self.len() == 0
     }
 
     /// Whether token `t` is trained on.

@@ -7,6 +7,7 @@ use crate::schema::alignment::AlignmentRule;
 use crate::schema::conventions::{Conventions, FirstRows};
 use crate::schema::mapping::{Mapping, source_names};
 use crate::scope::Scope;
+use crate::text_logs::Speller;
 use stapo_base::error::{Error, Result};
 use stapo_batch::batch::ResponseColumns;
 use stapo_batch::columns::{Column, Kind, Level};
@@ -26,6 +27,10 @@ pub struct FileContext {
     pub entropy_in_bits: bool,
     /// Which responses are asked for: what is missing elsewhere does not count.
     pub scope: Scope,
+    /// How texts become tokens, where it holds no other ones.
+    pub speller: Speller,
+    /// Whether all its rows are of evaluation, whatever they say.
+    pub held_out: bool,
     /// What its rows look like so far.
     pub conventions: Arc<Conventions>,
 }

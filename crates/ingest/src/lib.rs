@@ -19,6 +19,7 @@ mod scope;
 pub mod show;
 mod step_range;
 mod storage;
+mod text_logs;
 pub mod texts;
 mod tokenizer_json;
 pub mod training;

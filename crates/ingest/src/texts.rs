@@ -158,7 +158,7 @@ fn byte_piece(piece: &str) -> Option<u8> {
 }
 
 /// GPT-2's characters for bytes: printable Latin-1 stands for itself, the rest is moved up by 256.
-fn byte_alphabet() -> HashMap<char, u8> {
+pub(crate) fn byte_alphabet() -> HashMap<char, u8> {
     let stands_for_itself = |b: u8| matches!(b, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
     let mut moved = 0;
     let mut alphabet = HashMap::new();

@@ -1,4 +1,4 @@
-//! A `tokenizer.json`, read without keeping what is not used: merges are most of it.
+//! A `tokenizer.json`, read without keeping what is not used.
 
 use std::fmt;
 use std::fs::File;
@@ -34,6 +34,25 @@ pub(super) struct TokenizerJson {
 pub(super) struct Model {
     /// Ids and pieces.
     pub(super) vocab: Vocabulary,
+    /// Pairs that are merged, in their order.
+    #[serde(default, deserialize_with = "merges")]
+    pub(super) merges: Vec<(String, String)>,
+}
+
+/// Pairs of pieces, each as a list of two or as one text with a space between.
+fn merges<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<(String, String)>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Pair {
+        Apart(String, String),
+        Together(String),
+    }
+    let pairs = Option::<Vec<Pair>>::deserialize(deserializer)?.unwrap_or_default();
+    let pair = |pair| match pair {
+        Pair::Apart(left, right) => Some((left, right)),
+        Pair::Together(both) => both.split_once(' ').map(|(left, right)| (left.into(), right.into())),
+    };
+    Ok(pairs.into_iter().filter_map(pair).collect())
 }
 
 /// A token beside the vocabulary.
@@ -110,6 +129,10 @@ pub(super) struct Words {
     pub(super) metaspace: bool,
     /// `▁`.
     pub(super) underline: bool,
+    /// An expression by which a word takes any one sign before it.
+    pub(super) modern_words: bool,
+    /// The longest run of digits that an expression or `Digits` leaves whole; 0 is any.
+    pub(super) digits: usize,
 }
 
 impl Words {
@@ -118,6 +141,8 @@ impl Words {
             byte_level: self.byte_level | other.byte_level,
             metaspace: self.metaspace | other.metaspace,
             underline: self.underline | other.underline,
+            modern_words: self.modern_words | other.modern_words,
+            digits: self.digits.max(other.digits),
         }
     }
 }
@@ -157,6 +182,12 @@ impl<'de> Deserialize<'de> for Words {
                     byte_level: text == "ByteLevel",
                     metaspace: matches!(text, "Metaspace" | "ByteFallback"),
                     underline: text == "▁",
+                    modern_words: text.contains(r"[^\r\n\p{L}\p{N}]?"),
+                    digits: match () {
+                        () if text.contains(r"\p{N}{1,3}") => 3,
+                        () if text == "Digits" || text.contains(r"|\p{N}|") => 1,
+                        () => 0,
+                    },
                 })
             }
 

@@ -1,4 +1,4 @@
-//! What can be said of a run whose log has no entropy, or no advantages: `summary.json` without what rests on it.
+//! What can be said of a run whose log has no log-probabilities, no entropy, or no advantages: `summary.json` without what rests on it.
 //!
 //! Fields have the names and values of [`RunAnalysis`](super::RunAnalysis); what cannot be told is not
 //! there, so that no number stands for it.
@@ -49,6 +49,19 @@ pub struct Partial {
     pub cannot_tell: String,
     /// How to log them.
     pub hint: String,
+    /// Where the log holds texts: what its lengths and tokens are, `tokens` or `characters`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texts_in: Option<TextUnit>,
+}
+
+/// What lengths of texts are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TextUnit {
+    /// Tokens of the tokenizer that was given.
+    Tokens,
+    /// Characters.
+    Characters,
 }
 
 /// The answer for the first screen.
@@ -115,7 +128,7 @@ impl PartialTotals {
             clipped: totals.clipped.filter(|_| has_signs),
             mean_reward: totals.mean_reward,
             mean_length: totals.mean_length,
-            mean_prob: totals.mean_prob,
+            mean_prob: totals.mean_prob.filter(|_| !missing.logprob),
             mean_entropy: totals.mean_entropy.filter(|_| !missing.entropy),
         }
     }
@@ -177,7 +190,7 @@ impl PartialStep {
             mean_reward: row.mean_reward,
             reward_std: row.reward_std,
             mean_length: row.mean_length,
-            mean_prob: row.mean_prob,
+            mean_prob: row.mean_prob.filter(|_| !missing.logprob),
             mean_entropy: row.mean_entropy.filter(|_| !missing.entropy),
             positive: row.positive,
             negative: row.negative,

@@ -14,8 +14,8 @@ pub struct SliceRow {
     pub token_share: f64,
     /// Mean entropy; absent where it is not logged.
     pub mean_entropy: Option<f64>,
-    /// Mean probability.
-    pub mean_prob: f64,
+    /// Mean probability; absent where it is not logged.
+    pub mean_prob: Option<f64>,
     /// Share of the gradient energy; absent where there is none.
     pub energy_share: Option<f64>,
     /// Its 95 % interval: a jackknife over random groups of prompts.

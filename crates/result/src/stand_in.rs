@@ -3,6 +3,8 @@
 /// Columns that are not logged and that 0 stands in for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StandIn {
+    /// Of the log-probability: the log holds texts.
+    pub logprob: bool,
     /// Of the entropy.
     pub entropy: bool,
     /// Of the advantage.
@@ -12,6 +14,6 @@ pub struct StandIn {
 impl StandIn {
     /// Whether there is any: nothing can be said of gradients and of spurious tokens.
     pub fn any(self) -> bool {
-        self.entropy || self.advantage
+        self.logprob || self.entropy || self.advantage
     }
 }

@@ -22,6 +22,8 @@ const LOG_ADVANTAGE: &str = "log `advantage`: the advantage of each token or res
 const LOG_BOTH: &str =
     "log `entropy`, the entropy of the policy at each token, and `advantage`, that of each token or response";
 
+const LOG_TOKENS: &str = "log tokens: `logprob`, the log-probability of each under the policy, with `entropy` and `advantage`";
+
 /// The answers that need no gradient energy.
 pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
     let Answers {
@@ -38,6 +40,7 @@ pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
         not_answered,
     } = answers;
     let energy = match (missing.entropy, missing.advantage) {
+        _ if missing.logprob => LOG_TOKENS,
         (_, false) => LOG_ENTROPY,
         (false, true) => LOG_ADVANTAGE,
         (true, true) => LOG_BOTH,
@@ -45,13 +48,16 @@ pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
     let without = |parts: &'static [&'static str], needs: &'static str| {
         parts.iter().map(move |part| NotAnswered { part: (*part).into(), needs: needs.into() })
     };
-    let signs = if missing.advantage { &NEED_ADVANTAGE[..] } else { &[] };
+    // Of texts, groups are told by their rewards.
+    let has_groups = !missing.advantage || missing.logprob;
+    let needs: &[&str] = if has_groups { &NEED_ADVANTAGE[1..] } else { &NEED_ADVANTAGE };
+    let signs = if missing.advantage { needs } else { &[] };
     let is_told = |open: &NotAnswered| !signs.contains(&open.part.as_str());
     let open = without(&NEED_ENERGY, energy).chain(without(signs, LOG_ADVANTAGE));
     let has_signs = !missing.advantage;
     Answers {
         offpolicy: offpolicy.map(ledger),
-        groups: groups.filter(|_| has_signs).map(outcomes),
+        groups: groups.filter(|_| has_groups).map(outcomes),
         truncated: truncated.map(cut),
         clipping: clipping.filter(|_| has_signs),
         kl_reference: kl_reference.map(reference),
@@ -61,7 +67,7 @@ pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {
         repetition,
         slices: slices
             .into_iter()
-            .map(|(name, rows)| (name, rows.into_iter().map(|row| slice(row, has_signs)).collect()))
+            .map(|(name, rows)| (name, rows.into_iter().map(|row| slice(row, missing)).collect()))
             .collect(),
         not_answered: open.chain(not_answered.into_iter().filter(is_told)).collect(),
     }
@@ -190,7 +196,7 @@ fn reference(of: KlReference) -> KlReference {
     KlReference { tokens, k1, k3, steps, breakdown: breakdown.map(places) }
 }
 
-fn slice(of: SliceRow, has_signs: bool) -> SliceRow {
+fn slice(of: SliceRow, missing: StandIn) -> SliceRow {
     let SliceRow {
         value,
         tokens,
@@ -210,13 +216,13 @@ fn slice(of: SliceRow, has_signs: bool) -> SliceRow {
         tokens,
         token_share,
         mean_entropy: None,
-        mean_prob,
+        mean_prob: mean_prob.filter(|_| !missing.logprob),
         energy_share: None,
         energy_share_interval: None,
         spurious: None,
         spurious_share: None,
         spurious_share_interval: None,
-        clipped_share: clipped_share.filter(|_| has_signs),
+        clipped_share: clipped_share.filter(|_| !missing.advantage),
         engine_k3,
     }
 }

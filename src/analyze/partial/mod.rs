@@ -1,4 +1,4 @@
-//! What can be told of a run whose log has no entropy, or no advantages.
+//! What can be told of a run whose log has no entropy, or no advantages, or texts and rewards alone.
 //!
 //! The pass is the same, with 0 in place of what is not logged; whatever rests on it is taken out of the
 //! result before anybody sees it. That nothing is left that should not be, `tests/analyze/run/partial.rs`
@@ -14,10 +14,10 @@ use stapo_collect::finish::second_look::Reread;
 use stapo_collect::pass;
 use stapo_collect::plan::{Plan, largest_id, missing_of};
 use stapo_collect::shards::Cache;
-use stapo_ingest::Run;
+use stapo_ingest::{Dialect, Run};
 use stapo_ingest::training::of_training;
 use stapo_result::RunCore;
-use stapo_result::partial::{Partial, PartialAnalysis};
+use stapo_result::partial::{Partial, PartialAnalysis, TextUnit};
 use stapo_result::settings::AnalyzeSettings;
 use stapo_result::stand_in::StandIn;
 
@@ -28,7 +28,8 @@ pub fn is_partial(run: &Run) -> bool {
 }
 
 /// Analyses a run that has no entropy, or no advantages, as far as it goes: rewards, lengths, KL, sampler against
-/// trainer; groups and clipping where advantages are there, entropy where it is. A cache, where given, saves reading files that it knows.
+/// trainer; groups and clipping where advantages are there, entropy where it is. Of texts, what their rewards, lengths and
+/// advantages say. A cache, where given, saves reading files that it knows.
 ///
 /// ```
 /// use stapo_analyze::analyze::{AnalyzeSettings, analyze_partial};
@@ -70,17 +71,25 @@ pub fn analyze_partial(
 /// What is left of a result.
 fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
     let missing = missing_of(run);
-    let cannot_tell = cannot_tell(missing);
-    let columns = [(missing.entropy, Column::Entropy), (missing.advantage, Column::Advantage)];
+    let columns = [
+        (missing.logprob, Column::Logprob),
+        (missing.entropy, Column::Entropy),
+        (missing.advantage, Column::Advantage),
+    ];
     let names = columns.iter().filter(|(is_missing, _)| *is_missing).map(|(_, column)| column.name());
     let missing_columns: Vec<String> = names.map(String::from).collect();
     let partial = Partial {
         missing_columns: missing_columns.clone(),
-        cannot_tell: cannot_tell.into(),
+        cannot_tell: cannot_tell(missing).into(),
         hint: how_to_log(run, missing),
+        texts_in: missing.logprob.then(|| match run.spells_tokens() {
+            true => TextUnit::Tokens,
+            false => TextUnit::Characters,
+        }),
     };
     let mut analysis = PartialAnalysis::of(core, partial, missing);
     analysis.answers = answers::without_energy(analysis.answers, missing);
+    let cannot_tell = cannot_tell(missing);
     let part = format!(
         "Only a part of this run could be checked: its log has no {}, so {cannot_tell} cannot be told.",
         missing_columns.join(" and no ")
@@ -88,6 +97,7 @@ fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
     let health = &analysis.verdict.health;
     // Damage that was found is what a reader has to know first.
     analysis.verdict.health = match analysis.verdict.state {
+        _ if missing.logprob => health.clone(),
         state if state.is_loss() => format!("{health} {part}"),
         _ => format!("{part} {health}"),
     };
@@ -99,6 +109,7 @@ fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
 /// What needs the columns that are missing.
 fn cannot_tell(missing: StandIn) -> &'static str {
     match (missing.entropy, missing.advantage) {
+        _ if missing.logprob => "the sampler, large updates, the KL, clipping, entropy and spurious tokens",
         (_, false) => "spurious tokens, gradient energy and the course of entropy",
         (false, true) => "spurious tokens, gradient energy, groups without a signal and clipping",
         (true, true) => {
@@ -109,7 +120,19 @@ fn cannot_tell(missing: StandIn) -> &'static str {
 
 /// How to log what is missing with the framework that wrote this log.
 fn how_to_log(run: &Run, missing: StandIn) -> String {
-    let known = run.mappings.iter().find_map(|mapping| mapping.dialect.text_only());
+    let mut dialects = run.mappings.iter().map(|mapping| mapping.dialect);
+    if missing.logprob {
+        let dialect = dialects.next().unwrap_or(Dialect::Unknown);
+        let of = match dialect {
+            Dialect::Unknown => String::new(),
+            named => format!(" of {}", named.name()),
+        };
+        return format!(
+            "texts{of} have no `logprob`, so {} cannot be told: {}",
+            cannot_tell(missing),
+            dialect.hook()
+        );
+    }
     let (what, column) = match (missing.entropy, missing.advantage) {
         (_, false) => ("`entropy`, the entropy of the policy at each token in nats,", "entropy"),
         (false, true) => ("`advantage`, the advantage of each token or response,", "advantage"),
@@ -117,12 +140,15 @@ fn how_to_log(run: &Run, missing: StandIn) -> String {
             ("`entropy`, the entropy of the policy at each token in nats, and `advantage`,", "entropy")
         }
     };
-    let ours = || {
-        format!(
-            "log {what} in the trainer: with stapo_analyze.TokenLog of our Python package \
-             (examples/python/any_trainer.py)"
-        )
-    };
-    let named = format!("if a column holds it already, name it with --map {column}=COLUMN");
-    format!("{}; {named}", known.map_or_else(ours, String::from))
+    let known = dialects.find(|dialect| dialect.writes_texts()).map(Dialect::hook);
+    let how = known.map_or_else(
+        || {
+            format!(
+                "log {what} in the trainer: with stapo_analyze.TokenLog of our Python package \
+                 (examples/python/any_trainer.py)"
+            )
+        },
+        String::from,
+    );
+    format!("{how}; if a column holds it already, name it with --map {column}=COLUMN")
 }

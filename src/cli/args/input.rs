@@ -12,7 +12,7 @@ use stapo_ingest::{ListAlignment, StepRange};
 #[derive(Debug, Args)]
 pub struct InputArgs {
     /// Log files, folders or globs of one run, on disk or at s3://, gs://, az://, https://: Parquet, or JSON lines (.jsonl,
-    /// .gz, .zst); or training curves: trainer_state.json, exports of trackers (.csv, .json), a console's .log
+    /// .gz, .zst), of tokens, or of texts and rewards; or training curves: trainer_state.json, exports of trackers (.csv, .json), a console's .log
     #[arg(value_name = "RUN", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -48,6 +48,10 @@ pub struct ReadingArgs {
     /// [default: 500M, and 32M a worker]
     #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = "Reading")]
     pub max_memory: Option<u64>,
+
+    /// Take all responses of these logs for evaluation, whatever they say: verl's validation_data_dir (repeatable)
+    #[arg(long = "held-out", value_name = "LOG", help_heading = "Reading")]
+    pub held_out: Vec<PathBuf>,
 
     /// Tokens that one worker reads at a time, at least
     #[arg(long, value_name = "N", default_value_t = 0, hide = true)]

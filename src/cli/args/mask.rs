@@ -35,7 +35,8 @@ pub struct MaskArgs {
     #[arg(long, value_enum, default_value_t = PerArg::Auto, help_heading = "Silencing")]
     pub per: PerArg,
 
-    /// Token texts from this tokenizer.json [default: the one the log's metadata names]
+    /// Token texts from this tokenizer.json [default: the one the log's metadata names]; of logged texts, the lengths in
+    /// its tokens [default: characters]
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub tokenizer: Option<PathBuf>,
 

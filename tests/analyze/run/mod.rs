@@ -19,6 +19,7 @@ mod rules;
 mod schema;
 mod slices;
 mod synthetic;
+mod texts;
 mod trust;
 
 use std::path::{Path, PathBuf};

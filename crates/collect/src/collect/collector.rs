@@ -140,6 +140,7 @@ impl Sink for Collector<'_> {
         let stand_in: Vec<f32>;
         if self.plan.stand_in.any() {
             stand_in = vec![0.0; batch.token_count()];
+            columns.logprob = if self.plan.stand_in.logprob { &stand_in } else { columns.logprob };
             columns.entropy = if self.plan.stand_in.entropy { &stand_in } else { columns.entropy };
             columns.advantage = if self.plan.stand_in.advantage { &stand_in } else { columns.advantage };
         }

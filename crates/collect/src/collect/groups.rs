@@ -76,8 +76,12 @@ fn ordered(value: f32) -> u32 {
 impl GroupTally {
     /// Whether a token has an advantage beyond what rounding leaves.
     pub fn learns(&self, rounding: Rounding) -> bool {
-        let equal = self.responses > 1 && self.highest.responses == self.responses;
-        !rounding.is_none(self.largest, equal)
+        !rounding.is_none(self.largest, self.has_equal_rewards())
+    }
+
+    /// Whether all of several responses have one reward.
+    pub fn has_equal_rewards(&self) -> bool {
+        self.responses > 1 && self.highest.responses == self.responses
     }
 
     /// How many responses are right, and of how many it is known.

@@ -138,7 +138,13 @@ impl<'a> Finished<'a> {
         let (groups, verdicts) = rayon::join(
             || {
                 let steps = steps::groups_by_step(&source.groups, rounding);
-                (steps, questions::group_outcomes(&collected, &source, rounding))
+                (steps, {
+                    let signal = match plan.stand_in.advantage {
+                        true => questions::groups::Signal::Rewards,
+                        false => questions::groups::Signal::Advantages(rounding),
+                    };
+                    questions::group_outcomes(&collected, &source, signal)
+                })
             },
             || Ok((Verdicts::judge(&source)?, CandidateFlags::count(&source, &plan)?)),
         );

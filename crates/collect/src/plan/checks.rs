@@ -10,7 +10,9 @@ use stapo_result::stand_in::StandIn;
 /// Fails where the log does not have what an analysis needs, or settings are out of range.
 pub fn require(run: &Run, settings: &AnalyzeSettings, stand_in: StandIn) -> Result<()> {
     check(settings)?;
-    run.require(Column::Logprob)?;
+    if !stand_in.logprob {
+        run.require(Column::Logprob)?;
+    }
     if !stand_in.entropy {
         run.require(Column::Entropy)?;
     }

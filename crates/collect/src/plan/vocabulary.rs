@@ -14,6 +14,9 @@ use stapo_ingest::{ALL_UNITS, Run, scan_units};
 use stapo_result::VocabularySource;
 use stapo_result::settings::AnalyzeSettings;
 
+/// The characters that there are.
+const LARGEST_CHARACTER: u32 = 0x11_0000;
+
 /// The vocabulary of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KnownVocabulary {
@@ -43,6 +46,9 @@ impl KnownVocabulary {
         }
         if let Some(tokenizer) = tokenizer.filter(|t| t.size() >= 2) {
             return Ok(known(tokenizer.size(), VocabularySource::Tokenizer));
+        }
+        if run.is_of_texts() {
+            return Ok(known(LARGEST_CHARACTER, VocabularySource::Guessed));
         }
         let largest = if run.has(Column::TokenId) { largest_id(run)? } else { 0 };
         Ok(known(vocabulary_containing(largest), VocabularySource::Guessed))

@@ -90,10 +90,11 @@ impl Siblings {
             self.entropy.add(entropy);
         }
         let token = response.tokens.map(|ids| ids[0]).filter(|id| *id != i32::MIN);
-        if let Some(token) = token.filter(|_| response.logprob[0].is_finite())
+        let first = response.logprob.first().filter(|logprob| logprob.is_finite());
+        if let Some((token, logprob)) = token.zip(first)
             && let Some(kept) = self.logprob.at(mix(token.cast_unsigned().into(), 0))
         {
-            kept.add(f64::from(response.logprob[0]));
+            kept.add(f64::from(*logprob));
         }
     }
 

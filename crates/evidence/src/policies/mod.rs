@@ -80,7 +80,7 @@ impl Policies {
         if let Some(siblings) = self.siblings.at(group) {
             siblings.add(response);
         }
-        if let Some(shifts) = self.shifts.at(place) {
+        if let Some(shifts) = self.shifts.at(place).filter(|_| !response.logprob.is_empty()) {
             shifts.add(response);
         }
         if let Some(gap) = gap.filter(|gap| gap.tokens() > 0) {

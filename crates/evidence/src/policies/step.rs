@@ -127,7 +127,7 @@ impl Step {
             let (tokens, sum, _) = sum_finite(response, |t| f64::from(entropy[t]));
             self.entropy.add(tokens, sum);
         }
-        if let Some(reference) = response.reference {
+        if let Some(reference) = response.reference.filter(|_| !response.logprob.is_empty()) {
             let far = |t: usize| (f64::from(response.logprob[t]) - f64::from(reference[t])).abs().min(CUT);
             let (tokens, sum, squares) = sum_finite(response, far);
             self.trainer_to_reference.add(tokens, sum);

@@ -1,5 +1,7 @@
 //! Which columns the files of a run have: one mapping for each different schema.
 
+use std::path::Path;
+
 use crate::file_context::type_error;
 use crate::files::mask_meaning::decide_masks;
 use crate::files::opened::Opened;
@@ -52,18 +54,23 @@ fn no_token_columns(file: &Opened) -> Error {
     let has = |column: Column| file.fields.iter().any(|field| column.is_called(&field.name));
     let needed = [Column::TokenId, Column::Logprob, Column::Entropy, Column::Advantage];
     let missing: Vec<&str> = needed.iter().filter(|c| !has(**c)).map(|c| c.name()).collect();
-    match file.dialect.text_only() {
-        Some(how) => Error::TextOnly {
-            path: file.log.path().to_owned(),
-            framework: file.dialect.name(),
-            missing: missing.join(", "),
-            how,
-        },
-        None => Error::MissingColumn {
+    match file.dialect.writes_texts() {
+        true => text_only(file.log.path(), file.dialect, missing.join(", ")),
+        false => Error::MissingColumn {
             path: file.log.path().to_owned(),
             column: Column::Logprob.name(),
             found: file.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
         },
+    }
+}
+
+/// A log of texts where tokens are needed.
+pub fn text_only(path: &Path, dialect: Dialect, missing: String) -> Error {
+    Error::TextOnly {
+        path: path.to_owned(),
+        framework: dialect.name(),
+        missing,
+        how: dialect.hook(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::file_context::FileContext;
 use crate::files::agreement::{common_metadata, refuse_conflicts, require_named};
 use crate::files::annotated::{annotate, refused};
 use crate::files::discover::{LogFile, Skipped, discover, nothing_found};
-use crate::files::map_columns::map_columns;
+use crate::files::map_columns::{map_columns, text_only};
 use crate::files::one_run::{note_stale_tail, require_one_run};
 use crate::files::open_all::open_all;
 use crate::files::opened::{Opened, Source};
@@ -19,6 +19,7 @@ use crate::schema::mapping;
 use crate::schema::mapping::Mapping;
 use crate::storage::identity::FileIdentity;
 use crate::storage::stored::Stored;
+use crate::text_logs::{Encoder, Speller};
 use stapo_base::error::{Error, Result};
 use stapo_batch::batch::TokenBatch;
 use stapo_batch::columns::Column;
@@ -52,6 +53,8 @@ impl RunFile {
                 alignment: settings.alignment.map_or(file.alignment, AlignmentRule::Given),
                 entropy_in_bits: settings.entropy_in_bits,
                 scope: settings.scope(),
+                speller: Speller::default(),
+                held_out: false,
                 conventions: Default::default(),
             },
             stored: file.log.stored.clone(),
@@ -91,10 +94,17 @@ impl Run {
     pub fn open(arguments: &[PathBuf], settings: &IngestSettings) -> Result<Self> {
         let mut found = discover(arguments)?;
         annotate(&mut found, settings)?;
-        let (opened, unfinished) = open_all(found.files, settings)?;
-        let skipped = [found.skipped, unfinished].concat();
+        let (mut opened, unfinished) = open_all(found.files, settings)?;
+        let mut skipped = [found.skipped, unfinished].concat();
         if let (true, Some(argument)) = (opened.is_empty(), arguments.first()) {
             return Err(nothing_found(argument, &skipped));
+        }
+        let trained = opened.len();
+        if !settings.held_out.is_empty() {
+            let found = discover(&settings.held_out)?;
+            let (held_out, unfinished) = open_all(found.files, settings)?;
+            opened.extend(held_out);
+            skipped.extend([found.skipped, unfinished].concat());
         }
         refuse_conflicts(&opened, &settings.map)?;
         require_named(&settings.map, &opened)?;
@@ -112,6 +122,8 @@ impl Run {
             metadata: common_metadata(&opened),
             settings: settings.clone(),
         };
+        run.files.iter_mut().skip(trained).for_each(|file| file.context.held_out = true);
+        run.spell(settings)?;
         run.note_missing_step(&opened);
         run.notes.extend(note_stale_tail(&opened));
         run.notes.extend(settings.steps.map(|steps| steps.note()));
@@ -130,8 +142,38 @@ impl Run {
         &self.mappings[file.mapping]
     }
 
+    /// Whether it is a log of texts: no file that is trained on holds tokens.
+    pub fn is_of_texts(&self) -> bool {
+        let mut trained = self.files.iter().filter(|file| !file.context.held_out).peekable();
+        trained.peek().is_some() && trained.all(|file| self.mapping_of(file).is_of_texts())
+    }
+
+    /// Whether texts are read in the tokens of a tokenizer, not in characters.
+    pub fn spells_tokens(&self) -> bool {
+        self.files.iter().any(|file| file.context.speller.has_tokens())
+    }
+
+    /// Finds out how texts become tokens.
+    fn spell(&mut self, settings: &IngestSettings) -> Result<()> {
+        let has_texts = self.mappings.iter().any(Mapping::is_of_texts);
+        let Some(path) = settings.tokenizer.as_deref().filter(|_| has_texts) else { return Ok(()) };
+        let Some(encoder) = Encoder::read(path)? else {
+            self.notes.push(format!(
+                "{}: only byte-level BPE tokenizers spell texts: lengths are in characters",
+                path.display()
+            ));
+            return Ok(());
+        };
+        let speller = Speller::with(encoder);
+        self.files.iter_mut().for_each(|file| file.context.speller = speller.clone());
+        Ok(())
+    }
+
     /// Whether any file has `column`, or what it is derived from.
     pub fn has(&self, column: Column) -> bool {
+        if column == Column::Split && self.files.iter().any(|file| file.context.held_out) {
+            return true;
+        }
         let derived = |m: &Mapping| match column {
             Column::LogprobNew => m.has(Column::Ratio) && m.has(Column::Logprob),
             Column::PolicyVersion => m.has(Column::TokenVersion),
@@ -153,6 +195,9 @@ impl Run {
         };
         if self.has(column) {
             return Ok(());
+        }
+        if mapping.is_of_texts() {
+            return Err(text_only(&file.context.path, mapping.dialect, column.name().into()));
         }
         Err(Error::MissingColumn {
             path: file.context.path.clone(),

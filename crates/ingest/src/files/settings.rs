@@ -1,5 +1,7 @@
 //! What the user can say about reading a log.
 
+use std::path::PathBuf;
+
 use crate::schema::alignment::ListAlignment;
 use crate::schema::user_map::UserMap;
 use crate::scope::Scope;
@@ -27,6 +29,10 @@ pub struct IngestSettings {
     pub training_only: bool,
     /// The run goes on: what is not complete yet is left out and said, not refused.
     pub growing: bool,
+    /// Spells logged texts in tokens: a `tokenizer.json`, or the folder it is in. Without it their characters are counted.
+    pub tokenizer: Option<PathBuf>,
+    /// Logs all of whose rows are of evaluation: verl's `validation_data_dir`.
+    pub held_out: Vec<PathBuf>,
     /// Tokens of a scan unit at least, which one worker reads at a time; 0 is what is fast.
     pub unit_tokens: u64,
 }

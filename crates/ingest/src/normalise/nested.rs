@@ -11,7 +11,7 @@ use crate::normalise::tokens;
 use crate::normalise::tokens::{Owners, TokenSource};
 use crate::normalise::{responses, token_rewards};
 use crate::schema::alignment::{AlignmentRule, ListAlignment};
-use crate::schema::mapping::Mapping;
+use crate::schema::mapping::{Mapping, Transform};
 use crate::values::arrays::WrongType;
 use crate::values::lists::Lists;
 use stapo_base::error::Result;
@@ -37,7 +37,8 @@ pub fn normalise(
     };
     let token_masks = token_masks(&columns, context)?;
     let lengths = |column: Column| responses.ints.get(column).map(|v| &v[..]);
-    let aligned = already_aligned(&columns, &token_masks, context.alignment, lengths(Column::ResponseLen));
+    let aligned = mapping.is_of_texts()
+        || already_aligned(&columns, &token_masks, context.alignment, lengths(Column::ResponseLen));
     let rows = Rows {
         mapping,
         context,
@@ -127,6 +128,11 @@ fn list_columns<'a>(
                 DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) | DataType::Null
             );
             if array.data_type() == &DataType::Null {
+                continue;
+            }
+            if source.transform == Transform::Spell {
+                let lists = context.speller.spell(array).map_err(wrong)?;
+                columns.push(TokenLists { column, source, lists });
                 continue;
             }
             if scalar && column == Column::Mask {

@@ -8,7 +8,8 @@ use arrow_buffer::ScalarBuffer;
 use crate::file_context::FileContext;
 use crate::normalise::quality::{Quality, ValuePlace};
 use crate::schema::dialect::group_of_uid;
-use crate::schema::mapping::{Mapped, Mapping, Transform, source_names};
+use crate::schema::mapping::{Mapped, Mapping, RawSource, Transform, source_names};
+use crate::text_logs::sum_of_functions;
 use crate::values::arrays;
 use crate::values::arrays::WrongType;
 use crate::values::lists;
@@ -44,6 +45,11 @@ pub fn read(
                 steps = Some(whole_steps(&values, &array, &source.name, context, row_of)?);
             }
             Kind::Int => out.ints.set(column, texts::to_i64(&array).map_err(wrong)?),
+            Kind::Float | Kind::Double if mapped.sources.len() > 1 => {
+                let of = |s: &RawSource| batch.column_by_name(&s.name).map(|array| pick(array, rows));
+                let parts = mapped.sources.iter().filter_map(of).collect::<Result<Vec<_>, _>>();
+                out.floats.set(column, parts.and_then(|parts| sum_of_functions(&parts)).map_err(wrong)?);
+            }
             Kind::Float | Kind::Double => {
                 out.floats.set(column, arrays::to_f32(&array).map_err(wrong)?.to_vec());
                 floats.push((column, array));
@@ -71,6 +77,9 @@ pub fn read(
     };
     out.open_start =
         (begun && !rows.is_empty()).then(|| OpenStart { row: row_of(0), ..OpenStart::default() });
+    if context.held_out {
+        out.texts.set(Column::Split, vec![Some(Arc::from("validation")); rows.len()]);
+    }
     let asked = context.asked(&out);
     let place = |i: usize| ValuePlace { file: context.file, row: row_of(i), position: 0 };
     for (column, array) in floats {
@@ -145,7 +154,7 @@ fn no_step(context: &FileContext, row: u64, raw: &str) -> Error {
 fn first_source<'a>(
     batch: &'a RecordBatch,
     mapped: &'a Mapped,
-) -> Option<(&'a ArrayRef, &'a crate::schema::mapping::RawSource)> {
+) -> Option<(&'a ArrayRef, &'a RawSource)> {
     let source = mapped.sources.first()?;
     Some((batch.column_by_name(&source.name)?, source))
 }

@@ -230,6 +230,8 @@ impl PlannedFile {
                 alignment: self.alignment,
                 entropy_in_bits: self.entropy_in_bits,
                 scope,
+                speller: Default::default(),
+                held_out: false,
                 conventions: Default::default(),
             },
             stored,

@@ -139,9 +139,17 @@ impl Dialect {
         matches!(self, Self::PrimeRlExport | Self::PrimeRlTraces)
     }
 
-    /// For frameworks that log texts and scalars: how to log the missing per-token columns.
-    pub const fn text_only(self) -> Option<&'static str> {
-        advice::how_to_log(self)
+    /// Whether it is a framework whose own logs hold texts and scalars.
+    pub const fn writes_texts(self) -> bool {
+        advice::how_to_log(self).is_some()
+    }
+
+    /// The smallest change after which the framework of this log writes the missing per-token columns, too.
+    pub const fn hook(self) -> &'static str {
+        match advice::how_to_log(self) {
+            Some(how) => how,
+            None => advice::ANY_TRAINER,
+        }
     }
 }
 

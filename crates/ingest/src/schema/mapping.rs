@@ -31,6 +31,8 @@ pub enum Transform {
     StripIndices,
     /// A text to a short id of it.
     Digest,
+    /// A text to its tokens, where a tokenizer is given, else to its characters.
+    Spell,
 }
 
 /// A raw column behind a canonical one.
@@ -120,10 +122,16 @@ impl Mapping {
         self.get(Column::GroupId).is_some_and(|mapped| mapped.reason == Reason::Fallback)
     }
 
+    /// Whether the log holds texts and no tokens.
+    pub fn is_of_texts(&self) -> bool {
+        let spelled = |mapped: &Mapped| mapped.sources.iter().any(|s| s.transform == Transform::Spell);
+        self.get(Column::TokenId).is_some_and(spelled)
+    }
+
     /// The canonical column that has the values of a raw one as they are.
     pub fn column_of(&self, raw: &str) -> Option<Column> {
         let unchanged =
-            |s: &RawSource| s.name == raw && !matches!(s.transform, Transform::Ln | Transform::Exp);
+            |s: &RawSource| s.name == raw && !matches!(s.transform, Transform::Ln | Transform::Exp | Transform::Spell);
         self.columns.iter().find(|m| m.sources.len() == 1 && unchanged(&m.sources[0])).map(|m| m.column)
     }
 

@@ -8,11 +8,24 @@ use crate::schema::matching::{fits, fits_loosely, only_by_name, rank};
 use crate::schema::misfits::note_misfits;
 use crate::schema::raw_field::{Primitive, RawField, Shape};
 use crate::schema::user_map::UserMap;
+use crate::text_logs::of_texts;
 use stapo_batch::columns::{Column, Level, fold_name};
 
-/// Finds the canonical columns among `fields`. `None` where no token column is there.
+/// Finds the canonical columns among `fields`. `None` where neither a token column nor texts with rewards are there.
 pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<Mapping> {
-    let layout = layout_of(fields, user)?;
+    match layout_of(fields, user) {
+        Some(layout) => Some(found(fields, dialect, user, layout, false)),
+        None => of_texts(found(fields, dialect, user, Layout::Nested, true), fields, user),
+    }
+}
+
+fn found(
+    fields: &[RawField],
+    dialect: Dialect,
+    user: &UserMap,
+    layout: Layout,
+    are_texts: bool,
+) -> Mapping {
     let mut mapping = Mapping {
         layout,
         dialect,
@@ -39,7 +52,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
         mapping.fall_back_to_other_logprob();
     }
     if user.get(Column::GroupId).is_none() {
-        group_by_prompt(&mut mapping);
+        group_by_prompt(&mut mapping, are_texts);
     }
     if mapping.sums_token_rewards() {
         let names = mapping.get(Column::TokenReward).map(source_names).unwrap_or_default();
@@ -54,7 +67,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
     mapping.unused = fields.iter().map(|f| f.name.clone()).filter(|n| !used(n)).collect();
     mapping.others = fields.iter().filter(|f| mapping.unused.contains(&f.name)).filter_map(other).collect();
     note_misfits(fields, dialect, user, &mut mapping);
-    Some(mapping)
+    mapping
 }
 
 /// What the user said of a column. `advantage` names both, as it does in logs: a list is that of tokens, one
@@ -133,16 +146,20 @@ fn reward_parts(fields: &[RawField], dialect: Dialect, layout: Layout) -> Vec<(S
 }
 
 /// Where a framework writes no ids of groups, the responses to one prompt at one step are a group.
-fn group_by_prompt(mapping: &mut Mapping) {
-    let names_none = mapping.dialect.names_reward_functions() && !mapping.has(Column::GroupId);
+fn group_by_prompt(mapping: &mut Mapping, are_texts: bool) {
+    let names_none =
+        (are_texts || mapping.dialect.names_reward_functions()) && !mapping.has(Column::GroupId);
     let prompt = mapping.get(Column::PromptText).and_then(|mapped| mapped.sources.first());
     let Some(prompt) = prompt.filter(|_| names_none && mapping.layout == Layout::Nested) else { return };
     let source = RawSource { transform: Transform::Digest, ..prompt.clone() };
-    mapping.notes.push(format!(
-        "{} logs no ids of groups: responses with the same `{}` at a step are one (--map group_id= to have none)",
-        mapping.dialect.name(),
-        source.name
-    ));
+    // Of texts that a known framework wrote, nothing else can be done.
+    if !are_texts || mapping.dialect == Dialect::Unknown {
+        let who = mapping.dialect.name();
+        mapping.notes.push(format!(
+            "{who} logs no ids of groups: responses with the same `{}` at a step are one (--map group_id= to have none)",
+            source.name
+        ));
+    }
     mapping.insert(Mapped { column: Column::GroupId, sources: vec![source], reason: Reason::Fallback });
 }
 

@@ -12,7 +12,7 @@ impl Collector<'_> {
     /// Keeps what is wanted of a response whose tokens were added.
     pub(super) fn keep_response(&mut self, one: &InHand<'_>) {
         let InHand { response, trained, .. } = one;
-        if self.keeps && self.gates.kept.admit(trained.len()) {
+        if self.keeps && !self.plan.stand_in.logprob && self.gates.kept.admit(trained.len()) {
             let tally = self.batches.tally(response.batch);
             tally.kept.add(trained.entropy, trained.advantage);
         }

@@ -19,6 +19,10 @@ impl Collector<'_> {
     pub(super) fn add_tokens(&mut self, one: &mut InHand<'_>, open: &mut OpenResponse) -> Result<()> {
         self.count_response(one);
         self.questions.begin(&one.asked(), open);
+        if self.plan.stand_in.logprob {
+            self.add_text(one);
+            return Ok(());
+        }
         let trained = one.trained;
         let mut first = 0;
         while first < trained.len() {
@@ -50,6 +54,23 @@ impl Collector<'_> {
             clusters.end(response.source, response.index, &tally.counts, &one.sums);
         }
         Ok(())
+    }
+
+    /// Adds a response whose tokens say nothing but how many they are, and what was learned from them.
+    fn add_text(&mut self, one: &mut InHand<'_>) {
+        let advantages = one.trained.advantage;
+        let (mut positive, mut negative, mut largest) = (0, 0, 0.0_f32);
+        for advantage in advantages {
+            positive += u64::from(*advantage > 0.0);
+            negative += u64::from(*advantage < 0.0);
+            largest = largest.max(advantage.abs());
+        }
+        one.largest = largest;
+        let tally = self.batches.tally(one.response.batch);
+        tally.counts.positive += positive;
+        tally.counts.negative += negative;
+        tally.counts.zero += advantages.len() as u64 - positive - negative;
+        tally.add_sums(&one.sums);
     }
 
     fn count_response(&mut self, one: &mut InHand<'_>) {

@@ -126,6 +126,24 @@ impl RateTally {
     }
 }
 
+/// What tells whether a group teaches anything.
+#[derive(Clone, Copy, Debug)]
+pub enum Signal {
+    /// An advantage beyond what rounding leaves.
+    Advantages(Rounding),
+    /// Rewards that differ: advantages are not logged.
+    Rewards,
+}
+
+impl Signal {
+    fn teaches(self, group: &GroupTally) -> bool {
+        match self {
+            Self::Advantages(rounding) => group.learns(rounding),
+            Self::Rewards => !group.has_equal_rewards(),
+        }
+    }
+}
+
 /// The groups of one step.
 struct StepTally {
     step: i64,
@@ -137,14 +155,14 @@ struct StepTally {
 
 impl StepTally {
     /// `None` where of no group it is known what is right.
-    fn of(step: i64, groups: &GroupsOfStep, rule: &RightRule, rounding: Rounding) -> Option<Self> {
+    fn of(step: i64, groups: &GroupsOfStep, rule: &RightRule, signal: Signal) -> Option<Self> {
         let mut tally = Tally::default();
         let mut by_rate: [RateTally; RATES.len()] = Default::default();
         let mut judged_groups = Vec::new();
         for (id, group) in groups.by_id() {
             let (right, judged) = group.right_by(rule);
             if judged > 0 {
-                tally.add(group, (right, judged), group.learns(rounding));
+                tally.add(group, (right, judged), signal.teaches(group));
                 by_rate[rate(right, judged)].add(group);
                 judged_groups.push((group_hash(step, id).word(), (judged, right)));
             }
@@ -190,13 +208,13 @@ pub fn groups(
     groups: &GroupTable,
     rule: Option<&RightRule>,
     kept: &Siblings,
-    rounding: Rounding,
+    signal: Signal,
 ) -> Option<Groups> {
     let rule = rule?;
     let steps: Vec<(i64, &GroupsOfStep)> = groups.by_step().collect();
     let steps: Vec<StepTally> = steps
         .into_par_iter()
-        .filter_map(|(step, groups)| StepTally::of(step, groups, rule, rounding))
+        .filter_map(|(step, groups)| StepTally::of(step, groups, rule, signal))
         .collect();
     let mut all = Tally::default();
     let mut by_rate: [RateTally; RATES.len()] = Default::default();

@@ -3,7 +3,7 @@
 mod breakdown;
 mod corrections;
 mod flags;
-mod groups;
+pub mod groups;
 mod ledger;
 mod notes;
 mod pass_at;
@@ -16,15 +16,14 @@ mod within_groups;
 pub use self::flags::CandidateFlags;
 use super::flagged::FlaggedSource;
 use crate::collect::Collected;
-use crate::collect::signs::rounding::Rounding;
 use crate::plan::Plan;
 use stapo_base::stats::exact_sum::ExactSum;
 use stapo_result::Answers;
 use stapo_result::groups::Groups;
 
 /// Groups by their outcome, where something says what is right.
-pub fn group_outcomes(collected: &Collected, source: &FlaggedSource, rounding: Rounding) -> Option<Groups> {
-    groups::groups(&source.groups, source.right.as_ref(), &collected.questions.siblings, rounding)
+pub fn group_outcomes(collected: &Collected, source: &FlaggedSource, signal: groups::Signal) -> Option<Groups> {
+    groups::groups(&source.groups, source.right.as_ref(), &collected.questions.siblings, signal)
 }
 
 /// All answers that the log allows. `knows_clipping` is whether the log tells what was clipped.

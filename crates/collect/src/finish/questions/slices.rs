@@ -113,7 +113,7 @@ impl Slicer<'_> {
             tokens: n,
             token_share: mean(n as f64, all.tally.tokens).unwrap_or(0.0),
             mean_entropy: Some(mean(tally.entropy.value(), n).unwrap_or(0.0)),
-            mean_prob: mean(tally.probability.value(), n).unwrap_or(0.0),
+            mean_prob: mean(tally.probability.value(), n),
             energy_share: share(tally.energy(), all.tally.energy()),
             energy_share_interval: jackknife(&energies),
             spurious: Some(spurious),

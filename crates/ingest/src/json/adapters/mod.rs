@@ -9,6 +9,7 @@ mod nemo;
 mod prime_export;
 mod roll;
 mod sequence;
+mod texts;
 mod tinker;
 mod traces;
 mod trajectory;
@@ -41,10 +42,9 @@ pub(super) fn responses(dialect: Dialect, mut row: Object, context: &Context) ->
         Dialect::Atropos => atropos::responses(row, context),
         Dialect::RollBoard => one(Ok(roll::response(row))),
         Dialect::Tinker => one(Ok(tinker::response(row))),
-        Dialect::SwiftText | Dialect::RollDumpText => {
-            // A list here runs over the responses of a batch, not over tokens.
-            row.retain(|_, value| !value.shape().is_list());
-            one(Ok(row))
+        Dialect::SwiftText | Dialect::RollDumpText => texts::batch(row),
+        dialect if dialect.writes_texts() || dialect == Dialect::Unknown => {
+            one(Ok(texts::with_chats_as_texts(row)))
         }
         _ => one(Ok(row)),
     }

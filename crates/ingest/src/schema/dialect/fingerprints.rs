@@ -32,7 +32,7 @@ impl Dialect {
     /// The dialect of a log with these columns; the first fingerprint that fits wins.
     ///
     /// A text dialect says only whose log it is: users add token columns to such logs, so ask
-    /// [`Dialect::text_only`] when no token column was found.
+    /// [`Dialect::writes_texts`] when no token column was found.
     pub(crate) fn detect(fields: &[RawField]) -> Self {
         let f = Names(fields);
         Self::with_tokens(&f).or_else(|| Self::with_texts(&f)).unwrap_or(Self::Unknown)
@@ -78,7 +78,7 @@ impl Dialect {
     }
 
     fn with_texts(f: &Names<'_>) -> Option<Self> {
-        Some(if f.has(&["input", "output", "gts", "score", "step"]) {
+        Some(if f.has(&["input", "output", "score", "step"]) {
             Self::VerlText
         } else if f.list("prompt") && f.list("completion") && f.list("advantages") {
             Self::SwiftText

@@ -79,7 +79,7 @@ fn per_token_logs() {
     ];
     for (dialect, fields) in cases {
         assert_eq!(detect(fields), dialect, "{fields:?}");
-        assert!(dialect.text_only().is_none(), "{dialect:?}");
+        assert!(!dialect.writes_texts(), "{dialect:?}");
         assert!(dialect.alignment().is_some(), "{dialect:?}");
     }
 }
@@ -112,7 +112,7 @@ fn text_logs() {
     ];
     for (dialect, fields) in cases {
         assert_eq!(detect(fields), dialect, "{fields:?}");
-        assert!(dialect.text_only().is_some(), "{dialect:?}");
+        assert!(dialect.writes_texts(), "{dialect:?}");
     }
     assert_eq!(detect(&[("a", I), ("b", LF)]), D::Unknown);
     assert_eq!(detect(&[]), D::Unknown);

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::page::Sheet;
 use crate::text::prose;
-use stapo_base::format::{grouped as count, none, number, number_or_dash, percent, percent_or_dash};
+use stapo_base::format::{grouped as count, none, number_or_dash, percent, percent_or_dash};
 use stapo_result::Answers;
 
 /// One table a dimension.
@@ -30,7 +30,7 @@ pub fn slices(answers: &Answers) -> Option<Markup> {
                 prose(&row.value),
                 count(row.tokens),
                 number_or_dash(row.mean_entropy),
-                number(row.mean_prob),
+                number_or_dash(row.mean_prob),
                 percent_or_dash(row.energy_share),
                 interval(row.energy_share_interval),
                 row.spurious.map_or_else(none, count),
