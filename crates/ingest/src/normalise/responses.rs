@@ -46,7 +46,10 @@ pub fn read(
             }
             Kind::Int => out.ints.set(column, texts::to_i64(&array).map_err(wrong)?),
             Kind::Float | Kind::Double if mapped.sources.len() > 1 => {
-                let of = |s: &RawSource| batch.column_by_name(&s.name).map(|array| pick(array, rows));
+                let of = |s: &RawSource| {
+                    let array = batch.column_by_name(&s.name)?;
+                    Some(pick(array, rows).map(|array| (array, s.transform)))
+                };
                 let parts = mapped.sources.iter().filter_map(of).collect::<Result<Vec<_>, _>>();
                 out.floats.set(column, parts.and_then(|parts| sum_of_functions(&parts)).map_err(wrong)?);
             }

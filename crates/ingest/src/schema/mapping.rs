@@ -33,6 +33,8 @@ pub enum Transform {
     Digest,
     /// A text to its tokens, where a tokenizer is given, else to its characters.
     Spell,
+    /// So many thousandths of a number, as a term of a sum.
+    Times(i32),
 }
 
 /// A raw column behind a canonical one.

@@ -121,13 +121,17 @@ fn other(field: &RawField) -> Option<OtherColumn> {
 }
 
 /// The sum of the rewards of functions; one that was not applied (NaN) adds nothing, as TRL has it.
-pub fn sum_of_functions(parts: &[ArrayRef]) -> std::result::Result<Vec<f32>, WrongType> {
-    let rows = parts.first().map_or(0, |part| part.len());
+pub fn sum_of_functions(parts: &[(ArrayRef, Transform)]) -> std::result::Result<Vec<f32>, WrongType> {
+    let rows = parts.first().map_or(0, |(part, _)| part.len());
     let mut sums = vec![f32::NAN; rows];
-    for part in parts {
+    for (part, transform) in parts {
+        let weight = match transform {
+            Transform::Times(thousandths) => *thousandths as f32 / 1000.0,
+            _ => 1.0,
+        };
         for (sum, value) in sums.iter_mut().zip(arrays::to_f32(part)?.iter()) {
             if value.is_finite() {
-                *sum = if sum.is_nan() { *value } else { *sum + value };
+                *sum = if sum.is_nan() { weight * *value } else { *sum + weight * *value };
             }
         }
     }

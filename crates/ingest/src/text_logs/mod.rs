@@ -6,8 +6,10 @@
 mod encode;
 mod mapping;
 mod spell;
+mod weights;
 mod words;
 
 pub use encode::Encoder;
 pub use mapping::{of_texts, sum_of_functions};
 pub use spell::Speller;
+pub use weights::fit as fit_weights;
