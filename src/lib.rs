@@ -158,5 +158,6 @@ pub mod show {
 /// ```
 #[cfg(feature = "report")]
 pub mod report {
-    pub use stapo_report::*;
+    pub use stapo_page::*;
+    pub use stapo_report::{write_comparison, write_replay};
 }

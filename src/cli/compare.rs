@@ -17,7 +17,8 @@ use stapo_base::tables::{Columns, text};
 use stapo_compare::Comparison;
 use stapo_compare::result::{Family, MetricRow};
 use stapo_compare::shown::{shown, shown_difference, shown_interval, shown_p, shown_value};
-use stapo_report::{ReportFiles, write_comparison};
+use stapo_page::Files;
+use stapo_report::write_comparison;
 
 /// Columns of numbers, some with words: aligned to the right.
 const NUMBERS: [&str; 7] = ["baseline", "other", "difference", "interval", "p", "p corrected", "effect"];
@@ -41,6 +42,8 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         report: arguments.report.as_deref(),
         open: arguments.showing.open,
         format: arguments.showing.format,
+        verbose: arguments.showing.verbose,
+        full: arguments.showing.full,
         quiet,
         gates: &gates,
         claimed: claimed.as_ref(),
@@ -52,15 +55,16 @@ impl Shown for Comparison {
     const PAGE: &'static str = "compare.html";
     const FILE: &'static str = "compare.json";
 
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn text(&self, _verbose: bool, out: &mut dyn Write) -> io::Result<()> {
         summary(self, out)
     }
 }
 
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
-fn write_all(comparison: &Comparison, folder: &Path) -> Result<ReportFiles> {
+fn write_all(comparison: &Comparison, folder: &Path) -> Result<Files> {
     comparison.write(folder)?;
-    write_comparison(comparison, folder)
+    let files = write_comparison(comparison, folder)?;
+    Ok(Files { html: files.html, markdown: files.markdown, charts: files.charts })
 }
 
 /// A text behind a lead, broken where the terminal ends.

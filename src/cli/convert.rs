@@ -21,9 +21,7 @@ fn require_parquet(target: &Path) -> Result<()> {
         None | Some("parquet" | "pq") => Ok(()),
         Some(other) => Err(Error::Usage {
             message: format!("{}: convert writes Parquet, not .{other}", target.display()),
-            hint:
-                "name it .parquet; numbers as CSV are in charts/ of a report (stapo-analyze RUN --report DIR)"
-                    .into(),
+            hint: "name it .parquet; every table reads Parquet".into(),
         }),
     }
 }

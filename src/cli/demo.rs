@@ -13,7 +13,7 @@ use crate::cli::args::DemoArgs;
 use stapo_base::error::{Error, Result};
 use stapo_base::output::{Scratch, not_ours, write_file};
 
-/// A part of a real GRPO run of a small Qwen3.
+/// Half of a real run of SmolLM2-135M-Instruct whose trainer saw other prompts than the sampler.
 const RUN: &[u8] = include_bytes!("../../assets/demo/run.parquet");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/demo/tokenizer.json");
 
@@ -25,7 +25,11 @@ pub fn run(arguments: &DemoArgs, out: &mut dyn Write, talk: &mut dyn Write) -> R
     let tokenizer = write(folder, "tokenizer.json", TOKENIZER)?;
     let outcome = analyze::run(&main_job(&log, &tokenizer, arguments)?.analyze, out, talk)?;
     if arguments.report.is_some() && !arguments.quiet {
-        stdout(writeln!(talk, "log: {}, a part of a real GRPO run", log.display()))?;
+        stdout(writeln!(
+            talk,
+            "log: {}, half of a real run of SmolLM2-135M-Instruct (Apache-2.0)",
+            log.display()
+        ))?;
     }
     Ok(outcome)
 }

@@ -9,7 +9,6 @@ mod curves;
 mod demo;
 #[cfg(feature = "replay")]
 mod devices;
-mod diagnosed;
 mod explain;
 mod gates;
 mod open;

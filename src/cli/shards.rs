@@ -76,6 +76,8 @@ pub fn merge(arguments: &MergeArgs, out: &mut dyn Write, talk: &mut dyn Write) -
         report: arguments.shown.report.as_deref(),
         open: arguments.shown.showing.open,
         format: arguments.shown.showing.format,
+        verbose: arguments.shown.showing.verbose,
+        full: arguments.shown.showing.full,
         quiet: arguments.quiet,
         gates: &gates,
         claimed: claimed.as_ref(),

@@ -26,6 +26,11 @@ impl Colours {
         Self(io::stdout().is_terminal() && !asked_for_none && !dumb)
     }
 
+    /// Whether there are any.
+    pub fn any(self) -> bool {
+        self.0
+    }
+
     /// A text in the colour of an ANSI code, where there are colours.
     pub fn paint(self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
@@ -52,11 +57,6 @@ fn width(stream: &impl AsFd) -> Option<usize> {
 #[cfg(not(unix))]
 fn width<S>(_: &S) -> Option<usize> {
     None
-}
-
-/// A name and what it is, in two columns.
-pub fn fact(name: &str, value: &str) -> String {
-    paragraph(&format!("{name:<17} "), value, 18, columns())
 }
 
 /// `text` behind `lead`, broken between words where `columns` end; later lines begin at column

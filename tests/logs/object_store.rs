@@ -222,7 +222,7 @@ fn by_the_web(root: &Path, server: &Seaweed) {
     let address = format!("http://127.0.0.1:{}/buckets/runs/logs/nested/step_1/tokens.parquet", server.filer);
     let path = "logs/nested/step_1/tokens.parquet";
     let both = [path, &address].map(|log| {
-        let output = program(root, &[log, "--format", "json", "-q"], &[]);
+        let output = program(root, &[log, "--format", "json", "--full", "-q"], &[]);
         assert!(output.status.success(), "{}", stderr(&output));
         String::from_utf8(output.stdout).unwrap()
     });

@@ -75,7 +75,7 @@ fn check_and_analysis_say_the_same_of_a_run() {
     ] {
         let log = sample(log);
         let checked = json(program().args(["check", "--format", "json"]).arg(&log));
-        let summary = json(program().args(["--format", "json"]).arg(&log));
+        let summary = json(program().args(["--format", "json", "--full"]).arg(&log));
         assert_eq!(checked["run"]["state"], state);
         assert_eq!(checked["run"]["sentence"], summary["diagnosis"]["sentence"]);
         assert_eq!(checked["run"]["causes"][0]["code"].as_str(), cause);
@@ -152,14 +152,15 @@ fn the_main_job_writes_a_summary_and_tables() {
     for table in ["steps", "flagged", "taxonomy", "vocabulary", "sweep", "rules", "plane"] {
         assert!(out.join(format!("tables/{table}.parquet")).is_file(), "{table}");
     }
-    let printed = program().arg(sample("grpo.parquet")).args(["--format", "json"]).output().unwrap();
+    let printed =
+        program().arg(sample("grpo.parquet")).args(["--format", "json", "--full"]).output().unwrap();
     assert_eq!(printed.stdout, std::fs::read(out.join("summary.json")).unwrap());
 }
 
 #[test]
 fn thresholds_can_be_set() {
     let silenced = |arguments: &[&str]| {
-        json(program().arg(sample("grpo.parquet")).args(["--format", "json"]).args(arguments))["s2t"].clone()
+        json(program().arg(sample("grpo.parquet")).args(["--format", "json", "--full"]).args(arguments))["s2t"].clone()
     };
     let early = silenced(&["--preset", "v1"]);
     assert_eq!((early["silenced"].as_u64(), early["preset"].as_str()), (Some(169), Some("v1")));
@@ -177,8 +178,8 @@ fn some_steps_of_a_run_are_analysed_as_if_they_were_all() {
     let part = folder.path().join("part.parquet");
     let steps = ["--steps", "12..36"];
     program().arg("convert").arg(sample("grpo.parquet")).args(steps).arg("-o").arg(&part).assert().success();
-    let cut = json(program().arg(sample("grpo.parquet")).args(steps).args(["--format", "json"]));
-    let alone = json(program().arg(&part).args(["--format", "json"]));
+    let cut = json(program().arg(sample("grpo.parquet")).args(steps).args(["--format", "json", "--full"]));
+    let alone = json(program().arg(&part).args(["--format", "json", "--full"]));
     let numbers = |summary: &Value| -> Vec<i64> {
         summary["steps"].as_array().unwrap().iter().map(|row| row["step"].as_i64().unwrap()).collect()
     };
@@ -190,7 +191,8 @@ fn some_steps_of_a_run_are_analysed_as_if_they_were_all() {
     let note = cut["warnings"].as_array().unwrap().iter().find(|warning| hint(warning)).unwrap();
     assert_eq!(note["hint"], "leave --steps out to have the whole run");
     // One step has no last third.
-    let one = json(program().arg(sample("grpo.parquet")).args(["--steps", "12", "--format", "json"]));
+    let one =
+        json(program().arg(sample("grpo.parquet")).args(["--steps", "12", "--format", "json", "--full"]));
     let health = one["verdict"]["health"].as_str().unwrap();
     assert!(health.starts_with("Too short or too noisy to say "), "{health}");
     let refused = program().arg(sample("grpo.parquet")).args(["--steps", "900.."]).output().unwrap();

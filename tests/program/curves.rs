@@ -35,7 +35,7 @@ fn trainer_state(folder: &Path, falls: bool) -> PathBuf {
 }
 
 fn summary(path: &Path) -> Value {
-    let output = program(&[path.to_str().unwrap(), "-q", "--format", "json"]);
+    let output = program(&[path.to_str().unwrap(), "-q", "--format", "json", "--full"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     schema_support::validate(&value, "summary_curves");
@@ -83,7 +83,7 @@ fn one_of_several_runs_is_chosen() {
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(said.contains("good") && said.contains("bad") && said.contains("--run"), "{said}");
-    let chosen = program(&[name, "-q", "--run", "good", "--format", "json"]);
+    let chosen = program(&[name, "-q", "--run", "good", "--format", "json", "--full"]);
     let value: Value = serde_json::from_slice(&chosen.stdout).unwrap();
     assert_eq!(
         (value["run"].as_str(), value["diagnosis"]["state"].as_str()),

@@ -79,7 +79,8 @@ fn pages_show_what_the_program_says() {
 /// Whether the run of a command has a cause of one of these confidences.
 fn has(arguments: &[&str], code: &str, confidence: &[&str]) -> bool {
     let summary: Value =
-        serde_json::from_str(&program(&[arguments, &["--quiet", "--format", "json"]].concat())).unwrap();
+        serde_json::from_str(&program(&[arguments, &["--quiet", "--format", "json", "--full"]].concat()))
+            .unwrap();
     let causes = summary["diagnosis"]["causes"].as_array().unwrap();
     causes
         .iter()

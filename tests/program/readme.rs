@@ -65,12 +65,16 @@ fn workplace() -> tempfile::TempDir {
     folder
 }
 
-/// The README, then the pages of `docs/`.
+/// The README, what agents are told, then the pages of `docs/`.
 fn pages() -> Vec<String> {
     let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut docs: Vec<PathBuf> = docs.filter(|p| p.extension().is_some_and(|e| e == "md")).collect();
     docs.sort();
-    [root().join("README.md")].iter().chain(&docs).map(|p| std::fs::read_to_string(p).unwrap()).collect()
+    [root().join("README.md"), root().join("SKILL.md")]
+        .iter()
+        .chain(&docs)
+        .map(|p| std::fs::read_to_string(p).unwrap())
+        .collect()
 }
 
 fn root() -> PathBuf {

@@ -215,6 +215,9 @@ pub enum FactsKind {
     Notes,
 }
 
+/// The name of a note that a reader must not miss.
+pub const MIND: &str = "Mind";
+
 /// A name and a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fact {

@@ -1,7 +1,9 @@
 //! The document as lines of a terminal.
 
 use crate::chart::{Chart, Series};
-use crate::document::{Block, Document, Facts, FactsKind, Figure, Place, Role, Style, Text, Tokens, Tone};
+use crate::document::{
+    Block, Document, Facts, FactsKind, Figure, MIND, Place, Role, Style, Text, Tokens, Tone,
+};
 
 /// Columns of a terminal that says none.
 pub const COLUMNS: usize = 80;
@@ -40,6 +42,9 @@ pub fn terminal(document: &Document, how: Terminal) -> String {
             let blocks = if brief { section.blocks.get(..1).unwrap_or_default() } else { &section.blocks };
             page.section(&heading(section, how), blocks);
         }
+    }
+    if !how.verbose {
+        page.mind(document);
     }
     for tab in crate::document::Tab::ALL {
         for section in shown(Place::Tab(tab)) {
@@ -85,6 +90,17 @@ impl Page {
         for (i, line) in lines.into_iter().enumerate() {
             // The colour has no width.
             self.lines.push(if i == 0 { line.replacen(&word, &lead, 1) } else { line });
+        }
+    }
+
+    /// Of the notes only what a reader must not miss.
+    fn mind(&mut self, document: &Document) {
+        let notes = document.sections.iter().filter(|section| section.place == Place::Notes);
+        for block in notes.flat_map(|section| &section.blocks) {
+            let Block::Facts(facts) = block else { continue };
+            for row in facts.rows.iter().filter(|row| row.name.flat() == MIND) {
+                self.say("mind", &format!("{} (--verbose)", row.value.flat()));
+            }
         }
     }
 

@@ -6,7 +6,6 @@ mod compare;
 pub mod draw;
 mod files;
 pub mod html;
-mod live;
 pub mod markdown;
 mod markdown_diagnosis;
 mod markdown_partial;
@@ -19,7 +18,6 @@ pub mod text;
 
 pub use compare::write_comparison;
 pub use files::ReportFiles;
-pub use live::live_page;
 pub use replay::write_replay;
 
 use std::path::Path;

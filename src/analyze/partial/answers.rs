@@ -22,7 +22,8 @@ const LOG_ADVANTAGE: &str = "log `advantage`: the advantage of each token or res
 const LOG_BOTH: &str =
     "log `entropy`, the entropy of the policy at each token, and `advantage`, that of each token or response";
 
-const LOG_TOKENS: &str = "log tokens: `logprob`, the log-probability of each under the policy, with `entropy` and `advantage`";
+const LOG_TOKENS: &str =
+    "log tokens: `logprob`, the log-probability of each under the policy, with `entropy` and `advantage`";
 
 /// The answers that need no gradient energy.
 pub fn without_energy(answers: Answers, missing: StandIn) -> Answers {

@@ -13,9 +13,17 @@ pub struct ShowingArgs {
     #[arg(long, requires = "report", help_heading = "Output")]
     pub open: bool,
 
+    /// Print all that the report says, not only what matters
+    #[arg(long, help_heading = "Output")]
+    pub verbose: bool,
+
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,
+
+    /// With --format json: all numbers, as in summary.json, instead of what an answer needs
+    #[arg(long, help_heading = "Output")]
+    pub full: bool,
 }
 
 /// The report of an analysis, and how its result is shown.
@@ -24,10 +32,6 @@ pub struct ReportArgs {
     /// Write report.html, report.md, charts, summary.json and tables into DIR
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub report: Option<PathBuf>,
-
-    /// Print the paper's claims as well, each with what the run says of it
-    #[arg(long, help_heading = "Output")]
-    pub verbose: bool,
 
     /// How it is shown.
     #[command(flatten)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::alerts::Alert;
 use stapo_base::error::{Error, Result};
 use stapo_base::output::AtomicFile;
-use stapo_report::live_page;
+use stapo_page::live_page;
 use stapo_result::RunAnalysis;
 
 const BEFORE: &str = "stapoLive(";

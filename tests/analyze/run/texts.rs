@@ -102,7 +102,9 @@ fn write_as_texts(log: &Path, verl: &Path, trl: &Path) {
             ("completion", texts(&Response::text)),
         ];
         let functions = match responses[0].parts().is_empty() {
-            true => vec![("reward_func".to_owned(), responses.iter().map(|r| r.number(Column::Reward)).collect())],
+            true => {
+                vec![("reward_func".to_owned(), responses.iter().map(|r| r.number(Column::Reward)).collect())]
+            }
             false => {
                 let names = responses[0].parts().into_iter().map(|(name, _)| name);
                 let values = |at: usize| responses.iter().map(|r| r.parts()[at].1).collect::<Vec<_>>();

@@ -9,7 +9,10 @@ use crate::support::{floats, ints, write_parquet};
 /// All responses of a log.
 fn responses(paths: &[std::path::PathBuf]) -> Vec<Response> {
     let batches = read_all(paths, &IngestSettings::default()).unwrap();
-    batches.into_iter().flat_map(|batch| (0..batch.len()).map(move |i| Response { batch: batch.clone(), i })).collect()
+    batches
+        .into_iter()
+        .flat_map(|batch| (0..batch.len()).map(move |i| Response { batch: batch.clone(), i }))
+        .collect()
 }
 
 fn text_of(response: &Response) -> String {
@@ -24,7 +27,10 @@ fn verl(prompt: &str, answer: &str, score: f64, rest: &str) -> String {
 #[test]
 fn a_folder_of_verl_is_one_run() {
     let logs = Logs::new();
-    let first = [verl("q", "four €", 1.0, r#","step":1,"acc":true"#), verl("q", "5", 0.0, r#","step":1,"acc":false"#)];
+    let first = [
+        verl("q", "four €", 1.0, r#","step":1,"acc":true"#),
+        verl("q", "5", 0.0, r#","step":1,"acc":false"#),
+    ];
     logs.write("rollout/1.jsonl", first.join("\n"));
     // Without a column, the name says the step.
     logs.write("rollout/2.jsonl", verl("other", "4", 1.0, r#","acc":true,"level":3"#));
@@ -38,7 +44,10 @@ fn a_folder_of_verl_is_one_run() {
     assert_eq!(found[0].number(Column::Reward), Some(1.0));
     assert_eq!(found[2].part("level"), None);
     let groups: Vec<_> = found.iter().map(|r| r.id(Column::GroupId)).collect();
-    assert!(groups[0] == groups[1] && groups[0] != groups[2] && groups[0].starts_with("prompt-"), "{groups:?}");
+    assert!(
+        groups[0] == groups[1] && groups[0] != groups[2] && groups[0].starts_with("prompt-"),
+        "{groups:?}"
+    );
     assert_eq!(groups[3], "a");
 }
 
@@ -64,14 +73,17 @@ fn the_reward_of_trl_is_the_sum_of_its_functions() {
     assert_eq!((found[1].part("format_reward"), found[2].part("format_reward")), (Some(0.5), None));
     assert_ne!(found[0].id(Column::GroupId), found[2].id(Column::GroupId));
     let run = Run::open(&[logs.path("completions")], &IngestSettings::default()).unwrap();
-    assert!(run.is_of_texts() && run.notes.iter().any(|note| note.contains("accuracy_reward + format_reward")));
+    assert!(
+        run.is_of_texts() && run.notes.iter().any(|note| note.contains("accuracy_reward + format_reward"))
+    );
 }
 
 #[test]
 fn batches_and_chats_become_responses() {
     let logs = Logs::new();
     let swift = r#"{"step":["1","1"],"prompt":["a","a"],"completion":["c","dd"],"accuracy":[1,0],"advantages":[0.5,-0.5]}"#;
-    let roll = r#"{"global_step":[6,6],"id":["a","b"],"prompts":["p","p"],"responses":["c","d"],"scores":[1,0]}"#;
+    let roll =
+        r#"{"global_step":[6,6],"id":["a","b"],"prompts":["p","p"],"responses":["c","d"],"scores":[1,0]}"#;
     let areal = r#"{"task_id":"t","sample_idx":0,"seqlen":9,"prompt_len":4,"head_version":1,"tail_version":2,"reward":1,"prompt":"p","completion":"c"}"#;
     let art = r#"{"group_index":0,"messages":[{"role":"user","content":"why"},{"role":"assistant","content":"so"}],"reward":1.0}"#;
     let skyrl = r#"{"input_prompt":"p","output_response":"r","score":1,"stop_reason":"length","env_class":"e","env_extras":{},"data_source":"d"}"#;
@@ -175,7 +187,8 @@ fn texts_that_cannot_be_judged_are_refused_with_the_smallest_hook() {
     let error = refusal(&logs.write("plain.jsonl", r#"{"prompt":"a","completion":"b"}"#));
     assert!(matches!(error, Error::MissingColumn { .. }), "{error}");
     // What needs tokens says how this framework writes them.
-    let run = Run::open(&[logs.write("1.jsonl", verl("q", "4", 1.0, ""))], &IngestSettings::default()).unwrap();
+    let run =
+        Run::open(&[logs.write("1.jsonl", verl("q", "4", 1.0, ""))], &IngestSettings::default()).unwrap();
     assert!(matches!(run.require(Column::Logprob), Err(Error::TextOnly { framework: "verl", .. })));
 }
 
@@ -189,7 +202,9 @@ fn hostile_texts_are_read_or_refused() {
     assert_eq!(found.len(), 3);
     assert_eq!(found[1].batch.range(found[1].i).len(), 3_000_000);
     let wide: Vec<String> = (0..5000).map(|at| format!(r#""c{at}":1"#)).collect();
-    let error = refusal(&logs.write("2.jsonl", format!(r#"{{"input":"a","output":"b","score":1,{}}}"#, wide.join(","))));
+    let error = refusal(
+        &logs.write("2.jsonl", format!(r#"{{"input":"a","output":"b","score":1,{}}}"#, wide.join(","))),
+    );
     assert!(error.to_string().contains("columns"), "{error}");
     let lone = r#"{"input":"a","output":"\ud800","score":1,"step":1}"#;
     assert!(refusal(&logs.write("3.jsonl", lone)).to_string().contains("line 1"));

@@ -36,7 +36,7 @@ fn ways(folder: &Path, logs: &[PathBuf], steps: &str, alone: &Path) -> Vec<(Stri
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let logs: Vec<&str> = logs.iter().map(|log| text(log)).collect();
     let with = |more: &[&str]| missing(&summary(&[&logs[..], &["--steps", steps, "-q"], more].concat()));
-    let json = ["--format", "json"];
+    let json = ["--format", "json", "--full"];
     let mut ways = vec![("one process".to_owned(), with(&json))];
     let cache = at("cache");
     // The cache knows the whole log first.
@@ -52,9 +52,9 @@ fn ways(folder: &Path, logs: &[PathBuf], steps: &str, alone: &Path) -> Vec<(Stri
         let shard = shard.to_string();
         assert_eq!(program(&["collect", "--plan", &plan, "--shard", &shard, "-o", &work, "-q"]).0, 0);
     }
-    let merged = summary(&["merge", "--plan", &plan, &work, "--format", "json", "-q"]);
+    let merged = summary(&["merge", "--plan", &plan, &work, "--format", "json", "--full", "-q"]);
     ways.push(("shards".into(), missing(&merged)));
-    ways.push(("alone".into(), missing(&summary(&[text(alone), "-q", "--format", "json"]))));
+    ways.push(("alone".into(), missing(&summary(&[text(alone), "-q", "--format", "json", "--full"]))));
     ways
 }
 
@@ -81,7 +81,7 @@ fn what_is_missing_in_other_steps_does_not_count() {
         write(&all, &rows);
         write(&before, &rows[..split]);
         write(&after, &rows[split..]);
-        let whole = missing(&summary(&[text(&all), "-q", "--format", "json"]));
+        let whole = missing(&summary(&[text(&all), "-q", "--format", "json", "--full"]));
         assert!(whole.contains("column `entropy`: 50."), "{whole}");
         for logs in [vec![all], vec![before, after.clone()]] {
             let folder = tempfile::tempdir_in(folder.path()).unwrap();
@@ -110,7 +110,7 @@ fn what_is_missing_in_the_steps_asked_for_is_not_thinned_out_by_others() {
         let ways = ways(folder.path(), std::slice::from_ref(&all), "10", &ten);
         assert!(ways[0].1.contains("values are missing"), "{}", ways[0].1);
         assert_all_equal(&ways);
-        let json = ["-q", "--format", "json"];
+        let json = ["-q", "--format", "json", "--full"];
         let alone = missing(&summary(&[&[text(&last)][..], &json].concat()));
         let said = missing(&summary(&[&[text(&all), "--steps", "19"][..], &json].concat()));
         assert!(alone.contains("column `entropy`: 9") || alone.contains("column `entropy`: 8"), "{alone}");

@@ -53,7 +53,7 @@ fn with_ends() -> Vec<Row> {
 
 fn summary(path: &Path) -> Value {
     let mut command = Command::cargo_bin("stapo-analyze").unwrap();
-    let output = command.arg(path).args(["--format", "json", "-q"]).output().unwrap();
+    let output = command.arg(path).args(["--format", "json", "--full", "-q"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let mut summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     // Names, layouts and rows of files.

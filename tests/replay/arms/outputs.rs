@@ -66,7 +66,7 @@ fn results_token_logs_and_reports() {
     // The analyzer takes a token log as any other.
     let analysed = Command::new(env!("CARGO_BIN_EXE_stapo-analyze"))
         .arg(out.join("stapo.parquet"))
-        .args(["--tau-p", "0.05", "--per", "minibatch", "--format", "json"])
+        .args(["--tau-p", "0.05", "--per", "minibatch", "--format", "json", "--full"])
         .output()
         .unwrap();
     assert!(analysed.status.success(), "{}", String::from_utf8_lossy(&analysed.stderr));

@@ -36,27 +36,15 @@ pub fn page(document: &Document) -> String {
 
 fn assemble(document: &Document, percent: usize) -> String {
     let style = format!("{}{STYLE}", palette::css());
-    let policy = format!(
-        "default-src 'none'; style-src '{}'; script-src '{}' '{}'; base-uri 'none'; form-action 'none'",
-        hash(&style),
-        hash(EARLY),
-        hash(SCRIPT)
-    );
+    let allowed = format!("script-src '{}' '{}'", hash(EARLY), hash(SCRIPT));
     let name = document.name.visible(crate::hostile::NAME);
     let page = html! {
         (DOCTYPE)
         html lang="en" class=(document.tone.class()) {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="color-scheme" content="light dark";
-                title { (name) ": " (document.word) }
-                style { (PreEscaped(&style)) }
-                script { (PreEscaped(EARLY)) }
-            }
+            (head(&format!("{name}: {}", document.word), &style, &allowed))
             "\n"
             body {
+                script { (PreEscaped(EARLY)) }
                 main {
                     (header(document, &name))
                     (first_screen(document))
@@ -149,8 +137,27 @@ fn of(document: &Document, place: Place) -> impl Iterator<Item = &Section> + Clo
     document.sections.iter().filter(move |section| section.place == place)
 }
 
+/// The head: nothing may run or be loaded but this style and what is allowed.
+pub(crate) fn head(title: &str, style: &str, allowed: &str) -> Markup {
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; {allowed}; base-uri 'none'; form-action 'none'",
+        hash(style)
+    );
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width,initial-scale=1";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            style { (PreEscaped(style)) }
+        }
+        "\n"
+    }
+}
+
 /// For a Content-Security-Policy.
-fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     format!("sha256-{}", base64::engine::general_purpose::STANDARD.encode(digest))
 }

@@ -3,7 +3,7 @@
 use super::responses::Store;
 use super::{Run, charts, in_words, proof, shown};
 use crate::causes;
-use crate::document::{Block, Fact, Facts, FactsKind, Place, Section, Style, Text};
+use crate::document::{Block, Fact, Facts, FactsKind, MIND, Place, Section, Style, Text};
 use crate::told::{Cause, Course, State, Sure, fifth};
 use crate::words;
 
@@ -163,12 +163,7 @@ fn action(run: &Run<'_>) -> Vec<Block> {
         blocks.push(Block::step("Nothing to mend."));
     }
     if let Some(missing) = &run.missing {
-        blocks.push(Block::step(
-            Text::new()
-                .say("Log ")
-                .log_code(missing.0.as_str())
-                .say(": tokens and entropy cannot be judged without."),
-        ));
+        blocks.push(Block::step(Text::quoting(words::capital(&words::stopped(&missing.1)))));
     }
     blocks.extend(cheaper(run));
     if told.course.is_none() {
@@ -253,10 +248,12 @@ fn notes(run: &Run<'_>) -> Vec<Fact> {
             Text::joined(follows, " · "),
         ));
     }
+    // Of texts one line says what all of these need.
+    let shown = if run.texts_in.is_some() { 0 } else { 3 };
     let mut open: Vec<Text> = told
         .not_checked
         .iter()
-        .take(3)
+        .take(shown)
         .map(|(code, needs)| Text::from(causes::name(code)).say(": log ").log(first_words(needs)))
         .collect();
     if run.provenance.evaluation_responses.is_none()
@@ -264,8 +261,17 @@ fn notes(run: &Run<'_>) -> Vec<Fact> {
     {
         open.insert(0, Text::new().say("held-out score: no column ").code("split"));
     }
+    if run.texts_in.is_some() {
+        let count = stapo_base::format::counted(told.not_checked.len() as u64, "cause", "causes");
+        open.push(Text::new().say(format!("{count} that need ")).code("logprob"));
+    }
     if !open.is_empty() {
         rows.push(Fact::new("Not checked", Text::joined(open, " · ")));
+    }
+    let warnings = super::signals::told_warnings(run).len() as u64;
+    if warnings > 0 {
+        let count = stapo_base::format::counted(warnings, "warning", "warnings");
+        rows.push(Fact::new(MIND, Text::new().link(format!("{count} about the log"), "#warnings")));
     }
     if let Some(mask) = super::s2t::in_one_line(run) {
         rows.push(Fact::new(Text::new().with(Style::Term("s2t"), "S2T"), mask.say(" ").link("More", "#s2t")));

@@ -14,7 +14,8 @@ mod tokens;
 mod tests;
 
 use stapo_base::format::counted;
-use stapo_result::{Answers, PartialAnalysis, Provenance, RunAnalysis};
+use stapo_result::partial::TextUnit;
+use stapo_result::{Answers, PartialAnalysis, Provenance, RunAnalysis, Warning};
 
 use crate::document::{Document, Section, Term, Text};
 use crate::hostile::Hostile;
@@ -33,6 +34,10 @@ struct Run<'a> {
     signs: Option<(u64, u64)>,
     /// Everything, where entropies and advantages are logged.
     full: Option<&'a RunAnalysis>,
+    /// Whether the log holds texts, and in what their lengths are counted.
+    texts_in: Option<TextUnit>,
+    /// What is odd about the log.
+    warnings: &'a [Warning],
     /// Columns that are not in the log, and how to log them.
     missing: Option<(String, String)>,
 }
@@ -49,6 +54,8 @@ pub fn run(analysis: &RunAnalysis) -> Document {
         steps: analysis.steps.iter().map(|row| row.step).collect(),
         signs: Some((analysis.totals.positive, analysis.totals.negative)),
         full: Some(analysis),
+        texts_in: None,
+        warnings: &analysis.warnings,
         missing: None,
     })
 }
@@ -67,6 +74,8 @@ pub fn run_in_part(analysis: &PartialAnalysis) -> Document {
         steps: analysis.steps.iter().map(|row| row.step).collect(),
         signs: has_signs.then_some((analysis.totals.positive, analysis.totals.negative)),
         full: None,
+        texts_in: partial.texts_in,
+        warnings: &analysis.warnings,
         missing: Some((partial.missing_columns.join(", "), partial.hint.clone())),
     })
 }
@@ -127,13 +136,20 @@ impl Run<'_> {
         let range = self.steps.first().zip(self.steps.last()).filter(|(first, last)| first != last);
         let range = range.map(|(first, last)| format!(", {first} to {last}")).unwrap_or_default();
         let answers = counted(self.responses, "answer", "answers");
-        let mut rest = Text::new().say(format!("{answers}, {}", counted(self.tokens, "token", "tokens")));
+        let mut rest = Text::new().say(format!("{answers}, {}", self.counted_tokens()));
         let about = |key: &str| self.provenance.metadata.get(key).filter(|value| !value.is_empty());
         let known: Vec<&String> = ["model", "algorithm"].into_iter().filter_map(about).collect();
         for (i, value) in known.into_iter().enumerate() {
             rest = rest.say(if i == 0 { " · " } else { ", " }).log(value.as_str());
         }
         vec![Text::new().say(steps + &range), rest]
+    }
+
+    fn counted_tokens(&self) -> String {
+        match self.texts_in {
+            Some(TextUnit::Characters) => counted(self.tokens, "character", "characters"),
+            _ => counted(self.tokens, "token", "tokens"),
+        }
     }
 
     fn last_step(&self) -> f64 {

@@ -8,6 +8,7 @@ use crate::document::{Block, Fact, Figure, Fold, Place, Section, Tab, Table, Tex
 use crate::hostile::visible;
 use crate::told::{Cause, Sure, fifth};
 use crate::words;
+use stapo_result::{Warning, WarningCode};
 
 /// Panels at most.
 const PANELS: usize = 16;
@@ -207,37 +208,27 @@ fn reading(run: &Run<'_>) -> Vec<Block> {
     if !run.told.certainty.is_empty() {
         statements.push(Block::plain(Text::quoting(words::capital(&words::stopped(&run.told.certainty)))));
     }
-    let fold = |summary: &'static str, blocks| {
-        Block::Fold(Fold { id: None, summary: summary.into(), blocks, open: false })
+    let fold = |id: Option<&str>, summary: &'static str, blocks| {
+        Block::Fold(Fold { id: id.map(str::to_owned), summary: summary.into(), blocks, open: false })
     };
-    blocks.push(fold("Columns", vec![Block::Table(columns)]));
-    blocks.push(fold("What is approximate, and by how much", statements));
-    blocks.extend(warnings(run).map(|blocks| fold("Warnings", blocks)));
+    blocks.push(fold(None, "Columns", vec![Block::Table(columns)]));
+    blocks.push(fold(None, "What is approximate, and by how much", statements));
+    blocks.extend(warnings(run).map(|blocks| fold(Some("warnings"), "Warnings", blocks)));
     blocks
 }
 
-/// Warnings that repeat no cause.
+/// Warnings that repeat neither a cause nor what the page says of costs.
+pub(super) fn told_warnings<'a>(run: &'a Run<'_>) -> Vec<&'a Warning> {
+    use WarningCode::{DeadBatches, EstimatedGradients, Infeasible};
+    let repeated = |code| [DeadBatches, EstimatedGradients, Infeasible].contains(&code);
+    run.warnings.iter().filter(|warning| !repeated(warning.code)).collect()
+}
+
 fn warnings(run: &Run<'_>) -> Option<Vec<Block>> {
-    const CAUSES: [&str; 9] = [
-        "entropy_collapse",
-        "entropy_explosion",
-        "reward_collapse",
-        "policy_mismatch",
-        "mask_too_wide",
-        "estimated_gradients",
-        "dead_batches",
-        "infeasible",
-        "untrained_ends",
-    ];
-    let all = run.full?.warnings.iter().filter(|warning| !CAUSES.contains(&warning.code.name()));
-    let blocks: Vec<Block> = all
-        .map(|warning| {
-            Block::plain(
-                Text::quoting(words::capital(&words::stopped(&warning.message)))
-                    .say(" ")
-                    .log(words::capital(&words::stopped(&warning.hint))),
-            )
-        })
-        .collect();
+    let say = |warning: &Warning| {
+        let message = words::capital(&words::stopped(&warning.message));
+        Block::plain(Text::quoting(message).say(" ").log(words::capital(&words::stopped(&warning.hint))))
+    };
+    let blocks: Vec<Block> = told_warnings(run).into_iter().map(say).collect();
     (!blocks.is_empty()).then_some(blocks)
 }

@@ -106,6 +106,8 @@ fn made(told: Told) -> Document {
         steps: (0..10).map(|i| 3 * i).collect(),
         signs: Some((20_000, 25_000)),
         full: Some(&analysis),
+        texts_in: None,
+        warnings: &[],
         missing: None,
     })
 }

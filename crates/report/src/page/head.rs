@@ -16,11 +16,6 @@ pub fn head(title: &str, script: &str) -> Markup {
     with_policy(title, &style, &format!("script-src '{}'", hash(script)))
 }
 
-/// The head of a page that frames others of its folder and is told by a script there.
-pub fn head_of_frame(title: &str, style: &str, script: &str) -> Markup {
-    with_policy(title, style, &format!("script-src '{}' 'self' file:; frame-src 'self' file:", hash(script)))
-}
-
 fn with_policy(title: &str, style: &str, allowed: &str) -> Markup {
     let policy = format!(
         "default-src 'none'; style-src '{}'; {allowed}; base-uri 'none'; form-action 'none'",

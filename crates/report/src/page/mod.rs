@@ -19,7 +19,6 @@ mod verdict;
 pub mod warnings;
 mod words;
 
-pub use head::head_of_frame;
 pub use sheet::{Kind, Sheet};
 pub use verdict::{Fact, FirstScreen, Tone};
 pub use words::{note, unbroken, with_code};
