@@ -53,6 +53,13 @@ def main():
     if "advantage" in frame and not np.isscalar(frame["advantage"].iloc[0]):
         frame["advantage"] = [float(np.nanmax(a)) if len(a) and np.isfinite(a).any() else float("nan") for a in frame["advantage"]]
     has_prompts = "prompt_ids" in frame
+    # TRL's reward is a weighted sum of what its functions gave: parts that make no such sum are none of them.
+    if parts:
+        values, rewards = frame[parts].to_numpy(float), frame["reward"].to_numpy(float)
+        known = np.isfinite(values).all(1) & np.isfinite(rewards)
+        weights = np.linalg.lstsq(values[known], rewards[known], rcond=None)[0]
+        made = bool(np.abs(values[known] @ weights - rewards[known]).max() < 1e-4)
+    functions = parts if parts and made else []
     for step, rows in frame.groupby("step", sort=True):
         prompts = [text(ids) for ids in rows["prompt_ids"]] if has_prompts else [f"question {group}" for group in rows["group_id"]]
         answers = [text(ids) for ids in rows["token_id"]]
@@ -64,9 +71,8 @@ def main():
                 line.update({name: row[name] for name in slices})
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         columns = {"step": [int(step)] * len(rows), "prompt": prompts, "completion": answers}
-        functions = parts or ["reward/reward_func"]
-        for name in functions:
-            columns[name.removeprefix("reward/")] = rows[name if parts else "reward"].astype(float).tolist()
+        for name in functions or ["reward"]:
+            columns[name.removeprefix("reward/") if functions else "reward_func"] = rows[name].astype(float).tolist()
         columns["advantage"] = rows["advantage"].astype(float).tolist()
         pq.write_table(pa.table(columns), os.path.join(trl, f"completions_{step:05}.parquet"))
 

@@ -27,6 +27,10 @@ pub enum Kind {
     JsonGz,
     /// One JSON document.
     JsonDocument,
+    /// JSON lines of texts and rewards, analysed; in two files, the second held out, with a tokenizer.
+    Texts,
+    /// Training curves, analysed: the first byte says in which form.
+    Curves,
     /// A trainer's metrics.
     Csv,
     /// A vocabulary.
@@ -39,12 +43,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Parquet,
         Self::RunLength,
         Self::Json,
         Self::JsonGz,
         Self::JsonDocument,
+        Self::Texts,
+        Self::Curves,
         Self::Csv,
         Self::Tokenizer,
         Self::Safetensors,
@@ -59,6 +65,8 @@ impl Kind {
             Self::Json => "json",
             Self::JsonGz => "json_gz",
             Self::JsonDocument => "json_document",
+            Self::Texts => "texts",
+            Self::Curves => "curves",
             Self::Csv => "csv",
             Self::Tokenizer => "tokenizer",
             Self::Safetensors => "safetensors",
@@ -73,6 +81,8 @@ impl Kind {
             Self::Json => "run.jsonl",
             Self::JsonGz => "run.jsonl.gz",
             Self::JsonDocument => "run.json",
+            Self::Texts => "1.jsonl",
+            Self::Curves => "curves",
             Self::Csv => "metrics.csv",
             Self::Tokenizer => "tokenizer.json",
             Self::Safetensors => "model.safetensors",
@@ -115,6 +125,8 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
             runs(bytes);
             Ok(())
         }
+        Kind::Texts => texts(bytes, folder),
+        Kind::Curves => curves(bytes, folder),
         Kind::Csv => crate::compare::read_metrics(path),
         Kind::Tokenizer => stapo_ingest::texts::Tokenizer::read(path).map(|_| ()),
         Kind::Safetensors => {
@@ -132,6 +144,49 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
             stapo_replay::model::ModelConfig::parse(path, &json).map(|_| ())
         }
     }
+}
+
+/// A tokenizer of three merges.
+const TOKENIZER: &str = include_str!("../tests/data/texts/tokenizer.json");
+/// Between the rows that are trained on and those that are held out.
+const SEPARATOR: &[u8] = b"\n----\n";
+
+/// Analyses texts.
+fn texts(bytes: &[u8], folder: &Path) -> Result<()> {
+    let at = bytes.windows(SEPARATOR.len()).position(|part| part == SEPARATOR);
+    let (train, held_out) = at.map_or((bytes, &[][..]), |at| (&bytes[..at], &bytes[at + SEPARATOR.len()..]));
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).map(|()| path.clone()).map_err(|e| Error::write(&path, e))
+    };
+    let (log, tokenizer) = (write("1.jsonl", train)?, write("tokenizer.json", TOKENIZER.as_bytes())?);
+    let held_out = if held_out.is_empty() { Vec::new() } else { vec![write("2.jsonl", held_out)?] };
+    for tokenizer in [None, Some(tokenizer)] {
+        let limits = Limits::new(MEMORY);
+        let settings = IngestSettings {
+            threads: 1,
+            limits,
+            tokenizer,
+            held_out: held_out.clone(),
+            ..Default::default()
+        };
+        let run = Run::open(std::slice::from_ref(&log), &settings)?;
+        if run.is_of_texts() {
+            crate::analyze::analyze_partial(&run, &Default::default(), None, &Silent)?;
+        }
+    }
+    Ok(())
+}
+
+/// Analyses curves.
+fn curves(bytes: &[u8], folder: &Path) -> Result<()> {
+    let Some((form, bytes)) = bytes.split_first() else { return Ok(()) };
+    let names = ["run.log", "run.csv", "run.jsonl", "trainer_state.json", "rows.json"];
+    let path = folder.join(names[usize::from(*form) % names.len()]);
+    std::fs::write(&path, bytes).map_err(|e| Error::write(&path, e))?;
+    let found = crate::analyze::analyze_curves(std::slice::from_ref(&path), &[], None).map(|_| ());
+    std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
+    found
 }
 
 /// Takes batches and leaves them.

@@ -65,7 +65,7 @@ impl Response<'_> {
 }
 
 /// Writes a run as verl and TRL would; each response once, whatever the number of its updates.
-fn write_as_texts(log: &Path, verl: &Path, trl: &Path) {
+fn write_as_texts(log: &Path, (verl, trl): (&Path, &Path), parts_make_it: bool) {
     let batches = read_all(&[log.to_owned()], &IngestSettings::default()).unwrap();
     let mut steps: BTreeMap<i64, Vec<Response<'_>>> = BTreeMap::new();
     let mut seen = std::collections::BTreeSet::new();
@@ -101,10 +101,8 @@ fn write_as_texts(log: &Path, verl: &Path, trl: &Path) {
             ("prompt", texts(&|response| format!("question {}", response.group()))),
             ("completion", texts(&Response::text)),
         ];
-        let functions = match responses[0].parts().is_empty() {
-            true => {
-                vec![("reward_func".to_owned(), responses.iter().map(|r| r.number(Column::Reward)).collect())]
-            }
+        let functions = match responses[0].parts().is_empty() || !parts_make_it {
+            true => vec![("reward_func".to_owned(), responses.iter().map(|r| r.number(Column::Reward)).collect())],
             false => {
                 let names = responses[0].parts().into_iter().map(|(name, _)| name);
                 let values = |at: usize| responses.iter().map(|r| r.parts()[at].1).collect::<Vec<_>>();
@@ -120,34 +118,141 @@ fn write_as_texts(log: &Path, verl: &Path, trl: &Path) {
     }
 }
 
-/// Log, state and cause as texts can show them: verl's has no advantages, TRL's has them.
-const LABELLED: &[(&str, RunState, &str, &str)] = &[
-    ("real/healthy.parquet", RunState::Healthy, "", ""),
-    ("real/healthy_two_turns_lag1.parquet", RunState::Healthy, "", ""),
-    ("real/arms/grpo_1.parquet", RunState::Healthy, "", ""),
-    ("real/coin_json.parquet", RunState::Damaged, "uninformative_reward", "uninformative_reward"),
-    ("ward/healthy.parquet", RunState::Healthy, "", ""),
-    ("ward/hacked.parquet", RunState::Collapsed, "reward_hacking", "reward_hacking"),
-    ("ward/noise.parquet", RunState::Damaged, "uninformative_reward", "uninformative_reward"),
+/// Log, state, likely causes as texts can show them (verl's has no advantages, TRL's has them), and whether the parts make the
+/// reward: TRL's functions do.
+const LABELLED: &[(&str, RunState, &str, &str, bool)] = &[
+    ("real/healthy.parquet", RunState::Healthy, "", "", true),
+    ("real/healthy_two_turns_lag1.parquet", RunState::Healthy, "", "", true),
+    ("real/arms/grpo_1.parquet", RunState::Healthy, "", "", true),
+    ("real/coin_json.parquet", RunState::Damaged, "uninformative_reward", "", false),
+    ("ward/healthy.parquet", RunState::Healthy, "", "", true),
+    ("ward/hacked.parquet", RunState::Collapsed, "reward_hacking", "reward_hacking", true),
+    ("ward/noise.parquet", RunState::Collapsed, "uninformative_reward", "", false),
 ];
 
 #[test]
 fn texts_tell_what_their_whole_log_tells() {
     let mut wrong = Vec::new();
-    for (log, state, of_verl, of_trl) in LABELLED {
+    for (log, state, of_verl, of_trl, parts_make_it) in LABELLED {
         let folder = tempfile::tempdir().unwrap();
         let (verl, trl) = (folder.path().join("verl"), folder.path().join("trl"));
         std::fs::create_dir_all(&verl).unwrap();
         std::fs::create_dir_all(&trl).unwrap();
-        write_as_texts(&sample(log), &verl, &trl);
+        write_as_texts(&sample(log), (&verl, &trl), *parts_make_it);
         for (form, cause) in [(&verl, of_verl), (&trl, of_trl)] {
             let found = of(form);
             let causes = likely(&found);
             let named = if cause.is_empty() { causes.is_empty() } else { causes.contains(cause) };
-            if found.diagnosis.state != *state || !named {
+            // Where parts do not make the reward, TRL's log has nothing that was lost.
+            let shows = form == &verl || *parts_make_it;
+            if shows && found.diagnosis.state != *state || !named {
                 wrong.push(format!("{log} as {}: {:?} {causes:?}", form.display(), found.diagnosis.state));
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A small run of verl: five prompts of four responses a step; later more of them are right.
+fn small(folder: &Path, steps: i64, extra: impl Fn(i64, usize) -> String) -> PathBuf {
+    std::fs::create_dir_all(folder).unwrap();
+    for step in 1..=steps {
+        let line = |at: usize| {
+            let right = (at * 7 + 3) % 20 < usize::try_from(step).unwrap();
+            let answer = if at % 9 == 0 { "no no no no no no no no no no".to_owned() } else { format!("it is {at}") };
+            format!(
+                r#"{{"input":"q{}","output":"{answer}","score":{}{}}}"#,
+                at / 4,
+                f64::from(u8::from(right)),
+                extra(step, at)
+            )
+        };
+        let lines: Vec<String> = (0..20).map(line).collect();
+        std::fs::write(folder.join(format!("{step}.jsonl")), lines.join("\n")).unwrap();
+    }
+    folder.to_owned()
+}
+
+#[test]
+fn what_texts_say_is_told_and_what_they_do_not_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = small(&folder.path().join("train"), 16, |_, at| {
+        format!(r#","finish_reason":"{}","level":{}"#, ["stop", "length", "timeout"][usize::from(at == 1) + 2 * usize::from(at == 2)], at % 2)
+    });
+    let found = of(&log);
+    assert_eq!(found.diagnosis.state, RunState::Healthy, "{}", found.diagnosis.sentence);
+    assert_eq!((found.totals.responses, found.totals.groups), (320, Some(80)));
+    assert_eq!(found.partial.missing_columns, ["logprob", "entropy", "advantage"]);
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!(json["partial"]["texts_in"], "characters");
+    let hint = &found.partial.hint;
+    assert!(hint.contains("verl") && hint.contains("`logprob`") && hint.contains("stapo_analyze.verl"), "{hint}");
+    assert!(!found.verdict.health.contains("Only a part"), "{}", found.verdict.health);
+    // Groups by their rewards, pass@k, cut responses, loops.
+    let groups = found.answers.groups.as_ref().unwrap();
+    assert!(groups.pass_at.contains_key(&4) && groups.counts.dead > 0 && groups.counts.dead < 80);
+    let truncated = found.answers.truncated.as_ref().unwrap();
+    assert_eq!((truncated.responses, truncated.known), (16, 16 * 19));
+    let repetition = found.answers.repetition.as_ref().unwrap();
+    assert_eq!(repetition.looping, 16 * 3);
+    assert_eq!(found.answers.slices["finish_reason"].len(), 3);
+    // Nothing stands for what is not known.
+    assert!(found.totals.mean_prob.is_none() && found.steps.iter().all(|step| step.mean_prob.is_none()));
+    assert!(found.answers.slices["finish_reason"].iter().all(|row| row.mean_prob.is_none()));
+    let open: Vec<&str> = found.diagnosis.not_checked.iter().map(|open| open.code.name()).collect();
+    for cause in ["large_updates", "sampler_frozen", "entropy_consumed", "spurious_tokens", "duplicate_rollouts"] {
+        assert!(open.contains(&cause), "{cause} is not said to be open: {open:?}");
+    }
+}
+
+#[test]
+fn held_out_rows_are_a_series_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = small(&folder.path().join("train"), 12, |_, _| String::new());
+    let validation = small(&folder.path().join("val"), 12, |_, _| String::new());
+    let settings = IngestSettings { held_out: vec![validation], ..IngestSettings::default() };
+    let found = analysis(&[train], &settings);
+    assert_eq!(found.totals.responses, 240);
+    let named: Vec<_> = found.diagnosis.signals.iter().map(|signal| signal.name.to_string()).collect();
+    assert!(named.iter().any(|name| name == "held_out"), "{named:?}");
+}
+
+#[test]
+fn the_weights_of_functions_are_those_that_the_advantages_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = 7_u64;
+    let mut coin = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        f32::from(u8::from(random >> 63 == 1))
+    };
+    for step in 1..=8 {
+        let (correct, format): (Vec<f32>, Vec<f32>) = (0..32).map(|_| (coin(), coin())).unzip();
+        let rewards: Vec<f32> = correct.iter().zip(&format).map(|(c, f)| c + 0.25 * f).collect();
+        let advantages: Vec<f32> = rewards
+            .chunks(8)
+            .flat_map(|group| {
+                let mean = group.iter().sum::<f32>() / 8.0;
+                let deviation = (group.iter().map(|r| (r - mean).powi(2)).sum::<f32>() / 7.0).sqrt() + 1e-4;
+                group.iter().map(move |r| (r - mean) / deviation).collect::<Vec<_>>()
+            })
+            .collect();
+        let texts = |of: &dyn Fn(usize) -> String| -> ArrayRef {
+            Arc::new((0..32).map(|at| Some(of(at))).collect::<StringArray>())
+        };
+        let columns = vec![
+            ("step", ints(&[step; 32])),
+            ("prompt", texts(&|at| format!("q{}", at / 8))),
+            ("completion", texts(&|at| format!("a{at}"))),
+            ("correct", floats(&correct)),
+            ("format", floats(&format)),
+            ("advantage", floats(&advantages)),
+        ];
+        write_parquet(&folder.path().join(format!("completions_{step:05}.parquet")), columns, 64);
+    }
+    let run = Run::open(&[folder.path().to_owned()], &IngestSettings::default()).unwrap();
+    assert!(run.notes.iter().any(|note| note.contains("1.000 correct + 0.250 format")), "{:?}", run.notes);
+    let found = of(folder.path());
+    let (mean, parts) = (found.totals.mean_reward.unwrap(), &found.answers.reward_parts);
+    assert!((mean - parts[0].mean - 0.25 * parts[1].mean).abs() < 1e-6, "{mean} {parts:?}");
+    assert!(!likely(&found).contains(&"advantage_contradicts_reward"));
 }

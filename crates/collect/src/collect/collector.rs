@@ -144,7 +144,9 @@ impl Sink for Collector<'_> {
             columns.entropy = if self.plan.stand_in.entropy { &stand_in } else { columns.entropy };
             columns.advantage = if self.plan.stand_in.advantage { &stand_in } else { columns.advantage };
         }
-        self.complete = columns.is_complete(batch.token_count());
+        // Nothing is missing of what stands in.
+        let stands_in = self.plan.stand_in.logprob && self.plan.stand_in.advantage;
+        self.complete = stands_in || columns.is_complete(batch.token_count());
         self.add_responses(batch, &columns)?;
         self.batches.coarsen(self.gates.batches.level());
         self.questions.settle(self.gates.batches.level());

@@ -19,8 +19,9 @@ use stapo_batch::limits::Limits;
 
 /// No batch is wanted larger than this.
 const MAX_BUDGET: usize = 1 << 24;
-/// Bytes of text that weigh as much as a token.
+/// Bytes of text that weigh as much as a token, beside tokens and in a log of texts, where each becomes one.
 const TEXT_PER_TOKEN: usize = 64;
+const BARE_TEXT_PER_TOKEN: usize = 8;
 
 /// Some rows of a JSON log.
 #[derive(Clone, Debug)]
@@ -166,7 +167,8 @@ fn weigh(row: &Object) -> usize {
             _ => 0,
         };
     }
-    tokens + text / TEXT_PER_TOKEN
+    let per_token = if tokens == 1 { BARE_TEXT_PER_TOKEN } else { TEXT_PER_TOKEN };
+    tokens + text / per_token
 }
 
 #[cfg(test)]

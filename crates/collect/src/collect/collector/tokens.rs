@@ -58,18 +58,16 @@ impl Collector<'_> {
 
     /// Adds a response whose tokens say nothing but how many they are, and what was learned from them.
     fn add_text(&mut self, one: &mut InHand<'_>) {
-        let advantages = one.trained.advantage;
-        let (mut positive, mut negative, mut largest) = (0, 0, 0.0_f32);
-        for advantage in advantages {
-            positive += u64::from(*advantage > 0.0);
-            negative += u64::from(*advantage < 0.0);
-            largest = largest.max(advantage.abs());
-        }
-        one.largest = largest;
+        // One a response: no list of tokens is beside a text.
+        let advantage = one.trained.advantage.first().copied().unwrap_or(0.0);
+        one.largest = advantage.abs();
         let tally = self.batches.tally(one.response.batch);
-        tally.counts.positive += positive;
-        tally.counts.negative += negative;
-        tally.counts.zero += advantages.len() as u64 - positive - negative;
+        let (counts, tokens) = (&mut tally.counts, one.trained.len() as u64);
+        match Sign::of(advantage) {
+            Sign::Positive => counts.positive += tokens,
+            Sign::Negative => counts.negative += tokens,
+            Sign::Zero => counts.zero += tokens,
+        }
         tally.add_sums(&one.sums);
     }
 
