@@ -40,7 +40,9 @@ pub(super) struct Model {
 }
 
 /// Pairs of pieces, each as a list of two or as one text with a space between.
-fn merges<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<(String, String)>, D::Error> {
+fn merges<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<(String, String)>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Pair {

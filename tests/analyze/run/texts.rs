@@ -102,7 +102,9 @@ fn write_as_texts(log: &Path, (verl, trl): (&Path, &Path), parts_make_it: bool) 
             ("completion", texts(&Response::text)),
         ];
         let functions = match responses[0].parts().is_empty() || !parts_make_it {
-            true => vec![("reward_func".to_owned(), responses.iter().map(|r| r.number(Column::Reward)).collect())],
+            true => {
+                vec![("reward_func".to_owned(), responses.iter().map(|r| r.number(Column::Reward)).collect())]
+            }
             false => {
                 let names = responses[0].parts().into_iter().map(|(name, _)| name);
                 let values = |at: usize| responses.iter().map(|r| r.parts()[at].1).collect::<Vec<_>>();
@@ -159,7 +161,8 @@ fn small(folder: &Path, steps: i64, extra: impl Fn(i64, usize) -> String) -> Pat
     for step in 1..=steps {
         let line = |at: usize| {
             let right = (at * 7 + 3) % 20 < usize::try_from(step).unwrap();
-            let answer = if at % 9 == 0 { "no no no no no no no no no no".to_owned() } else { format!("it is {at}") };
+            let answer =
+                if at % 9 == 0 { "no no no no no no no no no no".to_owned() } else { format!("it is {at}") };
             format!(
                 r#"{{"input":"q{}","output":"{answer}","score":{}{}}}"#,
                 at / 4,
@@ -177,7 +180,11 @@ fn small(folder: &Path, steps: i64, extra: impl Fn(i64, usize) -> String) -> Pat
 fn what_texts_say_is_told_and_what_they_do_not_is_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let log = small(&folder.path().join("train"), 16, |_, at| {
-        format!(r#","finish_reason":"{}","level":{}"#, ["stop", "length", "timeout"][usize::from(at == 1) + 2 * usize::from(at == 2)], at % 2)
+        format!(
+            r#","finish_reason":"{}","level":{}"#,
+            ["stop", "length", "timeout"][usize::from(at == 1) + 2 * usize::from(at == 2)],
+            at % 2
+        )
     });
     let found = of(&log);
     assert_eq!(found.diagnosis.state, RunState::Healthy, "{}", found.diagnosis.sentence);
@@ -186,7 +193,10 @@ fn what_texts_say_is_told_and_what_they_do_not_is_one_line() {
     let json = serde_json::to_value(&found).unwrap();
     assert_eq!(json["partial"]["texts_in"], "characters");
     let hint = &found.partial.hint;
-    assert!(hint.contains("verl") && hint.contains("`logprob`") && hint.contains("stapo_analyze.verl"), "{hint}");
+    assert!(
+        hint.contains("verl") && hint.contains("`logprob`") && hint.contains("stapo_analyze.verl"),
+        "{hint}"
+    );
     assert!(!found.verdict.health.contains("Only a part"), "{}", found.verdict.health);
     // Groups by their rewards, pass@k, cut responses, loops.
     let groups = found.answers.groups.as_ref().unwrap();
@@ -200,7 +210,9 @@ fn what_texts_say_is_told_and_what_they_do_not_is_one_line() {
     assert!(found.totals.mean_prob.is_none() && found.steps.iter().all(|step| step.mean_prob.is_none()));
     assert!(found.answers.slices["finish_reason"].iter().all(|row| row.mean_prob.is_none()));
     let open: Vec<&str> = found.diagnosis.not_checked.iter().map(|open| open.code.name()).collect();
-    for cause in ["large_updates", "sampler_frozen", "entropy_consumed", "spurious_tokens", "duplicate_rollouts"] {
+    for cause in
+        ["large_updates", "sampler_frozen", "entropy_consumed", "spurious_tokens", "duplicate_rollouts"]
+    {
         assert!(open.contains(&cause), "{cause} is not said to be open: {open:?}");
     }
 }

@@ -66,12 +66,7 @@ fn no_token_columns(file: &Opened) -> Error {
 
 /// A log of texts where tokens are needed.
 pub fn text_only(path: &Path, dialect: Dialect, missing: String) -> Error {
-    Error::TextOnly {
-        path: path.to_owned(),
-        framework: dialect.name(),
-        missing,
-        how: dialect.hook(),
-    }
+    Error::TextOnly { path: path.to_owned(), framework: dialect.name(), missing, how: dialect.hook() }
 }
 
 /// Without a sample id or a position, rows of the long layout cannot be told apart.

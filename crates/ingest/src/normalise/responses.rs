@@ -154,10 +154,7 @@ fn no_step(context: &FileContext, row: u64, raw: &str) -> Error {
     context.bad_row(row, raw, message)
 }
 
-fn first_source<'a>(
-    batch: &'a RecordBatch,
-    mapped: &'a Mapped,
-) -> Option<(&'a ArrayRef, &'a RawSource)> {
+fn first_source<'a>(batch: &'a RecordBatch, mapped: &'a Mapped) -> Option<(&'a ArrayRef, &'a RawSource)> {
     let source = mapped.sources.first()?;
     Some((batch.column_by_name(&source.name)?, source))
 }

@@ -132,8 +132,9 @@ impl Mapping {
 
     /// The canonical column that has the values of a raw one as they are.
     pub fn column_of(&self, raw: &str) -> Option<Column> {
-        let unchanged =
-            |s: &RawSource| s.name == raw && !matches!(s.transform, Transform::Ln | Transform::Exp | Transform::Spell);
+        let unchanged = |s: &RawSource| {
+            s.name == raw && !matches!(s.transform, Transform::Ln | Transform::Exp | Transform::Spell)
+        };
         self.columns.iter().find(|m| m.sources.len() == 1 && unchanged(&m.sources[0])).map(|m| m.column)
     }
 

@@ -19,13 +19,7 @@ pub fn resolve(fields: &[RawField], dialect: Dialect, user: &UserMap) -> Option<
     }
 }
 
-fn found(
-    fields: &[RawField],
-    dialect: Dialect,
-    user: &UserMap,
-    layout: Layout,
-    are_texts: bool,
-) -> Mapping {
+fn found(fields: &[RawField], dialect: Dialect, user: &UserMap, layout: Layout, are_texts: bool) -> Mapping {
     let mut mapping = Mapping {
         layout,
         dialect,
@@ -147,8 +141,7 @@ fn reward_parts(fields: &[RawField], dialect: Dialect, layout: Layout) -> Vec<(S
 
 /// Where a framework writes no ids of groups, the responses to one prompt at one step are a group.
 fn group_by_prompt(mapping: &mut Mapping, are_texts: bool) {
-    let names_none =
-        (are_texts || mapping.dialect.names_reward_functions()) && !mapping.has(Column::GroupId);
+    let names_none = (are_texts || mapping.dialect.names_reward_functions()) && !mapping.has(Column::GroupId);
     let prompt = mapping.get(Column::PromptText).and_then(|mapped| mapped.sources.first());
     let Some(prompt) = prompt.filter(|_| names_none && mapping.layout == Layout::Nested) else { return };
     let source = RawSource { transform: Transform::Digest, ..prompt.clone() };

@@ -38,8 +38,13 @@ impl Encoder {
             place: String::new(),
             message: message.into(),
         };
-        let ids: HashMap<&str, u32> =
-            json.model.vocab.0.iter().filter_map(|(id, piece)| Some((&**piece, u32::try_from(*id).ok()?))).collect();
+        let ids: HashMap<&str, u32> = json
+            .model
+            .vocab
+            .0
+            .iter()
+            .filter_map(|(id, piece)| Some((&**piece, u32::try_from(*id).ok()?)))
+            .collect();
         let mut bytes = [0; 256];
         for (letter, byte) in byte_alphabet() {
             let mut buffer = [0; 4];

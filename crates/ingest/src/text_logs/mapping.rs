@@ -59,7 +59,8 @@ pub fn of_texts(mut mapping: Mapping, fields: &[RawField], user: &UserMap) -> Op
     };
     let named = |name: &str| user.named().any(|(_, raw)| raw == name);
     for field in fields.iter().filter(|field| !named(&field.name)) {
-        let known = is_used(&mapping, &field.name) || mapping.reward_parts.iter().any(|(raw, _)| *raw == field.name);
+        let known =
+            is_used(&mapping, &field.name) || mapping.reward_parts.iter().any(|(raw, _)| *raw == field.name);
         if !known && is_part(field) {
             mapping.reward_parts.push((field.name.clone(), field.name.clone()));
         }

@@ -31,7 +31,9 @@ pub fn fit(run: &mut Run) -> Result<()> {
         let sources = mapping.get(Column::Reward).map_or(0, |reward| reward.sources.len());
         sources > 1 && mapping.has(Column::AdvantageSeq)
     };
-    let Some(names) = run.mappings.iter().find(|mapping| is_summed(mapping)).map(names_of) else { return Ok(()) };
+    let Some(names) = run.mappings.iter().find(|mapping| is_summed(mapping)).map(names_of) else {
+        return Ok(());
+    };
     if run.mappings.iter().any(|mapping| is_summed(mapping) && names_of(mapping) != names) {
         return Ok(());
     }
@@ -56,7 +58,9 @@ fn names_of(mapping: &Mapping) -> Vec<String> {
 
 #[allow(clippy::cast_possible_truncation)] // thousandths of at most 1
 fn set(mapping: &mut Mapping, weights: &[f64]) {
-    let Some(reward) = mapping.columns.iter_mut().find(|mapped| mapped.column == Column::Reward) else { return };
+    let Some(reward) = mapping.columns.iter_mut().find(|mapped| mapped.column == Column::Reward) else {
+        return;
+    };
     if weights.iter().all(|weight| *weight == 1.0) {
         return;
     }
@@ -64,7 +68,8 @@ fn set(mapping: &mut Mapping, weights: &[f64]) {
     for (source, weight) in reward.sources.iter_mut().zip(weights) {
         source.transform = Transform::Times((weight * WHOLE).round() as i32);
     }
-    let terms = reward.sources.iter().zip(weights).map(|(source, weight)| format!("{weight:.3} {}", source.name));
+    let terms =
+        reward.sources.iter().zip(weights).map(|(source, weight)| format!("{weight:.3} {}", source.name));
     let sum = terms.collect::<Vec<_>>().join(" + ");
     mapping.notes.retain(|note| !note.contains(&plain));
     mapping.notes.push(format!(
@@ -146,7 +151,8 @@ fn weights(groups: &[Group], functions: usize) -> Option<Option<Vec<f64>>> {
 /// w′Mw.
 fn form(matrix: &Matrix, weights: &[f64]) -> f64 {
     let rows = matrix.iter().zip(weights);
-    rows.map(|(row, left)| left * row.iter().zip(weights).map(|(value, right)| value * right).sum::<f64>()).sum()
+    rows.map(|(row, left)| left * row.iter().zip(weights).map(|(value, right)| value * right).sum::<f64>())
+        .sum()
 }
 
 /// The direction that leaves least, the largest weight 1, in thousandths. A function that never differs within a group has
@@ -181,7 +187,8 @@ fn least(left: &Matrix, all: &Matrix) -> Option<Vec<f64>> {
 fn solved(mut matrix: Matrix, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let n = right.len();
     for column in 0..n {
-        let pivot = (column..n).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;
+        let pivot =
+            (column..n).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;
         if matrix[pivot][column] == 0.0 {
             return None;
         }
@@ -213,7 +220,8 @@ mod tests {
             let rows: Vec<Vec<f64>> = (0..8)
                 .map(|_| weights.iter().map(|_| f64::from(u8::from(random.unit() < 0.5))).collect())
                 .collect();
-            let sum = |row: &Vec<f64>| row.iter().zip(weights).map(|(part, weight)| part * weight).sum::<f64>();
+            let sum =
+                |row: &Vec<f64>| row.iter().zip(weights).map(|(part, weight)| part * weight).sum::<f64>();
             let rewards: Vec<f64> = rows.iter().map(sum).collect();
             let mean = rewards.iter().sum::<f64>() / 8.0;
             let squares: f64 = rewards.iter().map(|reward| (reward - mean).powi(2)).sum();

@@ -88,7 +88,10 @@ mod tests {
     #[test]
     fn texts_are_cut_as_the_expressions_do() {
         let old = Split::default();
-        assert_eq!(cut("It's  a 123 test!?\n\n ok", old), ["It", "'s", " ", " a", " 123", " test", "!?", "\n\n", " ok"]);
+        assert_eq!(
+            cut("It's  a 123 test!?\n\n ok", old),
+            ["It", "'s", " ", " a", " 123", " test", "!?", "\n\n", " ok"]
+        );
         let digits = Split { digits: 1, ..old };
         assert_eq!(cut("a 12", digits), ["a", " ", "1", "2"]);
         let modern = Split { modern: true, digits: 3 };

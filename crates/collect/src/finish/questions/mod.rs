@@ -22,7 +22,11 @@ use stapo_result::Answers;
 use stapo_result::groups::Groups;
 
 /// Groups by their outcome, where something says what is right.
-pub fn group_outcomes(collected: &Collected, source: &FlaggedSource, signal: groups::Signal) -> Option<Groups> {
+pub fn group_outcomes(
+    collected: &Collected,
+    source: &FlaggedSource,
+    signal: groups::Signal,
+) -> Option<Groups> {
     groups::groups(&source.groups, source.right.as_ref(), &collected.questions.siblings, signal)
 }
 

@@ -3,8 +3,7 @@
 use super::Dialect;
 
 /// For a log of no framework that is known.
-pub(super) const ANY_TRAINER: &str =
-    "log tokens with stapo_analyze.TokenLog of our Python package (examples/python/any_trainer.py), in the trainer's loss";
+pub(super) const ANY_TRAINER: &str = "log tokens with stapo_analyze.TokenLog of our Python package (examples/python/any_trainer.py), in the trainer's loss";
 
 /// How to log the missing columns, for frameworks whose own logs hold texts and scalars only.
 pub(super) const fn how_to_log(dialect: Dialect) -> Option<&'static str> {
