@@ -25,12 +25,17 @@ pub fn verdicts(run: &Run, tally: &Tally, quality: &Quality, vocabulary: Option<
         missing(quality),
         ranges(quality),
         entropy_bound(tally, vocabulary),
-        zeros(tally),
+        zeros(run, tally),
         feasible(tally),
     ]
 }
 
 fn columns(run: &Run) -> Check {
+    if run.is_of_texts() {
+        let hook = run.mappings.first().map_or("", |mapping| mapping.dialect.hook());
+        let message = "texts and rewards without `logprob`: what they show is analysed".into();
+        return check("columns", CheckOutcome::Warn, message, hook);
+    }
     let needed = [
         (Column::Logprob, "no probability, no candidates"),
         (Column::Entropy, "no spurious tokens, no gradient energy: the rest can be analysed"),
@@ -134,8 +139,8 @@ fn entropy_bound(tally: &Tally, vocabulary: Option<u32>) -> Check {
     )
 }
 
-fn zeros(tally: &Tally) -> Check {
-    if tally.trained == 0 {
+fn zeros(run: &Run, tally: &Tally) -> Check {
+    if tally.trained == 0 || run.is_of_texts() {
         return skipped("zeros", "log-probabilities");
     }
     let share = share(tally.zero_logprobs, tally.trained);
