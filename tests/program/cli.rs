@@ -146,7 +146,6 @@ fn the_main_job_writes_a_summary_and_tables() {
     let out = folder.path().join("out");
     let output = program().arg(sample("grpo.parquet")).arg("--report").arg(&out).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("168"));
     let summary: Value = serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["s2t"]["silenced"], 168);
     for table in ["steps", "flagged", "taxonomy", "vocabulary", "sweep", "rules", "plane"] {

@@ -53,7 +53,7 @@ fn a_trainers_state_is_judged_and_shown() {
     let output = program(&[path.to_str().unwrap(), "--report", report.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.starts_with("healthy  ") && said.contains("\nmore     "), "{said}");
+    assert!(said.starts_with("✓ Healthy  ") && said.contains("\nto do     "), "{said}");
     let page = std::fs::read_to_string(report.join("report.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("Content-Security-Policy"));
     assert!(report.join("report.md").exists() && report.join("summary.json").exists());

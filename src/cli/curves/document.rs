@@ -3,9 +3,9 @@
 use crate::analyze::{CurveAnalysis, ReadCurve};
 use stapo_base::format::words;
 use stapo_page::chart::{Chart, Lines, Series};
-use stapo_page::document::{Block, Document, Fact, Figure, Place, Section, Text, Tone};
+use stapo_page::document::{Block, Document, Fact, Figure, Place, Section, Text};
 use stapo_page::hostile::Hostile;
-use stapo_result::RunState;
+use stapo_page::told::State;
 
 /// Charts at most.
 const CHARTS: usize = 12;
@@ -31,18 +31,21 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
     // What a run is for stands first, then what moves with it.
     let mut curves: Vec<&ReadCurve> = analysis.curves.iter().filter(|curve| curve.rows > 1).collect();
     curves.sort_by_key(|curve| FIRST.iter().position(|name| *name == curve.name).unwrap_or(FIRST.len()));
-    let figures = curves.into_iter().take(CHARTS).map(figure);
+    let figures: Vec<Block> = curves.into_iter().take(CHARTS).map(figure).map(Block::Figure).collect();
+    // The terminal has room for one line of it.
+    let first = figures.first().cloned().into_iter().collect();
     Document {
         name: Hostile::new(if analysis.run.is_empty() { "curves" } else { &analysis.run }),
         size: vec![Text::from(format!(
             "{} steps, {} to {}",
             analysis.steps.count, analysis.steps.first, analysis.steps.last
         ))],
-        tone: tone(diagnosis.state),
-        word: diagnosis.state.words(),
+        tone: State::from(diagnosis.state).tone(),
+        word: State::from(diagnosis.state).word(),
         sections: vec![
             section("answer", quoted(&diagnosis.sentence), Place::Headline, Vec::new()),
-            section("curves", Text::new(), Place::Charts, figures.map(Block::Figure).collect()),
+            section("line", Text::new(), Place::Headline, first),
+            Section { in_terminal: false, ..section("curves", Text::new(), Place::Charts, figures) },
             section("notes", "What was seen".into(), Place::Notes, vec![Block::notes(notes)]),
             section(
                 "more",
@@ -52,16 +55,6 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
             ),
         ],
         terms: Vec::new(),
-    }
-}
-
-fn tone(state: RunState) -> Tone {
-    match state {
-        RunState::Healthy => Tone::Healthy,
-        RunState::Suspicious => Tone::Suspicious,
-        RunState::NotLearning => Tone::Flat,
-        RunState::NotFinite | RunState::Damaged | RunState::Collapsed => Tone::Bad,
-        RunState::Undecided | RunState::Unknown => Tone::Open,
     }
 }
 

@@ -44,7 +44,8 @@ fn other_values_under_the_same_ids_are_other_responses() {
     }
     // A part of the run that was logged again is said.
     write_nested(&path, &[&once[..], &others[40..]].concat());
-    let (code, said) = program(&[&path.display().to_string()]);
+    let (code, said) = program(&[&path.display().to_string(), "--verbose"]);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         code == 0 && said.contains("16 responses have the step, group and sample of another one"),
         "{said}"

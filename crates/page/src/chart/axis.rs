@@ -30,6 +30,11 @@ pub struct Axis {
 /// Where the largest value is so many times the smallest, an axis is logarithmic.
 const DECADES: f64 = 50.0;
 
+/// A logarithmic axis ends here (e^20): a ratio beyond it says that two policies have nothing in common, not by how much.
+const LARGEST: f64 = 4.852e8;
+/// And begins this many times below its end: one value next to zero would press all others together.
+const WIDEST: f64 = 1e12;
+
 impl Axis {
     /// With these ticks.
     #[must_use]
@@ -85,7 +90,8 @@ impl Axis {
             return Self::linear(0.0..1.0, unit, count);
         }
         if low > 0.0 && high / low > DECADES {
-            return Self::log(low..high, unit, count);
+            let high = if low < LARGEST { high.min(LARGEST) } else { high };
+            return Self::log(low.max(high / WIDEST)..high, unit, count);
         }
         let room = ((high - low) * 0.08).max(1e-9 + high.abs() * 0.02);
         let start = if low >= 0.0 && low < 0.5 * high { 0.0 } else { low - room };
@@ -231,6 +237,14 @@ mod tests {
 
     fn words(axis: &Axis) -> Vec<&str> {
         axis.labels().collect()
+    }
+
+    #[test]
+    fn logarithms_are_bounded() {
+        let of = |values: [f64; 3]| Axis::fitting(values.into_iter(), Unit::Times, 3).range();
+        assert!(of([1.0, 2.0, 9.2e18]).end < 3.0 * LARGEST);
+        assert!(of([1e-300, 1.0, 2.0]).start > 1e-13);
+        assert_eq!(Axis::fitting([1.0, 9.2e18].into_iter(), Unit::Plain, 3).share(1e18), 1.0);
     }
 
     #[test]

@@ -11,7 +11,7 @@ impl Told {
     pub fn of(diagnosis: &Diagnosis) -> Self {
         let signals: Vec<Signal> = diagnosis.signals.iter().map(signal).collect();
         Self {
-            state: state(diagnosis.state),
+            state: diagnosis.state.into(),
             course: diagnosis.reward.map(course),
             losses: diagnosis.damage.iter().map(loss).collect(),
             causes: diagnosis.causes.iter().map(cause).collect(),
@@ -25,16 +25,18 @@ impl Told {
     }
 }
 
-fn state(state: RunState) -> State {
-    match state {
-        RunState::NotFinite => State::NotFinite,
-        RunState::Collapsed => State::Collapsed,
-        RunState::Damaged => State::Damaged,
-        RunState::NotLearning => State::NotLearning,
-        RunState::Suspicious => State::Suspicious,
-        RunState::Healthy => State::Healthy,
-        RunState::Undecided => State::Undecided,
-        RunState::Unknown => State::Unknown,
+impl From<RunState> for State {
+    fn from(state: RunState) -> Self {
+        match state {
+            RunState::NotFinite => Self::NotFinite,
+            RunState::Collapsed => Self::Collapsed,
+            RunState::Damaged => Self::Damaged,
+            RunState::NotLearning => Self::NotLearning,
+            RunState::Suspicious => Self::Suspicious,
+            RunState::Healthy => Self::Healthy,
+            RunState::Undecided => Self::Undecided,
+            RunState::Unknown => Self::Unknown,
+        }
     }
 }
 
