@@ -1,7 +1,7 @@
 //! The page of a run's curves.
 
 use crate::analyze::{CurveAnalysis, ReadCurve};
-use stapo_base::format::words;
+use stapo_base::format::{number, words};
 use stapo_page::chart::{Chart, Lines, Series};
 use stapo_page::document::{Block, Document, Fact, Figure, Place, Section, Text};
 use stapo_page::hostile::Hostile;
@@ -60,11 +60,12 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
 
 fn figure(curve: &ReadCurve) -> Figure {
     let name = words(&curve.name);
-    let last = curve.points.last().map_or(0.0, |point| point.1);
+    let end = |point: Option<&(f64, f64)>| point.map_or(f64::NAN, |point| point.1);
+    let (first, last) = (end(curve.points.first()), end(curve.points.last()));
     Figure {
         title: Text::quoting(if curve.name == "part" { curve.column.clone() } else { name.clone() }),
         note: Text::quoting(format!("column {}", curve.column)),
-        label: format!("{name} over steps, {last} at the end"),
+        label: format!("{} to {}", number(first), number(last)),
         chart: Chart::Lines(Lines {
             series: vec![Series::new(format!("{last:.3}"), curve.points.clone())],
             ..Lines::default()
