@@ -1,4 +1,4 @@
-//! Compares two runs and prints what differs beyond noise.
+//! Compares two runs and prints whether they differ.
 //!
 //! ```sh
 //! cargo run --release --example compare_two -- notebooks-data/grpo.parquet notebooks-data/stapo.parquet
@@ -25,7 +25,10 @@ fn arm(path: PathBuf) -> ArmInput {
 }
 
 fn print(comparison: &Comparison, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "{}\n", comparison.verdict.headline)?;
-    let columns = ["name", "baseline", "other", "difference", "p_adjusted", "significant"];
+    for line in comparison.said.iter().flat_map(|said| &said.lines) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)?;
+    let columns = ["name", "baseline", "other", "difference", "ci_low", "ci_high", "verdict"];
     text::write(&select(&comparison.metrics_frame(), &columns), &[], out)
 }

@@ -1,8 +1,8 @@
 //! Comparing runs: reads and analyses each, and hands them to the comparison.
 
 pub use stapo_compare::{
-    ArmInput, CompareSettings, Comparison, NamedRun, RunInput, StepAlignment, Trainer, TrainerInput,
-    compare_runs, result, shown, verdict,
+    ArmInput, CompareSettings, Comparison, Metric, NamedRun, RunGroups, RunInput, Trainer, TrainerInput,
+    Window, compare_runs, result,
 };
 
 use std::collections::BTreeSet;
@@ -19,14 +19,6 @@ use stapo_ingest::{IngestSettings, Run};
 use stapo_result::ComparedRun;
 use stapo_store::is_url;
 
-/// Reads a trainer's metrics, for their errors.
-#[cfg(feature = "replay")]
-pub(crate) fn read_metrics(path: &Path) -> Result<()> {
-    // A run of some name, so that files of one run are read, too.
-    let input = TrainerInput { run: Some("run".into()), path: path.to_owned() };
-    trainer::read(&[input], &[]).map(|_| ())
-}
-
 /// Analyses and compares runs; the first arm is the baseline. `progress` is asked for what to tell
 /// about each run.
 ///
@@ -35,12 +27,12 @@ pub(crate) fn read_metrics(path: &Path) -> Result<()> {
 /// use stapo_analyze::ingest::{IngestSettings, Silent};
 ///
 /// let arm = |name: &str| {
-///     let log = format!("{}/notebooks-data/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
+///     let log = format!("{}/notebooks-data/real/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
 ///     ArmInput { name: None, runs: vec![RunInput { name: None, paths: vec![log.into()] }] }
 /// };
-/// let arms = [arm("grpo"), arm("stapo")];
+/// let arms = [arm("healthy"), arm("dropout_1")];
 /// let comparison = compare(&arms, &IngestSettings::default(), &CompareSettings::default(), |_| Silent)?;
-/// assert!(comparison.metrics.iter().any(|m| m.name == "entropy" && m.significant));
+/// assert!(comparison.metrics.iter().any(|m| m.name == "reward" && m.differs));
 /// # Ok::<(), stapo_analyze::Error>(())
 /// ```
 pub fn compare<P: Progress>(
@@ -49,7 +41,12 @@ pub fn compare<P: Progress>(
     settings: &CompareSettings,
     mut progress: impl FnMut(&Run) -> P,
 ) -> Result<Comparison> {
-    check(arms, settings)?;
+    if arms.iter().map(|arm| arm.runs.len()).sum::<usize>() < 2 {
+        return Err(Error::Usage {
+            message: "there is nothing to compare with".into(),
+            hint: "give two runs or more; the first is the baseline".into(),
+        });
+    }
     let mut arm_names = Names::default();
     let mut run_names = Names::default();
     let mut named = Vec::new();
@@ -72,34 +69,41 @@ pub fn compare<P: Progress>(
     // Before the scans, too: a path that is wrong is not found out hours later.
     let files: Vec<BTreeSet<PathBuf>> =
         named.iter().map(|(.., input)| files_of(input)).collect::<Result<_>>()?;
+    for input in settings.seeds_like.iter().flatten() {
+        files_of(input)?;
+    }
     let files: Vec<(&str, BTreeSet<PathBuf>)> = known.iter().copied().zip(files).collect();
     let shared = warnings::of_files(&files);
+    let mut read = |input: &RunInput| match &input.paths[..] {
+        [part] if is_part(part) => {
+            let merged = MergedParts::open(part)?;
+            merged.require_settings(&settings.analyze, ingest.steps)?;
+            merged_for_comparison(merged)
+        }
+        paths => {
+            let run = Run::open(paths, ingest)?;
+            let bar = progress(&run);
+            match &cache {
+                None => analyze_for_comparison(&run, &settings.analyze, &bar),
+                Some(cache) => Ok(analyze_for_comparison_cached(&run, &settings.analyze, cache, &bar)?.0),
+            }
+        }
+    };
     let mut runs = Vec::with_capacity(named.len());
     for (name, arm, input) in &named {
-        let analysis = match &input.paths[..] {
-            [part] if is_part(part) => {
-                let merged = MergedParts::open(part)?;
-                merged.require_settings(&settings.analyze, ingest.steps)?;
-                merged_for_comparison(merged)?
-            }
-            paths => {
-                let run = Run::open(paths, ingest)?;
-                let bar = progress(&run);
-                match &cache {
-                    None => analyze_for_comparison(&run, &settings.analyze, &bar)?,
-                    Some(cache) => analyze_for_comparison_cached(&run, &settings.analyze, cache, &bar)?.0,
-                }
-            }
-        };
-        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis });
+        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis: read(input)? });
     }
+    let mut seeds = |inputs: &Vec<RunInput>| {
+        inputs.iter().map(|input| Ok(read(input)?.clusters.groups)).collect::<Result<Vec<RunGroups>>>()
+    };
+    let bank: Vec<Vec<RunGroups>> = settings.seeds_like.iter().map(&mut seeds).collect::<Result<_>>()?;
     let analysed: Vec<(&str, &ComparedRun)> =
         runs.iter().map(|run| (run.name.as_str(), &run.analysis)).collect();
     let copies = warnings::of_copies(&analysed, &files);
-    let mut comparison = compare_runs(&runs, trainer.as_ref(), settings);
+    let mut comparison = compare_runs(&runs, &bank, trainer.as_ref(), settings);
     let renamed = arm_names.changed.into_iter().chain(run_names.changed).collect();
     comparison.warnings.extend(shared.into_iter().chain(copies));
-    comparison.warnings.extend(warnings::of_runs(&[], &Names::renamed(renamed)));
+    comparison.warnings.extend(warnings::of_names(&Names::renamed(renamed)));
     comparison.warnings.sort_by_key(|w| w.code);
     Ok(comparison)
 }
@@ -118,27 +122,4 @@ fn files_of(input: &RunInput) -> Result<BTreeSet<PathBuf>> {
 
 fn is_part(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "part")
-}
-
-fn check(arms: &[ArmInput], settings: &CompareSettings) -> Result<()> {
-    let refuse = |message: String, hint: &str| Err(Error::Usage { message, hint: hint.into() });
-    if arms.len() < 2 {
-        return refuse(
-            "there is nothing to compare with".into(),
-            "give two runs or more; the first is the baseline",
-        );
-    }
-    if !(settings.confidence > 0.5 && settings.confidence < 1.0) {
-        return refuse(
-            format!("the confidence is {}", settings.confidence),
-            "give a number between 0.5 and 1",
-        );
-    }
-    if !(100..=100_000).contains(&settings.draws) {
-        return refuse(
-            format!("the bootstrap cannot take {} draws", settings.draws),
-            "give --draws a number from 100 to 100000",
-        );
-    }
-    Ok(())
 }

@@ -127,7 +127,7 @@ fn read(kind: Kind, bytes: &[u8], path: &Path, folder: &Path) -> Result<()> {
         }
         Kind::Texts => texts(bytes, folder),
         Kind::Curves => curves(bytes, folder),
-        Kind::Csv => crate::compare::read_metrics(path),
+        Kind::Csv => stapo_curves::read_bytes(kind.file(), bytes, &Default::default()).map(|_| ()),
         Kind::Tokenizer => stapo_ingest::texts::Tokenizer::read(path).map(|_| ()),
         Kind::Safetensors => {
             std::fs::write(folder.join("config.json"), CONFIG).map_err(|e| Error::write(folder, e))?;

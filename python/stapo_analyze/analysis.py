@@ -32,7 +32,7 @@ def compare(
     arms: "Mapping[str, Iterable[str | os.PathLike[str]]] | None" = None,
     **options: Any,
 ) -> Comparison:
-    """Holds runs against the first one and returns what differs beyond noise.
+    """Holds runs against the first one and returns whether they differ.
 
     runs      one log each; keep names apart with "name=path"
     arms      several seeds as one arm: {"grpo": [a, b, c], "stapo": [d, e, f]}

@@ -133,14 +133,20 @@ class RunReport(Report):
 
 
 class Comparison(Report):
-    """Runs held against the first one. `metrics` is a row a metric and arm."""
+    """Runs held against the first one. `metrics` is a row a metric, window and run."""
 
     FILE, PAGE = "compare.json", "compare.html"
-    SENTENCES = ("headline", "differences", "alike", "scope")
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is said, the surest level first; the state is that of the page."""
+        said = tuple(line for of in self.summary["said"] for line in of["lines"])
+        differs = self.summary["methods_differ"] or self.summary["runs_differ"]
+        return Verdict("different" if differs else None, said)
 
     @property
     def metrics(self) -> "list[dict[str, Any]]":
-        """Values, differences, intervals, p-values."""
+        """Values, differences, intervals, verdicts."""
         return self.summary["metrics"]
 
 

@@ -27,7 +27,7 @@ pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<
     let finished = Finished::new(scan, plan, collected)?;
     let (core, clusters) = rayon::join(|| diagnosed(&finished), || finished.clusters(groups));
     let two_rewards = finished.collected.rewards.reward.two();
-    Ok(ComparedRun { core, clusters: clusters?, two_rewards })
+    Ok(ComparedRun { core, clusters, two_rewards })
 }
 
 /// The result with warnings and verdict.

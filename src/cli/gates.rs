@@ -212,7 +212,7 @@ mod tests {
         assert!(refusal("metrics.entropy.ci_hgh<0", of_comparison).contains("no field"));
         assert!(refusal("warnings.infeasible>0", of_comparison).contains("no warning"));
         assert!(
-            of_comparison(&["metrics.reward/a.b.ci_high<0".into(), "warnings.one_seed>0".into()]).is_ok()
+            of_comparison(&["metrics.reward_end.ci_high<0".into(), "warnings.same_log>0".into()]).is_ok()
         );
     }
 }

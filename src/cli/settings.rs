@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{AlignStepsArg, CompareArgs};
+use crate::cli::args::CompareArgs;
 use crate::cli::args::{EntropyUnit, ReadingArgs, StepsArgs};
 use crate::cli::args::{MaskArgs, PerArg, PopulationArg, PresetArg};
 use stapo_base::error::{Error, Result};
 use stapo_batch::limits::Limits;
-use stapo_compare::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
+use stapo_compare::{ArmInput, CompareSettings, RunInput, TrainerInput};
 use stapo_framework::s2t::{EntropyCut, Population, S2tSettings};
 use stapo_framework::token::ClipRange;
 use stapo_ingest::{IngestSettings, UserMap};
@@ -82,20 +82,29 @@ pub fn analyze(arguments: &MaskArgs) -> AnalyzeSettings {
 }
 
 /// Resolves how to compare.
-pub fn compare(arguments: &CompareArgs) -> CompareSettings {
-    CompareSettings {
+pub fn compare(arguments: &CompareArgs) -> Result<CompareSettings> {
+    let recipe = |text: &String| {
+        run_list(text).ok_or_else(|| Error::Usage {
+            message: format!("--seeds-like {text}: a run is empty"),
+            hint: "write runs of one recipe: --seeds-like seed1.parquet,seed2.parquet,seed3.parquet".into(),
+        })
+    };
+    Ok(CompareSettings {
         analyze: analyze(&arguments.options),
-        alignment: arguments.align_steps.map(|how| match how {
-            AlignStepsArg::Exact => StepAlignment::Exact,
-            AlignStepsArg::Nearest => StepAlignment::Nearest,
-            AlignStepsArg::Progress => StepAlignment::Progress,
-        }),
-        draws: arguments.draws,
-        confidence: arguments.confidence,
-        seed: arguments.seed,
+        primary: arguments.metric,
+        seeds_like: arguments.seeds_like.iter().map(recipe).collect::<Result<_>>()?,
         trainer: arguments.metrics.iter().map(|text| trainer_input(text)).collect(),
         cache: arguments.cache.clone(),
-    }
+    })
+}
+
+/// Runs that are separated by commas; `None` where one is empty.
+fn run_list(text: &str) -> Option<Vec<RunInput>> {
+    let run = |path: &str| {
+        let path = path.trim();
+        (!path.is_empty()).then(|| RunInput { name: None, paths: vec![PathBuf::from(path)] })
+    };
+    text.split(',').map(run).collect()
 }
 
 /// What is compared: single runs, then arms.
@@ -107,13 +116,8 @@ pub fn arms(arguments: &CompareArgs) -> Result<Vec<ArmInput>> {
             hint: "write a name and its runs: --arm grpo=seed1.parquet,seed2.parquet".into(),
         };
         let (name, runs) = text.split_once('=').ok_or_else(|| refuse("no name"))?;
-        let runs: Vec<RunInput> = runs
-            .split(',')
-            .map(|path| RunInput { name: None, paths: vec![PathBuf::from(path.trim())] })
-            .collect();
-        if name.trim().is_empty() || runs.iter().any(|run| run.paths[0].as_os_str().is_empty()) {
-            return Err(refuse("a name or a run is empty"));
-        }
+        let runs = run_list(runs).filter(|_| !name.trim().is_empty());
+        let runs = runs.ok_or_else(|| refuse("a name or a run is empty"))?;
         Ok(ArmInput { name: Some(name.trim().to_owned()), runs })
     };
     arguments.runs.iter().map(single).chain(arguments.arms.iter().map(arm)).collect()
@@ -164,6 +168,6 @@ mod tests {
         assert_eq!(format!("{reading:?}"), format!("{own:?}"));
 
         let Command::Compare(compared) = command(&["compare", "a.parquet", "b.parquet"]) else { panic!() };
-        assert_eq!(format!("{:?}", compare(&compared)), format!("{:?}", CompareSettings::default()));
+        assert_eq!(format!("{:?}", compare(&compared).unwrap()), format!("{:?}", CompareSettings::default()));
     }
 }

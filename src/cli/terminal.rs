@@ -115,6 +115,7 @@ fn shown_width(text: &str) -> usize {
 }
 
 /// A warning and what to do about it.
+#[cfg(feature = "replay")]
 pub fn warning(message: &str, hint: &str, columns: Option<usize>) -> String {
     let (message, hint) = (visible(message), visible(hint));
     let line = |lead: &str, text: &str| paragraph(lead, text, 9, columns);

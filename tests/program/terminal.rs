@@ -93,7 +93,7 @@ fn commands(folder: &Path) -> Vec<(Vec<String>, &'static str)> {
         (command(&["demo"]), "Suspicious"),
         (command(&["demo", "--report", &path("demo")]), "log: "),
         (command(&["check", &grpo]), "Checks"),
-        (command(&["compare", &grpo, &stapo]), "differs"),
+        (command(&["compare", &grpo, &stapo]), "difference"),
         (command(&["compare", &grpo, &stapo, "--report", &path("compare")]), "report: "),
         (command(&["convert", &grpo, "-o", &path("out.parquet")]), "5,632 responses"),
         (

@@ -7,6 +7,7 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
 use crate::batch::{Id, MISSING_FLAG, MISSING_ID, ResponseColumns, TokenBatch, TokenColumns};
 use crate::columns::{Column, PerColumn};
+use crate::hash::Mixer;
 
 /// What `split` says of responses that are not trained on, whatever the case.
 const EVALUATION: [&str; 6] = ["eval", "evaluation", "val", "valid", "validation", "test"];
@@ -265,6 +266,20 @@ impl TokenColumns {
 }
 
 impl ResponseColumns {
+    /// A hash of the prompt of a response, where logged.
+    #[must_use]
+    pub fn prompt_hash(&self, index: usize) -> Option<u64> {
+        if let Some(ids) = self.prompt_ids.as_ref().and_then(|prompts| prompts[index].as_ref()) {
+            let pairs = ids.chunks(2).map(|pair| {
+                let second = pair.get(1).map_or(0, |id| u64::from(id.cast_unsigned()) + 1);
+                (second << 32) | u64::from(pair[0].cast_unsigned())
+            });
+            return Some(pairs.fold(Mixer::new(ids.len() as u64), Mixer::with).word());
+        }
+        let text = self.texts.get(Column::PromptText)?[index].clone()?;
+        Some(Mixer::new(1).with_id(Some(&Id::Text(text))).word())
+    }
+
     /// Whether a response is of evaluation, by `split`. What says nothing, or something else, is trained on.
     pub fn is_evaluation(&self, response: usize) -> bool {
         let split = self.texts.get(Column::Split).and_then(|splits| splits[response].as_deref());

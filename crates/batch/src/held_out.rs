@@ -9,6 +9,8 @@ pub struct HeldOut {
     pub origin: Origin,
     /// Step, ids, texts, reward and its parts, as far as a scan reads them.
     pub responses: ResponseColumns,
+    /// A hash of the prompt of each, where logged.
+    pub prompts: Vec<Option<u64>>,
     /// Tokens of each.
     pub lengths: Vec<usize>,
 }
@@ -21,6 +23,7 @@ impl HeldOut {
         Self {
             origin: Origin { first_response: 0, ..batch.origin },
             responses,
+            prompts: chosen.iter().map(|i| batch.responses.prompt_hash(*i)).collect(),
             lengths: chosen.iter().map(|i| batch.range(*i).len()).collect(),
         }
     }

@@ -9,6 +9,7 @@ impl Comparison {
     pub fn frames(&self) -> Vec<(&'static str, DataFrame)> {
         vec![
             ("compare_metrics", self.metrics_frame()),
+            ("compare_methods", self.methods_frame()),
             ("compare_runs", self.runs_frame()),
             ("compare_steps", self.steps_frame()),
             ("compare_trainer", self.trainer_frame()),
@@ -16,39 +17,51 @@ impl Comparison {
             ("compare_tokens", self.tokens_frame()),
             ("compare_spurious", self.spurious_frame()),
             ("compare_causes", self.causes_frame()),
-            ("compare_answers", self.answers_frame()),
         ]
     }
 
-    /// One row a metric and arm other than the baseline.
+    /// One row a metric, window and run other than the first.
     #[must_use]
     pub fn metrics_frame(&self) -> DataFrame {
         Columns::of(&self.metrics)
             .text("name", |r| &r.name)
-            .text("family", |r| r.family.name())
-            .flag("primary", |r| r.primary)
-            .text("unit", |r| r.unit.name())
             .text("run", |r| &r.run)
+            .text("against", |r| &r.against)
+            .count("steps", |r| r.steps)
             .float("baseline", |r| r.baseline)
             .float("other", |r| r.other)
             .float("difference", |r| r.difference)
             .float("ci_low", |r| r.ci_low)
             .float("ci_high", |r| r.ci_high)
-            .text("interval", |r| r.interval.name())
-            .text("test", |r| r.test.name())
-            .text("test_unit", |r| r.test_unit.name())
-            .count("n", |r| r.n)
+            .float("freedom", |r| r.freedom)
+            .float("margin", |r| r.margin)
+            .float("detectable", |r| r.detectable)
+            .text("verdict", |r| r.verdict.name())
+            .text("reason", |r| r.reason.map(|reason| reason.name()))
+            .frame()
+    }
+
+    /// One row a contrast of methods, metric and window.
+    #[must_use]
+    pub fn methods_frame(&self) -> DataFrame {
+        let rows: Vec<_> = self.methods.iter().flat_map(|methods| &methods.contrasts).collect();
+        Columns::of(&rows)
+            .text("metric", |r| r.metric.name())
+            .text("window", |r| r.window.name())
+            .text("arm", |r| &r.arm)
+            .text("against", |r| &r.against)
+            .count("seeds", |r| r.seeds[0])
+            .count("seeds_against", |r| r.seeds[1])
+            .float("difference", |r| r.difference)
+            .float("ci_low", |r| r.interval.map(|ends| ends[0]))
+            .float("ci_high", |r| r.interval.map(|ends| ends[1]))
+            .float("freedom", |r| r.freedom)
+            .flag("paired", |r| r.paired)
             .float("p_value", |r| r.p_value)
-            .float("p_adjusted", |r| r.p_adjusted)
-            .float("smallest_p", |r| r.smallest_p)
-            .float("smallest_p_adjusted", |r| r.smallest_p_adjusted)
-            .float("effect", |r| r.effect)
-            .float("shift", |r| r.shift)
+            .float("p_adjusted", |r| r.adjusted)
             .flag("significant", |r| r.significant)
-            .text("finding", |r| r.finding.name())
-            .float("at_most", |r| r.at_most)
-            .float("autocorrelation", |r| r.autocorrelation)
-            .float("effective_steps", |r| r.effective_steps)
+            .float("detectable", |r| r.detectable)
+            .text("reason", |r| r.reason.map(|reason| reason.name()))
             .frame()
     }
 
@@ -62,14 +75,7 @@ impl Comparison {
             .count("tokens", |r| r.tokens)
             .count("responses", |r| r.responses)
             .count("silenced", |r| r.silenced)
-            .float("first_entropy", |r| r.stability.first_entropy)
-            .float("last_entropy", |r| r.stability.last_entropy)
-            .float("entropy_spread", |r| r.stability.spread)
-            .float("entropy_drawdown", |r| r.stability.drawdown)
-            .float("entropy_run_up", |r| r.stability.run_up)
-            .float("entropy_slope_per_100_steps", |r| r.stability.slope_per_100_steps)
-            .int("collapse_step", |r| r.stability.collapse_step)
-            .float("late_reward", |r| r.stability.late_reward)
+            .text("state", |r| r.state.name())
             .frame()
     }
 
@@ -89,7 +95,7 @@ impl Comparison {
     #[must_use]
     pub fn regions_frame(&self) -> DataFrame {
         let rows: Vec<_> =
-            self.distributions.iter().flat_map(|d| d.all_regions.iter().map(move |r| (&d.run, r))).collect();
+            self.movers.iter().flat_map(|d| d.all_regions.iter().map(move |r| (&d.run, r))).collect();
         Columns::of(&rows)
             .text("run", |r| r.0)
             .float("log10_prob_from", |r| r.1.log10_prob[0])
@@ -108,7 +114,7 @@ impl Comparison {
     #[must_use]
     pub fn tokens_frame(&self) -> DataFrame {
         let rows: Vec<_> =
-            self.distributions.iter().flat_map(|d| d.all_tokens.iter().map(move |t| (&d.run, t))).collect();
+            self.movers.iter().flat_map(|d| d.all_tokens.iter().map(move |t| (&d.run, t))).collect();
         Columns::of(&rows)
             .text("run", |r| r.0)
             .int("token_id", |r| r.1.token_id)
@@ -159,22 +165,6 @@ impl Comparison {
             .text("message", |r| &r.1.message)
             .frame()
     }
-
-    /// One row a quantity of whole runs and arm.
-    #[must_use]
-    pub fn answers_frame(&self) -> DataFrame {
-        let rows: Vec<_> = self
-            .answers
-            .iter()
-            .flat_map(|row| self.arms.iter().zip(&row.values).map(move |(arm, value)| (row, arm, value)))
-            .collect();
-        Columns::of(&rows)
-            .text("name", |r| &r.0.name)
-            .text("unit", |r| r.0.unit.name())
-            .text("arm", |r| &r.1.name)
-            .float("value", |r| *r.2)
-            .frame()
-    }
 }
 
 fn series_frame(series: &[Series]) -> DataFrame {
@@ -182,7 +172,8 @@ fn series_frame(series: &[Series]) -> DataFrame {
     Columns::of(&rows)
         .text("run", |r| &r.0.run)
         .text("metric", |r| &r.0.metric)
-        .int("step", |r| r.1.0)
-        .float("value", |r| r.1.1)
+        .int("step", |r| r.1.step)
+        .float("value", |r| r.1.value)
+        .float("error", |r| r.1.error)
         .frame()
 }

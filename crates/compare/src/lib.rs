@@ -1,130 +1,88 @@
-//! Comparing runs: each is analysed, aligned with the first, and held against it with intervals,
-//! tests and sizes of effect.
+//! Comparing runs: each is analysed, and held against the first at the steps that both have. Two levels of evidence, that
+//! of runs and that of methods, are those of `stapo-levels`; here they meet names, causes, tokens and warnings.
 //!
 //! [`compare_runs`] takes analysed runs and gives a [`Comparison`]; `result` is plain data, as of an analysis.
 
-mod align;
-mod answers;
-mod by_step;
+mod arms;
 mod causes;
-mod classes;
-mod correction;
-mod distribution;
-mod fraction;
 mod frames;
-mod intervals;
-mod join;
-mod judge;
-pub mod metric_names;
+mod movers;
 mod named_run;
 pub mod names;
 mod pairs;
-mod quantities;
-mod ranges;
 pub mod result;
 mod reward_scale;
 mod settings;
-pub mod shown;
-mod sides;
-mod stability;
-mod statements;
-mod testing;
 pub mod trainer;
-pub mod verdict;
 pub mod warnings;
 mod write;
 
 pub use named_run::NamedRun;
 pub use result::Comparison;
-pub use settings::{ArmInput, CompareSettings, RunInput, StepAlignment, TrainerInput};
+pub use settings::{ArmInput, CompareSettings, RunInput, TrainerInput};
+pub use stapo_levels::sentences::decimals;
+pub use stapo_levels::{Contrast, Metric, NotTested, RunGroups, StepValue, Verdict, Window};
 pub use trainer::Trainer;
 
-use names::Names;
-use pairs::Pairs;
-use quantities::metrics;
+use pairs::Compared;
 use result::{Arm, COMPARE_VERSION, RunSummary, Series, Settings};
-use sides::CutRun;
-use stapo_result::ComparedRun;
 
-/// Compares analysed runs; runs of one arm follow each other.
+/// Compares analysed runs; runs of one arm follow each other. `bank` holds seeds of one recipe each.
 #[must_use]
 pub fn compare_runs(
     runs: &[NamedRun],
-    trainer: Option<&trainer::Trainer>,
+    bank: &[Vec<RunGroups>],
+    trainer: Option<&Trainer>,
     settings: &CompareSettings,
 ) -> Comparison {
     let groups: Vec<&[NamedRun]> = runs.chunk_by(|a, b| a.arm == b.arm).collect();
-    let arms: Vec<Arm> = groups
-        .iter()
-        .map(|group| Arm {
-            name: group[0].arm.clone(),
-            runs: group.iter().map(|run| run.name.clone()).collect(),
-        })
-        .collect();
-    let named: Vec<(String, &ComparedRun)> = runs.iter().map(|r| (r.name.clone(), &r.analysis)).collect();
-    let class_entropy_cut = classes::common_cut(&named.iter().map(|(_, run)| *run).collect::<Vec<_>>());
-    let sides: Vec<Vec<CutRun<'_>>> = groups
-        .iter()
-        .map(|group| group.iter().map(|run| CutRun::new(&run.analysis, class_entropy_cut)).collect())
-        .collect();
-    let all = metrics();
-    let mut pairs = Pairs { warnings: warnings::of_runs(&named, &Names::default()), ..Pairs::default() };
-    let asked = answers::of_steps(runs);
-    for other in 1..arms.len() {
-        pairs.compare([&sides[0], &sides[other]], [&arms[0], &arms[other]], &all, settings);
-        let rows = answers::rows(&asked, [groups[0], groups[other]], settings);
-        pairs.add_rows(rows, &arms[other].name);
-        if let Some(trainer) = trainer {
-            let rows = join::rows(trainer, [&arms[0], &arms[other]], settings);
-            pairs.add_rows(rows, &arms[other].name);
-        }
-    }
-    let Pairs { mut rows, missing, alignment, distributions, mut warnings } = pairs;
-    for row in &mut rows {
-        let other = arms.iter().position(|arm| arm.name == row.run).unwrap_or(0);
-        ranges::note(row, [groups[0], groups[other]]);
-        ranges::bound(row);
-    }
-    for (arm, group) in arms.iter().zip(&groups).skip(1) {
-        if let Some(scales) = reward_scale::apart([groups[0], group]) {
-            let has_answers = reward_scale::compare_answers_instead(&mut rows, &arm.name);
-            warnings.push(warnings::of_scales([&arms[0], arm], scales, has_answers));
-        }
-    }
-    correction::correct(&mut rows, settings.confidence);
-    warnings.extend(warnings::of_arms(&arms, &alignment));
-    warnings.extend(warnings::of_metrics(&rows, &missing));
-    warnings.extend(trainer.into_iter().flat_map(|t| warnings::of_trainer(t, &arms)));
+    let names = |group: &&[NamedRun]| Arm {
+        name: group[0].arm.clone(),
+        runs: group.iter().map(|run| run.name.clone()).collect(),
+    };
+    let arms: Vec<Arm> = groups.iter().map(names).collect();
+    let totals = arms::without_scales(&runs.iter().collect::<Vec<_>>());
+    let primary = settings.primary.unwrap_or_else(|| arms::primary(&totals));
+    let methods = arms::methods(&groups, &totals, primary);
+    let mut said = arms::said(methods.as_ref());
+    let Compared { pairs, metrics, said: of_pairs } = pairs::compare(runs, bank, primary);
+    said.extend(of_pairs);
+    said.sort_by_key(|said| said.level);
+    let mut warnings = warnings::of_runs(runs);
+    warnings.extend(warnings::of_pairs(&pairs, runs));
+    warnings.extend(trainer.and_then(|trainer| warnings::of_trainer(trainer, runs)));
     warnings.sort_by_key(|w| w.code);
-    let series = runs.iter().zip(sides.iter().flatten()).flat_map(|(run, compared)| {
-        let values = sides::step_values(compared, &all).into_iter();
-        values.map(|(metric, points)| Series { run: run.name.clone(), metric, points })
-    });
-    let series: Vec<Series> = series.chain(answers::series(&asked, runs)).collect();
     Comparison {
         schema_version: COMPARE_VERSION,
-        verdict: verdict::verdict(&rows, &arms, settings.confidence),
+        runs_differ: metrics.iter().any(|row| row.verdict == Verdict::Differs),
+        methods_differ: methods.iter().flat_map(|m| &m.contrasts).any(|contrast| contrast.significant),
+        said,
         settings: Settings {
             program: env!("CARGO_PKG_VERSION").into(),
             preset: settings.analyze.s2t.preset(),
-            draws: settings.draws as u64,
-            confidence: settings.confidence,
-            seed: settings.seed,
-            class_entropy_cut,
+            primary,
         },
         runs: runs.iter().map(summary).collect(),
-        alignment,
-        metrics: rows,
+        pairs,
+        metrics,
+        methods,
         causes: causes::rows(&groups),
-        answers: answers::side_by_side(&groups),
-        distributions,
-        spurious_vocabulary: distribution::spurious_vocabulary(&sides),
+        movers: groups.iter().skip(1).map(|arm| movers::movers([groups[0], arm], &arm[0].arm)).collect(),
+        spurious_vocabulary: movers::spurious_vocabulary(&groups),
         warnings,
-        statements: statements::statements(settings, class_entropy_cut),
-        series,
-        trainer: trainer.map_or_else(Vec::new, |t| join::series(t, &arms)),
+        series: runs.iter().flat_map(series).collect(),
+        trainer: trainer.map_or_else(Vec::new, |trainer| trainer.series.clone()),
         arms,
     }
+}
+
+fn series(run: &NamedRun) -> impl Iterator<Item = Series> + '_ {
+    let of = |metric: Metric| Series {
+        run: run.name.clone(),
+        metric: metric.name().into(),
+        points: run.analysis.clusters.groups.curve(metric),
+    };
+    Metric::ALL.into_iter().map(of).filter(|series| !series.points.is_empty())
 }
 
 fn summary(run: &NamedRun) -> RunSummary {
@@ -140,9 +98,8 @@ fn summary(run: &NamedRun) -> RunSummary {
         responses: analysis.totals.responses,
         groups: analysis.totals.groups,
         silenced: analysis.s2t.silenced,
-        gradient_source: analysis.totals.gradient_source,
+        state: analysis.diagnosis.state,
         health: analysis.verdict.health.clone(),
         warnings: analysis.warnings.iter().map(|w| w.code).collect(),
-        stability: stability::stability(analysis),
     }
 }

@@ -1,9 +1,7 @@
 //! Rewards on scales of their own: 0 or 1 in one run, −1 or 1 in the other. Then the means of rewards do not say
 //! which run is better; right answers do, where both logs tell them.
 
-use super::metric_names::{PASS_RATE, REWARD};
 use super::named_run::NamedRun;
-use super::result::{Family, MetricRow};
 use stapo_base::format::number;
 use stapo_result::SignalName;
 
@@ -49,30 +47,10 @@ impl Scale {
     }
 }
 
-/// The scales of two runs of a pair of arms that are apart.
-pub fn apart(arms: [&[NamedRun]; 2]) -> Option<[Scale; 2]> {
-    let scales = arms.map(|runs| runs.iter().filter_map(Scale::of).collect::<Vec<_>>());
-    let pairs = scales[0].iter().flat_map(|a| scales[1].iter().map(move |b| [*a, *b]));
-    pairs.into_iter().find(|[a, b]| a.is_apart(*b))
-}
-
-/// Takes the test from the mean reward of an arm, and puts right answers in its place; whether there are any.
-pub fn compare_answers_instead(rows: &mut [MetricRow], arm: &str) -> bool {
-    let mut has_answers = false;
-    for row in rows.iter_mut().filter(|row| row.run == arm) {
-        match row.name.as_str() {
-            REWARD => {
-                (row.p_value, row.smallest_p, row.effect, row.shift) = (None, None, None, None);
-                (row.ci_low, row.ci_high) = (None, None);
-            }
-            PASS_RATE => {
-                (row.family, row.primary) = (Family::Framework, true);
-                has_answers = true;
-            }
-            _ => {}
-        }
-    }
-    has_answers
+/// The scales of two runs that are apart.
+pub fn apart(runs: [&NamedRun; 2]) -> Option<[Scale; 2]> {
+    let [a, b] = runs.map(Scale::of);
+    a.zip(b).filter(|(a, b)| a.is_apart(*b)).map(|(a, b)| [a, b])
 }
 
 #[cfg(test)]

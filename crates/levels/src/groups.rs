@@ -9,7 +9,7 @@ use stapo_base::stats::exact_sum::ExactSum;
 use crate::metric::Metric;
 
 /// Which group a total is of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GroupKey {
     /// Responses of an evaluation, which are not trained on.
     pub held_out: bool,
@@ -88,6 +88,15 @@ impl Totals {
         self.prompt = self.prompt.into_iter().chain(other.prompt).min();
     }
 
+    /// Adds the reward of a response; one that is not finite was not logged.
+    pub fn add_reward(&mut self, reward: f64) {
+        if reward.is_finite() {
+            self.rewarded += 1;
+            self.reward.add(reward);
+            self.reward_squares.add(reward * reward);
+        }
+    }
+
     /// Numerator and denominator of a metric; the denominator is 0 where the group does not have it.
     #[must_use]
     pub fn parts(&self, metric: Metric) -> [f64; 2] {
@@ -105,11 +114,7 @@ impl From<&ResponseTotals<'_>> for Totals {
     fn from(response: &ResponseTotals<'_>) -> Self {
         let mut totals =
             Self { responses: 1, length: response.length, prompt: response.prompt, ..Self::default() };
-        if response.reward.is_finite() {
-            totals.rewarded = 1;
-            totals.reward.add(response.reward);
-            totals.reward_squares.add(response.reward * response.reward);
-        }
+        totals.add_reward(response.reward);
         if let Some(right) = response.right {
             (totals.judged, totals.right) = (1, u64::from(right));
         }
@@ -141,6 +146,44 @@ impl RunGroups {
             group: group.unwrap_or(response.place),
         };
         self.add_group(key, &response.into());
+    }
+
+    /// Adds responses that stand for themselves, whose totals are added as groups.
+    pub fn add_lone(&mut self, responses: u64) {
+        self.alone += responses;
+    }
+
+    /// The same without rewards of responses that are trained on: on scales of their own they say nothing.
+    #[must_use]
+    pub fn without_rewards(&self) -> Self {
+        let without = |(key, totals): (&GroupKey, &Totals)| {
+            let bare = Totals {
+                reward: ExactSum::new(),
+                reward_squares: ExactSum::new(),
+                rewarded: 0,
+                ..totals.clone()
+            };
+            (key.clone(), bare)
+        };
+        Self { groups: self.groups.iter().map(without).collect(), alone: self.alone }
+    }
+
+    /// Whether right answers are the reward itself: then one of the two says it all.
+    #[must_use]
+    pub fn are_answers_the_reward(&self) -> bool {
+        let is_same = |totals: &Totals| {
+            totals.judged == totals.rewarded && (totals.right as f64 - totals.reward.value()).abs() < 1e-9
+        };
+        self.groups.iter().all(|(key, totals)| key.held_out || is_same(totals))
+    }
+
+    /// The same without right answers.
+    #[must_use]
+    pub fn without_answers(&self) -> Self {
+        let without = |(key, totals): (&GroupKey, &Totals)| {
+            (key.clone(), Totals { right: 0, judged: 0, ..totals.clone() })
+        };
+        Self { groups: self.groups.iter().map(without).collect(), alone: self.alone }
     }
 
     /// Adds totals of a group.

@@ -9,6 +9,7 @@
 
 mod bank;
 mod blocks;
+mod curve;
 mod estimate;
 mod groups;
 mod least;
@@ -26,9 +27,11 @@ mod student;
 mod view;
 
 pub use bank::compare_by_bank;
+pub use curve::StepValue;
 pub use groups::{GroupKey, ResponseTotals, RunGroups, Totals};
 pub use methods::{Arm, Role, compare_methods};
 pub use metric::{Metric, Window};
+pub use mix::common_steps;
 pub use result::{
     BankLevel, BankRow, Clusters, Contrast, MethodsLevel, NotTested, RunsLevel, RunsRow, SeedsNeeded, Verdict,
 };

@@ -21,6 +21,7 @@ pub struct Mix {
 }
 
 /// Steps at which all runs have the metric.
+#[must_use]
 pub fn common_steps(runs: &[&RunGroups], metric: Metric) -> Vec<i64> {
     let mut sets = runs.iter().map(|run| run.steps(metric));
     let first = sets.next().unwrap_or_default();

@@ -134,39 +134,59 @@ fn notes(level: &RunsLevel, names: [&str; 2]) -> Vec<String> {
     lines
 }
 
-/// Of methods: the first against the baseline, then against the random mask.
+/// Of methods: each against the baseline and against the random mask, then what so many seeds show.
 #[must_use]
 pub fn methods(level: &MethodsLevel) -> Vec<String> {
-    let primary = |c: &&Contrast| c.metric == level.primary && c.window == Window::Level;
-    // What is tested stands first.
-    let Some(first) = level.contrasts.iter().find(primary) else { return Vec::new() };
-    let mut lines = vec![contrast(first)];
-    let is_second = |c: &&Contrast| c.arm == first.arm && c.against != first.against && c.against_random;
-    let second = level.contrasts.iter().filter(primary).find(is_second);
-    let random = second.and_then(|second| {
-        let [low, high] = second.interval?;
-        let word = if second.significant { "significant" } else { "undecided" };
-        let [difference, low, high] = signed(level.primary, [second.difference?, low, high]);
-        Some(format!("Against the random mask {difference} ({low} to {high}), {word}."))
-    });
+    let primary: Vec<&Contrast> =
+        level.contrasts.iter().filter(|c| c.metric == level.primary && c.window == Window::Level).collect();
+    let is_random = |name: &str| primary.iter().any(|c| c.against_random && c.against == name);
+    let mut told: Vec<&str> = Vec::new();
+    let mut lines = Vec::new();
+    let mut plan = Vec::new();
+    // What is tested stands first: methods, then the random mask where nothing else is there.
+    for first in &primary {
+        let is_control = is_random(&first.arm) && !lines.is_empty();
+        if told.contains(&first.arm.as_str()) || first.against_random || is_control {
+            continue;
+        }
+        told.push(&first.arm);
+        lines.push(contrast(first));
+        let second = primary.iter().find(|c| c.arm == first.arm && c.against_random);
+        let random = second.and_then(|second| against_random(second, level.primary));
+        if plan.is_empty() {
+            plan = planned(level, first);
+            let line: Vec<String> = random.into_iter().chain(plan.first().cloned()).collect();
+            lines.extend((!line.is_empty()).then(|| line.join(" ")));
+        } else {
+            lines.extend(random);
+        }
+    }
+    lines.extend(plan.into_iter().skip(1));
+    lines
+}
+
+/// `Against the random mask +0.04 (−0.04 to +0.12), undecided.`
+fn against_random(contrast: &Contrast, primary: Metric) -> Option<String> {
+    let [low, high] = contrast.interval?;
+    let word = if contrast.significant { "significant" } else { "undecided" };
+    let [difference, low, high] = signed(primary, [contrast.difference?, low, high]);
+    Some(format!("Against the random mask {difference} ({low} to {high}), {word}."))
+}
+
+/// What so many seeds show, and how roughly that is known.
+fn planned(level: &MethodsLevel, first: &Contrast) -> Vec<String> {
     let needed: Vec<&SeedsNeeded> =
         level.needed.iter().filter(|needed| needed.paired == first.paired).collect();
-    let plan = first.detectable.zip(needed.first()).map(|(shown, needed)| {
-        let seeds = first.seeds[0].min(first.seeds[1]);
-        format!(
-            "{} seeds show about {}; {} needs about {} a side.",
-            capitalised(&number_word(seeds)),
-            fixed(shown, decimals(level.primary, shown)),
-            plain(needed.difference),
-            needed.seeds
-        )
-    });
-    let line: Vec<String> = random.into_iter().chain(plan).collect();
-    lines.extend((!line.is_empty()).then(|| line.join(" ")));
-    if first.detectable.is_some() {
-        lines.extend(uncertainty(level, &needed));
-    }
-    lines
+    let Some((shown, least)) = first.detectable.zip(needed.first()) else { return Vec::new() };
+    let seeds = first.seeds[0].min(first.seeds[1]);
+    let shows = format!(
+        "{} seeds show about {}; {} needs about {} a side.",
+        capitalised(&number_word(seeds)),
+        fixed(shown, decimals(level.primary, shown)),
+        plain(least.difference),
+        least.seeds
+    );
+    std::iter::once(shows).chain(uncertainty(level, &needed)).collect()
 }
 
 /// `Undecided with three seeds a side: STAPO minus GRPO +0.02 in reward, interval −0.09 to +0.14.`
@@ -256,8 +276,9 @@ fn size(row: &RunsRow) -> String {
 }
 
 /// Two decimals, of tokens one; as many more as the error needs for a digit.
+#[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn decimals(metric: Metric, error: f64) -> usize {
+pub fn decimals(metric: Metric, error: f64) -> usize {
     let usual = if metric == Metric::Length { 1 } else { 2 };
     let needed = if error > 0.0 && error.is_finite() { -error.log10().floor() } else { 0.0 };
     (needed.clamp(0.0, 6.0) as usize).max(usual)

@@ -5,6 +5,7 @@
 mod brief;
 pub mod causes;
 pub mod chart;
+mod compare;
 pub mod document;
 mod files;
 pub mod hostile;
@@ -17,6 +18,7 @@ pub mod told;
 pub mod words;
 
 pub use brief::{BRIEF, Brief, brief};
+pub use compare::compare;
 pub use files::{Files, write, write_beside};
 pub use live::live_page;
 pub use run::{run, run_in_part};

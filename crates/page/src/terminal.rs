@@ -2,7 +2,7 @@
 
 use crate::chart::{Chart, Series};
 use crate::document::{
-    Block, Document, Facts, FactsKind, Figure, MIND, Place, Role, Style, Text, Tokens, Tone,
+    Block, Column, Document, Facts, FactsKind, Figure, MIND, Place, Role, Style, Table, Text, Tokens, Tone,
 };
 
 /// Columns of a terminal that says none.
@@ -64,6 +64,7 @@ pub fn terminal(document: &Document, how: Terminal) -> String {
 fn heading(section: &crate::document::Section, how: Terminal) -> String {
     let word = match section.place {
         Place::Proof => "proof",
+        Place::Action if section.id == "shows" => "means",
         Place::Action => "to do",
         Place::Shown => "tokens",
         _ => "",
@@ -143,9 +144,8 @@ impl Page {
                 Block::Facts(facts) => self.facts(&mut name, facts),
                 Block::Figure(figure) => self.figure(figure),
                 Block::Table(table) => {
-                    for row in &table.rows {
-                        let cells: Vec<String> = row.cells.iter().map(Text::flat).collect();
-                        self.say(&std::mem::take(&mut name), &cells.join("  "));
+                    for row in rows(table) {
+                        self.say(&std::mem::take(&mut name), &row);
                     }
                 }
                 Block::Fold(fold) => {
@@ -204,6 +204,25 @@ impl Page {
             self.lines.push(lead + &line);
         }
     }
+}
+
+/// Rows of a table under its head, in columns.
+fn rows(table: &Table) -> Vec<String> {
+    let head: Vec<String> = table.head.iter().map(|column| column.name.flat()).collect();
+    let cells = table.rows.iter().map(|row| row.cells.iter().map(Text::flat).collect::<Vec<String>>());
+    let all: Vec<Vec<String>> = std::iter::once(head).chain(cells).collect();
+    let width = |column: usize| {
+        all.iter().filter_map(|row| row.get(column)).map(|cell| wide(cell)).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
+    let cell = |(text, (width, column)): (&String, (&usize, &Column))| {
+        let room = " ".repeat(width.saturating_sub(wide(text)));
+        if column.number { room + text } else { text.clone() + &room }
+    };
+    let row = |row: &Vec<String>| {
+        row.iter().zip(widths.iter().zip(&table.head)).map(cell).collect::<Vec<_>>().join("  ")
+    };
+    all.iter().map(row).collect()
 }
 
 fn links(text: &Text) -> bool {

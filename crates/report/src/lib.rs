@@ -2,7 +2,6 @@
 
 pub mod candidates;
 pub mod charts;
-mod compare;
 pub mod draw;
 mod files;
 pub mod html;
@@ -16,7 +15,6 @@ mod run_name;
 mod tables;
 pub mod text;
 
-pub use compare::write_comparison;
 pub use files::ReportFiles;
 pub use replay::write_replay;
 

@@ -46,7 +46,7 @@ pub use cases::{CandidatePoint, Candidates, Cases, FlagKind, FlaggedToken, Respo
 pub use changes::{ChangeBin, EntropyChange, MeasuredChange};
 pub use claims::{ClaimId, ClaimRow, ClaimVerdict, SpuriousTokens};
 pub use clipping::Clipping;
-pub use clusters::{Cluster, ClusterSum, ClusterSums, ClusterUnit, RunClusters, StepClusters};
+pub use clusters::RunClusters;
 pub use diagnosis::{
     Cause, CauseCode, Confidence, Damage, Diagnosis, NotChecked, Onset, RewardCourse, RunState, Signal,
 };
@@ -150,13 +150,13 @@ impl DerefMut for RunAnalysis {
     }
 }
 
-/// A run as comparisons need it: the core, and sums by group that are resampled. Fields of the core
+/// A run as comparisons need it: the core, and totals of groups. Fields of the core
 /// are read as if they were its own.
 #[derive(Clone, Debug)]
 pub struct ComparedRun {
     /// What every analysis finds.
     pub core: RunCore,
-    /// Sums by group.
+    /// Totals of groups.
     pub clusters: RunClusters,
     /// The lower and the higher reward, where there are just two.
     pub two_rewards: Option<[f32; 2]>,

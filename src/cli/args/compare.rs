@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::input::{ReadingArgs, StepsArgs};
 use super::mask::MaskArgs;
 use super::showing::ShowingArgs;
 use super::values::on_disk;
-use stapo_compare::CompareSettings;
+use stapo_compare::Metric;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -23,26 +23,18 @@ pub struct CompareArgs {
     #[arg(long = "arm", value_name = "NAME=RUN,RUN")]
     pub arms: Vec<String>,
 
-    /// Trainer scalars to join: CSV with the columns run, step, and any numbers; or, of one run, a CSV
-    /// of Weights & Biases or trainer_state.json (repeatable)
+    /// What the trainer logged, to be drawn beside the runs: CSV, JSON lines, trainer_state.json, exports of Weights &
+    /// Biases (repeatable)
     #[arg(long, value_name = "[RUN=]FILE")]
     pub metrics: Vec<String>,
 
-    /// How steps are aligned [default: the strictest that aligns half of them]
-    #[arg(long, value_enum, value_name = "HOW", help_heading = "Statistics")]
-    pub align_steps: Option<AlignStepsArg>,
+    /// What methods are judged by [default: reward]
+    #[arg(long, value_name = "NAME", value_parser = metric, help_heading = "Statistics")]
+    pub metric: Option<Metric>,
 
-    /// Draws of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = CompareSettings::default().draws, help_heading = "Statistics")]
-    pub draws: usize,
-
-    /// Level of intervals; what is called different has a corrected p of at most 1 minus it
-    #[arg(long, value_name = "LEVEL", default_value_t = CompareSettings::default().confidence, help_heading = "Statistics")]
-    pub confidence: f64,
-
-    /// Seed of all draws
-    #[arg(long, value_name = "N", default_value_t = CompareSettings::default().seed, help_heading = "Statistics")]
-    pub seed: u64,
+    /// Seeds of one recipe: how far single runs are apart by their seeds alone (repeatable, once a recipe)
+    #[arg(long, value_name = "RUN,RUN,RUN", help_heading = "Statistics")]
+    pub seeds_like: Vec<String>,
 
     /// Keep what is read in DIR: another comparison reads new files only
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
@@ -74,13 +66,11 @@ pub struct CompareArgs {
     pub options: MaskArgs,
 }
 
-/// How steps are aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AlignStepsArg {
-    /// Steps of the same number
-    Exact,
-    /// The nearest step
-    Nearest,
-    /// Steps at the same part of each run
-    Progress,
+/// A metric by its name in compare.json.
+fn metric(text: &str) -> Result<Metric, String> {
+    let names = || Metric::ALL.iter().map(|metric| metric.name()).collect::<Vec<_>>().join(", ");
+    Metric::ALL
+        .into_iter()
+        .find(|metric| metric.name() == text)
+        .ok_or_else(|| format!("it is one of {}", names()))
 }

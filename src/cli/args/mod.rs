@@ -20,7 +20,7 @@ mod watch;
 
 pub use analyze::AnalyzeArgs;
 pub use check::CheckArgs;
-pub use compare::{AlignStepsArg, CompareArgs};
+pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use demo::DemoArgs;
 pub use explain::ExplainArgs;
@@ -70,7 +70,7 @@ pub enum Command {
     /// verdict for each check (ranges, zeros, feasibility of probability and entropy), and state and likely causes of
     /// the run, by the measures of its analysis.
     Check(CheckArgs),
-    /// Compare runs: what differs beyond noise, by how much, and what does not
+    /// Compare runs: whether they differ, and with several seeds a side whether the method does
     ///
     /// Every run is analysed and held against the first. Steps are aligned; differences have
     /// intervals from a cluster bootstrap (steps, then groups), paired tests where pairing is real,

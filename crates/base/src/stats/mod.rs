@@ -3,19 +3,15 @@
 
 pub mod bootstrap;
 pub mod correlation;
-pub mod divergence;
 pub mod effect;
 pub mod fixed_point;
 pub mod holm;
 pub mod log_sum;
-pub mod mann_whitney;
 pub mod quantile;
 pub mod random;
 pub mod ranks;
 pub mod ratio_of_sums;
-pub mod serial;
 pub mod sustained;
-pub mod trend;
 pub mod welch;
 pub mod wide_sum;
 pub mod wilcoxon;

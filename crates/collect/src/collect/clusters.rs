@@ -1,34 +1,32 @@
-//! Sums by group, and token counts in random groups of them, for comparisons.
+//! Totals of groups, and token counts in random groups of them, for comparisons.
 //!
 //! Memory is bounded: a run with more than `LIMIT` groups keeps fewer bits of each group's hash,
-//! so that several groups of a step share a cluster. How many bits depends on the groups alone, not
+//! so that several groups of a step share their totals. How many bits depends on the groups alone, not
 //! on the order of their responses.
 
-mod tally;
-
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use ndarray::{Array2, Axis};
+use serde::{Deserialize, Serialize};
 
-use self::tally::{ClusterTally, Prompt};
-pub use self::tally::{prompt_length, prompt_of, sum_of};
-use super::block::{Block, BlockSign};
+use super::block::Block;
 use super::columns::Columns;
-use super::energy::Sign;
+use super::groups::{Highest, right_by};
 use super::plane;
 use super::tally::{Counts, Quantity, ResponseSums};
 use super::vocabulary::DENSE_IDS;
-use stapo_base::simd::{Work, widest};
-use stapo_batch::batch::{Id, TokenBatch};
+use stapo_batch::batch::Id;
 use stapo_batch::hash::Mixer;
-use stapo_result::clusters::{
-    Cluster, ClusterSum, ClusterSums, ClusterUnit, REPLICATES, RunClusters, StepClusters,
-};
+use stapo_ingest::right::RightRule;
+use stapo_levels::{GroupKey, RunGroups, Totals};
+use stapo_result::clusters::{REPLICATES, RunClusters};
 
-/// Clusters that are kept at most.
+/// Groups that are kept at most.
 const LIMIT: usize = 1 << 18;
-/// Bits of a group's hash that are kept, from all to none.
+/// Bits of a group's hash that are kept, from all to none; of the last kind tasks are not told apart either.
 const BITS: [u32; 8] = [64, 16, 13, 10, 7, 5, 3, 0];
+/// Letters of the name of a task that are kept; the hash of a longer name stands for its end.
+const TASK: usize = 64;
 
 /// The hash of what a response is clustered by: its group, else itself.
 pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64 {
@@ -40,16 +38,34 @@ pub fn cluster_key(step: i64, group: &Id, sample: &Id, place: (u32, u64)) -> u64
     }
 }
 
-type Key = (i64, u64);
+/// What is known of a group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct GroupSums {
+    totals: Totals,
+    /// The highest reward, and the highest of what says which are right.
+    highest: [Highest; 2],
+}
 
-/// The clusters of one worker.
-#[derive(serde::Serialize, serde::Deserialize)]
+impl GroupSums {
+    fn merge(&mut self, other: &Self) {
+        self.totals.merge(&other.totals);
+        self.highest.iter_mut().zip(&other.highest).for_each(|(a, b)| a.merge(b));
+    }
+
+    fn of_reward(mut totals: Totals, [reward, verdict]: [f32; 2]) -> Self {
+        totals.add_reward(f64::from(reward));
+        Self { totals, highest: [Highest::of(reward), Highest::of(verdict)] }
+    }
+}
+
+/// The groups of one worker.
+#[derive(Serialize, Deserialize)]
 pub struct Clusters {
-    #[serde(with = "stapo_base::encode::sorted")]
-    table: HashMap<Key, ClusterTally>,
+    table: BTreeMap<GroupKey, GroupSums>,
     /// Place in [`BITS`].
     level: usize,
-    grouped: bool,
+    /// Responses that stand for themselves.
+    alone: u64,
     /// Tokens of every cell, a row a random group.
     #[serde(with = "plane_rows")]
     plane: Array2<u64>,
@@ -57,16 +73,17 @@ pub struct Clusters {
     ids: [Vec<u64>; REPLICATES],
     /// Responses of a group follow each other: it is looked up once.
     #[serde(skip)]
-    open: Option<(Key, ClusterTally)>,
+    open: Option<(GroupKey, GroupSums)>,
     /// The response that is being added.
     #[serde(skip)]
-    key: Key,
+    key: GroupKey,
+    /// Whether its group is logged.
+    #[serde(skip)]
+    grouped: bool,
     #[serde(skip)]
     replicate: usize,
     #[serde(skip)]
     before: Counts,
-    #[serde(skip)]
-    risk: f64,
 }
 
 /// The plane's rows one after another.
@@ -89,33 +106,40 @@ mod plane_rows {
 impl Default for Clusters {
     fn default() -> Self {
         Self {
-            table: HashMap::new(),
+            table: BTreeMap::new(),
             level: 0,
-            grouped: false,
+            alone: 0,
             plane: Array2::zeros((REPLICATES, plane::CELLS)),
             ids: Default::default(),
             open: None,
-            key: (0, 0),
+            key: GroupKey::default(),
+            grouped: false,
             replicate: 0,
             before: Counts::default(),
-            risk: 0.0,
         }
     }
 }
 
 impl Clusters {
-    /// Begins a response; `counts` are those of its batch before it.
-    pub fn begin(&mut self, step: i64, group: &Id, sample: &Id, place: (u32, u64), counts: &Counts) {
+    /// Begins a response with the ids of its group and of itself; `counts` are those of its batch before it.
+    pub fn begin(
+        &mut self,
+        step: i64,
+        task: &str,
+        [group, sample]: [&Id; 2],
+        place: (u32, u64),
+        counts: &Counts,
+    ) {
         let hash = cluster_key(step, group, sample, place);
-        self.grouped |= *group != Id::Missing;
-        self.key = (step, hash);
+        self.grouped = *group != Id::Missing;
+        (self.key.step, self.key.group) = (step, hash);
+        name_task(&mut self.key.task, task);
         self.replicate = (hash >> 60) as usize % REPLICATES;
         self.before.clone_from(counts);
-        self.risk = 0.0;
     }
 
     /// Adds a block of its tokens.
-    pub fn add_block(&mut self, block: &Block, columns: &Columns<'_>, sign: BlockSign) {
+    pub fn add_block(&mut self, block: &Block, columns: &Columns<'_>) {
         let cells = &block.cell[..columns.len()];
         let mut plane = self.plane.row_mut(self.replicate);
         let (plane, ids) = (plane.as_slice_mut().unwrap_or_default(), &mut self.ids[self.replicate]);
@@ -142,46 +166,64 @@ impl Clusters {
                 }
             }
         }
-        // Only tokens with A > 0 carry risk.
-        if !matches!(sign, BlockSign::Uniform(Sign::Zero | Sign::Negative)) {
-            self.risk += widest(Risk(columns));
+    }
+
+    /// Ends the response with its reward and what says whether it is right; `counts` are those of its batch with it.
+    pub fn end(
+        &mut self,
+        counts: &Counts,
+        sums: &ResponseSums,
+        rewards: [f32; 2],
+        prompt: impl FnOnce() -> Option<u64>,
+    ) {
+        let old = &self.before;
+        let signs = |counts: &Counts| counts.positive + counts.negative + counts.zero;
+        let is_open = self.grouped && self.open.as_ref().is_some_and(|(key, _)| *key == self.key);
+        let mut totals = Totals {
+            responses: 1,
+            length: counts.tokens - old.tokens,
+            entropy_tokens: signs(counts) - signs(old),
+            prompt: if is_open { None } else { prompt() },
+            ..Totals::default()
+        };
+        totals.entropy.add(sums.get(Quantity::Entropy));
+        let prompt = totals.prompt;
+        let one = GroupSums::of_reward(totals, rewards);
+        match &mut self.open {
+            Some((_, open)) if is_open => open.merge(&one),
+            _ => {
+                self.close();
+                let mut key = self.key.clone();
+                key.group = self.group_of(self.grouped.then_some(key.group), prompt, key.step, key.group);
+                self.open = Some((key, one));
+            }
         }
     }
 
-    /// Ends the response; `counts` are those of its batch with it.
-    pub fn end(&mut self, source: &TokenBatch, index: usize, counts: &Counts, sums: &ResponseSums) {
-        let old = &self.before;
-        let (positive, negative) = (counts.positive - old.positive, counts.negative - old.negative);
-        let zero = counts.zero - old.zero;
-        let known = self.open.as_ref().is_some_and(|(key, _)| *key == self.key);
-        let prompt = if known { None } else { prompt_of(source, index) };
-        let one = ClusterTally {
-            prompt: prompt.map_or(Prompt::Unknown, Prompt::One),
-            counts: [
-                counts.responses - old.responses,
-                counts.rewarded - old.rewarded,
-                counts.tokens - old.tokens,
-                positive + negative + zero,
-                positive,
-                zero,
-                counts.clipped - old.clipped,
-            ],
-            sums: [
-                sums.get(Quantity::Reward),
-                sums.get(Quantity::Entropy),
-                sums.get(Quantity::PositiveEnergy),
-                sums.get(Quantity::NegativeEnergy),
-                self.risk,
-            ]
-            .map(sum_of),
-        };
-        match &mut self.open {
-            Some((_, open)) if known => open.merge(&one),
-            _ => {
-                self.close();
-                self.open = Some((self.key, one));
-            }
-        }
+    /// The hash of the group of a response: of its prompt where no group is logged, else of itself alone.
+    fn group_of(&mut self, group: Option<u64>, prompt: Option<u64>, step: i64, own: u64) -> u64 {
+        let by_prompt = || prompt.map(|prompt| Mixer::new(step.cast_unsigned()).with(5).with(prompt).word());
+        group.or_else(by_prompt).unwrap_or_else(|| {
+            self.alone += 1;
+            own
+        })
+    }
+
+    /// Adds a response of evaluation: only its reward is known.
+    pub fn add_held_out(
+        &mut self,
+        step: i64,
+        task: &str,
+        group: Option<u64>,
+        prompt: Option<u64>,
+        own: u64,
+        reward: f32,
+    ) {
+        let mut key = GroupKey { held_out: true, step, ..GroupKey::default() };
+        name_task(&mut key.task, task);
+        key.group = self.group_of(group, prompt, step, own);
+        let totals = Totals { responses: 1, prompt, ..Totals::default() };
+        self.add(key, &GroupSums::of_reward(totals, [reward, f32::NAN]));
     }
 
     /// Whether its tables fit together.
@@ -191,26 +233,25 @@ impl Clusters {
 
     /// Ends the group that is open: a prompt that follows is looked at anew.
     pub fn close(&mut self) {
-        if let Some((key, tally)) = self.open.take() {
-            self.add(key, &tally);
+        if let Some((key, sums)) = self.open.take() {
+            self.add(key, &sums);
         }
     }
 
-    fn add(&mut self, key: Key, tally: &ClusterTally) {
-        self.table.entry((key.0, kept(key.1, self.level))).or_default().merge(tally);
+    fn add(&mut self, key: GroupKey, sums: &GroupSums) {
+        self.table.entry(kept(key, self.level)).or_default().merge(sums);
         if self.table.len() > LIMIT {
             self.coarsen(self.level + 1);
         }
     }
 
-    /// Keeps fewer bits, until the clusters fit.
+    /// Keeps fewer bits, until the groups fit.
     fn coarsen(&mut self, level: usize) {
         let level = level.min(BITS.len() - 1);
         if level > self.level {
             self.level = level;
-            let old = std::mem::take(&mut self.table);
-            for (key, tally) in old {
-                self.table.entry((key.0, kept(key.1, level))).or_default().merge(&tally);
+            for (key, sums) in std::mem::take(&mut self.table) {
+                self.table.entry(kept(key, level)).or_default().merge(&sums);
             }
         }
         if self.table.len() > LIMIT && level + 1 < BITS.len() {
@@ -237,8 +278,8 @@ impl Clusters {
         self.close();
         other.close();
         self.coarsen(other.level);
-        other.table.iter().for_each(|(key, tally)| self.add(*key, tally));
-        self.grouped |= other.grouped;
+        other.table.into_iter().for_each(|(key, sums)| self.add(key, &sums));
+        self.alone += other.alone;
         self.plane += &other.plane;
         for (into, from) in self.ids.iter_mut().zip(&other.ids) {
             into.resize(into.len().max(from.len()), 0);
@@ -246,53 +287,46 @@ impl Clusters {
         }
     }
 
-    /// The result. `candidates` calls back with the key of each candidate's cluster, whether it is
-    /// silenced, and its energy.
-    pub fn finish<E>(
-        mut self,
-        candidates: impl FnOnce(&mut dyn FnMut(i64, u64, bool, f64)) -> Result<(), E>,
-    ) -> Result<RunClusters, E> {
+    /// The result, with right answers where something says which they are.
+    pub fn finish(mut self, rule: Option<&RightRule>) -> RunClusters {
         self.close();
-        let level = self.level;
-        let mut all: Vec<(Key, Prompt, ClusterSums)> =
-            self.table.iter().map(|(key, tally)| (*key, tally.prompt, tally.finish())).collect();
-        all.sort_unstable_by_key(|(key, ..)| *key);
-        candidates(&mut |step, hash, silenced, energy| {
-            let cluster = (step, kept(hash, level));
-            if let Ok(at) = all.binary_search_by_key(&cluster, |(key, ..)| *key) {
-                let sums = &mut all[at].2;
-                sums[ClusterSum::Candidates as usize] += 1.0;
-                sums[ClusterSum::Silenced as usize] += f64::from(u8::from(silenced));
-                let kind = if silenced { ClusterSum::SilencedEnergy } else { ClusterSum::ExploratoryEnergy };
-                sums[kind as usize] += energy;
+        let coarse = self.level > 0;
+        let mut groups = RunGroups::default();
+        groups.add_lone(self.alone);
+        for (key, GroupSums { mut totals, highest: [rewards, verdicts] }) in std::mem::take(&mut self.table) {
+            if let Some(rule) = rule.filter(|_| !key.held_out) {
+                let (right, judged) = right_by(rule, [&rewards, &verdicts]);
+                (totals.right, totals.judged) = (right.into(), judged.into());
             }
-        })?;
-        let mut steps: Vec<StepClusters> = Vec::new();
-        for ((step, _), prompt, sums) in all {
-            if steps.last().is_none_or(|last| last.step != step) {
-                steps.push(StepClusters { step, clusters: Vec::new() });
+            if coarse {
+                totals.prompt = None;
             }
-            let prompt = match prompt {
-                Prompt::One(hash) => Some(hash),
-                Prompt::Unknown | Prompt::Several => None,
-            };
-            if let Some(last) = steps.last_mut() {
-                last.clusters.push(Cluster { prompt, sums });
-            }
+            groups.add_group(key, &totals);
         }
         let ids = self.ids.iter().map(Vec::len).max().unwrap_or(0);
-        Ok(RunClusters {
-            steps,
-            unit: if self.grouped { ClusterUnit::Group } else { ClusterUnit::Response },
-            coarse: level > 0,
+        RunClusters {
+            groups,
+            coarse,
             plane: occupied(plane::CELLS, |r, cell| self.plane[[r, cell]])
                 .map(|(cell, counts)| (plane::place(cell), counts))
                 .collect(),
             ids: occupied(ids, |r, id| self.ids[r].get(id).copied().unwrap_or(0))
                 .map(|(id, counts)| (id as i32, counts))
                 .collect(),
-            ..RunClusters::default()
-        })
+        }
+    }
+}
+
+/// Writes the name of a task over another, cut where it is long.
+fn name_task(into: &mut String, task: &str) {
+    into.clear();
+    match task.char_indices().nth(TASK) {
+        None => into.push_str(task),
+        Some((end, _)) => {
+            let hash = Mixer::new(7).with_id(Some(&Id::Text(task.into()))).word();
+            into.push_str(&task[..end]);
+            into.push_str(&format!("…{hash:016x}"));
+        }
     }
 }
 
@@ -305,38 +339,14 @@ fn occupied(
     (0..places).map(move |place| (place, at(place))).filter(|(_, c)| c.iter().any(|c| *c > 0))
 }
 
-/// The bits of a hash that are kept, in their place: keeping fewer of a hash that was already
+/// The key with the bits of its hash that are kept, in their place: keeping fewer of a hash that was already
 /// shortened is the same as keeping them of the whole one.
-fn kept(hash: u64, level: usize) -> u64 {
-    hash & u64::MAX.checked_shl(64 - BITS[level]).unwrap_or(0)
-}
-
-/// The risk of a block, in lanes that vectorise.
-struct Risk<'a, 'b>(&'a Columns<'b>);
-
-impl Work for Risk<'_, '_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn call(self) -> f64 {
-        const WIDTH: usize = 8;
-        let Columns { logprob, entropy, advantage, .. } = self.0;
-        let one = |l: f32, h: f32, a: f32| {
-            let excess = -l - h;
-            if a > 0.0 && excess > 0.0 { f64::from(excess) } else { 0.0 }
-        };
-        let (l, l_rest) = logprob.as_chunks::<WIDTH>();
-        let (h, h_rest) = entropy.as_chunks::<WIDTH>();
-        let (a, a_rest) = advantage.as_chunks::<WIDTH>();
-        let mut lanes = [0.0; WIDTH];
-        for (l, (h, a)) in l.iter().zip(h.iter().zip(a)) {
-            for i in 0..WIDTH {
-                lanes[i] += one(l[i], h[i], a[i]);
-            }
-        }
-        let rest = l_rest.iter().zip(h_rest.iter().zip(a_rest)).map(|(l, (h, a))| one(*l, *h, *a));
-        lanes.iter().sum::<f64>() + rest.sum::<f64>()
+fn kept(mut key: GroupKey, level: usize) -> GroupKey {
+    key.group &= u64::MAX.checked_shl(64 - BITS[level]).unwrap_or(0);
+    if BITS[level] == 0 {
+        key.task.clear();
     }
+    key
 }
 
 #[cfg(test)]

@@ -57,7 +57,8 @@ impl Highest {
         if self.key == ordered(value) { self.responses } else { 0 }
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Adds other rewards.
+    pub fn merge(&mut self, other: &Self) {
         self.rewarded += other.rewarded;
         match self.key.cmp(&other.key) {
             std::cmp::Ordering::Less => (self.key, self.responses) = (other.key, other.responses),
@@ -73,6 +74,16 @@ fn ordered(value: f32) -> u32 {
     if bits >> 31 == 1 { !bits } else { bits | (1 << 31) }
 }
 
+/// How many responses are right, and of how many it is known: by their rewards and by what says which are right.
+pub fn right_by(rule: &RightRule, [rewards, verdicts]: [&Highest; 2]) -> (u32, u32) {
+    let (highest, right) = match rule {
+        RightRule::Given(_) => (verdicts, 1.0),
+        RightRule::Part { values: [_, high], .. } => (verdicts, *high),
+        RightRule::Reward([_, high]) => (rewards, *high),
+    };
+    (highest.at(right), highest.rewarded)
+}
+
 impl GroupTally {
     /// Whether a token has an advantage beyond what rounding leaves.
     pub fn learns(&self, rounding: Rounding) -> bool {
@@ -86,12 +97,7 @@ impl GroupTally {
 
     /// How many responses are right, and of how many it is known.
     pub fn right_by(&self, rule: &RightRule) -> (u32, u32) {
-        let (highest, right) = match rule {
-            RightRule::Given(_) => (&self.verdict, 1.0),
-            RightRule::Part { values: [_, high], .. } => (&self.verdict, *high),
-            RightRule::Reward([_, high]) => (&self.highest, *high),
-        };
-        (highest.at(right), highest.rewarded)
+        right_by(rule, [&self.highest, &self.verdict])
     }
 
     /// Counts these responses instead of all rows.

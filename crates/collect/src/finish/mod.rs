@@ -2,9 +2,7 @@
 
 mod claims;
 mod classes;
-mod clusters;
 mod drivers;
-mod entropies;
 pub mod flagged;
 mod largest;
 mod measured_change;
@@ -265,9 +263,9 @@ impl<'a> Finished<'a> {
         })
     }
 
-    /// Sums by group with the verdicts on their candidates.
-    pub fn clusters(&self, groups: Clusters) -> Result<RunClusters> {
-        clusters::clusters(groups, &self.source, &self.collected, &self.plan)
+    /// Totals of groups with their right answers.
+    pub fn clusters(&self, groups: Clusters) -> RunClusters {
+        groups.finish(self.source.right.as_ref())
     }
 
     /// The whole result; beside it where its flagged tokens come from, and whether ids of their groups and of their

@@ -17,25 +17,13 @@ named! {
         NotAlike = "not_alike",
         /// Rewards are on scales of their own.
         RewardScales = "reward_scales",
-        /// Too few steps are aligned for a test over steps.
-        FewSteps = "few_steps",
-        /// Neighbouring steps differ alike.
-        SerialCorrelation = "serial_correlation",
-        /// Steps without a partner.
+        /// Steps that only one of two runs has.
         UnalignedSteps = "unaligned_steps",
-        /// Prompts differ or are not logged.
-        UnpairedPrompts = "unpaired_prompts",
-        /// A metric that one side has no data for.
-        MissingMetric = "missing_metric",
-        /// One run each.
-        OneSeed = "one_seed",
-        /// Gradient norms are estimated.
-        EstimatedGradients = "estimated_gradients",
-        /// Groups are so many that several share a cluster, or not logged.
-        CoarseClusters = "coarse_clusters",
+        /// Groups are so many that several share their totals.
+        CoarseGroups = "coarse_groups",
         /// Two runs had the same name.
         RenamedRun = "renamed_run",
-        /// Rows or columns of the trainer's scalars that were not used.
+        /// Runs in files of trainers that are not here, or the other way round.
         TrainerRows = "trainer_rows",
     }
 }

@@ -1,90 +1,89 @@
 //! What the user should know about a comparison.
 
-mod fit;
-mod gaps;
 mod same_log;
 mod warning;
 
-pub use fit::{of_arms, of_sides};
 pub use same_log::{of_copies, of_files};
 
 use self::warning::{NONE, warning};
-use super::correction::{hangs_together, has_few_left};
+use super::named_run::NamedRun;
 use super::names::Names;
-use super::quantities::Metric;
-use super::result::{Arm, CompareCode, CompareWarning, MetricRow};
-use super::reward_scale::Scale;
+use super::result::{CompareCode, CompareWarning, Pair};
+use super::reward_scale::{self, Scale};
 use super::trainer::Trainer;
-use stapo_result::ClusterUnit;
+use stapo_base::format::counted;
+use stapo_levels::Metric;
 use stapo_result::ComparedRun;
 
 /// Warnings about the runs themselves and how they were logged.
-pub fn of_runs(runs: &[(String, &ComparedRun)], names: &Names) -> Vec<CompareWarning> {
+pub fn of_runs(runs: &[NamedRun]) -> Vec<CompareWarning> {
     let mut found = Vec::new();
-    for (name, run) in runs {
-        if let Some(trouble) = trouble(run) {
+    for run in runs {
+        let diagnosis = &run.analysis.diagnosis;
+        if diagnosis.state.is_loss() {
             found.push(warning(
                 CompareCode::RunInTrouble,
-                format!("{name}: {trouble}"),
+                format!("{}: {}", run.name, diagnosis.sentence),
                 "means over a run that broke down describe neither part of it: look at its own report first",
-                &trouble_evidence(run),
+                &trouble(&run.analysis),
             ));
         }
-    }
-    if let Some(((first, a), others)) = runs.split_first() {
-        for (name, b) in others {
-            found.extend(not_alike(first, a, name, b));
-        }
-    }
-    let estimated: Vec<&str> = runs
-        .iter()
-        .filter(|(_, r)| r.totals.gradient_source.is_estimated())
-        .map(|(name, _)| name.as_str())
-        .collect();
-    if !estimated.is_empty() {
-        found.push(warning(
-            CompareCode::EstimatedGradients,
-            format!("gradient norms of {} are estimates", estimated.join(", ")),
-            "differences of energies rest on them: log `sum_pi_sq` or `grad_norm`",
-            &NONE,
-        ));
-    }
-    for (name, run) in runs {
-        if run.clusters.coarse {
+        if run.analysis.clusters.coarse {
             found.push(warning(
-                CompareCode::CoarseClusters,
-                format!("{name}: so many groups that several of a step share a cluster"),
-                "intervals hold; prompts cannot be paired at this size",
-                &NONE,
-            ));
-        } else if run.clusters.unit == ClusterUnit::Response {
-            found.push(warning(
-                CompareCode::CoarseClusters,
-                format!("{name}: groups are not logged, so every response counts as independent"),
-                "map the column of the prompt or group (--map group_id=COLUMN); intervals by groups are too narrow without it",
+                CompareCode::CoarseGroups,
+                format!("{}: so many groups that several of a step share their totals", run.name),
+                "prompts that come back at other steps are not told apart: intervals may be too narrow",
                 &NONE,
             ));
         }
     }
-    found.extend(gaps::of_rewards(runs));
-    for (wanted, given) in &names.changed {
-        found.push(warning(
-            CompareCode::RenamedRun,
-            format!("two runs are called {wanted}: one of them is {given} here"),
-            "name runs yourself (NAME=PATH); seeds of one method belong together only by saying so (--arm NAME=A,B)",
-            &NONE,
-        ));
+    if let Some((first, others)) = runs.split_first() {
+        for other in others {
+            found.extend(not_alike(first, other));
+            found.extend(reward_scale::apart([first, other]).map(|scales| of_scales([first, other], scales)));
+        }
     }
     found
 }
 
-/// What broke in a run.
-fn trouble(run: &ComparedRun) -> Option<&str> {
-    run.diagnosis.state.is_loss().then_some(run.diagnosis.sentence.as_str())
+/// Warnings about steps that only one run has.
+pub fn of_pairs(pairs: &[Pair], runs: &[NamedRun]) -> Vec<CompareWarning> {
+    let gap = |pair: &Pair| {
+        let [a, b] = pair.steps_of_one;
+        let all = runs.iter().find(|run| run.name == pair.against)?.analysis.steps.len() as u64;
+        (a + b > 0).then(|| {
+            warning(
+                CompareCode::UnalignedSteps,
+                format!(
+                    "{} in only one of {} and {}: {} compared",
+                    counted(a + b, "step is", "steps are"),
+                    pair.against,
+                    pair.name,
+                    counted(pair.steps, "is", "are")
+                ),
+                "log both runs at the same steps; --steps A..B takes a stretch that both have",
+                &[("steps in common", pair.steps as f64), ("steps of the first run", all as f64)],
+            )
+        })
+    };
+    pairs.iter().filter_map(gap).collect()
+}
+
+/// Warnings about names that were taken.
+pub fn of_names(names: &Names) -> Vec<CompareWarning> {
+    let renamed = |(wanted, given): &(String, String)| {
+        warning(
+            CompareCode::RenamedRun,
+            format!("two runs are called {wanted}: one of them is {given} here"),
+            "name runs yourself (NAME=PATH); seeds of one method belong together only by saying so (--arm NAME=A,B)",
+            &NONE,
+        )
+    };
+    names.changed.iter().map(renamed).collect()
 }
 
 /// The numbers behind what broke.
-fn trouble_evidence(run: &ComparedRun) -> Vec<(String, f64)> {
+fn trouble(run: &ComparedRun) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for damage in &run.diagnosis.damage {
         let values =
@@ -92,16 +91,13 @@ fn trouble_evidence(run: &ComparedRun) -> Vec<(String, f64)> {
         found.extend(values.map(|(what, value)| (format!("{}, {what}", damage.signal), value)));
     }
     let first = run.diagnosis.causes.iter().find(|cause| cause.is_root());
-    found.extend(
-        first
-            .into_iter()
-            .flat_map(|cause| &cause.evidence)
-            .map(|evidence| (evidence.what.clone(), evidence.value)),
-    );
+    let evidence = first.into_iter().flat_map(|cause| &cause.evidence);
+    found.extend(evidence.map(|evidence| (evidence.what.clone(), evidence.value)));
     found
 }
 
-fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Option<CompareWarning> {
+fn not_alike(first: &NamedRun, other: &NamedRun) -> Option<CompareWarning> {
+    let (a, b) = (&first.analysis, &other.analysis);
     let mut differing = Vec::new();
     let mut differs = |what: &str, x: String, y: String| {
         if x != y {
@@ -111,9 +107,7 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
     let meta = |run: &ComparedRun, key: &str| {
         run.provenance.metadata.get(key).map_or("not logged".to_owned(), |v| v.chars().take(40).collect())
     };
-    differs("gradient norms", a.totals.gradient_source.to_string(), b.totals.gradient_source.to_string());
     differs("vocabulary", a.provenance.vocab_size.to_string(), b.provenance.vocab_size.to_string());
-    differs("what thresholds are taken over", a.s2t.per.to_string(), b.s2t.per.to_string());
     for key in ["temperature", "top_p", "top_k"] {
         differs(key, meta(a, key), meta(b, key));
     }
@@ -123,8 +117,8 @@ fn not_alike(first: &str, a: &ComparedRun, name: &str, b: &ComparedRun) -> Optio
     (!differing.is_empty()).then(|| {
         warning(
             CompareCode::NotAlike,
-            format!("{first} and {name} differ in {}", differing.join(", ")),
-            "part of what differs may be how it was logged: log both runs alike, or analyse both with the same options",
+            format!("{} and {} differ in {}", first.name, other.name, differing.join(", ")),
+            "part of what differs may be how it was sampled or logged",
             &NONE,
         )
     })
@@ -137,8 +131,9 @@ fn tokenizer(run: &ComparedRun) -> Option<String> {
 }
 
 /// A warning of rewards that cannot be compared.
-pub fn of_scales([base, arm]: [&Arm; 2], scales: [Scale; 2], has_answers: bool) -> CompareWarning {
+fn of_scales(runs: [&NamedRun; 2], scales: [Scale; 2]) -> CompareWarning {
     let [a, b] = scales.map(Scale::text);
+    let has_answers = runs.iter().all(|run| run.analysis.clusters.groups.has(Metric::RightAnswers));
     let instead = match has_answers {
         true => "right answers are compared in their place",
         false => "and what is right is not known of both",
@@ -147,112 +142,32 @@ pub fn of_scales([base, arm]: [&Arm; 2], scales: [Scale; 2], has_answers: bool) 
         CompareCode::RewardScales,
         format!(
             "{} and {} have rewards on scales of their own ({a} against {b}): their means are not tested, {instead}",
-            base.name, arm.name
+            runs[0].name, runs[1].name
         ),
         "say what is right in both logs (--pass), or log both rewards on one scale",
         &NONE,
     )
 }
 
-/// Metrics of a run that one warning names.
-const NAMED: usize = 4;
-
-/// Warnings about single metrics.
-pub fn of_metrics(rows: &[MetricRow], missing: &[(Metric, String)]) -> Vec<CompareWarning> {
-    let mut found = Vec::new();
-    let alike: Vec<&MetricRow> = rows.iter().filter(|row| hangs_together(row)).collect();
-    if !alike.is_empty() {
-        let mut by_run: Vec<(&str, Vec<&str>)> = Vec::new();
-        for row in &alike {
-            match by_run.iter_mut().find(|(run, _)| *run == row.run) {
-                Some((_, labels)) => labels.push(&row.label),
-                None => by_run.push((&row.run, vec![&row.label])),
-            }
-        }
-        let of_run = |(run, labels): &(&str, Vec<&str>)| {
-            let more = match labels.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!("{run} in {}{more}", labels[..labels.len().min(NAMED)].join(", "))
-        };
-        let least = alike.iter().filter_map(|r| r.effective_steps).fold(f64::INFINITY, f64::min);
-        let message = format!(
-            "neighbouring steps differ alike from the baseline: {}; they count for fewer than they are{}",
-            by_run.iter().map(of_run).collect::<Vec<_>>().join("; "),
-            if alike.iter().any(|row| has_few_left(row)) {
-                ", and where fewer than 6 independent ones are left, nothing is called equal"
-            } else {
-                ""
-            }
-        );
-        let hint = "more seeds say more than more steps of the same runs";
-        found.push(warning(CompareCode::SerialCorrelation, message, hint, &[("effective_steps", least)]));
-    }
-    for (metric, run) in missing {
-        found.push(warning(
-            CompareCode::MissingMetric,
-            format!("{} is not compared for {run}: one side has no data for it", metric.label),
-            &format!("it needs {} in both logs", metric.needs.words),
-            &NONE,
-        ));
-    }
-    found
-}
-
-/// Warnings about the trainer's scalars.
-pub fn of_trainer(trainer: &Trainer, arms: &[Arm]) -> Vec<CompareWarning> {
-    let known: Vec<&String> = arms.iter().flat_map(|arm| &arm.runs).collect();
-    let in_file = trainer.runs();
-    let absent: Vec<&str> =
-        known.iter().filter(|n| !in_file.contains(n.as_str())).map(|n| n.as_str()).collect();
-    let unknown: Vec<String> = in_file
-        .iter()
-        .filter(|n| !known.iter().any(|known| known == *n))
-        .take(8)
-        .map(|n| n.chars().take(40).collect())
-        .collect();
+/// A warning about what the trainers' files have of other runs, or not of these.
+pub fn of_trainer(trainer: &Trainer, runs: &[NamedRun]) -> Option<CompareWarning> {
+    let has = |run: &&NamedRun| trainer.series.iter().any(|series| series.run == run.name);
+    let absent: Vec<&str> = runs.iter().filter(|run| !has(run)).map(|run| run.name.as_str()).collect();
+    let unknown: Vec<String> =
+        trainer.unknown.iter().take(8).map(|name| name.chars().take(40).collect()).collect();
     let mut parts = Vec::new();
     if !absent.is_empty() {
-        parts.push(format!("no rows for {}", absent.join(", ")));
+        parts.push(format!("nothing of {}", absent.join(", ")));
     }
     if !unknown.is_empty() {
-        parts.push(format!("rows of {} belong to no run here", unknown.join(", ")));
+        parts.push(format!("{} belong to no run here", unknown.join(", ")));
     }
-    if trainer.repeated > 0 {
-        parts.push(format!("{} rows repeat a run and step (the last counts)", trainer.repeated));
-    }
-    for (name, text, row) in trainer.skipped.iter().take(8) {
-        parts.push(format!("column `{name}` is not numeric (`{text}` in row {row})"));
-    }
-    let short = |name: &String| -> String { name.chars().take(40).collect() };
-    if !trainer.empty.is_empty() {
-        let names: Vec<String> = trainer.empty.iter().take(8).map(short).collect();
-        parts.push(format!("no numbers in {}", names.join(", ")));
-    }
-    if !trainer.left_out.is_empty() {
-        let names: Vec<String> = trainer.left_out.iter().map(short).collect();
-        parts.push(format!(
-            "{} metrics beyond the first {} were left out: {}",
-            names.len(),
-            trainer.metrics.len(),
-            names.join(", ")
-        ));
-    }
-    if parts.is_empty() {
-        return Vec::new();
-    }
-    let hint = match absent.is_empty() && unknown.is_empty() {
-        true => "numbers by run and step are compared; leave the rest out of the file to be rid of this note",
-        false => {
-            "names of runs in the file are held against those here (NAME=PATH); a file of one run is given as \
-             --metrics NAME=FILE"
-        }
-    };
-    vec![warning(
-        CompareCode::TrainerRows,
-        format!("{}: {}", trainer.files.join(", "), parts.join("; ")),
-        hint,
-        &NONE,
-    )]
+    (!parts.is_empty()).then(|| {
+        warning(
+            CompareCode::TrainerRows,
+            format!("{}: {}", trainer.files.join(", "), parts.join("; ")),
+            "names of runs in the file are held against those here (NAME=PATH); a file of one run is given as --metrics NAME=FILE",
+            &NONE,
+        )
+    })
 }

@@ -38,7 +38,7 @@ pub fn of_copies(runs: &[(&str, &ComparedRun)], files: &[(&str, BTreeSet<PathBuf
         for (before, (first, other)) in runs[..at].iter().enumerate() {
             // Of the same files it is said already.
             let told = files.get(at).zip(files.get(before)).is_some_and(|(a, b)| a.1 == b.1);
-            if !told && run.steps == other.steps && run.clusters.steps == other.clusters.steps {
+            if !told && run.steps == other.steps && run.clusters.groups == other.clusters.groups {
                 found.push(warning(
                     CompareCode::SameLog,
                     format!(

@@ -2,6 +2,7 @@
 //! have nothing to do with each other.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use crate::files::opened::Opened;
 use stapo_base::error::{Error, Result};
@@ -64,4 +65,30 @@ pub fn note_stale_tail(opened: &[Opened]) -> Option<String> {
             tail[0].2.log.path().display()
         )
     })
+}
+
+/// Where files were named one by one and nothing says that they are of one run: that they are taken as one, and how to hold
+/// them against each other. Ranks and numbered steps say it by their names.
+pub fn note_pooled(arguments: &[PathBuf], opened: &[Opened]) -> Option<String> {
+    let is_named = |file: &Opened| arguments.iter().any(|argument| argument == file.log.path());
+    let is_part = |file: &Opened| {
+        let name = file.log.path().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        file.log.step.is_some() || file.metadata.contains_key("run_id") || name.contains("rank")
+    };
+    let are_several = opened.len() > 1 && opened.iter().all(|file| is_named(file) && !is_part(file));
+    are_several.then(|| {
+        let paths: Vec<String> =
+            opened.iter().map(|file| quoted(&file.log.path().to_string_lossy())).collect();
+        format!(
+            "{} files are taken as one run; if each is a run of its own: stapo-analyze compare {}",
+            paths.len(),
+            paths.join(" ")
+        )
+    })
+}
+
+/// As a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':');
+    if path.chars().all(is_plain) { path.into() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

@@ -9,7 +9,7 @@ use crate::files::agreement::{common_metadata, refuse_conflicts, require_named};
 use crate::files::annotated::{annotate, refused};
 use crate::files::discover::{LogFile, Skipped, discover, nothing_found};
 use crate::files::map_columns::{map_columns, text_only};
-use crate::files::one_run::{note_stale_tail, require_one_run};
+use crate::files::one_run::{note_pooled, note_stale_tail, require_one_run};
 use crate::files::open_all::open_all;
 use crate::files::opened::{Opened, Source};
 use crate::files::settings::IngestSettings;
@@ -131,6 +131,7 @@ impl Run {
         run.notes.extend(after.into_iter().filter(|note| !before.contains(note)));
         run.note_missing_step(&opened);
         run.notes.extend(note_stale_tail(&opened));
+        run.notes.extend(note_pooled(arguments, &opened).filter(|_| !settings.pool));
         run.notes.extend(settings.steps.map(|steps| steps.note()));
         Ok(run)
     }

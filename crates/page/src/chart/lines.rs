@@ -22,13 +22,15 @@ pub struct Series {
     pub colour: RGBColor,
     /// From where on its mean is drawn as a thick line, and that mean.
     pub end: Option<(f64, f64)>,
+    /// How far its values are known: x, lower and upper end.
+    pub spread: Vec<(f64, f64, f64)>,
 }
 
 impl Series {
     /// A line in the colour of what is measured.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, colour: LINE, end: None }
+        Self { name: name.into(), points, colour: LINE, end: None, spread: Vec::new() }
     }
 }
 
@@ -83,6 +85,9 @@ impl Lines {
         if let Some(band) = &self.band {
             draw_band(root, &mut plot, band)?;
         }
+        for series in &self.series {
+            fill(&mut plot, &series.spread)?;
+        }
         if let Some((at, words)) = &self.onset {
             draw_onset(root, &plot, *at, Some(words))?;
         }
@@ -113,7 +118,8 @@ impl Lines {
             };
         }
         let points = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.1));
-        let band = self.band.iter().flat_map(|band| band.points.iter().flat_map(|p| [p.1, p.2]));
+        let bands = self.band.iter().map(|band| &band.points).chain(self.series.iter().map(|s| &s.spread));
+        let band = bands.flatten().flat_map(|p| [p.1, p.2]).filter(|end| end.is_finite());
         Axis::fitting(points.chain(band), self.unit, 4)
     }
 }

@@ -42,6 +42,10 @@ roles! {
     ONSET 0x5b6571 "muted" "12 12"
     /// A second run.
     PROOF_DASHED 0xd55e01 "state" "20 12"
+    /// A run or an arm that is held against another.
+    OTHER 0x0b5fae "other" "20 12"
+    /// A third one.
+    THIRD 0x9a4b00 "third" "6 10"
     /// Many tokens.
     DENSITY 0x2b4561 "line" ""
 }

@@ -1,7 +1,6 @@
 //! What the diagnosis sees of a batch: its responses, with all their tokens, as they were logged.
 
 use super::Collector;
-use crate::collect::clusters::{prompt_length, prompt_of};
 use crate::collect::groups::group_hash;
 use stapo_batch::batch::ResponseColumns;
 use stapo_batch::batch::{Id, TokenBatch};
@@ -75,6 +74,18 @@ impl Collector<'_> {
                     .push(rule.judge(responses, index).map_or(f32::NAN, |right| f32::from(u8::from(right))));
             }
             values.extend(&parts);
+            if let Some(clusters) = &mut self.clusters {
+                let id = responses
+                    .ids
+                    .get(Column::GroupId)
+                    .map(|ids| &ids[index])
+                    .filter(|id| **id != Id::Missing);
+                let group = id.map(|_| group);
+                // A question comes back at other steps: where prompts are not logged, by the id of its group.
+                let no_prompts = rows.prompts.iter().all(Option::is_none);
+                let by_id = id.filter(|_| no_prompts).map(|id| Mixer::new(2).with_id(Some(id)).word());
+                clusters.add_held_out(step, &slice, group, rows.prompts[index].or(by_id), hash, reward);
+            }
             self.diagnostics.held_out.push(step, prompt.unwrap_or(group), &slice, &values);
         }
     }
@@ -101,7 +112,7 @@ impl Collector<'_> {
             .with(update.map_or(0, |update| update.cast_unsigned().wrapping_add(1)))
             .word();
         let (group, hash) = ids(responses, step, index, content);
-        let prompt = match prompt_of(batch, index) {
+        let prompt = match batch.responses.prompt_hash(index) {
             Some(hash) => Some((hash, prompt_length(batch, index))),
             None => {
                 self.group_prompt.filter(|known| known.group == group).map(|known| (known.hash, known.length))
@@ -154,7 +165,7 @@ fn ids(responses: &ResponseColumns, step: i64, index: usize, content: u64) -> (u
 }
 
 /// Task or data source, else the first column that the user slices by; "" where there is none.
-fn slice_of<'a>(responses: &'a ResponseColumns, others: &[String], index: usize) -> Cow<'a, str> {
+pub(super) fn slice_of<'a>(responses: &'a ResponseColumns, others: &[String], index: usize) -> Cow<'a, str> {
     if let Some(sources) = responses.texts.get(Column::Source) {
         return sources[index].as_deref().unwrap_or_default().into();
     }
@@ -210,4 +221,12 @@ fn nothing<'a>() -> Response<'a> {
         grad_norm: None,
         turns: None,
     }
+}
+
+/// Tokens of a response's prompt, or characters where it is logged as a text; 0 where it is not logged.
+fn prompt_length(source: &TokenBatch, index: usize) -> u32 {
+    let responses = &source.responses;
+    let ids = responses.prompt_ids.as_ref().and_then(|prompts| prompts[index].as_ref()).map(|ids| ids.len());
+    let text = || responses.texts.get(Column::PromptText)?[index].as_ref().map(|text| text.chars().count());
+    ids.or_else(text).map_or(0, |length| u32::try_from(length).unwrap_or(u32::MAX))
 }

@@ -2,10 +2,10 @@
 
 use super::Collector;
 use super::wave::InHand;
-use crate::collect::clusters::sum_of;
 use crate::collect::groups::{GroupTally, Highest, group_hash};
 use crate::collect::rows::Row;
 use crate::plan::Purpose;
+use stapo_base::stats::exact_sum::ExactSum;
 use stapo_batch::columns::Column;
 
 impl Collector<'_> {
@@ -43,4 +43,11 @@ impl Collector<'_> {
             self.keep_view(response, &one.whole, one.risk);
         }
     }
+}
+
+/// The sum of one term.
+fn sum_of(value: f64) -> ExactSum {
+    let mut sum = ExactSum::new();
+    sum.add(value);
+    sum
 }

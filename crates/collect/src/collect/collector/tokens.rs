@@ -1,6 +1,7 @@
 //! The tokens of one response, block by block.
 
 use super::Collector;
+use super::diagnosing::slice_of;
 use super::response::Response;
 use super::wave::InHand;
 use crate::collect::block::{BlockInput, BlockSign};
@@ -31,7 +32,7 @@ impl Collector<'_> {
             let sign = self.add_block(&one.response, columns, first, &mut one.sums);
             open.facts.extend(&self.block, columns.len(), sign);
             if let Some(clusters) = &mut self.clusters {
-                clusters.add_block(&self.block, columns, sign);
+                clusters.add_block(&self.block, columns);
             }
             if sign != BlockSign::Uniform(Sign::Zero) {
                 one.largest = one.largest.max(self.block.largest_advantage);
@@ -51,7 +52,10 @@ impl Collector<'_> {
         }
         tally.add_sums(&one.sums);
         if let Some(clusters) = &mut self.clusters {
-            clusters.end(response.source, response.index, &tally.counts, &one.sums);
+            let responses = &response.source.responses;
+            let verdict = self.plan.questions.verdict(responses, response.index);
+            let prompt = || responses.prompt_hash(response.index);
+            clusters.end(&tally.counts, &one.sums, [response.reward, verdict], prompt);
         }
         Ok(())
     }
@@ -77,7 +81,8 @@ impl Collector<'_> {
         let counts = &mut self.batches.tally(response.batch).counts;
         let (group, sample) = (response.id(Column::GroupId), response.id(Column::SampleId));
         if let Some(clusters) = &mut self.clusters {
-            clusters.begin(response.key.step, group, sample, response.place(), counts);
+            let task = slice_of(&response.source.responses, &self.plan.others, response.index);
+            clusters.begin(response.key.step, &task, [group, sample], response.place(), counts);
         }
         self.placed |= *group == Id::Missing && *sample == Id::Missing;
         counts.responses += 1;
