@@ -108,6 +108,10 @@ pub enum Place {
 /// The tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tab {
+    /// Objectives of a replay: settings, ends, differences.
+    Objectives,
+    /// Curves of a replay, and how far it drifts.
+    Curves,
     /// Causes with their evidence, the order of events, all quantities over the steps.
     Signals,
     /// Tokens that drive the update, flagged tokens, responses.
@@ -120,18 +124,19 @@ pub enum Tab {
 
 impl Tab {
     /// All, in their order.
-    pub const ALL: [Self; 4] = [Self::Signals, Self::Tokens, Self::Groups, Self::S2t];
+    pub const ALL: [Self; 6] =
+        [Self::Objectives, Self::Curves, Self::Signals, Self::Tokens, Self::Groups, Self::S2t];
 
     /// What links lead to.
     #[must_use]
     pub fn id(self) -> &'static str {
-        ["signals", "tokens", "groups", "s2t"][self as usize]
+        ["objectives", "curves", "signals", "tokens", "groups", "s2t"][self as usize]
     }
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        ["Signals", "Tokens", "Groups & tasks", "S2T & rules"][self as usize]
+        ["Objectives", "Curves & drift", "Signals", "Tokens", "Groups & tasks", "S2T & rules"][self as usize]
     }
 }
 

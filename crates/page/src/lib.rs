@@ -12,6 +12,7 @@ pub mod hostile;
 pub mod html;
 mod live;
 pub mod markdown;
+mod replay;
 mod run;
 pub mod terminal;
 pub mod told;
@@ -21,6 +22,7 @@ pub use brief::{BRIEF, Brief, brief};
 pub use compare::compare;
 pub use files::{Files, write, write_beside};
 pub use live::live_page;
+pub use replay::replay;
 pub use run::{run, run_in_part};
 
 use std::path::Path;

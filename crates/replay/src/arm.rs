@@ -1,7 +1,6 @@
 //! One objective with one seed, from the start to the end of the log.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use super::assembled::Assembled;
 use super::drift::old_logprobs;
@@ -22,7 +21,7 @@ use stapo_base::error::{Error, Result};
 use stapo_base::stats::random::seed_of;
 use stapo_framework::rules::Rule;
 use stapo_result::replay::UpdateSpeed;
-use stapo_result::replay::{ArmResult, Stop};
+use stapo_result::replay::{ArmResult, PromptScores, Stop};
 
 /// Evaluations on the hold-out along an arm at most.
 pub const EVALUATIONS: usize = 6;
@@ -88,7 +87,7 @@ impl Arm {
         &self,
         stage: &mut Stage<'_>,
         mut files: Option<Files>,
-        deadline: Option<Instant>,
+        clock: &mut StepClock,
         progress: &dyn ReplayProgress,
     ) -> Result<Ended> {
         let settings = stage.settings;
@@ -102,7 +101,6 @@ impl Arm {
         let whole = record.steps_done == 0;
         progress.skipped(tokens_of(stage, record.steps_done));
         let steps = stage.survey.steps.len();
-        let mut clock = StepClock::new(deadline);
         while record.steps_done < steps && record.result.stopped.is_none() {
             if clock.is_up() {
                 if let Some(files) = files.as_mut().filter(|_| record.steps_done > 0) {
@@ -110,6 +108,7 @@ impl Arm {
                 }
                 return Ok(Ended::OutOfTime { steps_done: record.steps_done as u64 });
             }
+            clock.step_begins();
             self.one_step(stage, &mut record, &mut trainee, files.as_ref(), progress)?;
             clock.step_done();
             if let Some(files) = &mut files
@@ -173,8 +172,12 @@ impl Arm {
         if record.result.stopped.is_none() && is_evaluated(index, steps) && !stage.holdout.is_empty() {
             let done = record.result.updates.len() as u64;
             let step = Some(stage.survey.steps[index].step);
-            let metrics = stage.holdout.evaluate(stage.engine, &trainee.policy, done, step)?;
-            record.result.holdout.push(metrics);
+            let found = stage.holdout.evaluate(stage.engine, &trainee.policy, done, step)?;
+            record.result.holdout.push(found.metrics);
+            let (objective, seed) = (record.result.objective, self.seed);
+            let one =
+                |(prompt, responses, metrics)| PromptScores { objective, seed, prompt, responses, metrics };
+            record.prompts = found.prompts.into_iter().map(one).collect();
         }
         Ok(())
     }
@@ -191,7 +194,14 @@ impl Arm {
             steps: Vec::new(),
             holdout: Vec::new(),
         };
-        ArmRecord { result, cases: Vec::new(), gate: GateState::default(), steps_done: 0, finished: false }
+        ArmRecord {
+            result,
+            prompts: Vec::new(),
+            cases: Vec::new(),
+            gate: GateState::default(),
+            steps_done: 0,
+            finished: false,
+        }
     }
 
     fn step(

@@ -11,6 +11,7 @@ use super::progress::ReplayProgress;
 use super::settings::ReplaySettings;
 use super::stage::Stage;
 use super::state::{ArmRecord, State};
+use super::step_clock::StepClock;
 use super::token_log::TokenLog;
 use stapo_base::error::Result;
 use stapo_batch::columns::Column;
@@ -59,16 +60,23 @@ impl Arms<'_> {
         let tokens: u64 = self.survey.steps.iter().map(|s| s.tokens).sum();
         let arms = objectives.len() as u64 * self.settings.seeds;
         self.progress.ahead(tokens * self.settings.epochs * arms);
-        let mut done = Done::default();
+        let (mut done, mut clock) = (Done::default(), StepClock::new(self.deadline));
         for objective in objectives {
             for seed in 1..=self.settings.seeds {
-                self.one(stage, *objective, seed, &mut done)?;
+                self.one(stage, *objective, seed, &mut clock, &mut done)?;
             }
         }
         Ok(done)
     }
 
-    fn one(&self, stage: &mut Stage<'_>, objective: Rule, seed: u64, done: &mut Done) -> Result<()> {
+    fn one(
+        &self,
+        stage: &mut Stage<'_>,
+        objective: Rule,
+        seed: u64,
+        clock: &mut StepClock,
+        done: &mut Done,
+    ) -> Result<()> {
         let stem = file_stem(objective, seed);
         self.progress.arm(&stem);
         let explains = self.settings.explain && seed == 1 && self.explained() == Some(objective);
@@ -77,7 +85,7 @@ impl Arms<'_> {
         });
         let arm = Arm::new(objective, seed, self.settings, explainer)?;
         let begun = Instant::now();
-        let ended = arm.run(stage, self.files(objective, seed, &stem), self.deadline, self.progress)?;
+        let ended = arm.run(stage, self.files(objective, seed, &stem), clock, self.progress)?;
         let (record, speeds) = match ended {
             Ended::Complete(record, speeds) => (*record, speeds),
             Ended::OutOfTime { steps_done } => {

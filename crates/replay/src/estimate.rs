@@ -3,8 +3,9 @@
 use super::arm::EVALUATIONS;
 use super::objective::build;
 use super::stage::Stage;
-use stapo_base::error::Result;
-use stapo_base::format::{bytes, counted, duration, grouped};
+use std::time::Duration;
+
+use stapo_base::format::{bytes, counted, duration, grouped, percent};
 use stapo_result::replay::OldPolicy;
 
 /// A backward pass costs about two forward passes, so an update costs three.
@@ -16,21 +17,27 @@ const HELD_BYTES: u64 = 24;
 /// Weights, and both moments of AdamW, as float32.
 const CHECKPOINT_BYTES: u64 = 12;
 
-/// A line that says what is ahead. The speed is measured on the log's first step.
-pub fn estimate(stage: &mut Stage<'_>, keeps_files: bool) -> Result<String> {
-    stage.step(0)?;
+/// A line that says what is ahead, and whether the time that is left is enough for it. The speed was measured on the
+/// log's first step.
+pub fn estimate(stage: &Stage<'_>, keeps_files: bool, left: Option<Duration>) -> String {
     let (settings, survey) = (stage.settings, stage.survey);
     let arms = settings.objectives.len() as u64 * settings.seeds;
-    let time = match stage.forward_speed() {
-        Some(speed) => format!("about {}", duration(forward_tokens(stage) / speed)),
-        None => "an unknown time".into(),
+    let seconds = stage.forward_speed().map(|speed| forward_tokens(stage) / speed);
+    let time = seconds.map_or("an unknown time".into(), |seconds| format!("about {}", duration(seconds)));
+    let limit = match (seconds, left.map(|left| left.as_secs_f64())) {
+        (Some(seconds), Some(left)) if seconds > left => format!(
+            "; --max-minutes leaves {}, about {} of it, and --resume goes on",
+            duration(left),
+            percent(left / seconds)
+        ),
+        _ => String::new(),
     };
     let disk = match keeps_files {
         true => format!(", up to {} of disk", bytes(disk_bytes(stage, arms))),
         false => String::new(),
     };
-    Ok(format!(
-        "{} over {} responses in {}: {time} on {}, {}{disk}",
+    format!(
+        "{} over {} responses in {}: {time} on {}, {}{disk}{limit}",
         counted(arms, "arm", "arms"),
         grouped(survey.data.responses),
         counted(survey.data.steps, "step", "steps"),
@@ -39,7 +46,7 @@ pub fn estimate(stage: &mut Stage<'_>, keeps_files: bool) -> Result<String> {
             .engine
             .memory_plan(stage.start.config(), stage.start.lora(), stage.largest_minibatch_tokens())
             .told(log_bytes(stage)),
-    ))
+    )
 }
 
 /// Tokens through the forward pass, or what costs the same: updates, a look after each, drift, the

@@ -103,8 +103,8 @@ impl Explainer {
             position: flagged.position as u64,
             token_id: response.tokens[at],
             token: self.text(response.tokens[at]),
-            before: self.joined(&before[start..]),
-            after: self.joined(&after[1..after.len().min(CONTEXT + 1)]),
+            before: self.joined(&before[start..]) + self.gap(),
+            after: self.gap().to_owned() + &self.joined(&after[1..after.len().min(CONTEXT + 1)]),
             probability: f64::from(stats[flagged.member].logprob[flagged.position]).exp(),
             entropy: f64::from(stats[flagged.member].entropy[flagged.position]),
             advantage: f64::from(response.advantage[flagged.position]),
@@ -119,9 +119,13 @@ impl Explainer {
     }
 
     fn joined(&self, ids: &[u32]) -> String {
-        let gap = if self.tokenizer.as_ref().is_none_or(Tokenizer::is_plain) { " " } else { "" };
         let shown: Vec<String> =
             ids.iter().map(|id| self.text(*id).unwrap_or_else(|| format!("⟨{id}⟩"))).collect();
-        shown.join(gap)
+        shown.join(self.gap())
+    }
+
+    /// What stands between tokens that bring no blanks of their own.
+    fn gap(&self) -> &'static str {
+        if self.tokenizer.as_ref().is_none_or(Tokenizer::is_plain) { " " } else { "" }
     }
 }

@@ -8,7 +8,9 @@
 mod arm;
 mod arms;
 mod assembled;
+mod crossed;
 pub mod device;
+mod differences;
 mod drift;
 mod estimate;
 mod explain;

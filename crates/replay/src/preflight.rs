@@ -1,9 +1,12 @@
 //! Checks before a replay starts: what cannot work is refused before anything is computed.
 
+use std::path::Path;
+
 use super::log::Survey;
-use super::model::{Engine, Lora, MemoryPlan, ModelConfig, Policy};
+use super::model::{Engine, Lora, MemoryPlan, ModelConfig};
 use super::objective::{NAMES, build, can_dual_clip};
 use super::settings::ReplaySettings;
+use super::stage::StepData;
 use stapo_base::error::{Error, Result};
 use stapo_base::format::grouped;
 use stapo_batch::columns::Column;
@@ -76,18 +79,71 @@ fn bases_for_dual_clip() -> Vec<&'static str> {
     Rule::OBJECTIVES.into_iter().filter(|rule| can_dual_clip(*rule)).map(Rule::name).collect()
 }
 
-/// Fails where the log has ids that the model does not know.
-pub fn require_vocabulary(survey: &Survey, policy: &Policy) -> Result<()> {
-    let size = policy.config().vocab_size;
-    if (survey.largest_id as usize) < size {
+/// Fails where log and checkpoint have other vocabularies: ids that the model does not know, or a size that is not
+/// the model's. Before any weight is loaded.
+pub fn require_vocabulary(run: &Run, survey: &Survey, folder: &Path, config: &ModelConfig) -> Result<()> {
+    let size = config.vocab_size;
+    let logged = logged_vocabulary(run).filter(|logged| logged.abs_diff(size) > ADDED_TOKENS as usize);
+    let log = if (survey.largest_id as usize) >= size {
+        format!("the log has token id {}", survey.largest_id)
+    } else if let Some(logged) = logged {
+        format!("the log's vocabulary has {} tokens (`vocab_size`)", grouped(logged as u64))
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage {
+        message: format!(
+            "{} and {} do not belong together: {log}, the checkpoint's vocabulary has {} tokens",
+            survey.data.name(),
+            folder.display(),
+            grouped(size as u64)
+        ),
+        hint: "give the checkpoint that this run was trained from, with its own tokenizer (--model)".into(),
+    })
+}
+
+fn logged_vocabulary(run: &Run) -> Option<usize> {
+    run.metadata.get("vocab_size").and_then(|size| size.trim().parse().ok())
+}
+
+/// Mean |ln ρ| before any update beyond which a checkpoint did not write the log: a factor of e a token. Runs and
+/// checkpoints that belong together differ by rounding, or by some steps of training (below 0.1).
+const OTHER_POLICY: f64 = 1.0;
+/// A single token counts for no more.
+const LARGEST_GAP: f64 = 10.0;
+
+/// Fails where the checkpoint's probabilities of the log's first step are another policy's, or another tokenizer's whose
+/// ids happen to fit.
+pub fn require_same_policy(survey: &Survey, folder: &Path, first: &StepData) -> Result<()> {
+    let tokens = first.responses.iter().zip(first.start.iter()).flat_map(|(response, start)| {
+        response
+            .old
+            .iter()
+            .zip(start)
+            .zip(&response.trained)
+            .filter(|(_, trained)| **trained)
+            .map(|(of, _)| of)
+    });
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (old, start) in tokens {
+        let gap = f64::from((old - start).abs());
+        if !gap.is_nan() {
+            sum += gap.min(LARGEST_GAP);
+            count += 1.0;
+        }
+    }
+    let gap = sum / f64::max(count, 1.0);
+    if gap <= OTHER_POLICY {
         return Ok(());
     }
     Err(Error::Usage {
         message: format!(
-            "the log has token id {}, the model's vocabulary has {size} tokens",
-            survey.largest_id
+            "{} and {} do not belong together: before any update, probabilities of the logged tokens differ by a factor of {:.1} on average",
+            survey.data.name(),
+            folder.display(),
+            gap.exp()
         ),
-        hint: "give the checkpoint that the run was trained from (--model)".into(),
+        hint: "give the checkpoint that wrote the first step of this log, with its own tokenizer (--model); --old recompute trains another one on these answers all the same".into(),
     })
 }
 

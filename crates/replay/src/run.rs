@@ -13,7 +13,8 @@ use super::model::{AdapterSettings, Engine, EngineSettings, Policy, read_shape};
 use super::outcome::Replayed;
 use super::own_files::{KIND, left_before, own_logs, refuse_taken_names};
 use super::preflight::{
-    check, refuse_identical_seeds, require_memory, require_surrogate_vocabulary, require_vocabulary,
+    check, refuse_identical_seeds, require_memory, require_same_policy, require_surrogate_vocabulary,
+    require_vocabulary,
 };
 use super::progress::ReplayProgress;
 use super::provenance::{TOKENIZER, copy_tokenizer, learning_rate, metadata, tokenizer, training};
@@ -21,7 +22,7 @@ use super::settings::ReplaySettings;
 use super::stage::Stage;
 use super::state::State;
 use super::surrogate::Fitting;
-use super::{summary, surrogate, verdict, warnings};
+use super::{differences, summary, surrogate, verdict, warnings};
 use stapo_base::error::Result;
 use stapo_base::output::announce;
 use stapo_batch::columns::Column;
@@ -30,7 +31,7 @@ use stapo_ingest::Run;
 use stapo_ingest::training::of_training;
 use stapo_result::replay::OldPolicy;
 use stapo_result::replay::{
-    Adapter, ArmResult, Model, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION,
+    Adapter, ArmResult, Model, PromptScores, RateSource, ReplayResult, ReplayVerdict, SCHEMA_VERSION,
 };
 
 /// Where a replay keeps its token logs and what it can be resumed from.
@@ -86,8 +87,7 @@ pub fn replay(
     let windows = Windows::new(run, survey, needs);
     let folder = state.as_ref().map(|s| s.place("surrogate"));
     let fitting = Fitting { engine: &engine, settings, folder: folder.as_deref(), deadline, progress };
-    let (start, model) = starting_policy(survey, windows, &fitting)?;
-    require_vocabulary(survey, &start)?;
+    let (start, model) = starting_policy(run, survey, windows, &fitting)?;
     let windows = Windows::new(run, survey, needs);
     let holdout = Holdout::new(&windows.holdout()?, &engine, &start)?;
     let mut metadata = metadata(settings, &model);
@@ -96,7 +96,12 @@ pub fn replay(
         metadata.insert("tokenizer".into(), TOKENIZER.into());
     }
     let mut stage = Stage::new(settings, survey, &engine, &start, &holdout, windows);
-    progress.say(&estimate(&mut stage, output.is_some())?);
+    let first = stage.step(0)?;
+    if let Some(folder) = &settings.model {
+        require_same_policy(survey, folder, &first)?;
+    }
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    progress.say(&estimate(&stage, output.is_some(), left));
     let text_ids = [Column::GroupId, Column::SampleId].into_iter().filter(|c| run.has_text_ids(*c)).collect();
     let arms = Arms {
         settings,
@@ -112,9 +117,10 @@ pub fn replay(
     let Done { records, timing, unfinished } = arms.run(&mut stage)?;
 
     let cases = records.iter().flat_map(|r| r.cases.clone()).collect();
+    let prompts: Vec<PromptScores> = records.iter().flat_map(|r| r.prompts.clone()).collect();
     let arms: Vec<ArmResult> = records.into_iter().map(|r| r.result).collect();
     let summary = summary::summarise(&arms, settings);
-    let differences = summary::differences(&arms, settings);
+    let differences = differences::differences(&arms, &prompts, &settings.objectives);
     let mut result = ReplayResult {
         schema_version: SCHEMA_VERSION,
         verdict: ReplayVerdict::default(),
@@ -126,6 +132,7 @@ pub fn replay(
         unfinished,
         summary,
         differences,
+        prompts,
         cases,
         warnings: Vec::new(),
     };
@@ -159,6 +166,7 @@ fn engine(settings: &ReplaySettings) -> Result<Engine> {
 
 /// The checkpoint, or a surrogate fitted to the log.
 fn starting_policy(
+    run: &Run,
     survey: &Survey,
     mut windows: Windows<'_>,
     fitting: &Fitting<'_>,
@@ -168,6 +176,7 @@ fn starting_policy(
     let (start, fit) = match &settings.model {
         Some(folder) => {
             let shape = read_shape(folder)?;
+            require_vocabulary(run, survey, folder, &shape)?;
             let lora = settings.adapter.as_ref().map(|adapter| adapter.lora(&shape)).transpose()?;
             require_memory(fitting.engine, &shape, lora.as_ref(), &settings.device)?;
             let policy = match &settings.adapter {

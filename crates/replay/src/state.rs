@@ -13,7 +13,7 @@ use super::model::{AdamW, AdamWSettings, Policy, load_state, save_state};
 use super::objective::GateState;
 use stapo_base::error::{Error, Result};
 use stapo_base::output::AtomicFile;
-use stapo_result::replay::{ArmResult, Case};
+use stapo_result::replay::{ArmResult, Case, PromptScores};
 
 /// Folder of checkpoints inside of the output folder.
 pub const FOLDER: &str = ".replay-state";
@@ -23,6 +23,8 @@ pub const FOLDER: &str = ".replay-state";
 pub struct ArmRecord {
     /// For the result.
     pub result: ArmResult,
+    /// What its policy says of each held-out prompt, as of the last evaluation.
+    pub prompts: Vec<PromptScores>,
     /// Flagged tokens with alternatives.
     pub cases: Vec<Case>,
     /// What the objective's gate has seen.

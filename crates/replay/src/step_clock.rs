@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// A deadline, and how long steps have taken.
+/// A deadline, and how long steps of all arms have taken.
 pub struct StepClock {
     deadline: Option<Instant>,
     begun: Instant,
@@ -15,10 +15,14 @@ impl StepClock {
         Self { deadline, begun: Instant::now(), longest: Duration::ZERO }
     }
 
-    /// A step ended; the next one begins.
+    /// A step begins, of this arm or the next one.
+    pub fn step_begins(&mut self) {
+        self.begun = Instant::now();
+    }
+
+    /// A step ended.
     pub fn step_done(&mut self) {
         self.longest = self.longest.max(self.begun.elapsed());
-        self.begun = Instant::now();
     }
 
     /// Whether the deadline is past, or would be at the end of a step as long as the longest so far.

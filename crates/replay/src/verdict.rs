@@ -1,117 +1,100 @@
-//! What the data supports, in plain words; "no difference" is a finding.
+//! What the data supports, in plain words. The findings are those of [`Difference`]: nothing is judged here.
 
-use stapo_base::format::{counted, number};
-use stapo_result::replay::{Difference, FEWEST_SEEDS, OldPolicy, ReplayResult, ReplayVerdict};
+use stapo_base::format::counted;
+use stapo_framework::rules::Rule;
+use stapo_result::replay::{Difference, FEWEST_PROMPTS, FEWEST_SEEDS, Finding, ReplayResult, ReplayVerdict};
 
-/// The sentences that a report begins with.
+/// The sentences that a page begins with.
 pub fn verdict(result: &ReplayResult) -> ReplayVerdict {
-    let policy = if result.model.surrogate { "a surrogate policy fitted to the log" } else { "the policy" };
-    ReplayVerdict { headline: headline(result), detail: detail(result, policy) }
-}
-
-fn headline(result: &ReplayResult) -> String {
-    let finished: Vec<&str> =
-        result.summary.iter().filter(|s| s.finished > 0).map(|s| s.objective.name()).collect();
-    let [first, others @ ..] = finished.as_slice() else {
-        return if result.unfinished.is_empty() {
-            "No arm came to its end".into()
-        } else {
-            out_of_time(result)
-        };
-    };
+    let said = |word, headline: String, detail: String| ReplayVerdict { word, headline, detail };
     if !result.unfinished.is_empty() {
-        return out_of_time(result);
+        let (done, all) = (result.arms.len(), result.arms.len() + result.unfinished.len());
+        let headline = format!("The time was up with {done} of {all} arms complete.");
+        return said("Not complete", headline, "Go on with the same command and --resume.".into());
+    }
+    if result.summary.iter().all(|row| row.finished == 0) {
+        let stopped = counted(result.arms.len() as u64, "arm", "arms");
+        return said("Nothing to compare", format!("All {stopped} stopped early."), String::new());
     }
     if result.is_lost() {
-        return "The policy is lost in every arm: nothing here speaks of the objectives".into();
+        let headline =
+            "Every arm is further from its start than a guess: nothing here speaks of the objectives.";
+        return said("Policy lost", headline.into(), "Lower --lr.".into());
     }
-    if others.is_empty() {
-        return format!("{first} alone was replayed: nothing to compare it with");
+    let mut deciding = result.differences.iter().filter(|difference| difference.decides);
+    let Some(first) = deciding.next() else { return without_any(result) };
+    let lost: Vec<Rule> = result.lost().iter().map(|(arm, _)| arm.objective).collect();
+    if let Some(rule) = [first.objective, first.baseline].into_iter().find(|rule| lost.contains(rule)) {
+        let headline =
+            format!("{rule} is further from its start than a guess: it says nothing of its objective.");
+        return said("Policy lost", headline, "Lower --lr.".into());
     }
-    let tested = result.differences.iter().any(|d| d.p_value.is_some());
-    let supported: Vec<&Difference> = result.differences.iter().filter(|d| d.supported).collect();
-    if result.training.seeds < 2 {
-        return format!("One seed: differences between {} cannot be told from chance", list(&finished));
+    let is_mask = first.baseline == Rule::Random;
+    match first.finding {
+        Finding::TooLittle => too_little(result, first, is_mask),
+        finding => {
+            let differs = finding == Finding::Differs;
+            let word = match (is_mask, differs) {
+                (true, true) => "It is the mask",
+                (true, false) => "Not shown to be the mask",
+                (false, true) => "A difference",
+                (false, false) => "No difference shown",
+            };
+            let second = deciding.find(|d| d.objective == first.objective);
+            said(word, in_full(first), second.map(in_short).unwrap_or_default())
+        }
     }
-    if result.training.seeds < FEWEST_SEEDS {
-        return format!("Two seeds: differences between {} cannot be told from chance", list(&finished));
-    }
-    if !tested {
-        return "All arms gave the same numbers in every seed: no difference".into();
-    }
-    if supported.is_empty() {
-        return format!(
-            "No difference between {} that {} seeds support",
-            list(&finished),
-            result.training.seeds
-        );
-    }
-    // Quality first: metrics are declared in the order of their weight.
-    let Some(shown) = supported.iter().min_by_key(|d| d.metric) else { return String::new() };
-    let more = supported.len() - 1;
-    let rest = match more {
-        0 => String::new(),
-        1 => "; one more difference is supported".into(),
-        n => format!("; {n} more differences are supported"),
+}
+
+/// One objective alone, or nothing held out that tells right from wrong.
+fn without_any(result: &ReplayResult) -> ReplayVerdict {
+    let (word, headline) = match result.summary.as_slice() {
+        [one] => {
+            ("One objective", format!("{} was replayed alone: nothing to compare it with.", one.objective))
+        }
+        _ => (
+            "Too little to tell",
+            "No held-out prompt has right and wrong answers that two objectives were measured on.".to_owned(),
+        ),
     };
-    format!("{} {} {} in {}{rest}", shown.objective, side(shown), shown.baseline, shown.metric.label())
+    ReplayVerdict { word, headline, detail: String::new() }
 }
 
-fn out_of_time(result: &ReplayResult) -> String {
-    let (done, all) = (result.arms.len(), result.arms.len() + result.unfinished.len());
-    format!("The time was up with {done} of {all} arms complete: --resume goes on with the others")
+/// "stapo minus random: right over wrong answers +0.012 nats a token (+0.004 to +0.020), 40 prompts × 3 shuffles."
+fn in_full(difference: &Difference) -> String {
+    let (mean, interval) = difference.shown();
+    format!(
+        "{} minus {}: right over wrong answers {mean} nats a token ({}), {} × {}.",
+        difference.objective,
+        difference.baseline,
+        interval.unwrap_or_default(),
+        counted(difference.prompts, "prompt", "prompts"),
+        counted(difference.shuffles, "shuffle", "shuffles"),
+    )
 }
 
-fn side(difference: &Difference) -> &'static str {
-    if difference.mean > 0.0 { "is above" } else { "is below" }
+/// "Minus dapo: +0.010 (+0.001 to +0.019), a difference."
+fn in_short(difference: &Difference) -> String {
+    let (mean, interval) = difference.shown();
+    let finding = match difference.finding {
+        Finding::Differs => "a difference",
+        Finding::Undecided => "no difference shown",
+        Finding::TooLittle => "too little to tell",
+    };
+    let interval = interval.map(|interval| format!(" ({interval})")).unwrap_or_default();
+    format!("{} minus {}: {mean}{interval}, {finding}.", difference.objective, difference.baseline)
 }
 
-fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).into(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
-}
-
-fn detail(result: &ReplayResult, policy: &str) -> String {
-    let data = &result.data;
-    let mut text = format!(
-        "An off-policy replay: {policy} was trained on {} ({}, {}), once for each of {} × {}; the responses were drawn by the logged policy, not by the one in training.",
-        counted(data.responses, "logged response", "logged responses"),
-        counted(data.tokens, "token", "tokens"),
-        counted(data.steps, "step", "steps"),
-        counted(result.summary.len() as u64, "objective", "objectives"),
-        counted(result.training.seeds, "seed", "seeds")
+fn too_little(result: &ReplayResult, first: &Difference, is_mask: bool) -> ReplayVerdict {
+    let about = match is_mask {
+        true => "Whether it is the mask".to_owned(),
+        false => format!("Whether {} differs from {}", first.objective, first.baseline),
+    };
+    let headline = format!(
+        "{about} stays open: {} of {FEWEST_PROMPTS} held-out prompts with right and wrong answers, {} of {FEWEST_SEEDS} shuffles.",
+        first.prompts.min(FEWEST_PROMPTS),
+        first.shuffles.min(FEWEST_SEEDS),
     );
-    if result.data.holdout_responses > 0 {
-        text.push_str(&format!(" Correct means {}.", data.correct));
-    }
-    if let Some((first, last)) = drift(result) {
-        let way = match data.steps {
-            1 => format!("was {}", number(first)),
-            _ => format!("went from {} to {}", number(first), number(last)),
-        };
-        text.push_str(&format!(
-            " Its distance from the logged policy, mean |ln ρ| before a step’s first update, {way}",
-        ));
-        let recomputed =
-            result.arms.iter().flat_map(|a| &a.steps).filter(|s| s.old == OldPolicy::Recompute).count();
-        let all = result.arms.iter().map(|a| a.steps.len()).sum::<usize>();
-        text.push_str(&match recomputed {
-            0 => "; old log-probabilities are the log’s.".to_owned(),
-            n if n == all => "; old log-probabilities were recomputed at every step.".into(),
-            n => format!("; old log-probabilities were recomputed in {n} of {all} steps."),
-        });
-    }
-    text
-}
-
-/// Mean drift of the arms at their first and at their last step.
-fn drift(result: &ReplayResult) -> Option<(f64, f64)> {
-    let mean =
-        |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let first = result.arms.iter().filter_map(|a| a.steps.first()?.drift).collect();
-    let last = result.arms.iter().filter_map(|a| a.steps.last()?.drift).collect();
-    Some((mean(first)?, mean(last)?))
+    let detail = format!("Enough would be {}.", result.missing().join(" and "));
+    ReplayVerdict { word: "Too little to tell", headline, detail }
 }

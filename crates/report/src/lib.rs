@@ -10,13 +10,11 @@ mod markdown_diagnosis;
 mod markdown_partial;
 pub mod numbers;
 mod page;
-mod replay;
 mod run_name;
 mod tables;
 pub mod text;
 
 pub use files::ReportFiles;
-pub use replay::write_replay;
 
 use std::path::Path;
 

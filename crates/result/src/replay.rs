@@ -4,27 +4,29 @@
 mod arm;
 mod cases;
 mod counts;
+mod enough;
 mod old_policy;
 mod summary;
 mod timing;
 mod warnings;
 
-pub use arm::{ArmResult, BadToken, HoldoutMetrics, StepDrift, Stop, UnfinishedArm, Update};
+pub use arm::{ArmResult, BadToken, HoldoutMetrics, PromptScores, StepDrift, Stop, UnfinishedArm, Update};
 pub use cases::{Alternative, Case};
 pub use counts::Counts;
 pub use old_policy::OldPolicy;
-pub use summary::{ArmSummary, Difference, Metric, MetricSummary};
+pub use enough::FEWEST_PROMPTS;
+pub use summary::{ArmSummary, Difference, Finding, Metric, MetricSummary};
 pub use timing::{ArmTiming, UpdateSpeed};
 pub use warnings::{ReplayWarning, ReplayWarningCode};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Seeds from which on differences can be told from chance.
+/// Seeds (shuffles) from which on differences can be told from chance.
 pub const FEWEST_SEEDS: u64 = 3;
 
 /// Version of `replay.json`.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Everything one replay found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -48,8 +50,12 @@ pub struct ReplayResult {
     pub unfinished: Vec<UnfinishedArm>,
     /// One an objective, over its seeds.
     pub summary: Vec<ArmSummary>,
-    /// Differences between objectives, paired by seed.
+    /// Differences between objectives, over prompts and shuffles: first those that the verdict is about, against the
+    /// random mask before the baseline.
     pub differences: Vec<Difference>,
+    /// What each arm says of each held-out prompt at its end; in `tables/replay_prompts.parquet`.
+    #[serde(skip)]
+    pub prompts: Vec<PromptScores>,
     /// Flagged tokens with the policy's own alternatives, where asked for.
     pub cases: Vec<Case>,
     /// What the user should know.
@@ -80,9 +86,11 @@ fn is_lost(divergence: f64, vocabulary: u64) -> bool {
 /// What the data supports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReplayVerdict {
-    /// The main finding.
+    /// The finding in a few words.
+    pub word: &'static str,
+    /// Whether it is the mask: the objective minus the random mask, else minus the baseline.
     pub headline: String,
-    /// How far it can be trusted: seeds, drift, share of silenced tokens.
+    /// The same against the baseline, or what would be enough to tell.
     pub detail: String,
 }
 
@@ -115,6 +123,18 @@ pub struct Data {
     pub skipped: Vec<SkippedResponses>,
     /// Trained tokens without an old log-probability or an advantage: they are not trained on.
     pub incomplete_tokens: u64,
+}
+
+impl Data {
+    /// The log in a message: its file, or the first of them.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.files.as_slice() {
+            [] => "the log".into(),
+            [one] => one.clone(),
+            [first, others @ ..] => format!("{first} and {} more", others.len()),
+        }
+    }
 }
 
 /// Responses that cannot be replayed.

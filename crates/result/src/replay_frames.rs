@@ -13,6 +13,7 @@ impl ReplayResult {
             ("replay_updates", self.updates_frame()),
             ("replay_steps", self.steps_frame()),
             ("replay_holdout", self.holdout_frame()),
+            ("replay_prompts", self.prompts_frame()),
         ]
     }
 
@@ -29,7 +30,6 @@ impl ReplayResult {
             .float("silenced_share", |r| r.0.silenced_share)
             .text("metric", |r| r.1.metric.name())
             .float("mean", |r| r.1.mean)
-            .float("interval", |r| r.1.interval)
             .frame()
     }
 
@@ -40,14 +40,13 @@ impl ReplayResult {
             .text("objective", |r| r.objective.name())
             .text("baseline", |r| r.baseline.name())
             .text("metric", |r| r.metric.name())
-            .count("pairs", |r| r.pairs)
+            .count("prompts", |r| r.prompts)
+            .count("shuffles", |r| r.shuffles)
             .float("mean", |r| r.mean)
             .float("ci_low", |r| r.interval.map(|interval| interval.0))
             .float("ci_high", |r| r.interval.map(|interval| interval.1))
-            .float("p_value", |r| r.p_value)
-            .float("p_signed_rank", |r| r.p_signed_rank)
-            .float("p_adjusted", |r| r.p_adjusted)
-            .flag("supported", |r| r.supported)
+            .flag("decides", |r| r.decides)
+            .text("finding", |r| r.finding.name())
             .frame()
     }
 
@@ -101,11 +100,29 @@ impl ReplayResult {
         by_arm(&rows)
             .count("updates", |r| r.1.updates)
             .int("step", |r| r.1.step)
+            .float("margin", |r| r.1.margin)
             .float("correct_logprob", |r| r.1.correct_logprob)
             .float("wrong_logprob", |r| r.1.wrong_logprob)
             .float("auc", |r| r.1.auc)
             .float("entropy", |r| r.1.entropy)
             .float("kl_to_start", |r| r.1.kl_to_start)
+            .frame()
+    }
+
+    /// One row an objective, seed and held-out prompt: the final policy.
+    #[must_use]
+    pub fn prompts_frame(&self) -> DataFrame {
+        Columns::of(&self.prompts)
+            .text("objective", |r| r.objective.name())
+            .count("seed", |r| r.seed)
+            .count("prompt", |r| r.prompt)
+            .count("responses", |r| r.responses)
+            .float("margin", |r| r.metrics.margin)
+            .float("correct_logprob", |r| r.metrics.correct_logprob)
+            .float("wrong_logprob", |r| r.metrics.wrong_logprob)
+            .float("auc", |r| r.metrics.auc)
+            .float("entropy", |r| r.metrics.entropy)
+            .float("kl_to_start", |r| r.metrics.kl_to_start)
             .frame()
     }
 

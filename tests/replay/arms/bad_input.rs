@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::ListArray;
+use arrow_array::{Array, Int32Array, ListArray};
+use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
 use super::changed_logs::{changed, replaced, without};
@@ -36,6 +39,50 @@ fn ids_beyond_the_vocabulary_are_named() {
     });
     let message = refused(with_model(&log, &folder.path().join("out"), "--objective dapo --holdout 0"));
     assert!(message.contains("4000") && message.contains("256") && message.contains("--model"), "{message}");
+    let named =
+        message.contains(log.to_str().unwrap()) && message.contains(sample("model").to_str().unwrap());
+    assert!(named, "the log and the checkpoint: {message}");
+}
+
+/// The rows of a small log.
+fn batch_of(log: &std::path::Path) -> arrow_array::RecordBatch {
+    let file = std::fs::File::open(log).unwrap();
+    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    reader.build().unwrap().next().unwrap().unwrap()
+}
+
+/// A log of another vocabulary whose ids happen to fit, and a checkpoint that says something else of every token.
+#[test]
+fn a_log_and_a_checkpoint_that_do_not_belong_together_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let options = "--objective dapo --minibatch 8 --holdout 0";
+    let log = small_log(folder.path(), 1, 8, |batch| {
+        let ids = batch.column_by_name("token_ids").unwrap().as_any().downcast_ref::<ListArray>().unwrap();
+        let moved = (0..ids.len()).map(|row| {
+            let ids = ids.value(row);
+            let ids = ids.as_any().downcast_ref::<Int32Array>().unwrap();
+            Some(ids.values().iter().map(|id| Some((id + 7) % 256)).collect::<Vec<_>>())
+        });
+        let moved = ListArray::from_iter_primitive::<arrow_array::types::Int32Type, _, _>(moved);
+        replaced(&batch, "token_ids", Arc::new(moved))
+    });
+    let message = refused(with_model(&log, &out, options));
+    assert!(message.contains("do not belong together") && message.contains("by a factor of"), "{message}");
+    assert!(message.contains(log.to_str().unwrap()) && message.contains("--old recompute"), "{message}");
+    // A log that says how large its vocabulary is.
+    let (named, batch) = (folder.path().join("named.parquet"), batch_of(&log));
+    let size = KeyValue::new("vocab_size".to_owned(), "151936".to_owned());
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![size])).build();
+    let file = std::fs::File::create(&named).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let message = refused(with_model(&named, &out, options));
+    assert!(message.contains("151,936 tokens") && message.contains("has 256 tokens"), "{message}");
+    assert!(!out.join("replay.json").exists());
+    // Who wants it trains on it all the same.
+    done(with_model(&log, &out, &format!("{options} --old recompute -q")));
 }
 
 /// Without a model the vocabulary is as large as the ids: one that no tokenizer has would take all memory.

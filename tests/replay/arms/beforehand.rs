@@ -117,7 +117,12 @@ fn what_is_ahead_is_said_without_a_terminal() {
     for part in ["2 arms", "2 steps", "about", "of memory", "of disk"] {
         assert!(line.contains(part), "{part}: {text}");
     }
+    assert!(!line.contains("--max-minutes"), "{line}");
     assert_eq!(said(&format!("{options} -q")), "");
+    // Where the time is too short, that is said before the first update, too.
+    let text = said(&format!("{options} --max-minutes 0.00001"));
+    let line = text.lines().next().unwrap_or_default();
+    assert!(line.contains("--max-minutes leaves") && line.contains("--resume goes on"), "{text}");
 }
 
 #[test]
@@ -139,7 +144,8 @@ fn the_user_says_what_correct_means() {
     });
     let result = result(&out);
     assert_eq!(result["data"]["correct"], "reward<0.5");
-    assert!(result["verdict"]["detail"].as_str().unwrap().contains("Correct means reward<0.5"));
+    let report = std::fs::read_to_string(out.join("replay.html")).unwrap();
+    assert!(report.contains("reward&lt;0.5"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use parquet::file::reader::FileReader;
-use serde_json::Value;
+use serde_json::{Value, json};
 use stapo_analyze::ingest::Column;
 
 use super::schema_support::validate;
@@ -87,21 +87,29 @@ fn results_token_logs_and_reports() {
     let metrics: usize = summary.iter().map(|arm| arm["metrics"].as_array().unwrap().len()).sum();
     assert!(metrics > 0 && rows("summary") == metrics);
 
+    // What an arm says at its end is the mean of what it says of each prompt, and of no response that was trained on.
+    let held = result["data"]["holdout_prompts"].as_u64().unwrap() as usize;
+    assert_eq!(rows("prompts"), 8 * held);
+
+    // Ten prompts and two shuffles: no interval, no finding, and what would be enough.
+    let differences = result["differences"].as_array().unwrap();
+    assert!(differences.iter().all(|d| d["interval"].is_null() && d["finding"] == "too_little"));
+    assert_eq!(
+        (&differences[0]["objective"], &differences[0]["baseline"]),
+        (&json!("stapo"), &json!("random"))
+    );
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(result["verdict"]["word"], "Too little to tell");
+    assert!(said.contains("Too little to tell") && said.contains("--seeds 3"), "{said}");
+
     // The report says what it is, and shows the alternatives.
     let page = std::fs::read_to_string(out.join("replay.html")).unwrap();
     let text = std::fs::read_to_string(out.join("replay.md")).unwrap();
     for report in [&page, &text] {
-        assert!(report.contains("off-policy"));
-        // Markdown escapes the bars, which would end a table's cell.
-        let distance = if std::ptr::eq(report, &page) { "mean |ln ρ|" } else { "mean \\|ln ρ\\|" };
-        assert!(report.contains(distance), "{distance}");
-        assert!(report.contains("What was trained") && report.contains("What came of it"));
+        for part in ["Off-policy", "Drift", "What was trained", "Where each objective ended", "rather"] {
+            assert!(report.contains(part), "{part}");
+        }
     }
-    // Curves begin where all arms are the same, also where a mini-batch has two updates.
-    let curve = std::fs::read_to_string(out.join("charts/replay_divergence.csv")).unwrap();
-    let starts = curve.lines().filter(|l| l.contains(",1,")).collect::<Vec<_>>();
-    let expected = ["dapo", "stapo", "random", "lopti"].map(|name| format!("{name},{name},1,0,0,0"));
-    assert_eq!(starts, expected);
     let cases = result["cases"].as_array().unwrap();
     assert!(!cases.is_empty());
     for case in cases {
@@ -110,14 +118,7 @@ fn results_token_logs_and_reports() {
         let p: Vec<f64> = alternatives.iter().map(|a| a["probability"].as_f64().unwrap()).collect();
         assert!(p.is_sorted_by(|a, b| a >= b) && p[0] >= case["probability"].as_f64().unwrap());
     }
-    assert!(page.contains("alternatives"));
-    for chart in ["replay_final", "replay_entropy", "replay_drift", "replay_separation"] {
-        for ending in ["svg", "png", "csv"] {
-            assert!(out.join(format!("charts/{chart}.{ending}")).exists(), "{chart}.{ending}");
-        }
-    }
     assert!(!out.join(".replay-state").exists(), "a finished replay needs no checkpoint");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("stapo"));
 }
 
 /// The token log's collision probabilities and norms are those of double precision.

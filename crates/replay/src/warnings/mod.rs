@@ -5,7 +5,6 @@ mod data;
 mod objectives;
 mod policy;
 mod rate;
-mod seeds;
 mod subject;
 
 use self::subject::Subject;
@@ -21,14 +20,13 @@ pub fn warnings(
     labels: (usize, usize),
 ) -> Vec<ReplayWarning> {
     let subject = Subject { result, run, settings, labels };
-    let groups: [fn(&Subject<'_>) -> Vec<ReplayWarning>; 11] = [
+    let groups: [fn(&Subject<'_>) -> Vec<ReplayWarning>; 10] = [
         policy::lost,
         arms::out_of_time,
         policy::surrogate,
         arms::stopped,
         policy::another,
         policy::drift,
-        seeds::few,
         rate::other_than_logged,
         arms::nothing_silenced,
         data::warnings,

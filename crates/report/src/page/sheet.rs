@@ -41,7 +41,6 @@ pub struct Sheet {
 #[derive(Clone, Debug, Default)]
 struct Row {
     cells: Vec<String>,
-    link: Option<String>,
     marked: bool,
 }
 
@@ -65,14 +64,9 @@ impl Sheet {
         self.rows.push(Row { cells: cells.into(), ..Row::default() });
     }
 
-    /// Adds a row whose name links to a file.
-    pub fn push_linked(&mut self, cells: impl Into<Vec<String>>, link: &str) {
-        self.rows.push(Row { cells: cells.into(), link: Some(link.into()), marked: false });
-    }
-
     /// Adds a row that stands out where it is `marked`.
     pub fn push_marked(&mut self, cells: impl Into<Vec<String>>, marked: bool) {
-        self.rows.push(Row { cells: cells.into(), link: None, marked });
+        self.rows.push(Row { cells: cells.into(), marked });
     }
 
     /// Whether there is no row.
@@ -135,8 +129,7 @@ impl Sheet {
                 @if let Some((name, kind)) = name {
                     th scope="row" {
                         @if row.marked { "≠ " }
-                        @if let Some(link) = &row.link { a href=(link) { (cell(name, kind)) } }
-                        @else { (cell(name, kind)) }
+                        (cell(name, kind))
                     }
                 }
                 @for (text, kind) in cells { td class=[kind.class()] { (cell(text, kind)) } }
@@ -193,7 +186,7 @@ mod tests {
 
     fn sheet() -> Sheet {
         let mut sheet = Sheet::new(&["name", "count", "never", "rule"]).with(Kind::Words, "rule");
-        sheet.push_linked(["a", "1", "–", "p < 1|"].map(String::from), "a\".parquet");
+        sheet.push(["a", "1", "–", "p < 1|"].map(String::from));
         sheet.push_marked(["b", "–", "–", "x"].map(String::from), true);
         sheet.without_empty()
     }
@@ -211,9 +204,7 @@ mod tests {
     #[test]
     fn nothing_in_a_cell_is_markup() {
         let out = sheet().html().into_string();
-        assert!(out.contains(
-            "<th scope=\"row\"><a href=\"a&quot;.parquet\">a</a></th><td>1</td><td class=\"w\">p &lt; 1|</td>"
-        ));
+        assert!(out.contains("<th scope=\"row\">a</th><td>1</td><td class=\"w\">p &lt; 1|</td>"));
         assert!(out.contains("<tr class=\"yes\"><th scope=\"row\">≠ b</th>"));
     }
 }

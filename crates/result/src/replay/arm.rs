@@ -134,21 +134,38 @@ pub struct StepDrift {
     pub old: OldPolicy,
 }
 
-/// Quality on the responses that no arm trains on.
+/// Quality on the responses that no arm trains on: means over prompts, each of which counts the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HoldoutMetrics {
     /// Updates before the measurement.
     pub updates: u64,
     /// Step of the log after which it was taken.
     pub step: Option<i64>,
-    /// Mean log-probability a token of correct responses (each response counts the same).
+    /// Log-probability a token of correct responses less that of wrong ones of the same prompt.
+    pub margin: Option<f64>,
+    /// Mean log-probability a token of correct responses.
     pub correct_logprob: Option<f64>,
     /// The same for wrong responses.
     pub wrong_logprob: Option<f64>,
-    /// Probability that a correct response has a higher mean log-probability than a wrong one.
+    /// Probability that a correct response has a higher mean log-probability than a wrong one of the same prompt.
     pub auc: Option<f64>,
     /// Mean entropy of the tokens.
     pub entropy: f64,
     /// k3 estimate of the divergence from the start, over the logged tokens.
     pub kl_to_start: f64,
+}
+
+/// What the final policy of an arm says of one held-out prompt: what intervals are made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PromptScores {
+    /// Name of the objective.
+    pub objective: Rule,
+    /// The seed, from 1.
+    pub seed: u64,
+    /// Which of the held-out prompts, from 0.
+    pub prompt: u64,
+    /// Its held-out responses.
+    pub responses: u64,
+    /// Its part of [`HoldoutMetrics`], whose numbers are means of these.
+    pub metrics: HoldoutMetrics,
 }

@@ -28,8 +28,6 @@ pub enum ReplayWarningCode {
     PolicyLost,
     /// An arm stopped early.
     ArmStopped,
-    /// One or two seeds tell nothing about chance.
-    FewSeeds,
     /// The time was too short for all arms.
     TimeLimit,
     /// The log was trained at another learning rate.
@@ -42,25 +40,4 @@ pub enum ReplayWarningCode {
     NoHoldout,
     /// An objective had to do without something.
     Objective,
-}
-
-impl ReplayWarningCode {
-    /// For people.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Surrogate => "surrogate policy",
-            Self::OtherPolicy => "another policy",
-            Self::Drift => "drift",
-            Self::PolicyLost => "policy lost",
-            Self::ArmStopped => "arm stopped",
-            Self::FewSeeds => "few seeds",
-            Self::TimeLimit => "time limit",
-            Self::LearningRate => "learning rate",
-            Self::NothingSilenced => "nothing silenced",
-            Self::Skipped => "left out",
-            Self::NoHoldout => "hold-out",
-            Self::Objective => "objective",
-        }
-    }
 }
