@@ -46,7 +46,7 @@ def main():
     program = sys.argv[2] if len(sys.argv) > 2 else "stapo-analyze"
     more = sys.argv[3].split(",") if len(sys.argv) > 3 else []
     start = time.time()
-    command = [program, log, "--format", "json", "--quiet"] + (["--by", ",".join(more)] if more else [])
+    command = [program, log, "--format", "json", "--full", "--quiet"] + (["--by", ",".join(more)] if more else [])
     ours = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     spent = time.time() - start
     clip = ours["clipping"]

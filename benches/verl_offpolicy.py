@@ -95,7 +95,7 @@ def check_corrections(checks: Checks, ours: dict, old, rollout, mask):
 def main():
     log = sys.argv[1]
     program = sys.argv[2] if len(sys.argv) > 2 else "stapo-analyze"
-    ours = json.loads(subprocess.run([program, log, "--format", "json", "--quiet"], check=True, capture_output=True).stdout)
+    ours = json.loads(subprocess.run([program, log, "--format", "json", "--full", "--quiet"], check=True, capture_output=True).stdout)
     steps, old, rollout, mask = load(log)
     checks = Checks()
     check_steps(checks, ours, steps, old, rollout, mask)

@@ -159,5 +159,4 @@ pub mod show {
 #[cfg(feature = "report")]
 pub mod report {
     pub use stapo_page::*;
-    pub use stapo_report::write_replay;
 }

@@ -37,7 +37,7 @@ fn summary(json: &[u8]) -> serde_json::Value {
 /// Files in which so many tokens have A > 0: with `--tau-p 1` each of them is a candidate.
 pub fn files_needed(arguments: &Arguments) -> usize {
     let mut command = Command::new(&arguments.program);
-    let output = command.arg(&arguments.sample).args(["--format", "json", "-q"]).output().unwrap();
+    let output = command.arg(&arguments.sample).args(["--format", "json", "--full", "-q"]).output().unwrap();
     let totals = &summary(&output.stdout)["totals"];
     let share = totals["positive"].as_f64().unwrap() / totals["tokens"].as_f64().unwrap();
     (CANDIDATES * 1.02 / share / arguments.tokens as f64).ceil() as usize

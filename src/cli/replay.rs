@@ -9,6 +9,7 @@ use super::replay_progress::ReplayBar;
 use super::{open, replay_settings, settings};
 use crate::cli::args::Format;
 use crate::cli::args::ReplayArgs;
+use serde_json::json;
 use stapo_base::error::Result;
 use stapo_base::output::{OutputFolder, json_text};
 use stapo_ingest::Run;
@@ -31,8 +32,14 @@ pub fn run(arguments: &ReplayArgs, out: &mut dyn Write, talk: &mut dyn Write) ->
     let result = replayed.result.clone();
     replayed.forget_checkpoints()?;
     stdout(match arguments.showing.format {
-        Format::Json => out.write_all(json_text(&result, Path::new("stdout"))?.as_bytes()),
-        Format::Text => on_terminal(&document, arguments.verbose, out),
+        Format::Json if arguments.showing.full => {
+            out.write_all(json_text(&result, Path::new("stdout"))?.as_bytes())
+        }
+        Format::Json => {
+            let brief = stapo_page::brief(&document, vec![("differences", json!(result.differences))]);
+            out.write_all(json_text(&brief, Path::new("stdout"))?.as_bytes())
+        }
+        Format::Text => on_terminal(&document, arguments.showing.verbose, out),
     })?;
     if !arguments.input.reading.quiet {
         stdout(writeln!(talk, "\nreport: {}", files.html.display()))?;

@@ -114,14 +114,6 @@ fn shown_width(text: &str) -> usize {
     shown
 }
 
-/// A warning and what to do about it.
-#[cfg(feature = "replay")]
-pub fn warning(message: &str, hint: &str, columns: Option<usize>) -> String {
-    let (message, hint) = (visible(message), visible(hint));
-    let line = |lead: &str, text: &str| paragraph(lead, text, 9, columns);
-    format!("{}\n{}", line("warning: ", &message), line("   hint: ", &hint))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

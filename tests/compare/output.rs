@@ -25,7 +25,7 @@ fn page_terminal_and_files_say_the_same() {
     let written: Value = serde_json::from_str(&read("compare.json")).unwrap();
     assert_eq!(written, found);
     for (table, least) in
-        [("metrics", 8), ("runs", 2), ("steps", 100), ("regions", 40), ("tokens", 60), ("causes", 2)]
+        [("metrics", 8), ("runs", 2), ("steps", 60), ("regions", 40), ("tokens", 60), ("causes", 2)]
     {
         let path = folder.path().join(format!("tables/compare_{table}.parquet"));
         let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap()).unwrap();

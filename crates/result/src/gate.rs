@@ -93,7 +93,7 @@ impl Gate {
     /// Fields that are null where there is nothing of the kind, which is an answer: no step went wrong, nothing
     /// collapsed. A condition on such a null does not hold. All other nulls are values that are missing or not
     /// finite, and cannot be judged. The schemas' descriptions of these fields say "null where …".
-    pub const NULL_IS_NOTHING: &[&str] = &["first_bad_step", "from_step", "collapse_step", "at_most"];
+    pub const NULL_IS_NOTHING: &[&str] = &["first_bad_step", "from_step"];
 
     /// Reads `path>number`, or the name of a [`RunState`]. A path names fields of the summary, with numbers for
     /// places in lists (from the end where negative); `warnings.CODE` is the number of such warnings.

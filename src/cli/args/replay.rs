@@ -36,10 +36,6 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub showing: ShowingArgs,
 
-    /// Print all of the report
-    #[arg(long, help_heading = "Output")]
-    pub verbose: bool,
-
     /// Keep the final policy of every arm in DIR, as Hugging Face checkpoints (adapters as PEFT's)
     #[arg(long, value_name = "DIR", help_heading = "Output", value_parser = on_disk)]
     pub save: Option<PathBuf>,

@@ -99,7 +99,7 @@ fn write_as_texts(log: &Path, (verl, trl): (&Path, &Path), parts_make_it: bool) 
         let mut columns = vec![
             ("step", ints(&vec![step; responses.len()])),
             ("prompt", texts(&|response| format!("question {}", response.group()))),
-            ("completion", texts(&Response::text)),
+            ("completion", texts(&|response| response.text())),
         ];
         let functions = match responses[0].parts().is_empty() || !parts_make_it {
             true => {

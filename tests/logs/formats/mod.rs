@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::support::{float_lists, floats, int_lists, ints, write_parquet};
+use crate::support::{float_lists, int_lists, ints, write_parquet};
 use arrow_array::{ArrayRef, StringArray};
 use stapo_analyze::Error;
 use stapo_analyze::ingest::{Column, Id, IngestSettings, ListAlignment, Run, Silent, TokenBatch, read_all};

@@ -4,7 +4,7 @@ use serde_json::json;
 use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
 
 use super::driver::Browser;
-use super::{is_inert, loads_nothing, report_support, turns_dark_and_fits_a_phone};
+use super::{is_dark_and_fits_a_phone, is_inert, loads_nothing, report_support};
 
 const ATTACK: &str = "</h1><img src=x onerror=\"window.hacked=1\">";
 
@@ -33,6 +33,6 @@ fn opens_inert_with_four_charts_in_light_and_dark_and_on_a_phone() {
     assert_eq!(browser.run("return document.querySelectorAll('#compared svg').length"), json!(4));
     assert_eq!(browser.run("return document.querySelectorAll('#intervals tr.hot').length > 4"), json!(true));
     is_inert(&browser, 2, ATTACK, "h1");
-    turns_dark_and_fits_a_phone(&browser);
+    is_dark_and_fits_a_phone(&browser);
     loads_nothing(&browser);
 }

@@ -9,7 +9,7 @@ mod replay;
 
 use self::driver::Browser;
 use crate::report_support::{Spec, synthetic};
-use serde_json::{Value, json};
+use serde_json::json;
 use stapo_analyze::analyze::AnalyzeSettings;
 use stapo_analyze::analyze::result::RunAnalysis;
 use stapo_analyze::framework::s2t::{EntropyCut, Population, S2tSettings};
@@ -28,20 +28,6 @@ fn sample() -> RunAnalysis {
     report_support::sample("grpo.parquet", &AnalyzeSettings::default())
 }
 
-/// No errors, no requests, the answer on the first screen, and so many charts that show something.
-fn opens_with_charts(browser: &Browser, charts: usize) {
-    assert_eq!(browser.console(), Vec::<String>::new());
-    let facts = browser.run(
-        "const shows = s => s.getBoundingClientRect().height > 100 && s.getBoundingClientRect().width > 300 && s.querySelectorAll('path').length > 3;
-         return {charts: [...document.querySelectorAll('figure .wide svg')].map(shows),
-                 requests: performance.getEntriesByType('resource').length,
-                 verdict: document.querySelector('#verdict').getBoundingClientRect().bottom}",
-    );
-    assert_eq!(facts["charts"], json!(vec![true; charts]));
-    assert_eq!(facts["requests"], json!(0));
-    assert!(facts["verdict"].as_f64().unwrap() < 900.0, "the answer is on the first screen");
-}
-
 /// What attacked the page did nothing, and is shown as it is where `place` selects.
 fn is_inert(browser: &Browser, scripts: usize, attack: &str, place: &str) {
     assert_eq!(browser.console(), Vec::<String>::new());
@@ -58,26 +44,6 @@ fn loads_nothing(browser: &Browser) {
     browser.run("const i = new Image(); i.src = 'http://127.0.0.1:9/x.png';");
     let refused = browser.console();
     assert!(refused.iter().any(|l| l.contains("Content Security Policy")), "{refused:?}");
-}
-
-fn turns_dark_and_fits_a_phone(browser: &Browser) {
-    let light = browser.run("return getComputedStyle(document.body).backgroundColor");
-    browser.devtools(
-        "Emulation.setEmulatedMedia",
-        json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
-    );
-    assert_ne!(browser.run("return getComputedStyle(document.body).backgroundColor"), light);
-    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": true});
-    browser.devtools("Emulation.setDeviceMetricsOverride", phone);
-    let wide = browser.run("return document.documentElement.scrollWidth - innerWidth");
-    assert!(wide.as_f64().unwrap() <= 0.0, "the page is {wide} px too wide for a phone");
-    let cut = browser.run(
-        "const inside = s => s.getBoundingClientRect().right <= innerWidth && s.getBoundingClientRect().width > 300;
-         return [...document.querySelectorAll('figure .narrow svg')].filter(s => !inside(s)).length",
-    );
-    assert_eq!(cut, json!(0), "charts are whole on a phone");
-    let shown = "return document.querySelectorAll('figure .narrow svg').length === document.querySelectorAll('figure .wide svg').length";
-    assert_eq!(browser.run(shown), json!(true), "every chart has its small form on a phone");
 }
 
 /// Moves a slider as a reader would.

@@ -1,12 +1,11 @@
 //! Tables: every result table is a polars [`DataFrame`], made once and written in many ways.
 //!
-//! [`Columns`] makes a frame out of rows. [`parquet`], [`csv`] and [`text`] write one: as a file for
-//! programs, as a file for a spreadsheet, and for a terminal. Which tables a result has is said
+//! [`Columns`] makes a frame out of rows. [`parquet`] and [`text`] write one: as a file for programs, and for a
+//! terminal. Which tables a result has is said
 //! beside the result: `analyze::frames`, `compare::frames`, `replay::frames`.
 
 mod batch;
 mod columns;
-pub mod csv;
 pub mod parquet;
 pub mod text;
 
