@@ -13,12 +13,14 @@ use stapo_base::error::Result;
 use stapo_base::format::{grouped, none, number};
 use stapo_base::output::json_text;
 use stapo_base::tables::{Columns, text};
-use stapo_ingest::Run;
 use stapo_ingest::show::{Selection, Shown, ShownResponse, ShownToken, show};
+use stapo_ingest::{IngestSettings, Run};
 
 /// Runs the command.
 pub fn run(arguments: &ShowArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
-    let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
+    let reading = settings::ingest(&arguments.input.reading)?;
+    let reading = IngestSettings { tokenizer: arguments.tokenizer.clone(), ..reading };
+    let run = Run::open(&arguments.input.inputs, &reading)?;
     let selection = Selection {
         step: arguments.step,
         group: arguments.group.clone(),
@@ -66,7 +68,7 @@ fn heading(r: &ShownResponse) -> String {
     parts.extend(r.group_id.as_ref().map(|g| format!("group {}", visible(g))));
     parts.extend(r.sample_id.as_ref().map(|s| format!("sample {}", visible(s))));
     parts.push(format!("row {}", r.row));
-    parts.push(format!("{} tokens", grouped(r.length as u64)));
+    parts.push(format!("{} {}", grouped(r.length as u64), r.length_in));
     parts.extend(r.reward.map(|reward| format!("reward {}", number(f64::from(reward)))));
     let ending = r.finish_reason.as_deref().map(visible);
     parts.extend(ending.or_else(|| r.truncated.filter(|cut| *cut).map(|_| "cut".into())));

@@ -115,3 +115,29 @@ fn what_is_not_there_is_answered_with_what_is() {
     let hint = show(&run, &wanted, None, &Silent).unwrap_err().hint().unwrap();
     assert!(hint.contains("the log has steps 0 … 119"), "{hint}");
 }
+
+#[test]
+fn texts_are_shown_as_they_are_and_checked_with_the_hook_of_their_framework() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("3.jsonl");
+    let line = |answer: &str| format!(r#"{{"input":"why","output":"{answer}","score":1.0,"step":3}}"#);
+    std::fs::write(&log, [line("so it is €"), line("\\u001b[31mred")].join("\n")).unwrap();
+    let text = |command: &str| {
+        let out = program().arg(command).arg(&log).output().unwrap();
+        assert!(out.status.success());
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let shown = text("show");
+    assert!(shown.contains("so it is €") && shown.contains("10 characters"), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown}");
+    let checked = text("check");
+    assert!(checked.contains("stapo_analyze.verl") && checked.contains("`logprob`"), "{checked}");
+    let analysed = program().arg(&log).output().unwrap();
+    let analysed = String::from_utf8(analysed.stdout).unwrap();
+    assert!(analysed.contains("stapo_analyze.verl") && analysed.contains("logprob"), "{analysed}");
+    let refused = program().args(["compare"]).args([&log, &log]).output().unwrap();
+    let refused = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.is_empty() && refused.contains("stapo_analyze.verl"), "{refused}");
+    let failed = program().arg(&log).args(["--fail-on", "totals.mean_reward>0.5"]).output().unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+}

@@ -11,11 +11,13 @@ const HEAD: u64 = 1 << 16;
 /// A text that is longer is a response, not a name.
 const NAME: usize = 200;
 /// What rows of responses have, and rows of scalars have not.
-const OF_RESPONSES: [&str; 9] = [
+const OF_RESPONSES: [&str; 11] = [
     "completion",
     "completions",
     "output",
+    "output_response",
     "response",
+    "response_text",
     "responses",
     "messages",
     "prompt",

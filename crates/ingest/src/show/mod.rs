@@ -12,6 +12,7 @@ use serde::Serialize;
 
 pub use response::{ShownResponse, ShownToken};
 
+use self::response::Ids;
 use crate::texts::Tokenizer;
 use crate::{Run, scan};
 use stapo_base::error::{Error, Result};
@@ -98,7 +99,10 @@ pub fn show(
     let scanned = scan(run, COLUMNS, progress, || Finder {
         selection,
         limit,
-        tokenizer: tokenizer.as_ref(),
+        meant: match run.is_of_texts() && !run.spells_tokens() {
+            true => Ids::Characters,
+            false => Ids::Tokens(tokenizer.as_ref()),
+        },
         matched: 0,
         seen: Seen::default(),
         found: BTreeMap::new(),
@@ -195,7 +199,7 @@ fn nothing(run: &Run, selection: &Selection, seen: &Seen) -> Error {
 struct Finder<'a> {
     selection: &'a Selection,
     limit: usize,
-    tokenizer: Option<&'a Tokenizer>,
+    meant: Ids<'a>,
     matched: u64,
     seen: Seen,
     found: BTreeMap<(u32, u64), ShownResponse>,
@@ -211,7 +215,7 @@ impl Sink for Finder<'_> {
             if full && self.found.last_key_value().is_some_and(|(last, _)| place > *last) {
                 continue;
             }
-            self.found.insert(place, ShownResponse::of(batch, i, self.tokenizer));
+            self.found.insert(place, ShownResponse::of(batch, i, self.meant));
             if full {
                 self.found.pop_last();
             }

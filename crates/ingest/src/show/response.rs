@@ -30,8 +30,10 @@ pub struct ShownResponse {
     pub truncated: Option<bool>,
     /// The prompt, where logged.
     pub prompt: Option<String>,
-    /// Tokens of the response; `tokens` holds at most the first 65,536.
+    /// Tokens of the response, or characters of its text; `tokens` holds at most the first 65,536.
     pub length: usize,
+    /// What `length` counts: `tokens` or `characters`.
+    pub length_in: &'static str,
     /// What goes between the texts of tokens.
     pub separator: &'static str,
     /// Its tokens.
@@ -65,9 +67,22 @@ impl ShownToken {
     }
 }
 
+/// What ids stand for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ids<'a> {
+    /// Tokens, of this tokenizer where one is known.
+    Tokens(Option<&'a Tokenizer>),
+    /// Characters of a logged text.
+    Characters,
+}
+
 impl ShownResponse {
     /// Response `i` of a batch.
-    pub(super) fn of(batch: &TokenBatch, i: usize, tokenizer: Option<&Tokenizer>) -> Self {
+    pub(super) fn of(batch: &TokenBatch, i: usize, meant: Ids<'_>) -> Self {
+        let tokenizer = match meant {
+            Ids::Tokens(tokenizer) => tokenizer,
+            Ids::Characters => None,
+        };
         let columns = &batch.responses;
         let id = |column| batch.ids(column).map(|ids| &ids[i]).filter(|id| **id != Id::Missing);
         let text = |column| columns.texts.get(column).and_then(|t| t[i].as_deref()).map(str::to_owned);
@@ -83,8 +98,12 @@ impl ShownResponse {
             truncated: columns.flags.get(Column::Truncated).and_then(|t| t[i]),
             prompt: text(Column::PromptText).or_else(|| prompt_of_ids(batch, i, tokenizer)),
             length: range.len(),
+            length_in: match meant {
+                Ids::Tokens(_) => "tokens",
+                Ids::Characters => "characters",
+            },
             separator: separator(tokenizer),
-            tokens: tokens(batch, i, tokenizer),
+            tokens: tokens(batch, i, meant),
         }
     }
 
@@ -103,11 +122,19 @@ fn separator(tokenizer: Option<&Tokenizer>) -> &'static str {
 
 fn prompt_of_ids(batch: &TokenBatch, i: usize, tokenizer: Option<&Tokenizer>) -> Option<String> {
     let ids = batch.responses.prompt_ids.as_ref()?.get(i)?.as_ref()?;
-    let texts: Vec<String> = ids.iter().map(|id| token_text(Some(*id), None, tokenizer)).collect();
+    let texts: Vec<String> =
+        ids.iter().map(|id| token_text(Some(*id), None, Ids::Tokens(tokenizer))).collect();
     Some(texts.join(separator(tokenizer)))
 }
 
-fn token_text(id: Option<i32>, logged: Option<&str>, tokenizer: Option<&Tokenizer>) -> String {
+fn token_text(id: Option<i32>, logged: Option<&str>, meant: Ids<'_>) -> String {
+    let tokenizer = match meant {
+        Ids::Tokens(tokenizer) => tokenizer,
+        Ids::Characters => {
+            let letter = id.and_then(|id| char::from_u32(id.cast_unsigned()));
+            return letter.unwrap_or(char::REPLACEMENT_CHARACTER).into();
+        }
+    };
     let known = id.and_then(|id| tokenizer?.text(id)).or(logged);
     match (known, id) {
         (Some(text), _) => text.to_owned(),
@@ -116,7 +143,7 @@ fn token_text(id: Option<i32>, logged: Option<&str>, tokenizer: Option<&Tokenize
     }
 }
 
-fn tokens(batch: &TokenBatch, i: usize, tokenizer: Option<&Tokenizer>) -> Vec<ShownToken> {
+fn tokens(batch: &TokenBatch, i: usize, meant: Ids<'_>) -> Vec<ShownToken> {
     let advantages = batch.floats(Column::Advantage);
     let whole = batch.responses.floats.get(Column::AdvantageSeq).map(|a| a[i]);
     let finite = |value: f32| value.is_finite().then_some(value);
@@ -126,7 +153,7 @@ fn tokens(batch: &TokenBatch, i: usize, tokenizer: Option<&Tokenizer>) -> Vec<Sh
         ShownToken {
             position: batch.position(i, t),
             token_id,
-            text: token_text(token_id, batch.token_text(t), tokenizer),
+            text: token_text(token_id, batch.token_text(t), meant),
             trained: batch.mask().is_none_or(|mask| mask[t] == 1),
             logprob: at(Column::Logprob, t),
             entropy: at(Column::Entropy, t),

@@ -11,7 +11,7 @@ use crate::texts::byte_alphabet;
 use crate::tokenizer_json::TokenizerJson;
 
 /// Bytes of a word that are merged as one: a hostile text has no spaces, and merging takes the square of its length.
-const LONGEST_WORD: usize = 256;
+const LONGEST_WORD: usize = 64;
 
 /// A tokenizer that spells texts.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Encoder {
     /// What two neighbours become, the smaller rank first.
     merges: HashMap<(u32, u32), (u32, u32)>,
     /// Tokens beside the vocabulary, which no word is merged with, by their first byte.
-    added: HashMap<u8, Vec<(String, u32)>>,
+    added: Vec<Vec<(String, u32)>>,
     split: Split,
 }
 
@@ -59,13 +59,13 @@ impl Encoder {
                 merges.entry((*left, *right)).or_insert((rank, *merged));
             }
         }
-        let mut added: HashMap<u8, Vec<(String, u32)>> = HashMap::new();
+        let mut added: Vec<Vec<(String, u32)>> = vec![Vec::new(); 256];
         for token in json.added_tokens.into_iter().flatten() {
             if let (Some(first), Ok(id)) = (token.content.bytes().next(), u32::try_from(token.id)) {
-                added.entry(first).or_default().push((token.content, id));
+                added[usize::from(first)].push((token.content, id));
             }
         }
-        added.values_mut().for_each(|tokens| tokens.sort_by_key(|(text, _)| std::cmp::Reverse(text.len())));
+        added.iter_mut().for_each(|tokens| tokens.sort_by_key(|(text, _)| std::cmp::Reverse(text.len())));
         let split = Split { modern: json.pre_tokenizer.modern_words, digits: json.pre_tokenizer.digits };
         Ok(Some(Self { bytes, merges, added, split }))
     }
@@ -97,7 +97,10 @@ impl Encoder {
     /// What stands before the first token beside the vocabulary, and that token.
     fn up_to_added<'a, 'b>(&'b self, text: &'a str) -> (&'a str, Option<&'b (String, u32)>) {
         for (at, byte) in text.bytes().enumerate() {
-            let Some(tokens) = self.added.get(&byte).filter(|_| text.is_char_boundary(at)) else { continue };
+            let tokens = &self.added[usize::from(byte)];
+            if tokens.is_empty() || !text.is_char_boundary(at) {
+                continue;
+            }
             if let Some(token) = tokens.iter().find(|(content, _)| text[at..].starts_with(&**content)) {
                 return (&text[..at], Some(token));
             }

@@ -136,5 +136,6 @@ pub fn sum_of_functions(parts: &[(ArrayRef, Transform)]) -> std::result::Result<
             }
         }
     }
+    sums.iter_mut().filter(|sum| !sum.is_finite()).for_each(|sum| *sum = f32::NAN);
     Ok(sums)
 }
