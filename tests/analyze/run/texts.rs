@@ -129,7 +129,7 @@ const LABELLED: &[(&str, RunState, &str, &str, bool)] = &[
     ("real/coin_json.parquet", RunState::Damaged, "uninformative_reward", "", false),
     ("ward/healthy.parquet", RunState::Healthy, "", "", true),
     ("ward/hacked.parquet", RunState::Collapsed, "reward_hacking", "reward_hacking", true),
-    ("ward/noise.parquet", RunState::Collapsed, "uninformative_reward", "", false),
+    ("ward/noise.parquet", RunState::Damaged, "uninformative_reward", "", false),
 ];
 
 #[test]
@@ -187,7 +187,9 @@ fn what_texts_say_is_told_and_what_they_do_not_is_one_line() {
         )
     });
     let found = of(&log);
-    assert_eq!(found.diagnosis.state, RunState::Healthy, "{}", found.diagnosis.sentence);
+    // It learns; what timed out is trained on all the same.
+    assert_eq!(found.diagnosis.state, RunState::Suspicious, "{}", found.diagnosis.sentence);
+    assert_eq!(likely(&found), ["failures_trained"]);
     assert_eq!((found.totals.responses, found.totals.groups), (320, Some(80)));
     assert_eq!(found.partial.missing_columns, ["logprob", "entropy", "advantage"]);
     let json = serde_json::to_value(&found).unwrap();

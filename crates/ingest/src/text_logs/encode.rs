@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
-use stapo_base::error::{Error, Result};
+use stapo_base::error::Result;
 
 use super::words::{Split, words};
 use crate::texts::byte_alphabet;
@@ -33,11 +33,6 @@ impl Encoder {
         if !is_bytes || json.model.merges.is_empty() {
             return Ok(None);
         }
-        let corrupt = |message: &str| Error::Corrupt {
-            path: path.clone(),
-            place: String::new(),
-            message: message.into(),
-        };
         let ids: HashMap<&str, u32> = json
             .model
             .vocab
@@ -45,11 +40,13 @@ impl Encoder {
             .iter()
             .filter_map(|(id, piece)| Some((&**piece, u32::try_from(*id).ok()?)))
             .collect();
-        let mut bytes = [0; 256];
+        // A byte that no text has is not in every vocabulary.
+        let mut bytes = [u32::try_from(json.model.vocab.0.len()).unwrap_or(0); 256];
         for (letter, byte) in byte_alphabet() {
             let mut buffer = [0; 4];
-            let id = ids.get(&*letter.encode_utf8(&mut buffer));
-            bytes[usize::from(byte)] = *id.ok_or_else(|| corrupt("a byte has no token"))?;
+            if let Some(id) = ids.get(&*letter.encode_utf8(&mut buffer)) {
+                bytes[usize::from(byte)] = *id;
+            }
         }
         let mut merges = HashMap::with_capacity(json.model.merges.len());
         for (rank, (left, right)) in (0..).zip(&json.model.merges) {

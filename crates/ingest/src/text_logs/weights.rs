@@ -15,12 +15,15 @@ use stapo_batch::progress::Silent;
 
 /// Responses that are looked at.
 const ROWS: usize = 4096;
-/// Groups whose advantages differ that are needed for each function.
-const GROUPS: usize = 4;
+/// Groups in which more than one function differs that are needed for each function.
+const GROUPS: usize = 2;
 /// Share of the sum's squares that a fit leaves beside the advantages: what single precision and TRL's 10⁻⁴ beside a
 /// deviation make is a tenth of it.
 const LEFT: f64 = 1e-3;
 const ITERATIONS: usize = 50;
+const ROUNDS: usize = 4;
+/// Share of these groups that weights have to fit: by chance none does, and a fault of the advantages may spoil the others.
+const FITTED: f64 = 0.3;
 /// Weights are kept in thousandths.
 const WHOLE: f64 = 1000.0;
 
@@ -114,38 +117,74 @@ fn first_groups(run: &Run, names: &[String]) -> Result<Vec<Group>> {
 
 type Matrix = Vec<Vec<f64>>;
 
-/// The weights, the largest 1; `Some(None)` where none fit, `None` where too few groups tell.
-fn weights(groups: &[Group], functions: usize) -> Option<Option<Vec<f64>>> {
-    let zero = || vec![vec![0.0; functions]; functions];
-    let (mut left, mut all, mut telling) = (zero(), zero(), 0);
-    for group in groups {
+/// What a group leaves of a weighted sum beside its advantages, and all of the sum, as quadratic forms of the weights.
+struct Forms {
+    left: Matrix,
+    all: Matrix,
+}
+
+impl Forms {
+    /// `None` where a group tells nothing of weights: without advantages, or where one direction is all that differs.
+    fn of(group: &Group, functions: usize) -> Option<Self> {
         let n = group.len() as f64;
-        let size: f64 = group.iter().map(|(_, advantage)| advantage * advantage).sum();
-        telling += usize::from(size > 1e-9);
+        let middle = group.iter().map(|(_, advantage)| advantage).sum::<f64>() / n;
+        let size: f64 = group.iter().map(|(_, advantage)| (advantage - middle).powi(2)).sum();
         let mean = |k: usize| group.iter().map(|(parts, _)| parts[k]).sum::<f64>() / n;
         let means: Vec<f64> = (0..functions).map(mean).collect();
         let apart = |parts: &[f64], k: usize| parts[k] - means[k];
         let along: Vec<f64> = (0..functions)
-            .map(|k| group.iter().map(|(parts, advantage)| apart(parts, k) * advantage).sum())
+            .map(|k| group.iter().map(|(parts, advantage)| apart(parts, k) * (advantage - middle)).sum())
             .collect();
-        for i in 0..functions {
-            for j in 0..functions {
-                let product: f64 = group.iter().map(|(parts, _)| apart(parts, i) * apart(parts, j)).sum();
-                all[i][j] += product;
-                left[i][j] += product - if size > 1e-9 { along[i] * along[j] / size } else { 0.0 };
-            }
-        }
+        let product = |i: usize, j: usize| -> f64 {
+            group.iter().map(|(parts, _)| apart(parts, i) * apart(parts, j)).sum()
+        };
+        let matrix = |of: &dyn Fn(usize, usize) -> f64| -> Matrix {
+            (0..functions).map(|i| (0..functions).map(|j| of(i, j)).collect()).collect()
+        };
+        let all = matrix(&product);
+        let trace: f64 = (0..functions).map(|k| all[k][k]).sum();
+        let squares: f64 = all.iter().flatten().map(|value| value * value).sum();
+        let is_one_direction = trace * trace - squares <= 1e-6 * trace * trace;
+        (size > 1e-9 && trace > 1e-9 && !is_one_direction)
+            .then(|| Self { left: matrix(&|i, j| product(i, j) - along[i] * along[j] / size), all })
     }
-    if telling < GROUPS * functions {
+
+    /// The share of a weighted sum that is left.
+    fn share(&self, weights: &[f64]) -> f64 {
+        form(&self.left, weights) / form(&self.all, weights).max(1e-12)
+    }
+}
+
+/// The weights, the largest 1; `Some(None)` where none fit, `None` where too few tell.
+fn weights(groups: &[Group], functions: usize) -> Option<Option<Vec<f64>>> {
+    let telling: Vec<Forms> = groups.iter().filter_map(|group| Forms::of(group, functions)).collect();
+    if telling.len() < GROUPS * functions {
         return None;
     }
+    let fitted = |weights: &[f64]| telling.iter().filter(|group| group.share(weights) <= LEFT).count();
+    let fits = |fitted: usize| fitted as f64 >= FITTED * telling.len() as f64;
     let ones = vec![1.0; functions];
-    let fits = |weights: &[f64]| form(&left, weights) <= LEFT * form(&all, weights);
-    if fits(&ones) {
+    if fits(fitted(&ones)) {
         return Some(Some(ones));
     }
-    let found = least(&left, &all).filter(|weights| fits(weights));
-    Some(found)
+    // Of all groups, then of the half that fits best.
+    let mut kept: Vec<&Forms> = telling.iter().collect();
+    let (mut best, mut most) = (ones, 0);
+    for _ in 0..ROUNDS {
+        let sum = |of: fn(&Forms) -> &Matrix| -> Matrix {
+            let value = |i: usize, j: usize| kept.iter().map(|group| of(group)[i][j]).sum();
+            (0..functions).map(|i| (0..functions).map(|j| value(i, j)).collect()).collect()
+        };
+        let Some(found) = least(&sum(|group| &group.left), &sum(|group| &group.all)) else { break };
+        kept = telling.iter().collect();
+        kept.sort_by(|a, b| a.share(&found).total_cmp(&b.share(&found)));
+        kept.truncate(telling.len() / 2 + 1);
+        let count = fitted(&found);
+        if count > most {
+            (best, most) = (found, count);
+        }
+    }
+    Some(Some(best).filter(|_| fits(most)))
 }
 
 /// w′Mw.
@@ -246,7 +285,7 @@ mod tests {
     #[test]
     fn what_fits_nothing_is_said_and_what_is_too_short_is_not() {
         assert_eq!(super::weights(&groups(&[1.0, 0.2], true, true), 2), Some(None));
-        assert_eq!(super::weights(&groups(&[1.0, 0.2], true, false)[..5], 2), None);
+        assert_eq!(super::weights(&groups(&[1.0, 0.2], true, false)[..3], 2), None);
         // The sign of the rewards is that of the weights, not of the advantages.
         let mut turned = groups(&[1.0, 0.2], true, false);
         turned.iter_mut().flatten().for_each(|(_, advantage)| *advantage = -*advantage);

@@ -154,12 +154,14 @@ fn a_reason_that_is_an_object_is_its_type() {
 }
 
 #[test]
-fn batch_lines_have_no_token_lists() {
+fn lists_of_a_batch_of_texts_run_over_its_responses() {
     let (dialect, rows) = adapt(
         r#"{"step":["1","1"],"prompt":["a","b"],"completion":["c","d"],"advantages":[0.1,-0.1],"entropy":[0.3,0.4]}"#,
     );
     assert_eq!(dialect, Dialect::SwiftText);
-    assert_eq!(rows[0].as_ref().unwrap().len(), 0);
+    let rows: Vec<_> = rows.iter().map(|row| row.as_ref().unwrap()).collect();
+    assert_eq!((rows.len(), text(rows[0], "completion"), text(rows[1], "prompt")), (2, "c", "b"));
+    assert_eq!(rows[1].get("advantages"), Some(&Field::Float(-0.1)));
 }
 
 mod traces {

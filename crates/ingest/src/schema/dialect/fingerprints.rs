@@ -78,7 +78,7 @@ impl Dialect {
     }
 
     fn with_texts(f: &Names<'_>) -> Option<Self> {
-        Some(if f.has(&["input", "output", "score", "step"]) {
+        Some(if f.has(&["input", "output", "score"]) && (f.has(&["step"]) || f.has(&["gts"])) {
             Self::VerlText
         } else if f.list("prompt") && f.list("completion") && f.list("advantages") {
             Self::SwiftText
