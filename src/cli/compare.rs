@@ -73,5 +73,5 @@ impl Shown for Comparison {
 /// Everything `--report` asks for; the page comes last, so that its links never dangle.
 fn write_all(comparison: &Comparison, folder: &Path) -> Result<Files> {
     comparison.write(folder)?;
-    stapo_page::write(&stapo_page::compare(comparison), "compare", folder)
+    stapo_page::write_comparison(comparison, folder)
 }

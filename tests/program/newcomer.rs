@@ -187,7 +187,10 @@ fn a_report_without_entropy() {
     assert_eq!(String::from_utf8(printed.get_output().stdout.clone()).unwrap(), summary);
     let value: serde_json::Value = serde_json::from_str(&summary).unwrap();
     schema_support::validate(&value, "summary_partial");
-    assert!(text.contains("**✓ Healthy.**") && text.contains("entropy of the policy at each token"), "{text}");
+    assert!(
+        text.contains("**✓ Healthy.**") && text.contains("entropy of the policy at each token"),
+        "{text}"
+    );
     for gone in ["Would silence", "id=\"tau-p\"", "claims"] {
         assert!(!page.contains(gone), "{gone}");
     }

@@ -28,6 +28,8 @@ pub use run::{run, run_in_part};
 use std::path::Path;
 
 use stapo_base::error::Result;
+use stapo_compare::Comparison;
+use stapo_result::replay::ReplayResult;
 use stapo_result::{PartialAnalysis, RunAnalysis};
 
 /// What the files of a run's report are called.
@@ -42,4 +44,14 @@ pub fn write_report(analysis: &RunAnalysis, folder: &Path) -> Result<Files> {
 /// The same for a run without entropies or advantages: what can be told, and what cannot.
 pub fn write_partial_report(analysis: &PartialAnalysis, folder: &Path) -> Result<Files> {
     write(&run_in_part(analysis), REPORT, folder)
+}
+
+/// Writes `compare.html`, `compare.md` and `charts/*.svg` into a folder.
+pub fn write_comparison(comparison: &Comparison, folder: &Path) -> Result<Files> {
+    write(&compare(comparison), "compare", folder)
+}
+
+/// Writes `replay.html`, `replay.md` and `charts/*.svg` into a folder.
+pub fn write_replay(result: &ReplayResult, folder: &Path) -> Result<Files> {
+    write(&replay(result), "replay", folder)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use stapo_analyze::compare::{CompareSettings, NamedRun, compare_runs};
+use stapo_analyze::report::write_comparison;
 
 use super::driver::Browser;
 use super::{is_dark_and_fits_a_phone, is_inert, loads_nothing, report_support};
@@ -21,7 +22,7 @@ fn show_comparison() -> (Browser, tempfile::TempDir) {
         })
         .collect();
     let comparison = compare_runs(&runs, &[], None, &CompareSettings::default());
-    let files = stapo_page::write(&stapo_page::compare(&comparison), "compare", folder.path()).unwrap();
+    let files = write_comparison(&comparison, folder.path()).unwrap();
     browser.open(&files.html);
     (browser, folder)
 }

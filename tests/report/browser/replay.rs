@@ -9,6 +9,7 @@ use stapo_analyze::ingest::{IngestSettings, Run};
 use stapo_analyze::replay::objective::ObjectiveSettings;
 use stapo_analyze::replay::result::{ReplayWarning, ReplayWarningCode};
 use stapo_analyze::replay::{NoProgress, OptimizerSettings, ReplayResult, ReplaySettings, Replayed, replay};
+use stapo_analyze::report::write_replay;
 
 use super::driver::Browser;
 use super::report_support::HOSTILE;
@@ -44,7 +45,7 @@ fn show_replay(change: impl Fn(&mut ReplayResult)) -> (Browser, tempfile::TempDi
     let folder = tempfile::tempdir().unwrap();
     let mut result = replayed().result.clone();
     change(&mut result);
-    let files = stapo_page::write(&stapo_page::replay(&result), "replay", folder.path()).unwrap();
+    let files = write_replay(&result, folder.path()).unwrap();
     browser.open(&files.html);
     (browser, folder)
 }
