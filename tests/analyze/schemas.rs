@@ -33,7 +33,7 @@ fn a_wrong_type_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "\"verdict\" is a required property")]
+#[should_panic(expected = "\"methods_differ\" is a required property")]
 fn a_missing_field_is_refused() {
     schema_support::validate(&json!({"schema_version": 1}), "compare");
 }
