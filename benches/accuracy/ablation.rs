@@ -37,11 +37,13 @@ pub const SWITCHES: [Switch; 16] = [
     of("goals", "a part that is no goal does not damage", |rules| rules.goals = false),
     of("raw_scatter", "scatter on the scale of the mean", |rules| rules.raw_scatter = false),
     of("robust_range", "range between percentiles", |rules| rules.robust_range = false),
+    of("own_ends", "a slice has its own first and last steps", |rules| rules.own_ends = false),
     of("bins", "above 32 steps, 32 bins", |rules| rules.bins = usize::MAX),
     of("two_at_the_end", "a tail of two steps", |rules| rules.two_at_the_end = false),
     of("penalties", "penalties do not judge", |rules| rules.penalties = false),
     of("redefined", "a redefined reward is judged apart", |rules| rules.redefined = false),
     of("start", "\"not learning\" needs the start", |rules| rules.start = false),
+    of("mean_at_best", "at its best by the run's mean", |rules| rules.mean_at_best = false),
     of("slow_rise", "a slow rise counts", |rules| rules.slow_rise = false),
     of("one_slice_once", "one slice is one test", |rules| rules.one_slice_once = false),
     of("pooled_dispersion", "small slices take the run's dispersion", |rules| {

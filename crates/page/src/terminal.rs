@@ -144,7 +144,7 @@ impl Page {
                 Block::Facts(facts) => self.facts(&mut name, facts),
                 Block::Figure(figure) => self.figure(figure),
                 Block::Table(table) => {
-                    for row in rows(table) {
+                    for row in rows(table, self.how.columns.saturating_sub(NAMES)) {
                         self.say(&std::mem::take(&mut name), &row);
                     }
                 }
@@ -206,8 +206,8 @@ impl Page {
     }
 }
 
-/// Rows of a table under its head, in columns.
-fn rows(table: &Table) -> Vec<String> {
+/// Rows of a table under its head, in columns; where these do not fit, one cell after the other.
+fn rows(table: &Table, columns: usize) -> Vec<String> {
     let head: Vec<String> = table.head.iter().map(|column| column.name.flat()).collect();
     let cells = table.rows.iter().map(|row| row.cells.iter().map(Text::flat).collect::<Vec<String>>());
     let all: Vec<Vec<String>> = std::iter::once(head).chain(cells).collect();
@@ -215,6 +215,12 @@ fn rows(table: &Table) -> Vec<String> {
         all.iter().filter_map(|row| row.get(column)).map(|cell| wide(cell)).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
+    if widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) > columns {
+        let joined = |row: &Vec<String>| {
+            row.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ")
+        };
+        return all.iter().skip(1).map(joined).collect();
+    }
     let cell = |(text, (width, column)): (&String, (&usize, &Column))| {
         let room = " ".repeat(width.saturating_sub(wide(text)));
         if column.number { room + text } else { text.clone() + &room }

@@ -97,7 +97,8 @@ pub fn replay(
     }
     let mut stage = Stage::new(settings, survey, &engine, &start, &holdout, windows);
     let first = stage.step(0)?;
-    if let Some(folder) = &settings.model {
+    // Who recomputes the old policy means to train another one.
+    if let Some(folder) = settings.model.as_ref().filter(|_| settings.old != OldPolicy::Recompute) {
         require_same_policy(survey, folder, &first)?;
     }
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

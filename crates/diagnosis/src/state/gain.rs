@@ -54,8 +54,9 @@ impl Gain {
 
     /// The run lies within a tenth of the top.
     #[must_use]
-    pub fn is_at_its_best(&self) -> bool {
-        self.top - self.mean < 0.1 * (self.top - self.floor)
+    pub fn is_at_its_best(&self, rules: &Rules) -> bool {
+        let level = if rules.mean_at_best { self.mean } else { self.start };
+        self.top - level < 0.1 * (self.top - self.floor)
     }
 }
 
@@ -64,7 +65,7 @@ impl Strata {
     pub fn gain(&self, floor: f64, top: f64, sd: Option<f64>) -> Gain {
         let bins = self.len();
         let (tenth, fifth) = ((bins / 10).max(1), fifth(bins));
-        let (first, last) = (self.window(0, tenth), self.window(bins - fifth, bins));
+        let (first, last) = self.ends(tenth, fifth);
         let d = self.difference(&first, &last);
         let shared = |k: usize| first[k].0 > 0.0 && last[k].0 > 0.0;
         let weight = (0..first.len()).filter(|k| shared(*k)).map(|k| self.weights[k]).sum::<f64>().max(1e-12);
@@ -116,6 +117,23 @@ impl Strata {
             };
         }
         gain
+    }
+
+    /// First and last bins; of a slice that some bins lack, its own first tenth and last fifth.
+    fn ends(&self, tenth: usize, fifth: usize) -> (Window, Window) {
+        let bins = self.len();
+        let (mut first, mut last) = (self.window(0, tenth), self.window(bins - fifth, bins));
+        for (k, groups) in self.groups.iter().enumerate() {
+            let at: Vec<usize> = (0..bins).filter(|bin| groups[*bin] > 0.0).collect();
+            if self.rules().own_ends && at.len() >= 2 && at.len() < bins {
+                let sum = |bins: &[usize]| {
+                    bins.iter().fold((0.0, 0.0), |(n, s), bin| (n + groups[*bin], s + self.means[k][*bin]))
+                };
+                first[k] = sum(&at[..(at.len() / 10).max(1)]);
+                last[k] = sum(&at[at.len() - super::fall::fifth(at.len())..]);
+            }
+        }
+        (first, last)
     }
 
     /// The greatest mean over as many bins as the end has, of the slices that the end has; the end itself at least.

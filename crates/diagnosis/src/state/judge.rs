@@ -260,7 +260,7 @@ fn outcome(damage: &[Hit], gain: &Gain, has_start: bool, rules: &Rules) -> Outco
         Outcome::Damaged
     } else if gain.is_learned(rules) {
         Outcome::Learned
-    } else if gain.is_at_its_best() {
+    } else if gain.is_at_its_best(rules) {
         Outcome::AtItsBest
     } else if gain.upper < 0.25 && (has_start || !rules.start) {
         Outcome::NotLearning

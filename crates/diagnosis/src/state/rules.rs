@@ -25,6 +25,8 @@ pub struct Rules {
     pub raw_scatter: bool,
     /// Above 32 values the range is from the 5th to the 95th percentile, and values are drawn in.
     pub robust_range: bool,
+    /// A slice that is not logged at every step is compared between its own first and last steps.
+    pub own_ends: bool,
     /// Greatest number of bins of steps; [`usize::MAX`] for none.
     pub bins: usize,
     /// From 5 steps on the tail has two or more.
@@ -35,6 +37,8 @@ pub struct Rules {
     pub redefined: bool,
     /// "Not learning" needs the start of training.
     pub start: bool,
+    /// At its best by the mean of the whole run instead of its start.
+    pub mean_at_best: bool,
     /// A slow rise counts as learning.
     pub slow_rise: bool,
     /// Where there is one slice, it is one test.
@@ -52,11 +56,13 @@ impl Default for Rules {
             goals: true,
             raw_scatter: true,
             robust_range: true,
+            own_ends: true,
             bins: 32,
             two_at_the_end: true,
             penalties: true,
             redefined: true,
             start: true,
+            mean_at_best: true,
             slow_rise: true,
             one_slice_once: true,
             pooled_dispersion: true,

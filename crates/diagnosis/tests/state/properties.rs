@@ -52,7 +52,7 @@ proptest! {
         let form = if curve { Form::Curve } else { Form::Responses };
         let mut observed = Observed::new(form, &["reward", "reward/b"]);
         rows.iter().for_each(|(step, group, slice, values)| observed.push(*step, *group, ["", "a", "b"][*slice], values));
-        let rules = if plain { Rules { robust_range: false, bins: 7, ..Rules::default() } } else { Rules::default() };
+        let rules = if plain { Rules { robust_range: false, own_ends: false, bins: 7, ..Rules::default() } } else { Rules::default() };
         let verdict = judge(&observed, false, &rules);
         if let Some(gain) = verdict.gain {
             prop_assert!(gain.best >= gain.start && gain.best >= gain.end);

@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn logarithms_are_bounded() {
         let of = |values: [f64; 3]| Axis::fitting(values.into_iter(), Unit::Times, 3).range();
-        assert!(of([1.0, 2.0, 9.2e18]).end < 3.0 * LARGEST);
+        assert!(of([1.0, 2.0, 9.2e18]).end < 10.0 * LARGEST);
         assert!(of([1e-300, 1.0, 2.0]).start > 1e-13);
         assert_eq!(Axis::fitting([1.0, 9.2e18].into_iter(), Unit::Plain, 3).share(1e18), 1.0);
     }
