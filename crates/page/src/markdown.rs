@@ -73,7 +73,9 @@ fn blocks(blocks: &[Block], out: &mut String) {
                     let healthy = row.healthy.as_ref().map(|healthy| format!(" (healthy {})", text(healthy)));
                     let indent = if facts.kind == FactsKind::Options { "   " } else { "" };
                     let healthy = healthy.unwrap_or_default();
-                    let _ = writeln!(out, "{indent}- {}: {}{healthy}", text(&row.name), text(&row.value));
+                    let name = text(&row.name);
+                    let lead = if name.is_empty() { name } else { format!("{name}: ") };
+                    let _ = writeln!(out, "{indent}- {lead}{}{healthy}", text(&row.value));
                 }
                 out.push('\n');
             }
@@ -81,7 +83,9 @@ fn blocks(blocks: &[Block], out: &mut String) {
             Block::Figure(figure) => {
                 let note =
                     if figure.note.is_empty() { String::new() } else { format!(" ({})", text(&figure.note)) };
-                let _ = writeln!(out, "**{}**{note}: {}\n", text(&figure.title), escape(&in_words(figure)));
+                let title = text(&figure.title);
+                let title = if title.is_empty() { "Chart".into() } else { format!("**{title}**") };
+                let _ = writeln!(out, "{title}{note}: {}\n", escape(&in_words(figure)));
             }
             Block::Fold(fold) => folded(fold, out),
             Block::Tokens(Tokens::Excerpts(list)) => {

@@ -128,7 +128,7 @@ impl Page {
         let mut number = 0;
         let mut name = title.to_owned();
         if self.how.verbose && !title.is_empty() {
-            self.lines.push(name.to_uppercase());
+            self.lines.extend(wrap(&name.to_uppercase(), self.how.columns, 0));
             name.clear();
         }
         for block in blocks {

@@ -161,10 +161,13 @@ fn small(folder: &Path, steps: i64, extra: impl Fn(i64, usize) -> String) -> Pat
     for step in 1..=steps {
         let line = |at: usize| {
             let right = (at * 7 + 3) % 20 < usize::try_from(step).unwrap();
-            let answer =
-                if at % 9 == 0 { "no no no no no no no no no no".to_owned() } else { format!("it is {at}") };
+            let answer = if at.is_multiple_of(9) {
+                "no no no no no no no no no no".to_owned()
+            } else {
+                format!("it is {at}")
+            };
             format!(
-                r#"{{"input":"q{}","output":"{answer}","score":{}{}}}"#,
+                r#"{{"input":"q{}","output":"{answer}","gts":null,"score":{}{}}}"#,
                 at / 4,
                 f64::from(u8::from(right)),
                 extra(step, at)

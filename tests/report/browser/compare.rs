@@ -33,7 +33,7 @@ fn opens_inert_with_four_charts_in_light_and_dark_and_on_a_phone() {
     let (browser, _folder) = show_comparison();
     assert_eq!(browser.run("return document.querySelectorAll('#compared svg').length"), json!(4));
     assert_eq!(browser.run("return document.querySelectorAll('#intervals tr.hot').length > 4"), json!(true));
-    is_inert(&browser, 2, ATTACK, "h1");
+    is_inert(&browser, 3, ATTACK, "h1");
     is_dark_and_fits_a_phone(&browser);
     loads_nothing(&browser);
 }

@@ -66,7 +66,8 @@ fn opens_on_one_screen(browser: &Browser) {
                  drawn: visible.every(f => f.querySelector('svg').getBoundingClientRect().width > 100),
                  wide: document.documentElement.scrollWidth - innerWidth}",
     );
-    assert_eq!((&facts["requests"], &facts["wide"], &facts["drawn"]), (&json!(0), &json!(0), &json!(true)));
+    assert_eq!((&facts["requests"], &facts["drawn"]), (&json!(0), &json!(true)));
+    assert!(facts["wide"].as_f64().unwrap() <= 0.0, "{facts}");
     assert!(facts["ends"].as_f64().unwrap() <= 720.0, "{facts}");
     assert!(facts["words"].as_u64().unwrap() <= 2000, "{facts}");
     assert!((2..=12).contains(&facts["figures"].as_u64().unwrap()), "{facts}");

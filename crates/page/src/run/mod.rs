@@ -3,6 +3,7 @@
 mod charts;
 mod first;
 mod groups;
+mod norms;
 mod proof;
 mod responses;
 mod s2t;
@@ -101,8 +102,8 @@ const TERMS: &[Term] = &[
     Term {
         id: "s2t",
         word: "S2T",
-        meaning: "Silences rare tokens of rewarded answers where the policy is sure: A > 0, probability below τₚ, \
-                  entropy below τₕ, a quantile of such tokens.",
+        meaning: "STAPO's mask: leaves rare tokens out of the loss where A > 0, probability below τₚ and entropy below \
+                  τₕ, a quantile of such tokens. It helps where they carry much of the update and were no ordinary draws.",
     },
     Term {
         id: "gap",

@@ -7,6 +7,7 @@ use stapo_framework::taxonomy::TokenClass;
 use stapo_result::{ClaimId, ClaimVerdict, Sweep};
 
 use super::Run;
+use super::norms;
 use crate::causes;
 use crate::chart::{Axis, Bar, Bars, Chart, Plane, Unit};
 use crate::document::{Block, Figure, Fold, Place, Row, Section, Tab, Table, Text, Thresholds, Tokens};
@@ -25,7 +26,7 @@ pub(super) fn in_one_line(run: &Run<'_>) -> Option<Text> {
     let from =
         sure.map(|sure| format!("; {} of them where the policy was unsure", words::percent(1.0 - sure)));
     let matters = match run.told.state {
-        State::Healthy => "No need here.",
+        State::Healthy => "The run does well without it.",
         _ if run.told.first_cause().is_some_and(|cause| cause.code == "spurious_tokens") => {
             "It is what ails this run."
         }
@@ -61,7 +62,10 @@ fn claims(run: &Run<'_>) -> Vec<Block> {
             strong: row.verdict == ClaimVerdict::Fails,
         });
     }
-    if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    std::iter::once(Block::Table(table)).chain(norms::by_probability(run)).collect()
 }
 
 /// The number that decides a claim, in its unit.
@@ -125,7 +129,11 @@ fn facts(run: &Run<'_>) -> Table {
         ("By step", range.into(), ""),
         ("Rare tokens that it leaves", words::count(s2t.exploratory as f64).into(), "exploratory"),
         ("Rare is a probability below", words::sig(s2t.tau_p, 2).into(), "0.002"),
-        ("Sure is an entropy below", or_dash(s2t.median_tau_h.map(|h| words::sig(h, 2))), ""),
+        (
+            "Its cut-off: entropy below, nats",
+            or_dash(s2t.median_tau_h.map(|h| words::sig(h, 2))),
+            "a quantile of rare tokens",
+        ),
     ] {
         table.push(vec![name.into(), value, paper.into()]);
     }
@@ -223,7 +231,7 @@ fn classes(run: &Run<'_>) -> Vec<Block> {
     }
     vec![Block::Figure(Figure {
         title: Text::new(),
-        note: "Mean norm as a multiple of the mean; S2T's class in colour.".into(),
+        note: "Mean norm as a multiple of the mean; H is the entropy, S2T's class in colour.".into(),
         label: "mean gradient norm of a token by class".into(),
         chart: Chart::Bars(Bars { bars, level: Some((1.0, "mean".into())) }),
         file: Some("taxonomy"),
@@ -233,14 +241,14 @@ fn classes(run: &Run<'_>) -> Vec<Block> {
 /// A class in words.
 fn class(class: TokenClass) -> &'static str {
     match class {
-        TokenClass::PositiveHighPHighH => "rewarded, common, unsure",
-        TokenClass::PositiveHighPLowH => "rewarded, common, sure",
-        TokenClass::PositiveLowPHighH => "rewarded, rare, unsure",
-        TokenClass::PositiveLowPLowH => "S2T: rewarded, rare, sure",
-        TokenClass::NegativeHighPHighH => "punished, common, unsure",
-        TokenClass::NegativeHighPLowH => "punished, common, sure",
-        TokenClass::NegativeLowPHighH => "punished, rare, unsure",
-        TokenClass::NegativeLowPLowH => "punished, rare, sure",
+        TokenClass::PositiveHighPHighH => "rewarded, common, high H",
+        TokenClass::PositiveHighPLowH => "rewarded, common, low H",
+        TokenClass::PositiveLowPHighH => "rewarded, rare, high H",
+        TokenClass::PositiveLowPLowH => "S2T: rewarded, rare, low H",
+        TokenClass::NegativeHighPHighH => "punished, common, high H",
+        TokenClass::NegativeHighPLowH => "punished, common, low H",
+        TokenClass::NegativeLowPHighH => "punished, rare, high H",
+        TokenClass::NegativeLowPLowH => "punished, rare, low H",
         TokenClass::ZeroAdvantage => "no advantage",
     }
 }
@@ -273,7 +281,7 @@ fn plane(run: &Run<'_>) -> Vec<Block> {
             marks,
             cuts: [
                 Some((full.s2t.tau_p.max(1e-12).log10(), "rare")),
-                full.s2t.median_tau_h.map(|h| (h, "sure")),
+                full.s2t.median_tau_h.map(|h| (h, "S2T's cut-off")),
             ],
         }),
         file: Some("plane"),

@@ -34,7 +34,7 @@ pub(super) fn sections(run: &Run<'_>, store: Store) -> Vec<Section> {
     let flagged: Vec<Excerpt> = spurious.take(FOLDED).map(|case| shown::of_case(case, gap, &store)).collect();
     if !flagged.is_empty() {
         let says = format!(
-            "{} tokens of rewarded answers are rare where the policy was sure; the most surprising first.",
+            "{} rare tokens of rewarded answers lie below S2T's cut-off in entropy; the most surprising first.",
             words::count(full.cases.spurious as f64)
         );
         let mut blocks = vec![Block::plain(says)];
