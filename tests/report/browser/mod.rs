@@ -240,6 +240,29 @@ fn the_largest_page_opens_with_little_work() {
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
+/// What a reader has done to the page is there again when it is loaded anew, as a watch does.
+#[test]
+#[ignore = "needs Chromium; .ci/run has one"]
+fn a_page_that_is_loaded_again_keeps_the_place() {
+    let (browser, _folder) = show(&sample());
+    browser.run("document.querySelectorAll('.tabs a')[3].click(); dispatchEvent(new Event('hashchange'));");
+    browser.run("history.replaceState(null, '', location.pathname);");
+    slide(&browser, "quantile", 2);
+    browser.run(
+        "document.querySelectorAll('details').forEach((d, i) => { d.open = i % 2 === 0; });
+         scrollTo({top: 900, behavior: 'instant'});",
+    );
+    let state = "return {folds: [...document.querySelectorAll('details')].map(d => d.open), top: scrollY,
+                         masked: document.getElementById('masked').textContent,
+                         tab: document.querySelector('.panel.open').id}";
+    let there = browser.run(state);
+    assert_eq!(there["tab"], json!("s2t"));
+    browser.run("location.reload()");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(browser.run(state), there);
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
 /// The page of a watch takes a new report when its state says so, from the disk and under its policy.
 #[test]
 #[ignore = "needs Chromium; .ci/run has one"]

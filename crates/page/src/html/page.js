@@ -187,7 +187,48 @@ if (masks) {
   say();
 }
 
+// What a reader opened, moved and scrolled to is there again when the page is loaded anew, as a watch does.
+const shelf = `stapo ${location.pathname}`;
+const controls = () => all("input[id], select[id]");
+// Folds by their words, and which of those with the same.
+function folds() {
+  const seen = new Map();
+  return all("details").map((fold) => {
+    const words = fold.querySelector("summary").textContent;
+    seen.set(words, (seen.get(words) ?? 0) + 1);
+    return [`${words} ${seen.get(words)}`, fold];
+  });
+}
+function keep() {
+  const state = {
+    tab: panels.find((panel) => panel.classList.contains("open"))?.id,
+    top: scrollY,
+    values: controls().map((control) => [control.id, control.value]),
+    folds: folds().map(([name, fold]) => [name, fold.open]),
+  };
+  try { sessionStorage.setItem(shelf, JSON.stringify(state)); } catch { /* pages of the disk may have no storage */ }
+}
+function restore() {
+  let state = null;
+  try { state = JSON.parse(sessionStorage.getItem(shelf)); } catch { /* then nothing was kept */ }
+  if (!state) return;
+  if (byId(state.tab)) open(byId(state.tab));
+  const known = new Map(state.folds);
+  for (const [name, fold] of folds()) fold.open = known.get(name) ?? fold.open;
+  for (const [id, value] of state.values) {
+    const control = byId(id);
+    if (!control || control.value === value) continue;
+    control.value = value;
+    for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
+  if (location.hash) return;
+  history.scrollRestoration = "manual";
+  scrollTo({ top: state.top, behavior: "instant" });
+}
+
 if (panels.length) open(panels[0]);
 browser?.start();
+restore();
+addEventListener("pagehide", keep);
 addEventListener("hashchange", follow);
 follow();
