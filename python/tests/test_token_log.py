@@ -271,8 +271,8 @@ class Writing(Case):
         for log in logs:
             log.finish()
         self.assertEqual(json.loads(self.analyze("check", self.dir / "log", "--format", "json"))["tokens"], 612_395)
-        ours = json.loads(self.analyze(self.dir / "log", "--format", "json"))
-        theirs = json.loads(self.analyze(original, "--format", "json"))
+        ours = json.loads(self.analyze(self.dir / "log", "--format", "json", "--full"))
+        theirs = json.loads(self.analyze(original, "--format", "json", "--full"))
         for part in ("s2t", "verdict", "totals"):
             for name, value in theirs[part].items():
                 if isinstance(value, float):
@@ -292,7 +292,7 @@ class Writing(Case):
                     0, group_id=i, reward=1.0, advantage=1.0, token_id=tokens[at], logprob=stats.logprob[at],
                     entropy=stats.entropy[at], sum_pi_sq=stats.sum_pi_sq[at], sum_pi_sq_log_pi=stats.sum_pi_sq_log_pi[at],
                 )  # fmt: skip
-        summary = json.loads(self.analyze(self.dir, "--format", "json"))
+        summary = json.loads(self.analyze(self.dir, "--format", "json", "--full"))
         energy = sum(c["energy"] for c in summary["taxonomy"])
         np.testing.assert_allclose(energy, float((exact.score_norm**2).sum()), 1e-5)
         self.assertEqual(summary["entropy_change"]["exact"], 2000)
