@@ -8,7 +8,9 @@ pub use stapo_compare::{
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::analyze::{analyze_for_comparison, analyze_for_comparison_cached, merged_for_comparison};
+use crate::analyze::{
+    analyze_for_comparison, analyze_for_comparison_cached, are_curves, merged_for_comparison,
+};
 use stapo_base::error::{Error, Result};
 use stapo_batch::progress::Progress;
 use stapo_collect::shards::{Cache, MergedParts};
@@ -61,6 +63,14 @@ pub fn compare<P: Progress>(
             };
             named.push((name, arm_name.clone(), input));
         }
+    }
+    if let Some(path) = named.iter().map(|(.., input)| &input.paths).find(|paths| are_curves(paths)) {
+        return Err(Error::Usage {
+            message: format!("{}: training curves, and compare reads token logs", path[0].display()),
+            hint:
+                "give each file to stapo-analyze alone: what curves show stands in its sentence and its page"
+                    .into(),
+        });
     }
     // Before the scans: a bad file is refused at once.
     let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
