@@ -106,12 +106,6 @@ impl SignalName {
     pub fn is_part(&self) -> bool {
         matches!(self, Self::Part(_))
     }
-
-    /// Whether it says how well responses do: the reward, one of its parts, the share of right ones, held-out scores.
-    #[must_use]
-    pub fn says_how_well(&self) -> bool {
-        matches!(self, Self::Reward | Self::Part(_) | Self::PassRate | Self::HeldOut)
-    }
 }
 
 impl fmt::Display for SignalName {

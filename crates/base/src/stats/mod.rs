@@ -9,11 +9,9 @@ pub mod holm;
 pub mod log_sum;
 pub mod quantile;
 pub mod random;
-pub mod ranks;
 pub mod ratio_of_sums;
 pub mod sustained;
 pub mod welch;
 pub mod wide_sum;
-pub mod wilcoxon;
 
 pub use stapo_accumulate::exact_sum;

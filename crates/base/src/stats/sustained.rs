@@ -119,23 +119,6 @@ pub fn sustained(points: &[Point], direction: Direction) -> Option<Change> {
     })
 }
 
-/// The difference between the halves of a series that would be called a change; `None` where sampling errors are not
-/// known, or steps are too few.
-#[must_use]
-pub fn smallest_found(points: &[Point]) -> Option<f64> {
-    let sampling: Vec<f64> = points.iter().map(|p| p.error.map(|e| e * e)).collect::<Option<_>>()?;
-    if points.len() < FEWEST_STEPS {
-        return None;
-    }
-    let values: Vec<f64> = points.iter().map(|p| p.value).collect();
-    let excess = scatter(&values, Some(&sampling));
-    let variances: Vec<f64> = sampling.iter().map(|v| v + excess).collect();
-    let [scan, sampling] =
-        [&variances, &sampling].map(|of| Scan::new(&values, of, tail_length(values.len())));
-    let half = scan.steps() / 2;
-    Some(needed(&scan.compared(0..half, half..scan.steps()), &scan, &sampling, 1))
-}
-
 /// The difference that is beyond scatter and beyond sampling: a third of the alarms for each of the three ways to look.
 fn needed(best: &Best, scan: &Scan, sampling: &Scan, tries: usize) -> f64 {
     let beyond = |rate: f64, scan: &Scan| critical(rate / 3.0, tries) * scan.error(best);

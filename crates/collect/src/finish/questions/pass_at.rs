@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stapo_base::stats::bootstrap::{
-    Stratum, Units, interval, normal_interval, resample, squares_about_mean, unbiased_squares, widened,
+    drawn_means, interval, normal_interval, squares_about_mean, unbiased_squares, widened,
 };
 
 /// Draws of the bootstrap.
@@ -83,13 +83,7 @@ fn pooled(steps: impl Iterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
 }
 
 fn drawn_interval(steps: &[Vec<f64>], groups: usize) -> Option<[f64; 2]> {
-    let stratum = |values: &Vec<f64>| {
-        let clusters = values.iter().map(|value| [*value, 1.0]).collect();
-        Stratum { sides: [clusters, Vec::new()], paired: false }
-    };
-    let strata: Vec<Stratum<2>> = steps.iter().map(stratum).collect();
-    let drawn = resample(&strata, Units::Groups, DRAWS, SEED);
-    let means: Vec<f64> = drawn.iter().map(|[[sum, groups], _]| sum / groups).collect();
+    let means = drawn_means(steps, DRAWS, SEED);
     // Drawn values scatter about their stratum's mean as if that were the true one.
     let drawn: f64 = steps.iter().map(|values| squares_about_mean(values)).sum();
     let factor = if drawn > 0.0 { (unbiased_squares(steps) / drawn).sqrt() } else { 1.0 };
