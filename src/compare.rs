@@ -1,25 +1,25 @@
 //! Comparing runs: reads and analyses each, and hands them to the comparison.
 
+mod inputs;
+
 pub use stapo_compare::{
     ArmInput, CompareSettings, Comparison, Metric, NamedRun, RunGroups, RunInput, Trainer, TrainerInput,
     Window, compare_runs, result,
 };
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::analyze::{
-    analyze_for_comparison, analyze_for_comparison_cached, are_curves, merged_for_comparison,
-};
+use self::inputs::{Found, is_part};
+use crate::analyze::{analyze_for_comparison, analyze_for_comparison_cached, merged_for_comparison};
 use stapo_base::error::{Error, Result};
 use stapo_batch::progress::Progress;
 use stapo_collect::shards::{Cache, MergedParts};
-use stapo_compare::names;
+use stapo_compare::curves::{self, CommonColumns};
 use stapo_compare::names::Names;
 use stapo_compare::{trainer, warnings};
 use stapo_ingest::{IngestSettings, Run};
 use stapo_result::ComparedRun;
-use stapo_store::is_url;
 
 /// Analyses and compares runs; the first arm is the baseline. `progress` is asked for what to tell
 /// about each run.
@@ -43,54 +43,42 @@ pub fn compare<P: Progress>(
     settings: &CompareSettings,
     mut progress: impl FnMut(&Run) -> P,
 ) -> Result<Comparison> {
+    let arms = inputs::found(arms, settings)?;
     if arms.iter().map(|arm| arm.runs.len()).sum::<usize>() < 2 {
         return Err(Error::Usage {
             message: "there is nothing to compare with".into(),
             hint: "give two runs or more; the first is the baseline".into(),
         });
     }
-    let mut arm_names = Names::default();
-    let mut run_names = Names::default();
-    let mut named = Vec::new();
-    for arm in arms {
-        let wanted = arm.name.clone().or_else(|| arm.runs.first().map(names::of_input));
-        let arm_name = arm_names.free(&wanted.unwrap_or_default());
-        for input in &arm.runs {
-            // A run that is its own arm has the arm's name, else they would be told apart twice.
-            let name = match &arm.name {
-                None => run_names.free(&arm_name),
-                Some(_) => run_names.free(&names::of_input(input)),
-            };
-            named.push((name, arm_name.clone(), input));
-        }
-    }
-    if let Some(path) = named.iter().map(|(.., input)| &input.paths).find(|paths| are_curves(paths)) {
-        return Err(Error::Usage {
-            message: format!("{}: training curves, and compare reads token logs", path[0].display()),
-            hint:
-                "give each file to stapo-analyze alone: what curves show stands in its sentence and its page"
-                    .into(),
-        });
-    }
+    let (named, renamed) = inputs::named(&arms);
     // Before the scans: a bad file is refused at once.
     let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
     let trainer = trainer::read(&settings.trainer, &known)?;
+    let bank = inputs::bank(settings)?;
     let cache = settings.cache.as_deref().map(Cache::open).transpose()?;
     // Before the scans, too: a path that is wrong is not found out hours later.
     let files: Vec<BTreeSet<PathBuf>> =
-        named.iter().map(|(.., input)| files_of(input)).collect::<Result<_>>()?;
-    for input in settings.seeds_like.iter().flatten() {
-        files_of(input)?;
+        named.iter().map(|(.., found)| found.files()).collect::<Result<_>>()?;
+    for found in bank.iter().flatten() {
+        found.files()?;
     }
     let files: Vec<(&str, BTreeSet<PathBuf>)> = known.iter().copied().zip(files).collect();
     let shared = warnings::of_files(&files);
-    let mut read = |input: &RunInput| match &input.paths[..] {
-        [part] if is_part(part) => {
+    let all = named.iter().map(|(.., found)| *found).chain(bank.iter().flatten());
+    let of_curves: Vec<_> = all.filter_map(|found| found.curves.as_ref()).collect();
+    let common = CommonColumns::of(&of_curves);
+    let mut read = |found: &Found<'_>| match (&found.curves, &found.input.paths[..]) {
+        (Some(run), paths) => {
+            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            let is_read = |step| ingest.steps.is_none_or(|steps| steps.contains(step));
+            Ok(curves::compared(run, &common, &paths, is_read))
+        }
+        (None, [part]) if is_part(part) => {
             let merged = MergedParts::open(part)?;
             merged.require_settings(&settings.analyze, ingest.steps)?;
             merged_for_comparison(merged)
         }
-        paths => {
+        (None, paths) => {
             let run = Run::open(paths, ingest)?;
             let bar = progress(&run);
             match &cache {
@@ -100,36 +88,19 @@ pub fn compare<P: Progress>(
         }
     };
     let mut runs = Vec::with_capacity(named.len());
-    for (name, arm, input) in &named {
-        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis: read(input)? });
+    for (name, arm, found) in &named {
+        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis: read(found)? });
     }
-    let mut seeds = |inputs: &Vec<RunInput>| {
-        inputs.iter().map(|input| Ok(read(input)?.clusters.groups)).collect::<Result<Vec<RunGroups>>>()
+    let mut seeds = |all: &Vec<Found<'_>>| {
+        all.iter().map(|found| Ok(read(found)?.clusters.groups)).collect::<Result<Vec<RunGroups>>>()
     };
-    let bank: Vec<Vec<RunGroups>> = settings.seeds_like.iter().map(&mut seeds).collect::<Result<_>>()?;
+    let bank: Vec<Vec<RunGroups>> = bank.iter().map(&mut seeds).collect::<Result<_>>()?;
     let analysed: Vec<(&str, &ComparedRun)> =
         runs.iter().map(|run| (run.name.as_str(), &run.analysis)).collect();
     let copies = warnings::of_copies(&analysed, &files);
     let mut comparison = compare_runs(&runs, &bank, trainer.as_ref(), settings);
-    let renamed = arm_names.changed.into_iter().chain(run_names.changed).collect();
     comparison.warnings.extend(shared.into_iter().chain(copies));
     comparison.warnings.extend(warnings::of_names(&Names::renamed(renamed)));
     comparison.warnings.sort_by_key(|w| w.code);
     Ok(comparison)
-}
-
-/// The files behind an input, each by the one name that all its names have in common.
-fn files_of(input: &RunInput) -> Result<BTreeSet<PathBuf>> {
-    let own = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    match &input.paths[..] {
-        [part] if is_part(part) => match is_url(part) || part.exists() {
-            true => Ok([own(part.clone())].into()),
-            false => Err(Error::NotFound { path: part.clone() }),
-        },
-        paths => Ok(Run::glance(paths)?.into_iter().map(|(path, _)| own(path)).collect()),
-    }
-}
-
-fn is_part(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "part")
 }

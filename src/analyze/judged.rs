@@ -6,6 +6,7 @@ use stapo_collect::collect::Collected;
 use stapo_collect::finish::{Finished, Scan};
 use stapo_collect::flagged::FlaggedTokens;
 use stapo_collect::plan::Plan;
+use stapo_compare::Metric;
 use stapo_result::{ComparedRun, RunAnalysis, RunCore};
 
 /// Turns what was collected into the result of an analysis.
@@ -24,10 +25,20 @@ pub fn core(scan: Scan<'_>, plan: Plan, collected: Collected) -> Result<RunCore>
 /// Turns what was collected into what a comparison needs.
 pub fn compared(scan: Scan<'_>, plan: Plan, mut collected: Collected) -> Result<ComparedRun> {
     let groups = collected.clusters.take().unwrap_or_default();
+    let missing = plan.stand_in;
+    let in_characters = missing.logprob && !scan.run.spells_tokens();
     let finished = Finished::new(scan, plan, collected)?;
-    let (core, clusters) = rayon::join(|| diagnosed(&finished), || finished.clusters(groups));
+    let (core, mut clusters) = rayon::join(|| diagnosed(&finished), || finished.clusters(groups));
     let two_rewards = finished.collected.rewards.reward.two();
-    Ok(ComparedRun { core, clusters, two_rewards })
+    // 0 stands in place of what is not logged.
+    if missing.entropy {
+        clusters.groups = clusters.groups.without(Metric::Entropy);
+        clusters.plane.clear();
+    }
+    if in_characters {
+        clusters.ids.clear();
+    }
+    Ok(ComparedRun { core, clusters, two_rewards, in_characters })
 }
 
 /// The result with warnings and verdict.

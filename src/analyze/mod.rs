@@ -135,13 +135,23 @@ pub fn analyze_cached(
 /// State and causes of a run, as far as its columns go: what `check` says of it.
 pub fn diagnose(run: &Run, settings: &AnalyzeSettings, progress: &dyn Progress) -> Result<Diagnosis> {
     let run = &*of_training(run)?;
-    let plan = match is_partial(run) {
-        true => Plan::partial(run, settings, largest_id)?,
-        false => Plan::new(run, settings, Purpose::Report)?,
-    };
+    let plan = plan(run, settings, Purpose::Report, largest_id)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
     Ok(judged::core(scan, plan, collected)?.diagnosis)
+}
+
+/// What is read of a run: of one that lacks columns, as far as it goes.
+fn plan(
+    run: &Run,
+    settings: &AnalyzeSettings,
+    purpose: Purpose,
+    largest_id: impl FnOnce(&Run) -> Result<u32>,
+) -> Result<Plan> {
+    match is_partial(run) {
+        true => Plan::partial(run, settings, purpose, largest_id),
+        false => Plan::with_ids(run, settings, purpose, largest_id),
+    }
 }
 
 /// Analyses a whole run for a comparison: with sums by group, without what only a run's own report
@@ -152,7 +162,7 @@ pub fn analyze_for_comparison(
     progress: &dyn Progress,
 ) -> Result<ComparedRun> {
     let run = &*of_training(run)?;
-    let plan = Plan::new(run, settings, Purpose::Comparison)?;
+    let plan = plan(run, settings, Purpose::Comparison, largest_id)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::read(run, settings, &plan, &look, progress)?;
     judged::compared(scan, plan, collected)
@@ -166,7 +176,7 @@ pub fn analyze_for_comparison_cached(
     progress: &dyn Progress,
 ) -> Result<(ComparedRun, CacheUse)> {
     let run = &*of_training(run)?;
-    let plan = Plan::with_ids(run, settings, Purpose::Comparison, |run| cache.largest_id(run))?;
+    let plan = plan(run, settings, Purpose::Comparison, |run| cache.largest_id(run))?;
     let (gathered, used) = cache.gather(run, &plan, progress)?;
     let look = Reread { run, progress };
     let (scan, collected) = pass::close(run, settings, &plan, &look, gathered)?;

@@ -7,7 +7,8 @@ use super::outcome::Outcome;
 use super::present::{Presentation, Shown, on_terminal};
 use super::progress::Bar;
 use super::{gates, settings};
-use crate::cli::args::CompareArgs;
+use crate::analyze::are_curves;
+use crate::cli::args::{CompareArgs, ReadingArgs};
 use crate::compare::compare;
 use serde_json::{Value, json};
 use stapo_base::error::Result;
@@ -24,11 +25,20 @@ const METRICS: usize = 10;
 pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -> Result<Outcome> {
     let gates = gates::of_comparison(&arguments.fail_on)?;
     let arms = settings::arms(arguments)?;
-    let wanted = settings::compare(arguments)?;
+    let mut wanted = settings::compare(arguments)?;
     // Fails now rather than after the scan.
     let claimed = arguments.report.as_deref().map(OutputFolder::claim).transpose()?;
     let quiet = arguments.reading.quiet;
-    let ingest = settings::ingest_part(&arguments.reading, &arguments.part)?;
+    // Curves have names of their own.
+    let of_curves = arms.iter().flat_map(|arm| &arm.runs).all(|run| are_curves(&run.paths));
+    let reading = match of_curves {
+        true => ReadingArgs { maps: Vec::new(), ..arguments.reading.clone() },
+        false => arguments.reading.clone(),
+    };
+    if of_curves {
+        wanted.curve_maps.clone_from(&arguments.reading.maps);
+    }
+    let ingest = settings::ingest_part(&reading, &arguments.part)?;
     let comparison = compare(&arms, &ingest, &wanted, |run| Bar::new(run, quiet))?;
     let wanted = Presentation {
         report: arguments.report.as_deref(),

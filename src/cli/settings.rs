@@ -90,6 +90,7 @@ pub fn compare(arguments: &CompareArgs) -> Result<CompareSettings> {
         })
     };
     Ok(CompareSettings {
+        curve_maps: Vec::new(),
         analyze: analyze(&arguments.options),
         primary: arguments.metric,
         seeds_like: arguments.seeds_like.iter().map(recipe).collect::<Result<_>>()?,

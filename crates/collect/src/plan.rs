@@ -128,6 +128,7 @@ impl Plan {
     pub fn partial(
         run: &Run,
         settings: &AnalyzeSettings,
+        purpose: Purpose,
         largest_id: impl FnOnce(&Run) -> Result<u32>,
     ) -> Result<Self> {
         let stand_in = missing_of(run);
@@ -138,7 +139,7 @@ impl Plan {
             population: Population::Candidates,
         };
         let settings = AnalyzeSettings { s2t: none, ..settings.clone() };
-        Ok(Self { stand_in, ..Self::complete(run, &settings, Purpose::Report, largest_id)? })
+        Ok(Self { stand_in, ..Self::complete(run, &settings, purpose, largest_id)? })
     }
 
     /// Looks up what the log does not state.

@@ -6,18 +6,24 @@ use super::reward_scale;
 use stapo_levels::{MethodsLevel, Metric, Role, RunGroups, compare_methods, sentences};
 
 /// The totals of runs: without rewards where they are on scales of their own, without right answers where those are the
-/// rewards.
+/// rewards, without lengths where some are counted in characters.
 pub fn without_scales(runs: &[&NamedRun]) -> Vec<RunGroups> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
-    let are_apart = others.iter().any(|other| reward_scale::apart([first, other]).is_some());
     let groups = || runs.iter().map(|run| &run.analysis.clusters.groups);
-    let says_both = !are_apart && groups().all(RunGroups::are_answers_the_reward);
-    let totals = |groups: &RunGroups| match (are_apart, says_both) {
-        (true, _) => groups.without_rewards(),
-        (_, true) => groups.without_answers(),
-        _ => groups.clone(),
+    let are_apart = others.iter().any(|other| reward_scale::apart([first, other]).is_some());
+    let left_out = [
+        (Metric::Reward, are_apart),
+        (Metric::RightAnswers, !are_apart && groups().all(RunGroups::are_answers_the_reward)),
+        (
+            Metric::Length,
+            others.iter().any(|other| other.analysis.in_characters != first.analysis.in_characters),
+        ),
+    ];
+    let left_out = left_out.into_iter().filter(|(_, is)| *is);
+    let without = |groups: &RunGroups| {
+        left_out.clone().fold(groups.clone(), |groups, (metric, _)| groups.without(metric))
     };
-    groups().map(totals).collect()
+    groups().map(without).collect()
 }
 
 /// The reward, else the first metric that all runs have.

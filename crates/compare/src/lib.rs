@@ -5,6 +5,7 @@
 
 mod arms;
 mod causes;
+pub mod curves;
 mod frames;
 mod movers;
 mod named_run;
@@ -98,6 +99,7 @@ fn summary(run: &NamedRun) -> RunSummary {
         responses: analysis.totals.responses,
         groups: analysis.totals.groups,
         silenced: analysis.s2t.silenced,
+        in_characters: analysis.in_characters,
         state: analysis.diagnosis.state,
         health: analysis.verdict.health.clone(),
         warnings: analysis.warnings.iter().map(|w| w.code).collect(),

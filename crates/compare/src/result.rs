@@ -123,6 +123,9 @@ pub struct RunSummary {
     pub groups: Option<u64>,
     /// Silenced tokens.
     pub silenced: u64,
+    /// Whether lengths are in characters: a log of texts, without a tokenizer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_characters: bool,
     /// How its analysis alone judges it.
     pub state: RunState,
     /// The same in a sentence.

@@ -43,6 +43,8 @@ pub struct CompareSettings {
     pub seeds_like: Vec<Vec<RunInput>>,
     /// What the trainer logged.
     pub trainer: Vec<TrainerInput>,
+    /// Names of columns in training curves, `name=column`.
+    pub curve_maps: Vec<String>,
     /// A folder that keeps what was gathered of files, for later comparisons.
     pub cache: Option<PathBuf>,
 }

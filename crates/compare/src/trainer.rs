@@ -60,16 +60,8 @@ impl Trainer {
         let named = found.series.iter().map(|(name, series)| (name.as_str().to_owned(), series));
         let own = found.parts.iter().chain(&found.held_out).map(|series| (series.column.clone(), series));
         for (metric, series) in named.chain(own) {
-            // Steps are whole numbers wherever runs are held against each other.
-            #[allow(clippy::cast_possible_truncation)]
-            let whole = |(step, value): (&f64, &f64)| {
-                (step.fract() == 0.0 && step.abs() < 1e15).then_some(StepValue {
-                    step: *step as i64,
-                    value: *value,
-                    error: None,
-                })
-            };
-            let points = series.steps.iter().zip(&series.values).filter_map(whole).collect();
+            let point = |(step, value)| StepValue { step, value, error: None };
+            let points = series.at_whole_steps().map(point).collect();
             self.series.push(Series { run: run.into(), metric, points });
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stapo_base::error::{Error, Result};
 
+use crate::judge::parts::is_goal;
 use crate::math::unique;
 use crate::names::{CanonicalName, normalised};
 
@@ -69,7 +70,28 @@ impl Curves {
     }
 }
 
+/// A step as the whole number that runs are held against each other at, if it is one.
+#[must_use]
+pub fn whole(step: f64) -> Option<i64> {
+    #[allow(clippy::cast_possible_truncation)]
+    (step.fract() == 0.0 && step.abs() < 1e15).then_some(step as i64)
+}
+
+impl CurveRun {
+    /// Parts that are shares of right answers, by their names and values.
+    #[must_use]
+    pub fn right_answers(&self) -> Vec<&Series> {
+        let is_share = |part: &&Series| part.values.iter().all(|value| (0.0..=1.0).contains(value));
+        self.parts.iter().filter(is_share).filter(|part| is_goal(&part.column)).collect()
+    }
+}
+
 impl Series {
+    /// Values at whole steps.
+    pub fn at_whole_steps(&self) -> impl Iterator<Item = (i64, f64)> {
+        self.steps.iter().zip(&self.values).filter_map(|(step, value)| Some((whole(*step)?, *value)))
+    }
+
     /// Values that stay for rows and never come back were written again, not measured again: errors must not take 990
     /// rows of 99 values for 990.
     pub(crate) fn without_repeats(self, notes: &mut Vec<String>) -> Self {

@@ -18,12 +18,13 @@ use std::path::{Path, PathBuf};
 
 use stapo_base::error::{Error, Result};
 
-pub use self::curves::{CurveRun, Curves, Series};
+pub use self::curves::{CurveRun, Curves, Series, whole};
 pub use self::judge::critical::greatest_t;
 pub use self::judge::judge;
-pub use self::judge::verdict::{Cause, CauseCode, CurveGain, CurveVerdict, Event, Sign, State};
+pub use self::judge::verdict::{Cause, CauseCode, CurveGain, CurveVerdict, Event, Sign};
 pub use self::names::{CanonicalName, Names};
 pub use self::read::ReadOptions;
+pub use stapo_result::RunState;
 
 /// The runs in the contents of a file; its name says whether it is CSV, and stands in errors.
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Curves> {

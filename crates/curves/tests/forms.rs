@@ -7,7 +7,7 @@ mod forms;
 
 use forms::{Row, learned};
 use stapo_curves::{
-    CanonicalName, CurveRun, Curves, Names, ReadOptions, State, join_bytes, judge, read_bytes,
+    CanonicalName, CurveRun, Curves, Names, ReadOptions, RunState, join_bytes, judge, read_bytes,
 };
 
 fn read(name: &str, text: &str) -> Curves {
@@ -35,7 +35,7 @@ fn assert_is(run: &CurveRun, rows: &[Row], name: &str) {
     assert!(run.held_out[0].values.ends_with(&held_out), "{name}: {:?}", run.held_out[0]);
     assert!(run.from_start, "{name}");
     let verdict = judge(run);
-    assert_eq!(verdict.state, State::Healthy, "{name}: {}", verdict.sentence);
+    assert_eq!(verdict.state, RunState::Healthy, "{name}: {}", verdict.sentence);
     assert_eq!(verdict.sentence, "The reward rose from 0.31 to 0.71 and held.", "{name}");
 }
 
@@ -68,7 +68,7 @@ fn a_console_without_steps_counts_its_rows() {
     assert_eq!(run.notes, ["no step: rows counted"]);
     assert_eq!(values(&run, CanonicalName::Reward), rows.iter().map(|r| r.reward).collect::<Vec<_>>());
     assert_eq!(run.held_out[0].values.len(), 12);
-    assert_eq!(judge(&run).state, State::Healthy);
+    assert_eq!(judge(&run).state, RunState::Healthy);
 }
 
 const METRICS: [&str; 5] =
@@ -156,7 +156,7 @@ fn numbers_that_end_are_not_finite() {
     };
     let run = only("x.jsonl", &(1..=20).map(row).collect::<String>());
     let verdict = judge(&run);
-    assert_eq!(verdict.state, State::NotFinite);
+    assert_eq!(verdict.state, RunState::NotFinite);
     assert_eq!(verdict.sentence, "loss is NaN or infinite from step 15 to the end.");
 }
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use simulated::{
     FALLS, FAULTS, FLAT, Fault, HEALTHY, NOISES, Noise, Random, Shape, means, rows, run_of, whole_run,
 };
-use stapo_curves::{ReadOptions, State, judge, read_bytes};
+use stapo_curves::{ReadOptions, RunState, judge, read_bytes};
 
 fn texts(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
@@ -31,7 +31,7 @@ fn verdicts_equal_the_reference() {
         let text = case["csv"].as_str().unwrap();
         let curves = read_bytes("case.csv", text.as_bytes(), &ReadOptions::default()).unwrap();
         let verdict = judge(&curves.runs[0]);
-        assert_eq!(expected["state"], verdict.state.as_str(), "{name}");
+        assert_eq!(expected["state"], verdict.state.words(), "{name}");
         assert_eq!(expected["sentence"], verdict.sentence.as_str(), "{name}");
         assert_eq!(
             texts(&expected["events"]),
@@ -55,7 +55,7 @@ fn count(
     noises: &[Noise],
     rhos: &[f64],
     lengths: &[usize],
-    states: &[State],
+    states: &[RunState],
 ) -> (usize, usize) {
     let (mut found, mut all) = (0, 0);
     for (number, (_, shape)) in shapes.iter().enumerate() {
@@ -81,14 +81,14 @@ fn count(
 }
 
 const LENGTHS: [usize; 7] = [10, 20, 32, 50, 100, 200, 500];
-const LOST: [State; 2] = [State::Damaged, State::Collapsed];
+const LOST: [RunState; 2] = [RunState::Damaged, RunState::Collapsed];
 
 /// Counts are pinned: one in a hundred is promised, a thousandth is reached.
 #[test]
 fn curves_that_learned_are_not_called_damaged() {
     let (damaged, all) = count(&HEALTHY, &NOISES, &[0.0, 0.3, 0.6], &LENGTHS, &LOST);
     assert_eq!((damaged, all), (10, 7560));
-    let (stuck, all) = count(&HEALTHY, &NOISES, &[0.0, 0.3, 0.6], &LENGTHS, &[State::NotLearning]);
+    let (stuck, all) = count(&HEALTHY, &NOISES, &[0.0, 0.3, 0.6], &LENGTHS, &[RunState::NotLearning]);
     assert_eq!((stuck, all), (0, 7560));
 }
 
@@ -96,9 +96,9 @@ fn curves_that_learned_are_not_called_damaged() {
 fn flat_curves_are_neither_damaged_nor_healthy() {
     let (damaged, all) = count(&FLAT, &NOISES, &[0.0, 0.3, 0.6], &LENGTHS, &LOST);
     assert_eq!((damaged, all), (12, 1890));
-    let (healthy, _) = count(&FLAT, &NOISES, &[0.0, 0.3, 0.6], &LENGTHS, &[State::Healthy]);
+    let (healthy, _) = count(&FLAT, &NOISES, &[0.0, 0.3, 0.6], &LENGTHS, &[RunState::Healthy]);
     assert_eq!(healthy, 9);
-    let (stuck, all) = count(&FLAT[..1], &[Noise::Normal], &[0.0], &[200, 500], &[State::NotLearning]);
+    let (stuck, all) = count(&FLAT[..1], &[Noise::Normal], &[0.0], &[200, 500], &[RunState::NotLearning]);
     assert_eq!((stuck, all), (10, 12));
 }
 
@@ -119,7 +119,9 @@ fn whole_runs_are_told_by_their_fault() {
                 let lost = LOST.contains(&verdict.state);
                 match fault {
                     Fault::None => verdict.causes.is_empty() && !lost,
-                    Fault::Flat => verdict.state == State::Undecided || verdict.state == State::NotLearning,
+                    Fault::Flat => {
+                        verdict.state == RunState::Undecided || verdict.state == RunState::NotLearning
+                    }
                     Fault::HeldOutFalls => caused("held_out_falls"),
                     Fault::PartFalls => caused("reward_hacking") || caused("part_falls"),
                     Fault::Truncation => caused("truncation"),

@@ -71,6 +71,9 @@ pub struct Totals {
     pub entropy_tokens: u64,
     /// Hash of the prompt, the least where a group has several.
     pub prompt: Option<u64>,
+    /// Means of a whole step, where nothing else was logged.
+    #[serde(skip)]
+    pub means: Option<Box<BTreeMap<Metric, f64>>>,
 }
 
 impl Totals {
@@ -100,6 +103,9 @@ impl Totals {
     /// Numerator and denominator of a metric; the denominator is 0 where the group does not have it.
     #[must_use]
     pub fn parts(&self, metric: Metric) -> [f64; 2] {
+        if let Some(means) = &self.means {
+            return means.get(&metric).map_or([0.0; 2], |mean| [*mean, 1.0]);
+        }
         let (part, whole) = match metric {
             Metric::Reward | Metric::HeldOut => (self.reward.value(), self.rewarded),
             Metric::RightAnswers => (self.right as f64, self.judged),
@@ -132,9 +138,41 @@ pub struct RunGroups {
     groups: BTreeMap<GroupKey, Totals>,
     /// Responses that stand for themselves, since neither a group nor a prompt was logged.
     alone: u64,
+    /// How wide each metric can be, where the groups are means of steps.
+    #[serde(skip)]
+    ranges: Option<BTreeMap<Metric, f64>>,
+    /// Metrics that are left out.
+    #[serde(skip)]
+    left_out: BTreeSet<Metric>,
 }
 
 impl RunGroups {
+    /// A run of which means of steps are known alone, as curves hold them: of each metric, step and value, and how wide it
+    /// can be.
+    #[must_use]
+    pub fn of_means(curves: &BTreeMap<Metric, (BTreeMap<i64, f64>, f64)>) -> Self {
+        let mut groups: BTreeMap<GroupKey, Totals> = BTreeMap::new();
+        for (metric, (values, _)) in curves {
+            for (step, value) in values {
+                let key = GroupKey { held_out: metric.is_held_out(), step: *step, ..GroupKey::default() };
+                let means = &mut groups.entry(key).or_default().means;
+                means.get_or_insert_default().insert(*metric, *value);
+            }
+        }
+        let ranges = curves.iter().map(|(metric, (_, range))| (*metric, *range)).collect();
+        Self { groups, ranges: Some(ranges), ..Self::default() }
+    }
+
+    /// Whether groups are means of steps.
+    pub(crate) fn are_means(&self) -> bool {
+        self.ranges.is_some()
+    }
+
+    /// How wide a metric can be, where that is known.
+    pub(crate) fn range(&self, metric: Metric) -> Option<f64> {
+        self.ranges.as_ref()?.get(&metric).copied()
+    }
+
     /// Adds a response.
     pub fn add(&mut self, response: &ResponseTotals<'_>) {
         let group = response.group.or(response.prompt);
@@ -153,37 +191,22 @@ impl RunGroups {
         self.alone += responses;
     }
 
-    /// The same without rewards of responses that are trained on: on scales of their own they say nothing.
+    /// The same without a metric: rewards on a scale of their own say nothing.
     #[must_use]
-    pub fn without_rewards(&self) -> Self {
-        let without = |(key, totals): (&GroupKey, &Totals)| {
-            let bare = Totals {
-                reward: ExactSum::new(),
-                reward_squares: ExactSum::new(),
-                rewarded: 0,
-                ..totals.clone()
-            };
-            (key.clone(), bare)
-        };
-        Self { groups: self.groups.iter().map(without).collect(), alone: self.alone }
+    pub fn without(mut self, metric: Metric) -> Self {
+        self.left_out.insert(metric);
+        self
     }
 
     /// Whether right answers are the reward itself: then one of the two says it all.
     #[must_use]
     pub fn are_answers_the_reward(&self) -> bool {
         let is_same = |totals: &Totals| {
-            totals.judged == totals.rewarded && (totals.right as f64 - totals.reward.value()).abs() < 1e-9
+            let [right, judged] = totals.parts(Metric::RightAnswers);
+            let [reward, rewarded] = totals.parts(Metric::Reward);
+            judged == rewarded && (right - reward).abs() < 1e-9
         };
         self.groups.iter().all(|(key, totals)| key.held_out || is_same(totals))
-    }
-
-    /// The same without right answers.
-    #[must_use]
-    pub fn without_answers(&self) -> Self {
-        let without = |(key, totals): (&GroupKey, &Totals)| {
-            (key.clone(), Totals { right: 0, judged: 0, ..totals.clone() })
-        };
-        Self { groups: self.groups.iter().map(without).collect(), alone: self.alone }
     }
 
     /// Adds totals of a group.
@@ -203,7 +226,8 @@ impl RunGroups {
     #[must_use]
     pub fn filtered(&self, mut keep: impl FnMut(&GroupKey) -> bool) -> Self {
         let kept = self.groups.iter().filter(|(key, _)| keep(key));
-        Self { groups: kept.map(|(key, totals)| (key.clone(), totals.clone())).collect(), alone: self.alone }
+        let groups = kept.map(|(key, totals)| (key.clone(), totals.clone())).collect();
+        Self { groups, alone: self.alone, ranges: self.ranges.clone(), left_out: self.left_out.clone() }
     }
 
     /// All groups: by held-out, step, task and id.
@@ -219,8 +243,9 @@ impl RunGroups {
 
     /// Groups that have the metric.
     pub(crate) fn having(&self, metric: Metric) -> impl Iterator<Item = (&GroupKey, &Totals)> {
+        let is_left_out = self.left_out.contains(&metric);
         let has = move |(key, totals): &(&GroupKey, &Totals)| {
-            key.held_out == metric.is_held_out() && totals.parts(metric)[1] > 0.0
+            !is_left_out && key.held_out == metric.is_held_out() && totals.parts(metric)[1] > 0.0
         };
         self.groups.iter().filter(has)
     }

@@ -5,7 +5,8 @@
 //! * **Methods** ([`compare_methods`]): another seed would have given another run. Only several seeds a side tell
 //!   whether the method did it; [`compare_by_bank`] borrows the scatter of seeds of the same recipe.
 //!
-//! Both stand on totals of groups, [`RunGroups`], that are added up while a log is read. Nothing is drawn at random.
+//! Both stand on totals of groups, [`RunGroups`], that are added up while a log is read; of training curves, on the means
+//! of steps. Nothing is drawn at random.
 
 mod bank;
 mod blocks;
@@ -21,6 +22,7 @@ mod pairing;
 mod regression;
 mod result;
 mod runs;
+mod scatter;
 mod seeds;
 pub mod sentences;
 mod student;

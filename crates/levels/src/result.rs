@@ -29,6 +29,8 @@ named! {
         FewGroups = "few_groups",
         /// Fewer than five degrees of freedom.
         LittleFreedom = "little_freedom",
+        /// Fewer steps of both runs than the scatter between neighbours takes.
+        FewSteps = "few_steps",
         /// The last fifth is all of the common steps.
         EndIsAll = "end_is_all",
         /// Fewer than three runs a side.
@@ -47,6 +49,7 @@ impl NotTested {
         match self {
             Self::NotLogged => "not at the same steps of both runs",
             Self::FewGroups => "fewer than eight groups a side",
+            Self::FewSteps => "too few common steps for the scatter between them",
             Self::LittleFreedom => "fewer than five degrees of freedom",
             Self::EndIsAll => "too few steps for an end",
             Self::FewSeeds => "fewer than three seeds a side",
@@ -65,6 +68,8 @@ named! {
         Groups = "groups",
         /// Responses, since neither groups nor prompts were logged. Intervals are too narrow.
         Responses = "responses",
+        /// Steps, since a run is known by its curves alone: the scatter between neighbours is the error.
+        Steps = "steps",
     }
 }
 

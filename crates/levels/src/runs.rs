@@ -8,6 +8,7 @@ use crate::least::{least_that_matters, spread_within_steps};
 use crate::metric::{Metric, Window};
 use crate::mix::common_steps;
 use crate::result::{Clusters, NotTested, RunsLevel, RunsRow, Verdict};
+use crate::scatter;
 use crate::student::{ALPHA, POWER, quantile};
 use crate::view::{settle_clusters, view};
 
@@ -70,6 +71,13 @@ fn measure(
     if steps.is_empty() {
         return (row, f64::INFINITY);
     }
+    if runs.iter().any(|run| run.are_means()) {
+        let estimate = scatter::estimate(runs, metric, common, steps);
+        row.clusters = Some(Clusters::Steps);
+        let enough = [common.len() >= scatter::LEAST_COMMON, steps.len() >= scatter::LEAST_STEPS];
+        row.reason = (enough != [true; 2]).then_some(NotTested::FewSteps);
+        return told(row, &estimate, None);
+    }
     let mut sides = [0, 1].map(|side| view(runs[side], side, metric, steps));
     let has_prompts = settle_clusters(&mut sides);
     row.clusters = Some(match has_prompts {
@@ -77,19 +85,25 @@ fn measure(
         false if runs.iter().any(|run| run.has_lone_responses()) => Clusters::Responses,
         false => Clusters::Groups,
     });
-    let Estimate { values, error, freedom, range } = estimate(&sides, steps);
+    let estimate = estimate(&sides, steps);
     let is_unbounded = settings.unbounded_reward && matches!(metric, Metric::Reward | Metric::HeldOut);
     let spread = is_unbounded.then(|| spread_within_steps(runs, metric, steps));
-    row.values = values.map(Some);
-    row.difference = Some(values[0] - values[1]);
-    row.freedom = Some(freedom);
-    row.least = Some(least_that_matters(metric, values, range, spread));
     row.reason = match window {
         _ if sides.iter().any(|groups| groups.len() < LEAST_GROUPS) => Some(NotTested::FewGroups),
         Window::End if steps.len() == common.len() => Some(NotTested::EndIsAll),
-        _ if freedom < LEAST_FREEDOM => Some(NotTested::LittleFreedom),
+        _ if estimate.freedom < LEAST_FREEDOM => Some(NotTested::LittleFreedom),
         _ => None,
     };
+    told(row, &estimate, spread)
+}
+
+/// A row with what was estimated.
+fn told(mut row: RunsRow, estimate: &Estimate, spread: Option<f64>) -> (RunsRow, f64) {
+    let Estimate { values, error, freedom, range } = *estimate;
+    row.values = values.map(Some);
+    row.difference = Some(values[0] - values[1]);
+    row.freedom = Some(freedom);
+    row.least = Some(least_that_matters(row.metric, values, range, spread));
     (row, error)
 }
 

@@ -11,6 +11,8 @@ const ONE_RUN_EACH: &str =
     "One run each: this describes these two runs; only several seeds a side show whether the method did it.";
 const TOO_NARROW: &str = "Groups and prompts are not logged: responses count as drawn independently, and the intervals are too narrow.";
 
+const BETWEEN_STEPS: &str = "Training curves: errors come from the scatter between neighbouring steps.";
+
 /// Of two runs; `same_settings` says that nothing but the seed is different.
 #[must_use]
 pub fn runs(level: &RunsLevel, names: [&str; 2], same_settings: bool) -> Vec<String> {
@@ -100,6 +102,9 @@ fn notes(level: &RunsLevel, names: [&str; 2]) -> Vec<String> {
     let mut lines = Vec::new();
     if level.rows.iter().any(|row| row.clusters == Some(Clusters::Responses)) {
         lines.push(TOO_NARROW.into());
+    }
+    if level.rows.iter().any(|row| row.clusters == Some(Clusters::Steps)) {
+        lines.push(BETWEEN_STEPS.into());
     }
     if level.rows.iter().any(|row| row.verdict != Verdict::NotTested) {
         for reason in NotTested::ALL.into_iter().filter(|reason| *reason != NotTested::EndIsAll) {

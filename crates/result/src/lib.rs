@@ -152,7 +152,7 @@ impl DerefMut for RunAnalysis {
 
 /// A run as comparisons need it: the core, and totals of groups. Fields of the core
 /// are read as if they were its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ComparedRun {
     /// What every analysis finds.
     pub core: RunCore,
@@ -160,6 +160,8 @@ pub struct ComparedRun {
     pub clusters: RunClusters,
     /// The lower and the higher reward, where there are just two.
     pub two_rewards: Option<[f32; 2]>,
+    /// Whether lengths are counted in characters, since the log holds texts and no tokenizer is known.
+    pub in_characters: bool,
 }
 
 impl Deref for ComparedRun {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 use stapo_base::error::Result;
-use stapo_curves::{Cause, CurveGain, CurveRun, CurveVerdict, Event, Names, ReadOptions, Sign, State};
+use stapo_curves::{Cause, CurveGain, CurveRun, CurveVerdict, Event, Names, ReadOptions, Sign};
 use stapo_result::{RunState, SUMMARY_VERSION};
 
 /// What curves say of a run: `summary.json` of a log of scalars.
@@ -94,32 +94,11 @@ impl CurveAnalysis {
                 first: run.steps.first().copied().unwrap_or_default(),
                 last: run.steps.last().copied().unwrap_or_default(),
             },
-            diagnosis: CurveDiagnosis {
-                state: shown(state),
-                sentence,
-                reward: gain,
-                events,
-                causes,
-                signs,
-                notes,
-            },
+            diagnosis: CurveDiagnosis { state, sentence, reward: gain, events, causes, signs, notes },
             curves: curves(run),
             unknown_columns: run.unknown.clone(),
             more: more(run),
         }
-    }
-}
-
-fn shown(state: State) -> RunState {
-    match state {
-        State::NotFinite => RunState::NotFinite,
-        State::Collapsed => RunState::Collapsed,
-        State::Damaged => RunState::Damaged,
-        State::NotLearning => RunState::NotLearning,
-        State::Suspicious => RunState::Suspicious,
-        State::Healthy => RunState::Healthy,
-        State::Undecided => RunState::Undecided,
-        State::Unknown => RunState::Unknown,
     }
 }
 

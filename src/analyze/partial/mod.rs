@@ -12,7 +12,7 @@ use stapo_batch::columns::Column;
 use stapo_batch::progress::Progress;
 use stapo_collect::finish::second_look::Reread;
 use stapo_collect::pass;
-use stapo_collect::plan::{Plan, largest_id, missing_of};
+use stapo_collect::plan::{Plan, Purpose, largest_id, missing_of};
 use stapo_collect::shards::Cache;
 use stapo_ingest::training::of_training;
 use stapo_ingest::{Dialect, Run};
@@ -53,12 +53,12 @@ pub fn analyze_partial(
     let look = Reread { run, progress };
     let (plan, (scan, collected)) = match cache {
         None => {
-            let plan = Plan::partial(run, settings, largest_id)?;
+            let plan = Plan::partial(run, settings, Purpose::Report, largest_id)?;
             let pass = pass::read(run, settings, &plan, &look, progress)?;
             (plan, pass)
         }
         Some(cache) => {
-            let plan = Plan::partial(run, settings, |run| cache.largest_id(run))?;
+            let plan = Plan::partial(run, settings, Purpose::Report, |run| cache.largest_id(run))?;
             let (gathered, _) = cache.gather(run, &plan, progress)?;
             let pass = pass::close(run, settings, &plan, &look, gathered)?;
             (plan, pass)

@@ -22,7 +22,7 @@ pub struct InputArgs {
 }
 
 /// How to read a log.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ReadingArgs {
     /// Take COLUMN of the log for a canonical column (repeatable; an empty COLUMN drops it)
     #[arg(long = "map", value_name = "CANONICAL=COLUMN", help_heading = "Reading")]

@@ -7,6 +7,7 @@ pub mod effect;
 pub mod fixed_point;
 pub mod holm;
 pub mod log_sum;
+pub mod neighbours;
 pub mod quantile;
 pub mod random;
 pub mod ratio_of_sums;

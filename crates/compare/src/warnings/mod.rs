@@ -107,6 +107,8 @@ fn not_alike(first: &NamedRun, other: &NamedRun) -> Option<CompareWarning> {
     let meta = |run: &ComparedRun, key: &str| {
         run.provenance.metadata.get(key).map_or("not logged".to_owned(), |v| v.chars().take(40).collect())
     };
+    let unit = |run: &ComparedRun| if run.in_characters { "characters" } else { "tokens" };
+    differs("the unit of lengths, which are not tested then", unit(a).into(), unit(b).into());
     differs("vocabulary", a.provenance.vocab_size.to_string(), b.provenance.vocab_size.to_string());
     for key in ["temperature", "top_p", "top_k"] {
         differs(key, meta(a, key), meta(b, key));

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use simulated::{FALLS, FAULTS, FLAT, HEALTHY, NOISES, Noise, Random, Shape, means, rows, run_of, whole_run};
-use stapo_curves::{ReadOptions, State, greatest_t, judge, read_bytes, read_files};
+use stapo_curves::{ReadOptions, RunState, greatest_t, judge, read_bytes, read_files};
 
 const ROWS: [usize; 8] = [10, 20, 32, 50, 100, 200, 500, 2000];
 const SDS: [f64; 3] = [0.02, 0.07, 0.2];
@@ -41,10 +41,10 @@ struct Counts(BTreeMap<(String, String), BTreeMap<&'static str, usize>>);
 impl Counts {
     fn add(&mut self, cells: [(String, String); 5], values: Vec<f64>) {
         let verdict = judge(&run_of(values));
-        let lost = matches!(verdict.state, State::Damaged | State::Collapsed);
+        let lost = matches!(verdict.state, RunState::Damaged | RunState::Collapsed);
         for cell in cells {
             let counts = self.0.entry(cell).or_default();
-            *counts.entry(verdict.state.as_str()).or_default() += 1;
+            *counts.entry(verdict.state.words()).or_default() += 1;
             if !verdict.events.is_empty() && !lost {
                 *counts.entry("dip told").or_default() += 1;
             }
@@ -119,7 +119,7 @@ fn full(repetitions: usize) {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             for seed in 0..repetitions {
                 let verdict = judge(&whole_run(&mut Random::new(&[seed as u64, n as u64]), n, fault));
-                let mut said = vec![verdict.state.as_str().to_owned()];
+                let mut said = vec![verdict.state.words().to_owned()];
                 said.extend(verdict.causes.iter().map(|cause| format!("cause {}", cause.code.as_str())));
                 said.extend(verdict.events.first().map(|_| "event".to_owned()));
                 said.sort();

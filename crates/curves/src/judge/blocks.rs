@@ -1,24 +1,10 @@
 //! A series as at most 32 block means, with the noise of its rows from their own scatter; falls, dips and gains in it.
 
 use crate::math::mean;
+use stapo_base::stats::neighbours::{BLOCKS, block_means, edges, noise, prefix};
 
-/// Blocks of a series at most.
-const BLOCKS: usize = 32;
 /// Lengths of windows in blocks.
 const WINDOWS: [usize; 5] = [1, 2, 4, 8, 16];
-/// Variances below this are rounding.
-const LEAST_VARIANCE: f64 = 1e-18;
-
-/// The variance of a row's noise: a trend has no second difference. The mean of squares, not the median: of coarse
-/// rewards (each group right or wrong) half of the differences may be 0.
-#[must_use]
-pub(crate) fn noise_variance(y: &[f64]) -> f64 {
-    if y.len() < 3 {
-        return 0.0;
-    }
-    let squares: Vec<f64> = y.windows(3).map(|w| (w[2] - 2.0 * w[1] + w[0]).powi(2)).collect();
-    mean(&squares) / 6.0
-}
 
 /// A fall or dip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,25 +54,6 @@ pub(crate) struct Blocks<'a> {
     windows: Vec<usize>,
 }
 
-/// Rows at which `blocks` equal blocks of `rows` begin, and the end.
-fn edges(rows: usize, blocks: usize) -> Vec<usize> {
-    (0..=blocks).map(|block| block * rows / blocks).collect()
-}
-
-fn block_means(y: &[f64], edges: &[usize]) -> Vec<f64> {
-    edges.windows(2).map(|w| mean(&y[w[0]..w[1]])).collect()
-}
-
-/// Sums from the first to each, beginning with 0.
-fn prefix(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut sum = 0.0;
-    let sums = values.map(|value| {
-        sum += value;
-        sum
-    });
-    std::iter::once(0.0).chain(sums.collect::<Vec<_>>()).collect()
-}
-
 #[allow(clippy::cast_precision_loss)]
 impl<'a> Blocks<'a> {
     /// Of values by ascending steps, at least four.
@@ -109,7 +76,7 @@ impl<'a> Blocks<'a> {
             errors: Vec::new(),
             windows,
         };
-        new.variances = new.noise(values);
+        new.variances = noise(values, &new.edges).variances;
         new.sums = prefix(new.means.iter().enumerate().map(|(k, mean)| mean * new.size(k)));
         new.errors = new.error_sums(&new.variances);
         new
@@ -133,38 +100,6 @@ impl<'a> Blocks<'a> {
     #[must_use]
     pub(crate) fn count(&self) -> usize {
         self.means.len()
-    }
-
-    /// Variance of a row in the long run, in each block: the greatest of what second differences of rows, of blocks
-    /// and of pairs of blocks say (autocorrelation shows in the longer ones), times how much noisier the neighbourhood
-    /// is than the whole, never less.
-    fn noise(&self, y: &[f64]) -> Vec<f64> {
-        let (rows, blocks) = (y.len(), self.count());
-        let of_rows = noise_variance(y);
-        let mut variance = of_rows;
-        for k in [blocks, blocks / 2] {
-            if rows > k && k >= 8 {
-                let of_blocks = noise_variance(&block_means(y, &edges(rows, k))) * rows as f64 / k as f64;
-                variance = variance.max(of_blocks);
-            }
-        }
-        let mut noise = vec![variance; blocks];
-        if rows >= 32 {
-            let half = (3 * rows / blocks).max(16) / 2;
-            let mut squares: Vec<f64> =
-                y.windows(3).map(|w| ((w[2] - 2.0 * w[1] + w[0]).powi(2) / 6.0).min(8.0 * of_rows)).collect();
-            let usual = mean(&squares).max(1e-300);
-            squares.insert(0, squares[0]);
-            squares.push(squares[squares.len() - 1]);
-            let sums = prefix(squares.into_iter());
-            for (block, noise) in noise.iter_mut().enumerate() {
-                let middle = (self.edges[block] + self.edges[block + 1]) / 2;
-                let (from, to) = (middle.saturating_sub(half), (middle + half).min(rows));
-                let local = (sums[to] - sums[from]) / (to - from) as f64;
-                *noise *= (local / usual).max(1.0);
-            }
-        }
-        noise.iter().map(|variance| variance.max(LEAST_VARIANCE)).collect()
     }
 
     fn rows_of(&self, from: usize, to: usize) -> f64 {
@@ -213,7 +148,7 @@ impl<'a> Blocks<'a> {
             for value in &mut lifted[self.edges[drop.blocks.0]..self.edges[drop.blocks.1]] {
                 *value += drop.before - drop.after;
             }
-            let errors = self.error_sums(&self.noise(&lifted));
+            let errors = self.error_sums(&noise(&lifted, &self.edges).variances);
             let variance =
                 |(from, to): (usize, usize)| (errors[to] - errors[from]) / self.rows_of(from, to).powi(2);
             let t = (drop.before - drop.after) / (variance(drop.window) + variance(drop.blocks)).sqrt();

@@ -1,6 +1,6 @@
 //! A fall that came back, told with its steps, its depth and the KL there.
 
-use super::blocks::{Blocks, noise_variance};
+use super::blocks::Blocks;
 use super::critical::Critical;
 use super::range::Range;
 use super::trends::BlowUp;
@@ -8,6 +8,7 @@ use super::verdict::Event;
 use super::words::{short, significant};
 use crate::curves::Series;
 use crate::math::mean;
+use stapo_base::stats::neighbours::variance;
 
 /// Mean before a dip, and its blocks.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,7 @@ pub(crate) fn where_kl_blew_up(
     }
     #[allow(clippy::cast_precision_loss)]
     let per_row = 1.0 / before.len() as f64 + 1.0 / during.len() as f64;
-    let error = (noise_variance(&series.values) * per_row).sqrt();
+    let error = (variance(&series.values) * per_row).sqrt();
     let (high, low) = (mean(&before), mean(&during));
     let least = (0.05 * range.size())
         .max(0.2 * (high - range.floor))

@@ -4,11 +4,12 @@ use super::blocks::{Blocks, Drop, Gain};
 use super::critical::Critical;
 use super::range::{Range, learned};
 use super::trends::BlowUp;
-use super::verdict::{CurveGain, Event, State};
+use super::verdict::{CurveGain, Event};
 use super::words::{short, significant};
 use crate::curves::{CurveRun, Series};
 use crate::math::{greatest, least, median};
 use crate::names::CanonicalName;
+use stapo_result::RunState;
 
 /// The series that is judged: the reward; where none is logged, a held-out score or a goal.
 pub(crate) struct Judged<'a> {
@@ -138,7 +139,7 @@ pub(crate) struct Damage {
 
 impl Damage {
     /// The state and the event.
-    pub fn told(self, kl: Option<&BlowUp>) -> (State, Event) {
+    pub fn told(self, kl: Option<&BlowUp>) -> (RunState, Event) {
         let Self { who, drop, onset, range } = self;
         let name = last_segment(&who);
         let of_kl = kl.map_or(String::new(), |kl| format!(", with a KL of {}", significant(kl.peak, 2)));
@@ -146,7 +147,7 @@ impl Damage {
         let sentence = format!("The {name} fell from {before} to {after} from step {from} on{of_kl}.");
         let (high, low) = (drop.before - range.floor, drop.after - range.floor);
         let at_floor = low < 0.1 * range.size() && high > 0.2 * range.size();
-        let state = if at_floor { State::Collapsed } else { State::Damaged };
+        let state = if at_floor { RunState::Collapsed } else { RunState::Damaged };
         let event = Event {
             series: who,
             first_step: onset,

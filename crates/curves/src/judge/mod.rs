@@ -5,7 +5,7 @@ pub(crate) mod blocks;
 pub(crate) mod critical;
 mod dip;
 mod judged;
-mod parts;
+pub(crate) mod parts;
 mod range;
 mod trends;
 pub(crate) mod verdict;
@@ -19,11 +19,12 @@ use self::dip::Dip;
 use self::judged::{Damage, Judged};
 use self::parts::Beside;
 use self::trends::{BlowUp, TRENDS, Trend};
-use self::verdict::{Cause, CauseCode, CurveGain, CurveVerdict, Event, Sign, State};
+use self::verdict::{Cause, CauseCode, CurveGain, CurveVerdict, Event, Sign};
 use self::words::{short, significant};
 use crate::curves::{CurveRun, Series};
 use crate::math::{extent, greatest};
 use crate::names::CanonicalName;
+use stapo_result::RunState;
 
 /// Rows of the judged series, at least.
 const ROWS: usize = 4;
@@ -51,7 +52,7 @@ struct Findings<'a> {
     notes: Vec<String>,
 }
 
-type Verdict = (State, String, Option<CurveGain>);
+type Verdict = (RunState, String, Option<CurveGain>);
 
 impl<'a> Findings<'a> {
     fn of(run: &'a CurveRun) -> Self {
@@ -120,7 +121,7 @@ impl<'a> Findings<'a> {
             let column = self.run.series.get(name).map_or(name.as_str(), |series| &series.column);
             let step = significant(*step, 6);
             let sentence = format!("{column} is NaN or infinite from step {step} to the end.");
-            return (State::NotFinite, sentence, None);
+            return (RunState::NotFinite, sentence, None);
         }
         let (goals, forms) = parts::parts(self.run);
         let mut held_out = parts::held_out(self.run);
@@ -165,7 +166,7 @@ impl<'a> Findings<'a> {
             (1, _) => "Only 1 row of reward.".into(),
             (rows, _) => format!("Only {rows} rows of reward."),
         };
-        (State::Unknown, sentence, None)
+        (RunState::Unknown, sentence, None)
     }
 
     /// One value throughout: dead where nothing could change it.
@@ -177,11 +178,15 @@ impl<'a> Findings<'a> {
         let no_gradient = values(CanonicalName::GradNorm).is_some_and(|gradient| greatest(gradient) == 0.0);
         let (value, rows) = (short(series.values[0]), series.values.len());
         if self.causes.is_empty() && length.is_none() && !without_signal && !no_gradient {
-            return (State::Unknown, format!("Every {who} is {value} in {rows} rows."), None);
+            return (RunState::Unknown, format!("Every {who} is {value} in {rows} rows."), None);
         }
         let lengths = length.map_or(String::new(), |length| format!(", every length {length:.0}"));
         self.cause(CauseCode::NoSignal, who, format!("every {who} is {value}{lengths}"));
-        (State::NotLearning, format!("Every {who} is {value} in {rows} rows: nothing can be learned."), None)
+        (
+            RunState::NotLearning,
+            format!("Every {who} is {value} in {rows} rows: nothing can be learned."),
+            None,
+        )
     }
 
     fn judged(&mut self, mut judged: Judged<'_>, parts: &[Beside<'_>], held_out: &[Beside<'_>]) -> Verdict {
@@ -279,7 +284,7 @@ impl<'a> Findings<'a> {
     }
 
     /// The state of a run whose reward did not fall for good.
-    fn undamaged(&mut self, judged: &Judged<'_>, had_dip: bool) -> (State, String) {
+    fn undamaged(&mut self, judged: &Judged<'_>, had_dip: bool) -> (RunState, String) {
         let Judged { name, blocks, range, gains, .. } = judged;
         let event = self.events.first().map(|event| event.sentence.clone());
         let first = gains[0];
@@ -299,7 +304,7 @@ impl<'a> Findings<'a> {
         let kl_dip = had_dip && self.kl.is_some();
         if still && !sank && !at_top && self.run.from_start && long_enough && !kl_dip {
             let sentence = format!("The {name} did not rise in {steps:.0} steps: {went}.");
-            return (State::NotLearning, event.unwrap_or(sentence));
+            return (RunState::NotLearning, event.unwrap_or(sentence));
         }
         if self.run.held_out.iter().any(|score| std::ptr::eq(score, judged.series)) {
             let drop = blocks.fall(f64::NEG_INFINITY, 0.05 * range.size());
@@ -315,14 +320,14 @@ impl<'a> Findings<'a> {
                 true => format!("The {name} rose {rise}, but {why}."),
                 false => format!("The {name} went {went}; {why}."),
             };
-            return (State::Suspicious, event.unwrap_or(sentence));
+            return (RunState::Suspicious, event.unwrap_or(sentence));
         }
         if judged.learned {
-            return (State::Healthy, event.unwrap_or_else(|| judged.learned_sentence()));
+            return (RunState::Healthy, event.unwrap_or_else(|| judged.learned_sentence()));
         }
         if at_top {
             let sentence = format!("The {name} stood near its top from the start: {went}.");
-            return (State::Healthy, event.unwrap_or(sentence));
+            return (RunState::Healthy, event.unwrap_or(sentence));
         }
         let greatest_t = greatest(&gains.iter().map(|gain| gain.difference / gain.error).collect::<Vec<_>>());
         let weak = match () {
@@ -331,6 +336,6 @@ impl<'a> Findings<'a> {
             () if greatest_t > Critical::Bound.value(rows) => "A rise that noise could make",
             () => "No gain beyond the noise",
         };
-        (State::Undecided, event.unwrap_or(format!("{weak} in {steps:.0} steps: {name} {went}.")))
+        (RunState::Undecided, event.unwrap_or(format!("{weak} in {steps:.0} steps: {name} {went}.")))
     }
 }

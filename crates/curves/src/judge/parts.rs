@@ -39,6 +39,11 @@ fn holds(column: &str, words: &[&str]) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
+/// Named as the share of right answers.
+pub(crate) fn is_goal(column: &str) -> bool {
+    holds(column, &GOAL) && !holds(column, &FORM) && !holds(column, &NO_GOAL)
+}
+
 /// A series that is judged beside the reward.
 pub(crate) struct Beside<'a> {
     pub series: &'a Series,

@@ -1,52 +1,7 @@
 //! What is said of a run.
 
 use serde::Serialize;
-
-/// What the run is for now, in the words of the diagnosis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub enum State {
-    /// A number is NaN or infinite to the end.
-    #[serde(rename = "not finite")]
-    NotFinite,
-    /// Fell to its floor and stayed there.
-    #[serde(rename = "collapsed")]
-    Collapsed,
-    /// Fell by a fifth or more and stayed there.
-    #[serde(rename = "damaged")]
-    Damaged,
-    /// No gain in enough steps.
-    #[serde(rename = "not learning")]
-    NotLearning,
-    /// No damage to the reward, but a likely cause of one.
-    #[serde(rename = "suspicious")]
-    Suspicious,
-    /// Learned, or at its best.
-    #[serde(rename = "healthy")]
-    Healthy,
-    /// No damage; too short or too noisy to say whether it learns.
-    #[serde(rename = "undecided")]
-    Undecided,
-    /// Nothing to judge by.
-    #[serde(rename = "unknown")]
-    Unknown,
-}
-
-impl State {
-    /// The word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotFinite => "not finite",
-            Self::Collapsed => "collapsed",
-            Self::Damaged => "damaged",
-            Self::NotLearning => "not learning",
-            Self::Suspicious => "suspicious",
-            Self::Healthy => "healthy",
-            Self::Undecided => "undecided",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+use stapo_result::RunState;
 
 /// A cause that curves can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -148,7 +103,7 @@ pub struct CurveGain {
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CurveVerdict {
     /// The state.
-    pub state: State,
+    pub state: RunState,
     /// The state in a sentence with its numbers.
     pub sentence: String,
     /// Falls, also those that came back.

@@ -40,6 +40,7 @@ fn groups(rows: &[Row], tasks: &[String]) -> RunGroups {
             entropy: sum(entropy),
             entropy_tokens,
             prompt: Some(prompt),
+            means: None,
         };
         run.add_group(
             GroupKey { held_out: false, step, task: tasks[task].clone(), group: group as u64 },

@@ -128,11 +128,19 @@ fn note(comparison: &Comparison, metric: Metric) -> Text {
     let unit = match metric {
         Metric::Reward | Metric::HeldOut => "mean of a step",
         Metric::RightAnswers => "share of the answers",
+        Metric::Length if comparison.runs.iter().all(|run| run.in_characters) => "characters an answer",
         Metric::Length => "tokens an answer",
         Metric::Entropy => "nats a token",
     };
     let several = comparison.arms.iter().any(|arm| arm.runs.len() > 1);
-    let band = if several { "; band: its seeds" } else { "; band: 95 %" };
+    let has_errors = |series: &stapo_compare::result::Series| {
+        series.metric == metric.name() && series.points.iter().any(|point| point.error.is_some())
+    };
+    let band = match several {
+        true => "; band: its seeds",
+        false if comparison.series.iter().any(has_errors) => "; band: 95 %",
+        false => "",
+    };
     let more = comparison.arms.len().saturating_sub(COLOURS.len());
     let left_out = if more > 0 { format!("; {more} more in the table") } else { String::new() };
     format!("{unit}{band}{left_out}").into()

@@ -97,16 +97,18 @@ fn name(comparison: &Comparison) -> String {
 fn size(comparison: &Comparison) -> Vec<Text> {
     let steps = comparison.pairs.iter().map(|pair| pair.steps).min().unwrap_or(0);
     let all = |of: fn(&stapo_compare::result::RunSummary) -> u64| comparison.runs.iter().map(of).sum::<u64>();
-    vec![
-        counted(steps, "common step", "common steps").into(),
-        format!(
-            "{}, {}, {}",
-            counted(comparison.runs.len() as u64, "run", "runs"),
-            counted(all(|run| run.responses), "answer", "answers"),
-            counted(all(|run| run.tokens), "token", "tokens")
-        )
-        .into(),
-    ]
+    let runs = counted(comparison.runs.len() as u64, "run", "runs");
+    let (answers, tokens) = (all(|run| run.responses), all(|run| run.tokens));
+    let size = match answers {
+        // Training curves.
+        0 => runs,
+        _ => format!(
+            "{runs}, {}, {}",
+            counted(answers, "answer", "answers"),
+            counted(tokens, "token", "tokens")
+        ),
+    };
+    vec![counted(steps, "common step", "common steps").into(), size.into()]
 }
 
 /// A name that fits into a head of a table or beside a line.
