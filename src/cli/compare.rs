@@ -38,7 +38,7 @@ pub fn run(arguments: &CompareArgs, out: &mut dyn Write, talk: &mut dyn Write) -
     if of_curves {
         wanted.curve_maps.clone_from(&arguments.reading.maps);
     }
-    let ingest = settings::ingest_part(&reading, &arguments.part)?;
+    let ingest = settings::ingest_texts(&reading, &arguments.part, &arguments.options)?;
     let comparison = compare(&arms, &ingest, &wanted, |run| Bar::new(run, quiet))?;
     let wanted = Presentation {
         report: arguments.report.as_deref(),

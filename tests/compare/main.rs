@@ -13,6 +13,7 @@ mod support;
 
 mod command;
 mod methods;
+mod other_logs;
 mod output;
 mod runs;
 

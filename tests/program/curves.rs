@@ -90,13 +90,3 @@ fn one_of_several_runs_is_chosen() {
         (Some("good"), Some("healthy"))
     );
 }
-
-#[test]
-fn a_comparison_of_curves_says_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = trainer_state(folder.path(), false);
-    let refused = program(&["compare", path.to_str().unwrap(), path.to_str().unwrap()]);
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(said.contains("training curves") && said.contains("alone"), "{said}");
-}

@@ -24,7 +24,7 @@ pub fn is_common(path: &Path) -> bool {
 }
 
 /// Names of contents, not of runs.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 15] = [
     "tokens",
     "token_log",
     "token_logs",
@@ -37,6 +37,9 @@ const COMMON: [&str; 12] = [
     "train",
     "data",
     "completions",
+    "trainer_state",
+    "metrics",
+    "log_history",
 ];
 
 /// The name of a file or folder; where that says nothing, of the folder around it.
@@ -44,7 +47,7 @@ fn of_path(path: &Path) -> String {
     let telling = path.ancestors().find(|folder| folder.file_name().is_some() && !is_common(folder));
     let path = telling.unwrap_or(path);
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let bare = ["parquet", "jsonl", "jsonl.gz", "jsonl.zst", "json"]
+    let bare = ["parquet", "jsonl", "jsonl.gz", "jsonl.zst", "json", "csv", "tsv", "log", "txt"]
         .iter()
         .find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'))
         .filter(|bare| !bare.is_empty());

@@ -2,7 +2,8 @@
 
 use crate::chart::{Chart, Series};
 use crate::document::{
-    Block, Column, Document, Facts, FactsKind, Figure, MIND, Place, Role, Style, Table, Text, Tokens, Tone,
+    Block, Column, Document, Facts, FactsKind, Figure, MIND, Place, Role, Section, Style, Table, Text,
+    Tokens, Tone,
 };
 
 /// Columns of a terminal that says none.
@@ -96,7 +97,8 @@ impl Page {
 
     /// Of the notes only what a reader must not miss.
     fn mind(&mut self, document: &Document) {
-        let notes = document.sections.iter().filter(|section| section.place == Place::Notes);
+        let is_hidden = |section: &&Section| section.place == Place::Notes && !section.in_terminal;
+        let notes = document.sections.iter().filter(is_hidden);
         for block in notes.flat_map(|section| &section.blocks) {
             let Block::Facts(facts) = block else { continue };
             for row in facts.rows.iter().filter(|row| row.name.flat() == MIND) {

@@ -5,7 +5,7 @@ use stapo_compare::Comparison;
 use stapo_compare::result::{Level, Pair};
 
 use super::{has_methods, leading, short};
-use crate::document::{Block, Fact, Text};
+use crate::document::{Block, Fact, MIND, Text};
 use crate::words;
 
 /// Statements that stand on the first screen.
@@ -43,7 +43,7 @@ pub fn notes(comparison: &Comparison) -> Block {
         warning.code != stapo_compare::result::CompareCode::RunInTrouble
     };
     for warning in comparison.warnings.iter().filter(differing).take(NAMED) {
-        rows.push(Fact::new("Mind", Text::quoting(format!("{}.", warning.message))));
+        rows.push(Fact::new(MIND, Text::quoting(format!("{}.", warning.message))));
     }
     for run in comparison.runs.iter().take(NAMED) {
         // What to do stands in its own report.

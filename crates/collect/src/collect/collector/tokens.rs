@@ -22,6 +22,7 @@ impl Collector<'_> {
         self.questions.begin(&one.asked(), open);
         if self.plan.stand_in.logprob {
             self.add_text(one);
+            self.end_cluster(one);
             return Ok(());
         }
         let trained = one.trained;
@@ -45,19 +46,25 @@ impl Collector<'_> {
             }
             first = end;
         }
-        let response = &one.response;
-        let tally = self.batches.tally(response.batch);
+        let tally = self.batches.tally(one.response.batch);
         if !trained.logprob_rollout.is_empty() {
             mismatch::add(open.engine_difference(), tally, &mut one.sums);
         }
         tally.add_sums(&one.sums);
+        self.end_cluster(one);
+        Ok(())
+    }
+
+    /// Adds the response to the totals of its group.
+    fn end_cluster(&mut self, one: &InHand<'_>) {
         if let Some(clusters) = &mut self.clusters {
+            let response = &one.response;
+            let tally = self.batches.tally(response.batch);
             let responses = &response.source.responses;
             let verdict = self.plan.questions.verdict(responses, response.index);
             let prompt = || responses.prompt_hash(response.index);
             clusters.end(&tally.counts, &one.sums, [response.reward, verdict], prompt);
         }
-        Ok(())
     }
 
     /// Adds a response whose tokens say nothing but how many they are, and what was learned from them.
