@@ -9,7 +9,9 @@ mod curves;
 mod judged;
 mod partial;
 
-pub use curves::{CurveAnalysis, CurveDiagnosis, CurveSteps, ReadCurve, analyze_curves, are_curves};
+pub use curves::{
+    CurveAnalysis, CurveDiagnosis, CurveSteps, ReadCurve, analyze_curves, are_curves, curve_files,
+};
 pub use partial::{analyze_partial, is_partial};
 pub use stapo_base::condition::Condition;
 pub use stapo_collect::flagged::FlaggedTokens;

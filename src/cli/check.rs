@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::outcome::{Outcome, stdout};
 use super::progress::Bar;
-use super::settings;
 use super::terminal::{self, Colours, paragraph, visible};
-use crate::analyze::{AnalyzeSettings, diagnose};
+use super::{curves, settings};
+use crate::analyze::{AnalyzeSettings, are_curves, diagnose};
 use crate::cli::args::CheckArgs;
 use crate::cli::args::Format;
 use serde::Serialize;
@@ -23,6 +23,9 @@ use stapo_result::{Cause, Confidence, Diagnosis, RunState};
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs, out: &mut dyn Write) -> Result<Outcome> {
+    if are_curves(&arguments.input.inputs) {
+        return curves::check(arguments, out);
+    }
     let run = Run::open(&arguments.input.inputs, &settings::ingest(&arguments.input.reading)?)?;
     let bar = Bar::new(&run, arguments.input.reading.quiet);
     let report = check(&run, arguments.vocab_size, &bar);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::analyze::are_curves;
+use crate::analyze::{are_curves, curve_files};
 use stapo_base::error::{Error, Result};
 use stapo_compare::names::{self, Names};
 use stapo_compare::{ArmInput, CompareSettings, RunInput};
@@ -66,7 +66,7 @@ fn of_input<'a>(input: &'a RunInput, options: &ReadOptions) -> Result<Vec<Found<
     if !are_curves(&input.paths) {
         return Ok(vec![Found { own_name: None, input, curves: None }]);
     }
-    let mut read = read_files(&input.paths, options)?;
+    let mut read = read_files(&curve_files(&input.paths), options)?;
     let found = |own_name, run| Found { own_name, input, curves: Some(run) };
     match (&input.name, read.runs.len()) {
         (_, 0 | 1) => Ok(vec![found(None, read.run(None)?.clone())]),

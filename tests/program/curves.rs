@@ -90,3 +90,46 @@ fn one_of_several_runs_is_chosen() {
         (Some("good"), Some("healthy"))
     );
 }
+
+/// A trainer's folder is its last checkpoint's curves, unless it holds a log of texts or tokens.
+#[test]
+fn folders_of_trainers_are_read_as_their_curves() {
+    let folder = tempfile::tempdir().unwrap();
+    for (checkpoint, falls) in [("checkpoint-80", true), ("checkpoint-160", false)] {
+        let inside = folder.path().join(checkpoint);
+        std::fs::create_dir(&inside).unwrap();
+        trainer_state(&inside, falls);
+    }
+    let found = summary(folder.path());
+    assert_eq!(found["diagnosis"]["state"], "healthy");
+    assert!(found["files"][0].as_str().unwrap().ends_with("checkpoint-160/trainer_state.json"));
+    std::fs::write(
+        folder.path().join("completions.jsonl"),
+        "{\"completion\": \"42\", \"reward\": 1.0, \"step\": 1}\n",
+    )
+    .unwrap();
+    let texts = program(&[folder.path().to_str().unwrap(), "-q", "--format", "json", "--full"]);
+    let texts: Value = serde_json::from_slice(&texts.stdout).unwrap();
+    assert_eq!(texts["totals"]["responses"], 1);
+}
+
+#[test]
+fn a_check_says_which_numbers_were_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("metrics.csv");
+    let rows: Vec<String> =
+        rewards(false).iter().enumerate().map(|(at, reward)| format!("{at},{reward},7")).collect();
+    std::fs::write(&path, format!("step,train/reward,novel_thing\n{}\n", rows.join("\n"))).unwrap();
+    let checked = program(&["check", path.to_str().unwrap()]);
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(checked.status.success());
+    for words in [
+        "reward     train/reward",
+        "160 (0 to 159)",
+        "not known: novel_thing",
+        "--map NAME=COLUMN",
+        "Run: healthy.",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}

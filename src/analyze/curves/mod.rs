@@ -1,7 +1,9 @@
 //! Training curves alone: what can be said of a run from what its trainer or tracker wrote, without its tokens.
 
+mod folder;
 mod sniff;
 
+pub use self::folder::curve_files;
 pub use self::sniff::are_curves;
 
 use std::path::PathBuf;
@@ -19,6 +21,8 @@ pub struct CurveAnalysis {
     pub schema_version: u32,
     /// The run, as the file names it; empty where it names none.
     pub run: String,
+    /// The files that were read.
+    pub files: Vec<String>,
     /// Its steps.
     pub steps: CurveSteps,
     /// State, events, causes and signs.
@@ -78,9 +82,11 @@ pub struct ReadCurve {
 /// Reads curves and judges them; `run` names one of several runs in a file, `maps` are `--map`'s.
 pub fn analyze_curves(paths: &[PathBuf], maps: &[String], run: Option<&str>) -> Result<CurveAnalysis> {
     let options = ReadOptions { names: Names::with_map(maps)?, ..ReadOptions::default() };
-    let read = stapo_curves::read_files(paths, &options)?;
+    let paths = curve_files(paths);
+    let read = stapo_curves::read_files(&paths, &options)?;
     let run = read.run(run)?;
-    Ok(CurveAnalysis::of(run, stapo_curves::judge(run)))
+    let files = paths.iter().map(|path| path.display().to_string()).collect();
+    Ok(CurveAnalysis { files, ..CurveAnalysis::of(run, stapo_curves::judge(run)) })
 }
 
 impl CurveAnalysis {
@@ -89,6 +95,7 @@ impl CurveAnalysis {
         Self {
             schema_version: SUMMARY_VERSION,
             run: run.name.clone(),
+            files: Vec::new(),
             steps: CurveSteps {
                 count: run.steps.len(),
                 first: run.steps.first().copied().unwrap_or_default(),
@@ -127,7 +134,7 @@ fn more(run: &CurveRun) -> String {
         false => "use TokenLogMixin of stapo_analyze in TRL (docs/formats.md), or TokenLog in any trainer",
     };
     format!(
-        "curves show that something fell, not why: trainer against sampler, advantages, groups and single tokens are in a \
-         token log; {hook}"
+        "curves show what happened, not why: trainer against sampler, advantages, groups and single tokens are in a token \
+         log; {hook}"
     )
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::folder::curve_files;
+
 /// What is looked at of a file.
 const HEAD: u64 = 1 << 16;
 /// A text that is longer is a response, not a name.
@@ -28,7 +30,7 @@ const OF_RESPONSES: [&str; 11] = [
 /// Whether all of these are files of curves, as far as their beginnings show.
 #[must_use]
 pub fn are_curves(paths: &[PathBuf]) -> bool {
-    !paths.is_empty() && paths.iter().all(|path| is_curve_file(path))
+    !paths.is_empty() && curve_files(paths).iter().all(|path| is_curve_file(path))
 }
 
 fn is_curve_file(path: &Path) -> bool {

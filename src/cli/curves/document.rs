@@ -1,14 +1,18 @@
 //! The page of a run's curves.
 
+use std::path::PathBuf;
+
 use crate::analyze::{CurveAnalysis, ReadCurve};
 use stapo_base::format::{number, words};
+use stapo_compare::RunInput;
+use stapo_compare::names::of_input;
 use stapo_page::chart::{Chart, Lines, Series};
-use stapo_page::document::{Block, Document, Fact, Figure, Place, Section, Text};
+use stapo_page::document::{Block, Document, Fact, Figure, Place, Section, Tab, Text};
 use stapo_page::hostile::Hostile;
 use stapo_page::told::State;
 
-/// Charts at most.
-const CHARTS: usize = 12;
+/// Charts of the first screen, and of all.
+const CHARTS: [usize; 2] = [6, 24];
 /// The order of charts; others follow as they were read.
 const FIRST: [&str; 6] = ["reward", "held_out", "entropy", "kl", "length", "part"];
 
@@ -30,12 +34,16 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
     }
     // What a run is for stands first, then what moves with it.
     let mut curves: Vec<&ReadCurve> = analysis.curves.iter().filter(|curve| curve.rows > 1).collect();
-    curves.sort_by_key(|curve| FIRST.iter().position(|name| *name == curve.name).unwrap_or(FIRST.len()));
-    let figures: Vec<Block> = curves.into_iter().take(CHARTS).map(figure).map(Block::Figure).collect();
+    let is_flat = |curve: &ReadCurve| curve.points.windows(2).all(|two| two[0].1 == two[1].1);
+    curves.sort_by_key(|curve| {
+        (is_flat(curve), FIRST.iter().position(|name| *name == curve.name).unwrap_or(FIRST.len()))
+    });
+    let mut figures: Vec<Block> = curves.into_iter().take(CHARTS[1]).map(figure).map(Block::Figure).collect();
+    let others = figures.split_off(figures.len().min(CHARTS[0]));
     // The terminal has room for one line of it.
     let first = figures.first().cloned().into_iter().collect();
     Document {
-        name: Hostile::new(if analysis.run.is_empty() { "curves" } else { &analysis.run }),
+        name: Hostile::new(name(analysis)),
         size: vec![Text::from(format!(
             "{} steps, {} to {}",
             analysis.steps.count, analysis.steps.first, analysis.steps.last
@@ -47,6 +55,10 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
             section("line", Text::new(), Place::Headline, first),
             Section { in_terminal: false, ..section("curves", Text::new(), Place::Charts, figures) },
             section("notes", "What was seen".into(), Place::Notes, vec![Block::notes(notes)]),
+            Section {
+                in_terminal: false,
+                ..section("others", "Other curves".into(), Place::Tab(Tab::Signals), others)
+            },
             section(
                 "more",
                 "What tokens would tell".into(),
@@ -58,16 +70,25 @@ pub fn document(analysis: &CurveAnalysis) -> Document {
     }
 }
 
+/// The name of the run, else of its file.
+fn name(analysis: &CurveAnalysis) -> String {
+    let paths = analysis.files.iter().map(PathBuf::from).collect();
+    let own = Some(analysis.run.clone()).filter(|name| !name.is_empty());
+    of_input(&RunInput { name: own, paths })
+}
+
 fn figure(curve: &ReadCurve) -> Figure {
     let name = words(&curve.name);
     let end = |point: Option<&(f64, f64)>| point.map_or(f64::NAN, |point| point.1);
-    let (first, last) = (end(curve.points.first()), end(curve.points.last()));
+    let series = Series::new("", curve.points.clone()).of_rows();
+    let (first, last) = (end(series.points.first()), end(series.points.last()));
+    let is_part = curve.name == "part";
     Figure {
-        title: Text::quoting(if curve.name == "part" { curve.column.clone() } else { name.clone() }),
-        note: Text::quoting(format!("column {}", curve.column)),
+        title: Text::quoting(if is_part { curve.column.clone() } else { name }),
+        note: Text::quoting(if is_part { "part of the reward".into() } else { curve.column.clone() }),
         label: format!("{} to {}", number(first), number(last)),
         chart: Chart::Lines(Lines {
-            series: vec![Series::new(format!("{last:.3}"), curve.points.clone())],
+            series: vec![Series { name: number(last), ..series }],
             ..Lines::default()
         }),
         file: None,

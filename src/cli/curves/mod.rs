@@ -1,6 +1,9 @@
 //! The main job on a log of scalars.
 
+mod check;
 mod document;
+
+pub use check::check;
 
 use std::io::{self, Write};
 use std::path::Path;

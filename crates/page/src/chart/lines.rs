@@ -32,7 +32,33 @@ impl Series {
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), points, colour: LINE, end: None, spread: Vec::new() }
     }
+
+    /// The same line where it has more rows than a line shows: means of neighbouring rows, between the lowest and the
+    /// highest of them.
+    #[must_use]
+    pub fn of_rows(self) -> Self {
+        let rows = self.points.len();
+        if rows <= ROWS {
+            return self;
+        }
+        let edges: Vec<usize> = (0..=BLOCKS).map(|block| block * rows / BLOCKS).collect();
+        let blocks = || edges.windows(2).map(|ends| &self.points[ends[0]..ends[1]]);
+        let mean = |rows: &[(f64, f64)]| {
+            (rows[rows.len() / 2].0, rows.iter().map(|row| row.1).sum::<f64>() / rows.len() as f64)
+        };
+        let means: Vec<(f64, f64)> = blocks().map(mean).collect();
+        let ends = blocks().zip(&means).map(|(rows, (x, _))| {
+            let values = || rows.iter().map(|row| row.1);
+            (*x, values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        });
+        let spread = ends.collect();
+        Self { points: means, spread, ..self }
+    }
 }
+
+/// Rows that a line shows, and blocks that more are drawn as.
+const ROWS: usize = 160;
+const BLOCKS: usize = 80;
 
 /// Where values of a healthy run lie, or how far a value is known.
 #[derive(Clone, Debug, Default, PartialEq)]

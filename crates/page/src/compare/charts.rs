@@ -105,7 +105,12 @@ fn arm_line(comparison: &Comparison, runs: &[String], metric: &str) -> Option<Po
             Some((point.step as f64, point.value - half, point.value + half))
         };
         let points = only.iter().map(|point| (point.step as f64, point.value)).collect();
-        return Some((points, only.iter().filter_map(known).collect()));
+        let spread: Vec<(f64, f64, f64)> = only.iter().filter_map(known).collect();
+        if spread.is_empty() {
+            let Series { points, spread, .. } = Series::new("", points).of_rows();
+            return Some((points, spread));
+        }
+        return Some((points, spread));
     }
     let mut steps: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for point in all.iter().copied().flatten() {
@@ -139,7 +144,7 @@ fn note(comparison: &Comparison, metric: Metric) -> Text {
     let band = match several {
         true => "; band: its seeds",
         false if comparison.series.iter().any(has_errors) => "; band: 95 %",
-        false => "",
+        false => "; band: lowest to highest",
     };
     let more = comparison.arms.len().saturating_sub(COLOURS.len());
     let left_out = if more > 0 { format!("; {more} more in the table") } else { String::new() };

@@ -99,14 +99,14 @@ fn size(comparison: &Comparison) -> Vec<Text> {
     let all = |of: fn(&stapo_compare::result::RunSummary) -> u64| comparison.runs.iter().map(of).sum::<u64>();
     let runs = counted(comparison.runs.len() as u64, "run", "runs");
     let (answers, tokens) = (all(|run| run.responses), all(|run| run.tokens));
+    let long = match comparison.runs.iter().any(|run| run.in_characters) {
+        true => counted(tokens, "character", "characters"),
+        false => counted(tokens, "token", "tokens"),
+    };
     let size = match answers {
         // Training curves.
         0 => runs,
-        _ => format!(
-            "{runs}, {}, {}",
-            counted(answers, "answer", "answers"),
-            counted(tokens, "token", "tokens")
-        ),
+        _ => format!("{runs}, {}, {long}", counted(answers, "answer", "answers")),
     };
     vec![counted(steps, "common step", "common steps").into(), size.into()]
 }
