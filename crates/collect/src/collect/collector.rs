@@ -61,6 +61,8 @@ pub struct Collector<'a> {
     /// The last prompt that was read: responses of its group that follow have none of their own.
     prompt: Option<(i64, Id, LoggedPrompt)>,
     pub(super) clusters: Option<Clusters>,
+    /// What stands in place of columns that are not logged.
+    zeros: Vec<f32>,
     pub(super) questions: QuestionCollector<'a>,
     block: Box<Block>,
     room: WaveRoom,
@@ -95,6 +97,7 @@ impl<'a> Collector<'a> {
             views: KeptResponses::default(),
             prompt: None,
             clusters: plan.sums_by_group().then(Clusters::default),
+            zeros: Vec::new(),
             questions: QuestionCollector::new(&plan.questions, &gates.questions),
             block: Box::default(),
             room: WaveRoom::default(),
@@ -137,17 +140,22 @@ impl Sink for Collector<'_> {
         self.diagnose(batch);
         let advantages = batch.advantages();
         let mut columns = Columns::of(batch, &advantages);
-        let stand_in: Vec<f32>;
+        let mut stand_in = Vec::new();
         if self.plan.stand_in.any() {
-            stand_in = vec![0.0; batch.token_count()];
-            columns.logprob = if self.plan.stand_in.logprob { &stand_in } else { columns.logprob };
-            columns.entropy = if self.plan.stand_in.entropy { &stand_in } else { columns.entropy };
-            columns.advantage = if self.plan.stand_in.advantage { &stand_in } else { columns.advantage };
+            stand_in = std::mem::take(&mut self.zeros);
+            stand_in.resize(stand_in.len().max(batch.token_count()), 0.0);
+            let stand_in = &stand_in[..batch.token_count()];
+            columns.logprob = if self.plan.stand_in.logprob { stand_in } else { columns.logprob };
+            columns.entropy = if self.plan.stand_in.entropy { stand_in } else { columns.entropy };
+            columns.advantage = if self.plan.stand_in.advantage { stand_in } else { columns.advantage };
         }
         // Nothing is missing of what stands in.
         let stands_in = self.plan.stand_in.logprob && self.plan.stand_in.advantage;
         self.complete = stands_in || columns.is_complete(batch.token_count());
         self.add_responses(batch, &columns)?;
+        if stand_in.len() as u64 <= Limits::SHARED_TOKENS {
+            self.zeros = stand_in;
+        }
         self.batches.coarsen(self.gates.batches.level());
         self.questions.settle(self.gates.batches.level());
         self.settle_samples();

@@ -11,13 +11,20 @@ pub fn of_text(text: &str) -> u64 {
     })
 }
 
-/// Hash of token ids, two at a time: a multiplication each (as FxHash), mixed at the end.
+/// Hash of token ids, two at a time: a multiplication each (as FxHash), mixed at the end. Four hashes go side by side,
+/// since each waits for its own last multiplication.
 #[inline]
 pub fn of_tokens(tokens: &[i32]) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let word = |id: i32| u64::from(id.cast_unsigned());
     let step = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(ODD);
-    let (pairs, rest) = tokens.as_chunks::<2>();
-    let hash = pairs.iter().fold(ODD, |hash, [a, b]| step(hash, word(*a) | word(*b) << 32));
+    let (eights, rest) = tokens.as_chunks::<8>();
+    let mut lanes = [ODD, ODD.rotate_left(16), ODD.rotate_left(32), ODD.rotate_left(48)];
+    for ids in eights {
+        for (lane, hash) in lanes.iter_mut().enumerate() {
+            *hash = step(*hash, word(ids[2 * lane]) | word(ids[2 * lane + 1]) << 32);
+        }
+    }
+    let hash = lanes.into_iter().fold(ODD, step);
     mix(rest.iter().fold(hash, |hash, id| step(hash, word(*id))), tokens.len() as u64)
 }

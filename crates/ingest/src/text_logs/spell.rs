@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, Int32Array};
+use arrow_array::{Array, GenericStringArray, Int32Array, OffsetSizeTrait};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
@@ -32,19 +32,31 @@ impl Speller {
     pub fn spell(&self, array: &dyn Array) -> Result<Lists, WrongType> {
         let nulls = array.logical_nulls();
         match array.data_type() {
-            DataType::Utf8 => Ok(self.lists(array.as_string::<i32>().iter(), nulls)),
-            DataType::LargeUtf8 => Ok(self.lists(array.as_string::<i64>().iter(), nulls)),
-            DataType::Utf8View => Ok(self.lists(array.as_string_view().iter(), nulls)),
+            DataType::Utf8 => {
+                let texts = array.as_string::<i32>();
+                Ok(self.lists(texts.iter(), bytes(texts), nulls))
+            }
+            DataType::LargeUtf8 => {
+                let texts = array.as_string::<i64>();
+                Ok(self.lists(texts.iter(), bytes(texts), nulls))
+            }
+            DataType::Utf8View => Ok(self.lists(array.as_string_view().iter(), 0, nulls)),
             _ => {
                 let texts = texts::to_texts(array)?;
-                Ok(self.lists(texts.iter().map(Option::as_deref), nulls))
+                Ok(self.lists(texts.iter().map(Option::as_deref), 0, nulls))
             }
         }
     }
 
-    fn lists<'a>(&self, texts: impl Iterator<Item = Option<&'a str>>, nulls: Option<NullBuffer>) -> Lists {
+    /// `bytes` are those of all texts, where that is known: no text has more characters.
+    fn lists<'a>(
+        &self,
+        texts: impl Iterator<Item = Option<&'a str>>,
+        bytes: usize,
+        nulls: Option<NullBuffer>,
+    ) -> Lists {
         let mut offsets = vec![0];
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(if self.has_tokens() { 0 } else { bytes });
         let mut known = HashMap::new();
         for text in texts {
             let text = text.unwrap_or_default();
@@ -56,6 +68,12 @@ impl Speller {
         }
         Lists { offsets, values: Arc::new(Int32Array::from(ids)), nulls }
     }
+}
+
+/// Bytes of the texts of an array, which may be a window of a longer one.
+fn bytes<O: OffsetSizeTrait>(texts: &GenericStringArray<O>) -> usize {
+    let offsets = texts.value_offsets();
+    offsets.last().zip(offsets.first()).map_or(0, |(last, first)| last.as_usize() - first.as_usize())
 }
 
 fn spell_characters(text: &str, ids: &mut Vec<i32>) {

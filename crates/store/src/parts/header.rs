@@ -9,7 +9,7 @@ use super::hash::Fingerprint;
 use stapo_base::error::{Error, PartFault, Result};
 
 /// The format of parts and plans. Parts of another one are refused: collecting again is cheap.
-pub const FORMAT: u32 = 24;
+pub const FORMAT: u32 = 25;
 
 /// Who wrote a part: only parts of the same producer give the same bytes as one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
