@@ -29,6 +29,8 @@ pub enum Need {
     Steps(usize),
     /// At least so many mini-batches a step, told apart by `update`.
     Updates(i64),
+    /// Which responses were cut, as logged or by their lengths.
+    Cut,
     /// The claims about spurious tokens ([`crate::Spurious`]).
     Claims,
 }
@@ -39,6 +41,7 @@ impl std::fmt::Display for Need {
             Self::Column(column) => f.write_str(column.name()),
             Self::Steps(steps) => write!(f, "{steps} logged steps"),
             Self::Updates(updates) => write!(f, "{updates} updates a step, told apart by update"),
+            Self::Cut => f.write_str(Column::Truncated.name()),
             Self::Claims => f.write_str("advantages and entropies, for the mask of S2T"),
         }
     }

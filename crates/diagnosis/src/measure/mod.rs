@@ -73,6 +73,7 @@ impl<'a> Measures<'a> {
             Need::Column(column) => logged.has(column),
             Need::Steps(steps) => self.evidence.policies.steps.len() >= steps,
             Need::Updates(updates) => logged.last_update() + 1 >= updates,
+            Need::Cut => trained::cut(&self.evidence.rewards).is_some(),
             Need::Claims => self.outcome.spurious.is_some(),
         }
     }

@@ -29,15 +29,54 @@ pub fn first_step(rewards: &Rewards, level: f64, counts: fn(&StepCounts) -> [u64
     rewards.steps.iter().find(|(_, step)| above(step)).map(|(step, _)| *step)
 }
 
-/// Shares of responses that were cut, at the first step and over the last fifth of the steps.
-pub fn cut_first_and_last(rewards: &Rewards) -> Option<[f64; 2]> {
-    let known: Vec<&StepCounts> = rewards.steps.values().filter(|step| step.cut_known > 0).collect();
-    let of = |steps: &[&StepCounts]| {
-        let sum = |count: fn(&StepCounts) -> u64| steps.iter().map(|step| count(step)).sum::<u64>();
-        share(sum(|step| step.cut), sum(|step| step.cut_known))
+/// Which responses were cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// Share at the first step.
+    pub first: f64,
+    /// Share over the last fifth of the steps.
+    pub last: f64,
+    /// Share over the run.
+    pub all: f64,
+    /// The length that stands for it, where nothing says which were cut.
+    pub budget: Option<u32>,
+}
+
+/// Measures them: by what is logged of each, else by the length that none exceeds.
+pub fn cut(rewards: &Rewards) -> Option<Cut> {
+    let is_logged = rewards.steps.values().any(|step| step.cut_known > 0);
+    let budget = if is_logged { None } else { Some(budget(rewards)?) };
+    let counts = |step: &StepCounts| match budget {
+        None => [step.cut, step.cut_known],
+        Some(budget) if step.longest.length == budget => [step.longest.count, step.responses],
+        Some(_) => [0, step.responses],
+    };
+    let known: Vec<[u64; 2]> = rewards.steps.values().map(counts).filter(|[_, known]| *known > 0).collect();
+    let of = |steps: &[[u64; 2]]| {
+        let sum = |at: usize| steps.iter().map(|counts| counts[at]).sum::<u64>();
+        share(sum(0), sum(1))
     };
     let last = (known.len() / 5).max(1);
-    Some([of(known.get(..1)?), of(known.get(known.len().checked_sub(last)?..)?)])
+    Some(Cut {
+        first: of(known.get(..1)?),
+        last: of(known.get(known.len().checked_sub(last)?..)?),
+        all: of(&known),
+        budget,
+    })
+}
+
+/// Responses of one length, the longest, that are no chance: eight, and one in a hundred.
+const AT_BUDGET: [u64; 2] = [8, 100];
+/// Budgets are round numbers, and answers of one length by their task seldom: one length in 28 is a multiple of 32 or 100.
+const ROUND: [u32; 2] = [32, 100];
+
+/// The length that none exceeds and many have.
+fn budget(rewards: &Rewards) -> Option<u32> {
+    let all = totals(rewards);
+    let [least, part] = AT_BUDGET;
+    let longest = all.longest;
+    let is_round = longest.length > 0 && ROUND.iter().any(|of| longest.length.is_multiple_of(*of));
+    (is_round && longest.count >= least && longest.count * part >= all.responses).then_some(longest.length)
 }
 
 /// Responses of next to nothing that are rewarded lowest: what a sampler that was down leaves behind.

@@ -180,3 +180,21 @@ fn cuts_that_stay_are_a_budget() {
     assert_eq!(likely(&cut(0.8)), [Code::Truncation]);
     assert_eq!(likely(&cut(0.1)), [], "unlearned");
 }
+
+/// Where nothing says which responses were cut, the length that none exceeds does, if it is one that budgets have.
+#[test]
+fn lengths_that_end_at_a_round_number_are_a_budget() {
+    let long = |budget: usize| {
+        changed(|rows, random| {
+            for row in rows {
+                let length = if random.is(0.8) { budget } else { 20 + random.below(budget - 20) };
+                (row.finish, row.truncated) = (None, None);
+                // Texts have no log-probability.
+                (row.logprob, row.rollout, row.entropy, row.mask) = (Vec::new(), None, None, None);
+                row.tokens = Some((0..length).map(|_| random.below(5_000) as i32).collect());
+            }
+        })
+    };
+    assert_eq!(likely(&long(96)), [Code::Truncation]);
+    assert_eq!(likely(&long(97)), [], "answers of one length");
+}

@@ -16,7 +16,7 @@ mod whole;
 
 pub use ending::Ending;
 pub use response_facts::{NO_ADVANTAGE, Sibling};
-pub use step_counts::StepCounts;
+pub use step_counts::{Longest, StepCounts};
 pub use turn_edges::{Means, TurnEdges};
 pub use whole::{Placed, Whole};
 
@@ -97,7 +97,10 @@ impl Rewards {
             return self.add_held_out(response);
         }
         let facts = ResponseFacts::of(response);
-        self.steps.entry(response.step).or_default().add(&facts);
+        self.steps
+            .entry(response.step)
+            .or_default()
+            .add(&facts, u32::try_from(response.len()).unwrap_or(u32::MAX));
         self.turn_edges.add(response);
         let step = mix(0, response.step.cast_unsigned());
         let group = mix(step, response.group);

@@ -118,7 +118,11 @@ impl ResponseFacts {
             end_trained,
             end_drawn: end_trained == Some(false) && end_drawn(response),
             ending,
-            cut: response.truncated.or((ending == Ending::Cut).then_some(true)),
+            cut: response.truncated.or(match ending {
+                Ending::Cut => Some(true),
+                Ending::Finished => Some(false),
+                Ending::Failed | Ending::Unknown => None,
+            }),
             tokens: logged
                 .map(|ids| response.prompt.map_or(of_tokens(ids), |prompt| mix(of_tokens(ids), prompt))),
             last: response.tokens.and_then(|ids| ids.last().copied()).filter(|id| *id != i32::MIN),

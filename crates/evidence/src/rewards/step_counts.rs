@@ -4,6 +4,7 @@ use super::Ending;
 use super::response_facts::{NO_ADVANTAGE, ResponseFacts};
 use serde::{Deserialize, Serialize};
 use stapo_accumulate::Accumulate;
+use std::cmp::Ordering;
 
 /// Zeros among the trained tokens of a response with an advantage, from which on they are no accident.
 const SOME_ZEROS: f64 = 0.05;
@@ -19,6 +20,8 @@ pub struct StepCounts {
     pub cut_known: u64,
     /// See `cut_known`.
     pub cut: u64,
+    /// The longest responses.
+    pub longest: Longest,
     /// Responses that the policy ended, and of which something is trained.
     pub finished: u64,
     /// Of these, those whose end is not trained.
@@ -57,8 +60,27 @@ pub struct StepCounts {
     pub pushed_down: u64,
 }
 
+/// The length of the longest responses, and how many have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Longest {
+    /// Tokens.
+    pub length: u32,
+    /// Responses.
+    pub count: u64,
+}
+
+impl Accumulate for Longest {
+    fn merge(&mut self, other: Self) {
+        match self.length.cmp(&other.length) {
+            Ordering::Less => *self = other,
+            Ordering::Equal => self.count += other.count,
+            Ordering::Greater => {}
+        }
+    }
+}
+
 impl StepCounts {
-    pub(super) fn add(&mut self, facts: &ResponseFacts) {
+    pub(super) fn add(&mut self, facts: &ResponseFacts, length: u32) {
         let advantage = facts.advantage;
         let value = f64::from(advantage.value);
         let is_advantaged = value.abs() > NO_ADVANTAGE;
@@ -85,6 +107,7 @@ impl StepCounts {
         ] {
             *count += u64::from(is);
         }
+        self.longest.merge(Longest { length, count: 1 });
         self.inner += facts.inner.all;
         self.undrawn += facts.inner.undrawn;
         self.undrawn_in_rows += facts.inner.in_rows;

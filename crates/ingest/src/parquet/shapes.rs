@@ -7,6 +7,8 @@ use crate::schema::raw_field::{Primitive, RawField, Shape};
 /// A column with its shape.
 pub fn raw_field(field: &Field) -> RawField {
     let shape = match field.data_type() {
+        // A chat is read as its texts.
+        chat if is_chat(chat) => Shape::Scalar(Primitive::Text),
         DataType::List(inner) | DataType::LargeList(inner) | DataType::FixedSizeList(inner, _) => {
             match inner.data_type() {
                 DataType::List(deep) | DataType::LargeList(deep) | DataType::FixedSizeList(deep, _) => {
@@ -19,6 +21,19 @@ pub fn raw_field(field: &Field) -> RawField {
         other => Shape::Scalar(primitive(other)),
     };
     RawField::new(field.name(), shape)
+}
+
+/// Whether a column holds lists of messages, each with a text.
+fn is_chat(data_type: &DataType) -> bool {
+    let (DataType::List(item) | DataType::LargeList(item)) = data_type else { return false };
+    let DataType::Struct(fields) = item.data_type() else { return false };
+    let has =
+        |name: &str, is: fn(&DataType) -> bool| fields.iter().any(|f| f.name() == name && is(f.data_type()));
+    has("role", is_text) && has("content", is_text)
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(primitive(data_type), Primitive::Text)
 }
 
 fn primitive(data_type: &DataType) -> Primitive {

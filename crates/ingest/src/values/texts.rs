@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, StringArray};
+use arrow_array::{Array, GenericListArray, OffsetSizeTrait, StringArray};
 use arrow_schema::DataType;
 
 use super::arrays::{WrongType, dictionary_keys, to_f64, to_whole, whole_of};
@@ -39,6 +39,8 @@ pub fn to_texts(array: &dyn Array) -> Result<Vec<Option<Arc<str>>>, WrongType> {
             Ok((0..array.len()).map(at).collect())
         }
         DataType::Null => Ok(vec![None; array.len()]),
+        DataType::List(_) => chats(array.as_list::<i32>()),
+        DataType::LargeList(_) => chats(array.as_list::<i64>()),
         DataType::Boolean => {
             let flags = array.as_boolean();
             Ok(flags.iter().map(|f| f.map(|f| Arc::from(if f { "true" } else { "false" }))).collect())
@@ -48,6 +50,19 @@ pub fn to_texts(array: &dyn Array) -> Result<Vec<Option<Arc<str>>>, WrongType> {
             Ok(ids.map(|id| (id != Id::Missing).then(|| Arc::from(id.to_string()))).collect())
         }
     }
+}
+
+/// What the messages of each chat say, one after another.
+fn chats<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Result<Vec<Option<Arc<str>>>, WrongType> {
+    let said = lists.values().as_struct_opt().and_then(|messages| messages.column_by_name("content"));
+    let Some(said) = said else { return Err(WrongType("lists that are no messages".into())) };
+    let said = to_texts(said.as_ref())?;
+    let of_row = |ends: &[O]| {
+        let messages = said[ends[0].as_usize()..ends[1].as_usize()].iter().flatten();
+        let texts: Vec<&str> = messages.map(AsRef::as_ref).collect();
+        Some(Arc::from(texts.join("\n")))
+    };
+    Ok(lists.value_offsets().windows(2).map(of_row).collect())
 }
 
 /// Bytes of the longest text; the entries of a dictionary are looked at once.
@@ -89,7 +104,12 @@ pub fn to_i64(array: &dyn Array) -> Result<Vec<Option<i64>>, WrongType> {
 /// Identifiers: whole numbers stay numbers, all else is text.
 pub fn to_ids(array: &dyn Array) -> Result<Vec<Id>, WrongType> {
     match array.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(_, _) => {
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Dictionary(_, _)
+        | DataType::List(_)
+        | DataType::LargeList(_) => {
             let id = |t: Option<Arc<str>>| t.map_or(Id::Missing, Id::Text);
             Ok(to_texts(array)?.into_iter().map(id).collect())
         }

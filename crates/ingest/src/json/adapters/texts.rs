@@ -51,6 +51,7 @@ fn number(value: f64, whole: bool) -> Field {
 /// Chats become texts. A chat of a whole episode ends in the response: what the policy said after the last that was asked.
 pub(super) fn with_chats_as_texts(mut row: Object) -> Object {
     let has_response = ["completion", "response", "output"].iter().any(|name| row.get(name).is_some());
+    open_objects(&mut row);
     for name in CHATS {
         let Some(Field::List(messages)) = row.get(name) else { continue };
         if !messages.iter().any(|message| matches!(message, Field::Object(_))) {
@@ -68,6 +69,30 @@ pub(super) fn with_chats_as_texts(mut row: Object) -> Object {
         }
     }
     row
+}
+
+/// Texts and rewards that are objects of their own: what they say, and how the generation ended.
+fn open_objects(row: &mut Object) {
+    for name in CHATS {
+        let Some(Field::Object(said)) = row.get(name) else { continue };
+        let text = ["text", "content"].iter().find_map(|key| said.get(key)).cloned();
+        let finish = said.get("finish_reason").cloned();
+        if let Some(text @ Field::Text(_)) = text {
+            row.set(name, text);
+            if let Some(finish @ Field::Text(_)) = finish
+                && row.get("finish_reason").is_none()
+            {
+                row.set("finish_reason", finish);
+            }
+        }
+    }
+    if let Some(Field::Object(parts)) = row.get("reward").cloned() {
+        let is_whole = |name: &str| matches!(name, "reward" | "score" | "total");
+        let numbers = parts.iter().filter(|(_, value)| matches!(value, Field::Int(_) | Field::Float(_)));
+        for (name, value) in numbers {
+            row.set(if is_whole(name) { "reward" } else { name }.to_owned(), value.clone());
+        }
+    }
 }
 
 fn is_asked(message: &Field) -> bool {
