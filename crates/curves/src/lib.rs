@@ -44,6 +44,12 @@ pub fn join_bytes(files: &[(&str, &[u8])], options: &ReadOptions) -> Result<Curv
     Ok(Curves { runs: joined.iter().flat_map(run::runs).collect() })
 }
 
+/// Whether a JSON file that begins like this holds curves: rows of scalars, not of responses or tokens.
+#[must_use]
+pub fn is_json_of_curves(head: &[u8]) -> bool {
+    read::json::holds_curves(head)
+}
+
 /// The runs in files that belong together.
 pub fn read_files(paths: &[PathBuf], options: &ReadOptions) -> Result<Curves> {
     let contents = paths.iter().map(|path| contents(path, options)).collect::<Result<Vec<_>>>()?;

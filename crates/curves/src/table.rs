@@ -226,6 +226,10 @@ impl<'n> Table<'n> {
         let value = match cell {
             Cell::Number(value) => value,
             Cell::Text(_) | Cell::Other if !kept && column.numeric => return Ok(()),
+            Cell::Text(text) if column.role.is_some_and(|role| role.0 == CanonicalName::Step) => {
+                // `2/4389`: the step and how many there will be.
+                number(text.split_once('/').map_or(text, |(step, _)| step))
+            }
             Cell::Text(text) => number(text),
             Cell::Other => return Ok(()),
         };
@@ -274,11 +278,7 @@ impl Column {
 
     /// Whether it is a number of the training, not its clock.
     pub fn is_curve(&self) -> bool {
-        use CanonicalName::{Epoch, Ignored, LearningRate, Step, Summary};
-        !self.cells.is_empty()
-            && self
-                .role
-                .is_some_and(|(name, _)| !matches!(name, Step | Epoch | Summary | Ignored | LearningRate))
+        !self.cells.is_empty() && self.role.is_some_and(|(name, _)| name.is_curve())
     }
 
     /// Finite values.

@@ -62,6 +62,55 @@ fn each_form_gives_the_same_curves() {
 }
 
 #[test]
+fn rows_are_found_below_any_key() {
+    let rows = learned(60);
+    let array = forms::json_array(&rows);
+    let run =
+        only("run.json", &format!("{{\"total\": 60, \"config\": {{\"lr\": 1e-6}}, \"steps\": {array}}}"));
+    assert_is(&run, &rows, "steps");
+    let deep =
+        format!("{{\"run\": {{\"history\": {array}, \"evals\": [{{\"step\": 1, \"accuracy\": 0.5}}]}}}}");
+    let run = only("run.json", &deep);
+    assert_is(&run, &rows, "history");
+    assert_eq!(run.notes, ["read from `run/history`; left out: `run/evals`"]);
+}
+
+#[test]
+fn objects_of_columns_under_names_are_runs() {
+    let text = r#"{"a": {"steps": [1, 2, 3, 4], "reward": [0.1, 0.2, 0.3, 0.4], "rewards": {"x": [1, 2, 3, 4]}, "q": [9]},
+      "b": {"steps": [10, 20], "reward": [0.5, 0.6], "value_losses": [0.1], "loss": [3]}}"#;
+    let curves = read("x.json", text);
+    let found: Vec<_> =
+        curves.runs.iter().map(|r| (r.name.as_str(), values(r, CanonicalName::Reward))).collect();
+    assert_eq!(found, [("a", &[0.1, 0.2, 0.3, 0.4][..]), ("b", &[0.5, 0.6])]);
+    assert_eq!(curves.runs[0].parts[0].column, "rewards/x");
+    assert_eq!(curves.runs[1].steps, [10.0, 20.0]);
+    assert_eq!(curves.runs[1].notes, ["`loss` left out: it has 1 values, the run has 2 rows"]);
+}
+
+#[test]
+fn rows_of_responses_are_left_out() {
+    let text = "{\"step\": 1, \"reward\": 0.5}\n{\"step\": 1, \"prompt\": \"a\", \"reward\": 1}\n{\"step\": 2, \"reward\": 0.6}\n";
+    let run = only("x.jsonl", text);
+    assert_eq!(values(&run, CanonicalName::Reward), [0.5, 0.6]);
+    assert_eq!(run.notes, ["1 row of responses left out"]);
+}
+
+#[test]
+fn a_step_may_say_how_many_there_will_be() {
+    let row = |step: u32| format!("{{\"global_step/max_steps\": \"{step}/40\", \"reward\": 0.{step:02}}}\n");
+    let run = only("logging.jsonl", &(1..=9).map(row).collect::<String>());
+    assert_eq!(run.steps, (1..=9).map(f64::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_number_that_goes_up_and_down_is_no_step() {
+    let row = |at: u32| format!("{at},{},0.{at:02}\n", at * 7 % 5);
+    let run = only("x.csv", &format!("row,steps,reward\n{}", (0..20).map(row).collect::<String>()));
+    assert_eq!(run.notes, ["no step: rows counted"]);
+}
+
+#[test]
 fn a_console_without_steps_counts_its_rows() {
     let rows = learned(60);
     let run = only("trl.log", &forms::trl(&rows));
@@ -123,6 +172,9 @@ fn the_last_start_of_ten_rows_is_the_run() {
     assert_eq!(run.steps.len(), 29);
     assert_eq!(run.notes, ["other starts left out: 6 rows (0..5)"]);
     assert_eq!(only("x.jsonl", &starts(&[29, 3])).steps.len(), 29);
+    let run = only("x.jsonl", &starts(&[3, 12, 9, 2]));
+    assert_eq!(run.steps.len(), 12);
+    assert_eq!(run.notes, ["other starts left out: 3 rows (0..2), 9 rows (0..8), 2 rows (0..1)"]);
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
     let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let mut found = fresh();
     let mut syntax = None;
+    let is_json = matches!(ending.as_str(), "json" | "jsonl" | "ndjson");
     if matches!(ending.as_str(), "csv" | "tsv") {
         delimited::read(file, bytes, &mut found)?;
     } else {
@@ -47,10 +48,11 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
             let end = text.iter().position(|b| *b == b'\n').unwrap_or(text.len());
             let several = end < text.len() && json::is_object(text[..end].trim_ascii_end());
             if !several {
-                match json::document(file, text, &options.names, options.memory) {
+                match json::document(text, &options.names, fresh()) {
                     Ok(table) => found = table,
                     Err(json::Fault::Refused(error)) => return Err(error),
-                    Err(json::Fault::Syntax(error)) => syntax = Some(error),
+                    // A console may begin with a bracket: `[02:11:03] step 1`.
+                    Err(json::Fault::Syntax(error)) => syntax = is_json.then_some(error),
                 }
             }
             if found.rows == 0 && json::lines(text, &mut found)? > 0 {
