@@ -6,28 +6,31 @@ use std::borrow::Cow;
 use memchr::memmem;
 use stapo_base::error::Result;
 
+use super::plain;
+use crate::names::Names;
 use crate::number::number;
 use crate::table::{Cell, Table};
 
 /// Lines longer than this are no rows of numbers.
 const LONGEST: usize = 1 << 20;
 
-/// Reads the rows of a console: of verl or of TRL, whichever printed more.
-pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> Result<Table<'n>> {
+/// Reads the rows of a console: of verl or of TRL, whichever printed more; else lines of names and numbers.
+pub(crate) fn read<'n>(text: &[u8], names: &Names, fresh: impl Fn() -> Table<'n>) -> Result<Table<'n>> {
+    let (mut verl, mut trl) = (fresh(), fresh());
     let (step, brace) = (memmem::Finder::new(b"step:"), memmem::Finder::new(b"{"));
     for line in lines(text) {
         if line.len() > LONGEST {
             continue;
         }
         if step.find(line).is_some() {
-            let line = plain(line);
+            let line = uncoloured(line);
             if let Some((number, rest)) = step_line(&line) {
                 verl_row(number, rest, &mut verl)?;
                 continue;
             }
         }
         if brace.find(line).is_some() {
-            let line = plain(line);
+            let line = uncoloured(line);
             for dict in dicts(&line) {
                 if let Some(pairs) = pairs(dict) {
                     trl_row(&pairs, &mut trl)?;
@@ -35,7 +38,23 @@ pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> 
             }
         }
     }
-    Ok(if verl.rows >= trl.rows { verl } else { trl })
+    let found = if verl.rows >= trl.rows { verl } else { trl };
+    if found.has_curves() {
+        return Ok(found);
+    }
+    let named = named(text, names, fresh())?;
+    Ok(if named.rows > 0 { named } else { found })
+}
+
+/// Lines of names and numbers.
+fn named<'n>(text: &[u8], names: &Names, mut table: Table<'n>) -> Result<Table<'n>> {
+    let mut clock = plain::Clock::default();
+    for line in
+        lines(text).filter(|line| line.len() <= LONGEST && memchr::memchr2(b':', b'=', line).is_some())
+    {
+        plain::row(&uncoloured(line), names, &mut clock, &mut table)?;
+    }
+    Ok(table)
 }
 
 /// Lines; a progress bar ends each of its states with a carriage return.
@@ -49,7 +68,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The line as text, without the codes of colours.
-fn plain(line: &[u8]) -> Cow<'_, str> {
+fn uncoloured(line: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(line);
     if memchr::memchr(0x1b, line).is_none() {
         return text;
@@ -214,7 +233,7 @@ mod tests {
 
     #[test]
     fn colours_go_and_texts_stay() {
-        assert_eq!(plain(b"\x1b[36m(TaskRunner pid=1)\x1b[0m step:1"), "(TaskRunner pid=1) step:1");
+        assert_eq!(uncoloured(b"\x1b[36m(TaskRunner pid=1)\x1b[0m step:1"), "(TaskRunner pid=1) step:1");
     }
 
     #[test]

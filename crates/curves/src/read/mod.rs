@@ -3,6 +3,7 @@
 pub(crate) mod console;
 pub(crate) mod delimited;
 pub(crate) mod json;
+mod plain;
 
 use stapo_base::error::{Error, Result};
 use stapo_base::format::counted;
@@ -60,7 +61,7 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
             }
         }
         if found.rows == 0 {
-            found = console::read(bytes, fresh(), fresh())?;
+            found = console::read(bytes, &options.names, fresh)?;
         }
     }
     match (found.has_curves(), syntax) {
@@ -91,8 +92,8 @@ fn nothing_known(file: &str, table: &Table<'_>) -> Error {
             )
         }
     };
-    let hint = "curves are read from trainer_state.json, JSON lines, a JSON array, CSV, exports of Weights & Biases and \
-                the consoles of verl and TRL; name a column with --map reward=COLUMN"
+    let hint = "curves are read from trainer_state.json, JSON lines, a JSON array, CSV, exports of Weights & Biases, \
+                the consoles of verl and TRL, and lines with a step and `name: number` or `name=number`; name a column with --map reward=COLUMN"
         .into();
     Error::Usage { message, hint }
 }
