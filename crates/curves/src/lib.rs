@@ -3,6 +3,7 @@
 //! consoles of verl and TRL. [`judge`] says how a run went, from its curves alone: errors come from the scatter
 //! between neighbouring rows.
 
+mod categories;
 mod curves;
 mod join;
 mod judge;

@@ -160,6 +160,7 @@ impl<'t> Rows<'t> {
         parts.retain(|part| part.values.len() >= PART);
         let mut held_out: Vec<Series> =
             self.all(N::HeldOut).into_iter().map(|column| self.series(column, &grid, &mut notes)).collect();
+        without_fillings(&mut held_out);
         held_out.retain(|score| !score.values.is_empty());
         self.tell_texts(&mut notes);
         let mut unknown = self.table.unknown();
@@ -265,6 +266,19 @@ impl<'t> Rows<'t> {
                     counted(u64::from(*count), "value that is no number", "values that are no numbers");
                 notes.push(format!("column `{name}`: {values}; the first in row {line}: `{text}`"));
             }
+        }
+    }
+}
+
+/// Held-out scores that are 0 wherever a sparser one is empty were not measured there.
+fn without_fillings(scores: &mut [Series]) {
+    let sparsest = scores.iter().filter(|score| score.steps.len() >= 3).min_by_key(|score| score.steps.len());
+    let Some(steps) = sparsest.map(|score| score.steps.clone()) else { return };
+    let is_measured = |step: f64| steps.binary_search_by(|known| known.total_cmp(&step)).is_ok();
+    for score in scores.iter_mut().filter(|score| score.steps.len() >= 2 * steps.len()) {
+        let rows = || score.steps.iter().copied().zip(score.values.iter().copied());
+        if rows().all(|(step, value)| value == 0.0 || is_measured(step)) {
+            (score.steps, score.values) = rows().filter(|(step, _)| is_measured(*step)).unzip();
         }
     }
 }

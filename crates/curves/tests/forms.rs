@@ -111,6 +111,48 @@ fn a_number_that_goes_up_and_down_is_no_step() {
 }
 
 #[test]
+fn rows_of_evaluation_are_held_out() {
+    let rows = |step: u32| {
+        let eval =
+            format!("{{\"type\": \"eval\", \"grpo_step\": {step}, \"reward\": 0.9, \"eval_seconds\": 60}}\n");
+        let rollout = format!("{{\"type\": \"rollout\", \"grpo_step\": {step}, \"reward\": 0.{step:02}}}\n");
+        let train = format!("{{\"type\": \"train\", \"grpo_step\": {step}, \"loss\": 0.1}}\n");
+        if step % 4 == 0 { eval + &rollout + &train } else { rollout + &train }
+    };
+    let run = only("metrics.jsonl", &(1..=24).map(rows).collect::<String>());
+    let expected: Vec<f64> = (1..=24).map(|step| f64::from(step) / 100.0).collect();
+    assert_eq!(values(&run, CanonicalName::Reward), expected);
+    assert_eq!(run.series[&CanonicalName::Reward].steps.last(), Some(&24.0));
+    let held_out: Vec<_> = run.held_out.iter().map(|score| (&*score.column, score.values.len())).collect();
+    assert_eq!(held_out, [("eval/reward", 6)]);
+}
+
+#[test]
+fn a_column_of_texts_under_which_steps_begin_anew_names_the_runs() {
+    let row = |arm: &str, step: u32| format!("{arm},{step},0.{step:02},warm\n");
+    let text: String = ["a", "b"].iter().flat_map(|arm| (1..=12).map(|step| row(arm, step))).collect();
+    let curves = read("x.csv", &format!("arm,step,reward,phase\n{text}"));
+    let found: Vec<_> = curves.runs.iter().map(|run| (run.name.as_str(), run.steps.len())).collect();
+    assert_eq!(found, [("a", 12), ("b", 12)]);
+    // Rows of one run under two phases: its steps go on.
+    let row = |step: u32| format!("{},{step},0.{step:02}\n", if step < 8 { "warm" } else { "main" });
+    let run = only("x.csv", &format!("phase,step,reward\n{}", (1..=20).map(row).collect::<String>()));
+    assert_eq!(run.steps.len(), 20);
+}
+
+#[test]
+fn zeros_where_nothing_was_validated_are_no_scores() {
+    let row = |step: u32| {
+        let (accuracy, reward) = if step % 5 == 0 { ("0.3", "0.3") } else { ("", "0.0") };
+        format!("{step},0.{step:02},{accuracy},{reward}\n")
+    };
+    let text: String = (1..=40).map(row).collect();
+    let run = only("x.csv", &format!("step,rollout_reward_mean,val_accuracy,val_mean_reward\n{text}"));
+    assert_eq!(values(&run, CanonicalName::Reward).len(), 40);
+    assert!(run.held_out.iter().all(|score| score.values == [0.3; 8]), "{:?}", run.held_out);
+}
+
+#[test]
 fn a_console_without_steps_counts_its_rows() {
     let rows = learned(60);
     let run = only("trl.log", &forms::trl(&rows));
@@ -260,5 +302,5 @@ fn files_without_curves_are_refused_with_what_to_do() {
     assert!(refused("x.log", "nothing here\n").0.contains("x.log: it has no rows of numbers"));
     let few = ReadOptions { memory: 2_000, ..ReadOptions::default() };
     let error = read_bytes("x.csv", forms::csv(&learned(30)).as_bytes(), &few).unwrap_err();
-    assert_eq!(error.to_string(), "x.csv: row 14: curves of more than 2.0 kB");
+    assert_eq!(error.to_string(), "x.csv: row 12: curves of more than 2.0 kB");
 }

@@ -8,6 +8,7 @@ mod plain;
 use stapo_base::error::{Error, Result};
 use stapo_base::format::counted;
 
+use crate::categories;
 use crate::names::Names;
 use crate::table::Table;
 
@@ -65,7 +66,10 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
         }
     }
     match (found.has_curves(), syntax) {
-        (true, _) => Ok(found),
+        (true, _) => {
+            categories::tell_apart(&mut found)?;
+            Ok(found)
+        }
         (false, Some(error)) => Err(Error::Corrupt {
             path: file.into(),
             place: String::new(),

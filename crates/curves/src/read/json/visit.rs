@@ -8,7 +8,7 @@ use stapo_base::error::Error;
 use crate::table::{Cell, Table};
 
 /// Keys under which rows hold responses or tokens, and rows of scalars hold no text and no list.
-const OF_RESPONSES: [&str; 20] = [
+const OF_RESPONSES: [&str; 22] = [
     "completion",
     "completions",
     "generated_text",
@@ -19,8 +19,10 @@ const OF_RESPONSES: [&str; 20] = [
     "messages",
     "output",
     "output_response",
+    "problem",
     "prompt",
     "prompts",
+    "question",
     "response",
     "response_ids",
     "response_text",
