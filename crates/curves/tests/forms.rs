@@ -111,6 +111,47 @@ fn a_number_that_goes_up_and_down_is_no_step() {
 }
 
 #[test]
+fn of_a_file_that_was_cut_the_whole_rows_are_read() {
+    let whole = forms::trainer_state(&learned(9));
+    let run = only("trainer_state.json", &whole[..whole.len() / 2]);
+    assert!(run.steps.len() >= 3 && run.steps.len() < 9, "{:?}", run.steps);
+    assert!(run.notes[0].starts_with("no JSON as a whole, its whole rows were read: EOF"), "{:?}", run.notes);
+}
+
+#[test]
+fn dicts_that_a_terminal_broke_are_joined() {
+    let rows = learned(60);
+    let wrapped: String = forms::trl(&rows)
+        .split('\n')
+        .flat_map(|line| line.as_bytes().chunks(60).chain([&[][..]].into_iter().filter(|_| line.is_empty())))
+        .map(|part| String::from_utf8_lossy(part) + "\n")
+        .collect();
+    let run = only("trl.log", &wrapped);
+    assert_eq!(values(&run, CanonicalName::Reward), rows.iter().map(|r| r.reward).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_step_before_a_dict_is_its_step() {
+    let rows = |step: u32| {
+        format!(
+            "(A pid=1) utils.py:52 - rollout {step}: {{'rollout/raw_reward': 0.{step:02}, 'rollout/response_lengths': 9.0}}\n\
+             (B pid=2) utils.py:9 - step {step}: {{'train/loss': 0.1, 'train/grad_norm': 0.4, 'train/step': {step}}}\n"
+        )
+    };
+    let run = only("x.log", &(3..=14).map(rows).collect::<String>());
+    assert_eq!(run.steps, (3..=14).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(values(&run, CanonicalName::Reward).len(), 12);
+    assert_eq!(values(&run, CanonicalName::Loss).len(), 12);
+}
+
+#[test]
+fn a_table_of_runs_holds_no_curve() {
+    let text = "run_name,num_rollouts,final_validation_accuracy\na,10,0.3\nb,20,0.4\nc,5,0.1\n";
+    let error = read_bytes("x.csv", text.as_bytes(), &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "x.csv: one row for each of 3 runs, and no curve");
+}
+
+#[test]
 fn rows_of_evaluation_are_held_out() {
     let rows = |step: u32| {
         let eval =
@@ -294,11 +335,8 @@ fn files_without_curves_are_refused_with_what_to_do() {
     let (message, hint) = refused("x.csv", "a,b\n1,2\n");
     assert_eq!(message, "x.csv: 1 row, and no column is known (a, b)");
     assert!(hint.ends_with("name a column with --map reward=COLUMN"), "{hint}");
-    let cut = &forms::trainer_state(&learned(9))[..640];
-    assert!(
-        refused("trainer_state.json", cut).0.contains("trainer_state.json: no JSON: EOF while parsing"),
-        "{cut}"
-    );
+    let cut = "{\"log_history\": [\n{\"step\": 1";
+    assert!(refused("trainer_state.json", cut).0.contains("trainer_state.json: no JSON: EOF while parsing"));
     assert!(refused("x.log", "nothing here\n").0.contains("x.log: it has no rows of numbers"));
     let few = ReadOptions { memory: 2_000, ..ReadOptions::default() };
     let error = read_bytes("x.csv", forms::csv(&learned(30)).as_bytes(), &few).unwrap_err();

@@ -97,7 +97,7 @@ impl CurveAnalysis {
             diagnosis: CurveDiagnosis { state, sentence, reward: gain, events, causes, signs, notes },
             curves: curves(run),
             unknown_columns: run.unknown.clone(),
-            more: more(run),
+            more: more(run, state),
         }
     }
 }
@@ -117,7 +117,7 @@ fn curves(run: &CurveRun) -> Vec<ReadCurve> {
 }
 
 /// The smallest hook for the framework that the columns are of.
-fn more(run: &CurveRun) -> String {
+fn more(run: &CurveRun, state: RunState) -> String {
     let is_of_verl = |column: &str| column.starts_with("actor/") || column.starts_with("critic/");
     let columns = run.series.values().map(|series| series.column.as_str());
     let hook = match columns.into_iter().any(is_of_verl) {
@@ -126,8 +126,10 @@ fn more(run: &CurveRun) -> String {
         }
         false => "use TokenLogMixin of stapo_analyze in TRL (docs/formats.md), or TokenLog in any trainer",
     };
+    let shown =
+        if state.is_loss() { "curves show that something fell, not why" } else { "curves do not show why" };
     format!(
-        "curves show that something fell, not why: trainer against sampler, advantages, groups and single tokens are in a \
+        "{shown}: trainer against sampler, advantages, groups and single tokens are in a \
          token log; {hook}"
     )
 }

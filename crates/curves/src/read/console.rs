@@ -17,6 +17,7 @@ const LONGEST: usize = 1 << 20;
 /// Reads the rows of a console: of verl or of TRL, whichever printed more; else lines of names and numbers.
 pub(crate) fn read<'n>(text: &[u8], names: &Names, fresh: impl Fn() -> Table<'n>) -> Result<Table<'n>> {
     let (mut verl, mut trl) = (fresh(), fresh());
+    let mut open = Open::default();
     let (step, brace) = (memmem::Finder::new(b"step:"), memmem::Finder::new(b"{"));
     for line in lines(text) {
         if line.len() > LONGEST {
@@ -29,14 +30,18 @@ pub(crate) fn read<'n>(text: &[u8], names: &Names, fresh: impl Fn() -> Table<'n>
                 continue;
             }
         }
-        if brace.find(line).is_some() {
-            let line = uncoloured(line);
-            for dict in dicts(&line) {
-                if let Some(pairs) = pairs(dict) {
-                    trl_row(&pairs, &mut trl)?;
-                }
+        if open.is_empty() && brace.find(line).is_none() {
+            continue;
+        }
+        let line = uncoloured(line);
+        let joined = open.join(&line);
+        let line = joined.as_deref().unwrap_or(&line);
+        for (before, dict) in dicts(line) {
+            if let Some(pairs) = pairs(dict) {
+                trl_row(step_before(before), &pairs, &mut trl)?;
             }
         }
+        open.keep(line, joined.is_some());
     }
     let found = if verl.rows >= trl.rows { verl } else { trl };
     if found.has_curves() {
@@ -127,18 +132,64 @@ fn verl_row(step: f64, rest: &str, table: &mut Table<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The dicts of a line: from `{'` to the next `}`, without braces between.
-fn dicts(line: &str) -> impl Iterator<Item = &str> {
+/// A dict that a narrow terminal broke over lines, as far as it has been read.
+#[derive(Default)]
+struct Open {
+    text: String,
+    lines: u32,
+}
+
+impl Open {
+    /// Lines and bytes of a broken dict at most.
+    const LINES: u32 = 60;
+    const LONGEST: usize = 1 << 14;
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// What is open with the line behind it; `None` where nothing is open.
+    fn join(&mut self, line: &str) -> Option<String> {
+        (!self.is_empty()).then(|| std::mem::take(&mut self.text) + line)
+    }
+
+    /// Keeps what is left open at the end of a line.
+    fn keep(&mut self, line: &str, is_joined: bool) {
+        self.lines = if is_joined { self.lines + 1 } else { 0 };
+        let open = line.rfind('{').map(|at| &line[at..]);
+        if let Some(open) = open
+            && open[1..].starts_with(['\'', '"'])
+            && !open.contains('}')
+            && open.len() <= Self::LONGEST
+            && self.lines < Self::LINES
+        {
+            open.clone_into(&mut self.text);
+        }
+    }
+}
+
+/// The number of `step 3: ` or `rollout 3: `, right before a dict.
+fn step_before(before: &str) -> Option<&str> {
+    let before = before.trim_end().strip_suffix(':').unwrap_or(before).trim_end();
+    let word = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    let known = ["step", "rollout", "iteration", "iter"]
+        .iter()
+        .any(|known| word.strip_suffix(' ').is_some_and(|word| word.to_ascii_lowercase().ends_with(known)));
+    (known && word.len() < before.len()).then(|| &before[word.len()..])
+}
+
+/// The dicts of a line, each with what stands before it: from `{'` to the next `}`, without braces between.
+fn dicts(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = line;
     std::iter::from_fn(move || {
         loop {
-            let open = rest.find('{')?;
-            rest = &rest[open + 1..];
+            let (before, inside) = rest.split_once('{')?;
+            rest = inside;
             let end = rest.find(['{', '}'])?;
             if rest.starts_with(['\'', '"']) && rest[end..].starts_with('}') {
                 let dict = &rest[..end];
                 rest = &rest[end + 1..];
-                return Some(dict);
+                return Some((before, dict));
             }
             rest = &rest[end..];
         }
@@ -157,7 +208,7 @@ fn pairs(dict: &str) -> Option<Vec<(&str, &str)>> {
             None => bare(after),
         };
         if !matches!(value.as_bytes().first(), None | Some(b'[' | b'('))
-            && !matches!(value, "None" | "True" | "False")
+            && !matches!(value, "None" | "True" | "False" | "null" | "true" | "false")
         {
             pairs.push((name, value));
         }
@@ -200,7 +251,7 @@ fn bare(text: &str) -> (&str, &str) {
 /// What tells numbers of a training from other dicts.
 const WORDS: [&str; 8] = ["reward", "score", "kl", "entropy", "loss", "acc", "grad", "length"];
 
-fn trl_row(pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
+fn trl_row(step: Option<&str>, pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
     let is_metric = |(name, value): &&(&str, &str)| {
         let name = name.to_ascii_lowercase();
         WORDS.iter().any(|word| name.contains(word)) && number(value).is_finite()
@@ -209,7 +260,8 @@ fn trl_row(pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
         return Ok(());
     }
     table.start_row()?;
-    for (name, value) in pairs {
+    let step = step.filter(|_| !pairs.iter().any(|(name, _)| *name == "step")).map(|step| ("step", step));
+    for (name, value) in step.iter().chain(pairs) {
         let at = table.column(name)?;
         table.put(at, Cell::Text(value))?;
     }
@@ -232,6 +284,15 @@ mod tests {
     }
 
     #[test]
+    fn a_step_may_stand_before_a_dict() {
+        assert_eq!(step_before("utils.py:52 - rollout 12: "), Some("12"));
+        assert_eq!(step_before("step 3: "), Some("3"));
+        assert_eq!(step_before("in 3 "), None);
+        assert_eq!(step_before("step : "), None);
+        assert_eq!(step_before(""), None);
+    }
+
+    #[test]
     fn colours_go_and_texts_stay() {
         assert_eq!(uncoloured(b"\x1b[36m(TaskRunner pid=1)\x1b[0m step:1"), "(TaskRunner pid=1) step:1");
     }
@@ -240,7 +301,7 @@ mod tests {
     fn dicts_are_read_as_python_prints_them() {
         let line =
             "5%|x| {'loss': 0.1, 'reward': '0.125', 'r': np.float64(0.5), 'l': [1, 2], 'n': nan} {a} {'b': 1";
-        let found: Vec<&str> = dicts(line).collect();
+        let found: Vec<&str> = dicts(line).map(|found| found.1).collect();
         assert_eq!(found.len(), 1);
         let expected = [("loss", "0.1"), ("reward", "0.125"), ("r", "np.float64(0.5)"), ("n", "nan")];
         assert_eq!(pairs(found[0]).unwrap(), expected);
