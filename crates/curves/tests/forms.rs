@@ -115,7 +115,11 @@ fn of_a_file_that_was_cut_the_whole_rows_are_read() {
     let whole = forms::trainer_state(&learned(9));
     let run = only("trainer_state.json", &whole[..whole.len() / 2]);
     assert!(run.steps.len() >= 3 && run.steps.len() < 9, "{:?}", run.steps);
-    assert!(run.notes[0].starts_with("no JSON as a whole, its whole rows were read: EOF"), "{:?}", run.notes);
+    assert!(
+        run.notes[0].starts_with("the file breaks off, its whole rows were read: EOF"),
+        "{:?}",
+        run.notes
+    );
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn rows_of_evaluation_are_held_out() {
             format!("{{\"type\": \"eval\", \"grpo_step\": {step}, \"reward\": 0.9, \"eval_seconds\": 60}}\n");
         let rollout = format!("{{\"type\": \"rollout\", \"grpo_step\": {step}, \"reward\": 0.{step:02}}}\n");
         let train = format!("{{\"type\": \"train\", \"grpo_step\": {step}, \"loss\": 0.1}}\n");
-        if step % 4 == 0 { eval + &rollout + &train } else { rollout + &train }
+        if step.is_multiple_of(4) { eval + &rollout + &train } else { rollout + &train }
     };
     let run = only("metrics.jsonl", &(1..=24).map(rows).collect::<String>());
     let expected: Vec<f64> = (1..=24).map(|step| f64::from(step) / 100.0).collect();
@@ -184,7 +188,7 @@ fn a_column_of_texts_under_which_steps_begin_anew_names_the_runs() {
 #[test]
 fn zeros_where_nothing_was_validated_are_no_scores() {
     let row = |step: u32| {
-        let (accuracy, reward) = if step % 5 == 0 { ("0.3", "0.3") } else { ("", "0.0") };
+        let (accuracy, reward) = if step.is_multiple_of(5) { ("0.3", "0.3") } else { ("", "0.0") };
         format!("{step},0.{step:02},{accuracy},{reward}\n")
     };
     let text: String = (1..=40).map(row).collect();

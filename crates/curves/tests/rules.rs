@@ -26,14 +26,14 @@ fn rises(step: u32, rows: u32, from: f64, to: f64) -> f64 {
 #[test]
 fn a_rare_maximum_is_not_the_end_of_the_scale() {
     let found = verdict("critic/score/mean,critic/score/max,critic/score/min", 400, |step| {
-        let most = if step % 12 == 0 { 2.5 + f64::from(step % 7) } else { 1.0 };
+        let most = if step.is_multiple_of(12) { 2.5 + f64::from(step % 7) } else { 1.0 };
         vec![rises(step, 400, 0.2, 0.35) + 0.05 * noise(1, step), most, 0.0]
     });
     assert_eq!(found.gain.unwrap().top.to_bits(), 1.0_f64.to_bits());
     assert_eq!(found.state, RunState::Healthy, "{}", found.sentence);
     // Of a rare success most rows reach nothing.
     let found = verdict("critic/score/mean,critic/score/max,critic/score/min", 200, |step| {
-        let most = if step % 4 == 0 { 1.0 } else { 0.0 };
+        let most = if step.is_multiple_of(4) { 1.0 } else { 0.0 };
         vec![0.02 * most + 0.001 * noise(1, step), most, 0.0]
     });
     assert_eq!(found.gain.unwrap().top.to_bits(), 1.0_f64.to_bits());

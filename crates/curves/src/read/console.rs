@@ -13,6 +13,8 @@ use crate::table::{Cell, Table};
 
 /// Lines longer than this are no rows of numbers.
 const LONGEST: usize = 1 << 20;
+/// Lines of names and numbers that are a log.
+const NAMED: u32 = 4;
 
 /// Reads the rows of a console: of verl or of TRL, whichever printed more; else lines of names and numbers.
 pub(crate) fn read<'n>(text: &[u8], names: &Names, fresh: impl Fn() -> Table<'n>) -> Result<Table<'n>> {
@@ -48,7 +50,8 @@ pub(crate) fn read<'n>(text: &[u8], names: &Names, fresh: impl Fn() -> Table<'n>
         return Ok(found);
     }
     let named = named(text, names, fresh())?;
-    Ok(if named.rows > 0 { named } else { found })
+    // A few such lines are prose.
+    Ok(if named.rows >= NAMED { named } else { found })
 }
 
 /// Lines of names and numbers.

@@ -68,7 +68,7 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
     match (found.has_curves(), syntax) {
         (true, syntax) => {
             if let Some(error) = syntax {
-                found.notes.push(format!("no JSON as a whole, its whole rows were read: {error}"));
+                found.notes.push(format!("no JSON as a whole, rows within lines were read: {error}"));
             }
             categories::tell_apart(&mut found)?;
             Ok(found)

@@ -91,9 +91,9 @@ impl<'de> Taker<'de> for Object<'_, '_, '_> {
         let result = row.map(map);
         let (of_responses, refused) = (row.of_responses, row.refused.take());
         fill.refused = refused;
-        if of_responses {
+        fill.of_responses += u32::from(of_responses);
+        if of_responses || result.is_err() {
             fill.table.drop_row();
-            fill.of_responses += 1;
         }
         result
     }

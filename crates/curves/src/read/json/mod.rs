@@ -33,18 +33,25 @@ fn parse<'de>(json: &'de [u8], taker: impl Taker<'de>) -> Result<(), serde_json:
     Any(taker).deserialize(&mut parser).and_then(|()| parser.end())
 }
 
-/// A whole file that is one value.
+/// A whole file that is one value. Of one that breaks off the whole rows are read.
 pub(crate) fn document<'n>(json: &[u8], names: &'n Names, mut table: Table<'n>) -> Result<Table<'n>, Fault> {
     let mut text = Cow::Borrowed(json);
     let mut survey = Survey::new(names);
-    if let Err(error) = parse(&text, Value::new(&mut survey)) {
-        let Cow::Owned(other) = non_finite::to_text(json) else { return Err(Fault::Syntax(error)) };
+    let mut result = parse(&text, Value::new(&mut survey));
+    if result.is_err()
+        && let Cow::Owned(other) = non_finite::to_text(json)
+    {
         text = Cow::Owned(other);
         survey = Survey::new(names);
-        parse(&text, Value::new(&mut survey)).map_err(Fault::Syntax)?;
+        result = parse(&text, Value::new(&mut survey));
     }
+    let cut = match result {
+        Err(error) if error.is_eof() => Some(error),
+        Err(error) => return Err(Fault::Syntax(error)),
+        Ok(()) => None,
+    };
     let plan = plan::plan(&survey, names);
-    if plan.actions.is_empty() {
+    if plan.actions.is_empty() && cut.is_none() {
         // The object itself may be a row.
         let mut finite = false;
         let _ = row(&text, &mut table, &mut finite).map_err(Fault::Refused)?;
@@ -53,7 +60,15 @@ pub(crate) fn document<'n>(json: &[u8], names: &'n Names, mut table: Table<'n>) 
     let mut fill = Fill::new(&mut table, &plan);
     let result = parse(&text, &mut fill);
     let (of_responses, refused) = (fill.of_responses, fill.refused.take());
-    result.map_err(|error| refused.map_or(Fault::Syntax(error), Fault::Refused))?;
+    match (result, refused, cut) {
+        (Err(_), Some(error), _) => return Err(Fault::Refused(error)),
+        (Err(error), None, None) => return Err(Fault::Syntax(error)),
+        (_, _, Some(error)) if table.rows == 0 => return Err(Fault::Syntax(error)),
+        (_, _, Some(error)) => {
+            table.notes.push(format!("the file breaks off, its whole rows were read: {error}"));
+        }
+        (Ok(()), ..) => {}
+    }
     table.notes.extend(plan.notes);
     tell_responses(of_responses, &mut table);
     Ok(table)

@@ -94,12 +94,15 @@ fn columns(survey: &Survey<'_>, names: &Names) -> Vec<Candidate> {
     owned.into_iter().filter_map(|(path, places)| candidate(path, &places, names)).collect()
 }
 
+/// A list, its name in the run, and what the name stands for.
+type Named<'p> = (&'p Place, String, Option<(CanonicalName, usize)>);
+
 fn candidate(path: String, places: &[&Place], names: &Names) -> Option<Candidate> {
     let name = |place: &Place| {
         let inside = place.path.strip_prefix(path.as_str()).unwrap_or(&place.path);
         inside.trim_start_matches(SEPARATOR).replace(SEPARATOR, "/")
     };
-    let named: Vec<(&Place, String, Option<(CanonicalName, usize)>)> = places
+    let named: Vec<Named<'_>> = places
         .iter()
         .map(|place| {
             let name = name(place);
