@@ -3,6 +3,7 @@
 //! consoles of verl and TRL. [`judge`] says how a run went, from its curves alone: errors come from the scatter
 //! between neighbouring rows.
 
+mod categories;
 mod curves;
 mod join;
 mod judge;
@@ -41,7 +42,21 @@ pub fn join_bytes(files: &[(&str, &[u8])], options: &ReadOptions) -> Result<Curv
             None => joined = Some(table),
         }
     }
-    Ok(Curves { runs: joined.iter().flat_map(run::runs).collect() })
+    let runs: Vec<CurveRun> = joined.iter().flat_map(run::runs).collect();
+    match (files, &runs[..]) {
+        // Final values of many runs, as trackers export them.
+        ([(name, _), ..], [_, _, ..]) if runs.iter().all(|run| run.steps.len() == 1) => Err(Error::Usage {
+            message: format!("{name}: one row for each of {} runs, and no curve", runs.len()),
+            hint: "give the history of a run: a row a step".into(),
+        }),
+        _ => Ok(Curves { runs }),
+    }
+}
+
+/// Whether a JSON file that begins like this holds curves: rows of scalars, not of responses or tokens.
+#[must_use]
+pub fn is_json_of_curves(head: &[u8]) -> bool {
+    read::json::holds_curves(head)
 }
 
 /// The runs in files that belong together.

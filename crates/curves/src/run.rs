@@ -9,7 +9,7 @@ use crate::math::{median, unique};
 use crate::names::{CanonicalName, normalised};
 use crate::table::{Column, Table};
 
-/// A last start of fewer rows than this gives way to the one before it.
+/// A start of fewer rows than this gives way to one that has as many.
 const STUB: usize = 10;
 /// Restarts that are told one by one.
 const TOLD: usize = 3;
@@ -55,12 +55,25 @@ impl<'t> Rows<'t> {
 
     /// The column of a number: the best name, but one that is hardly filled gives way.
     fn best(&self, name: CanonicalName) -> Option<&'t Column> {
+        self.best_of(self.all(name))
+    }
+
+    fn best_of(&self, columns: Vec<&'t Column>) -> Option<&'t Column> {
         let filled: Vec<(&Column, usize)> =
-            self.all(name).into_iter().map(|c| (c, c.finite())).filter(|(_, count)| *count > 0).collect();
+            columns.into_iter().map(|c| (c, c.finite())).filter(|(_, count)| *count > 0).collect();
         let most = filled.iter().map(|(_, count)| *count).max()?;
         let rank = |column: &Column| column.role.map_or(usize::MAX, |role| role.1);
         let best = filled.iter().min_by_key(|(c, count)| (2 * count < most, rank(c), c.name.len()));
         best.map(|(column, _)| *column)
+    }
+
+    /// The step column: a clock goes back where a run starts again, not each fourth row.
+    fn clock(&self) -> Option<&'t Column> {
+        let goes_on = |column: &&Column| {
+            let steps: Vec<f64> = self.finite(column).map(|(_, step)| step).collect();
+            4 * steps.windows(2).filter(|w| w[1] < w[0]).count() <= steps.len()
+        };
+        self.best_of(self.all(CanonicalName::Step).into_iter().filter(goes_on).collect())
     }
 
     /// The step of each row; NaN where there is none.
@@ -122,7 +135,7 @@ impl<'t> Rows<'t> {
         if !self.columns.iter().any(|column| column.is_curve()) {
             return None;
         }
-        let step_column = self.best(N::Step);
+        let step_column = self.clock();
         let steps = self.steps(step_column);
         let kept = self.kept(&steps, step_column);
         let (kept, mut notes) = one_start(&kept, &steps);
@@ -147,6 +160,7 @@ impl<'t> Rows<'t> {
         parts.retain(|part| part.values.len() >= PART);
         let mut held_out: Vec<Series> =
             self.all(N::HeldOut).into_iter().map(|column| self.series(column, &grid, &mut notes)).collect();
+        without_fillings(&mut held_out);
         held_out.retain(|score| !score.values.is_empty());
         self.tell_texts(&mut notes);
         let mut unknown = self.table.unknown();
@@ -256,6 +270,19 @@ impl<'t> Rows<'t> {
     }
 }
 
+/// Held-out scores that are 0 wherever a sparser one is empty were not measured there.
+fn without_fillings(scores: &mut [Series]) {
+    let sparsest = scores.iter().filter(|score| score.steps.len() >= 3).min_by_key(|score| score.steps.len());
+    let Some(steps) = sparsest.map(|score| score.steps.clone()) else { return };
+    let is_measured = |step: f64| steps.binary_search_by(|known| known.total_cmp(&step)).is_ok();
+    for score in scores.iter_mut().filter(|score| score.steps.len() >= 2 * steps.len()) {
+        let rows = || score.steps.iter().copied().zip(score.values.iter().copied());
+        if rows().all(|(step, value)| value == 0.0 || is_measured(step)) {
+            (score.steps, score.values) = rows().filter(|(step, _)| is_measured(*step)).unzip();
+        }
+    }
+}
+
 /// Numbers with one column each.
 const SINGLE: [CanonicalName; 14] = [
     CanonicalName::Truncated,
@@ -293,33 +320,35 @@ impl Grid {
     }
 }
 
-/// Of several starts in one file the last is the run, but for a stub; a later first step is a run taken up again, and
+/// Of several starts in one file the last is the run, stubs aside; a later first step is a run taken up again, and
 /// what the run before had beyond it was thrown away. The rows that count, and notes about the others.
 fn one_start(kept: &[usize], steps: &[f64]) -> (Vec<usize>, Vec<String>) {
     let mut starts: Vec<&[usize]> = kept.chunk_by(|a, b| steps[*a] <= steps[*b]).collect();
     if starts.len() < 2 {
         return (kept.to_vec(), Vec::new());
     }
-    let mut run = starts.remove(0).to_vec();
-    let (mut resumed, mut left_out) = (Vec::new(), Vec::new());
-    let last = starts.len() - 1;
-    for (at, start) in starts.into_iter().enumerate() {
+    // Starts with what was taken up again from them.
+    let mut runs: Vec<(Vec<usize>, Vec<String>)> = vec![(starts.remove(0).to_vec(), Vec::new())];
+    for start in starts {
         let first = steps[start[0]];
-        if first > steps[run[0]] + 1.0 {
-            while run.last().is_some_and(|row| steps[*row] >= first) {
-                run.pop();
+        match runs.last_mut() {
+            Some((run, resumed)) if first > steps[run[0]] + 1.0 => {
+                while run.last().is_some_and(|row| steps[*row] >= first) {
+                    run.pop();
+                }
+                run.extend_from_slice(start);
+                resumed.push(first.to_string());
             }
-            run.extend_from_slice(start);
-            resumed.push(first.to_string());
-        } else {
-            let is_stub = start.len() < STUB && run.len() >= STUB && at == last;
-            let other = if is_stub { start.to_vec() } else { std::mem::replace(&mut run, start.to_vec()) };
-            if let [first, .., last] | [first @ last] = other[..] {
-                let rows = counted(other.len() as u64, "row", "rows");
-                left_out.push(format!("{rows} ({}..{})", steps[first], steps[last]));
-            }
+            _ => runs.push((start.to_vec(), Vec::new())),
         }
     }
+    let last = runs.iter().rposition(|(run, _)| run.len() >= STUB).unwrap_or(runs.len() - 1);
+    let (run, resumed) = runs.remove(last);
+    let left_out = runs.iter().filter_map(|(run, _)| {
+        let rows = counted(run.len() as u64, "row", "rows");
+        Some(format!("{rows} ({}..{})", steps[*run.first()?], steps[*run.last()?]))
+    });
+    let left_out = left_out.collect();
     let told = |what: &str, places: Vec<String>| {
         let more = places.len().saturating_sub(TOLD);
         let first = places[..places.len().min(TOLD)].join(", ");

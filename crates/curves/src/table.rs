@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use stapo_base::error::{Error, Result};
 use stapo_base::format::{bytes, grouped};
 
+use crate::categories::Category;
 use crate::names::{CanonicalName, Names};
 use crate::number::number;
 
@@ -33,6 +34,8 @@ pub(crate) struct Column {
     pub texts: (u32, Option<(u32, String)>),
     /// Whether any value of an unknown column was a number.
     numeric: bool,
+    /// Its texts, where it is none of the known numbers.
+    pub category: Category,
 }
 
 /// What a file gives for a row and column.
@@ -96,6 +99,11 @@ impl<'n> Table<'n> {
         }
     }
 
+    /// The table of names.
+    pub fn names(&self) -> &'n Names {
+        self.names
+    }
+
     fn too_large(&self, message: String) -> Error {
         let place = format!("row {}", self.rows);
         Error::TooLarge { path: self.file.clone().into(), place, message }
@@ -135,6 +143,7 @@ impl<'n> Table<'n> {
             cells: Vec::new(),
             texts: (0, None),
             numeric: false,
+            category: Category::default(),
         };
         self.columns.push(column);
         Ok(self.columns.len() - 1)
@@ -207,6 +216,7 @@ impl<'n> Table<'n> {
         for at in std::mem::take(&mut self.touched) {
             if let Some(column) = self.columns.get_mut(at) {
                 column.cells.pop_if(|cell| cell.0 == row);
+                column.category.drop_row(row);
             }
         }
         self.run_of_row.truncate(row as usize);
@@ -223,9 +233,23 @@ impl<'n> Table<'n> {
             return self.set_run(row as usize, text);
         }
         let kept = column.is_kept();
+        if let Cell::Text(text) = cell
+            && column.role.is_none()
+            && !column.numeric
+            && !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        {
+            if column.category.add(row, text) {
+                self.count_cell()?;
+            }
+            return Ok(());
+        }
         let value = match cell {
             Cell::Number(value) => value,
             Cell::Text(_) | Cell::Other if !kept && column.numeric => return Ok(()),
+            Cell::Text(text) if column.role.is_some_and(|role| role.0 == CanonicalName::Step) => {
+                // `2/4389`: the step and how many there will be.
+                number(text.split_once('/').map_or(text, |(step, _)| step))
+            }
             Cell::Text(text) => number(text),
             Cell::Other => return Ok(()),
         };
@@ -274,11 +298,7 @@ impl Column {
 
     /// Whether it is a number of the training, not its clock.
     pub fn is_curve(&self) -> bool {
-        use CanonicalName::{Epoch, Ignored, LearningRate, Step, Summary};
-        !self.cells.is_empty()
-            && self
-                .role
-                .is_some_and(|(name, _)| !matches!(name, Step | Epoch | Summary | Ignored | LearningRate))
+        !self.cells.is_empty() && self.role.is_some_and(|(name, _)| name.is_curve())
     }
 
     /// Finite values.

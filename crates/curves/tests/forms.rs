@@ -62,6 +62,142 @@ fn each_form_gives_the_same_curves() {
 }
 
 #[test]
+fn rows_are_found_below_any_key() {
+    let rows = learned(60);
+    let array = forms::json_array(&rows);
+    let run =
+        only("run.json", &format!("{{\"total\": 60, \"config\": {{\"lr\": 1e-6}}, \"steps\": {array}}}"));
+    assert_is(&run, &rows, "steps");
+    let deep =
+        format!("{{\"run\": {{\"history\": {array}, \"evals\": [{{\"step\": 1, \"accuracy\": 0.5}}]}}}}");
+    let run = only("run.json", &deep);
+    assert_is(&run, &rows, "history");
+    assert_eq!(run.notes, ["read from `run/history`; left out: `run/evals`"]);
+}
+
+#[test]
+fn objects_of_columns_under_names_are_runs() {
+    let text = r#"{"a": {"steps": [1, 2, 3, 4], "reward": [0.1, 0.2, 0.3, 0.4], "rewards": {"x": [1, 2, 3, 4]}, "q": [9]},
+      "b": {"steps": [10, 20], "reward": [0.5, 0.6], "value_losses": [0.1], "loss": [3]}}"#;
+    let curves = read("x.json", text);
+    let found: Vec<_> =
+        curves.runs.iter().map(|r| (r.name.as_str(), values(r, CanonicalName::Reward))).collect();
+    assert_eq!(found, [("a", &[0.1, 0.2, 0.3, 0.4][..]), ("b", &[0.5, 0.6])]);
+    assert_eq!(curves.runs[0].parts[0].column, "rewards/x");
+    assert_eq!(curves.runs[1].steps, [10.0, 20.0]);
+    assert_eq!(curves.runs[1].notes, ["`loss` left out: it has 1 values, the run has 2 rows"]);
+}
+
+#[test]
+fn rows_of_responses_are_left_out() {
+    let text = "{\"step\": 1, \"reward\": 0.5}\n{\"step\": 1, \"prompt\": \"a\", \"reward\": 1}\n{\"step\": 2, \"reward\": 0.6}\n";
+    let run = only("x.jsonl", text);
+    assert_eq!(values(&run, CanonicalName::Reward), [0.5, 0.6]);
+    assert_eq!(run.notes, ["1 row of responses left out"]);
+}
+
+#[test]
+fn a_step_may_say_how_many_there_will_be() {
+    let row = |step: u32| format!("{{\"global_step/max_steps\": \"{step}/40\", \"reward\": 0.{step:02}}}\n");
+    let run = only("logging.jsonl", &(1..=9).map(row).collect::<String>());
+    assert_eq!(run.steps, (1..=9).map(f64::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_number_that_goes_up_and_down_is_no_step() {
+    let row = |at: u32| format!("{at},{},0.{at:02}\n", at * 7 % 5);
+    let run = only("x.csv", &format!("row,steps,reward\n{}", (0..20).map(row).collect::<String>()));
+    assert_eq!(run.notes, ["no step: rows counted"]);
+}
+
+#[test]
+fn of_a_file_that_was_cut_the_whole_rows_are_read() {
+    let whole = forms::trainer_state(&learned(9));
+    let run = only("trainer_state.json", &whole[..whole.len() / 2]);
+    assert!(run.steps.len() >= 3 && run.steps.len() < 9, "{:?}", run.steps);
+    assert!(
+        run.notes[0].starts_with("the file breaks off, its whole rows were read: EOF"),
+        "{:?}",
+        run.notes
+    );
+}
+
+#[test]
+fn dicts_that_a_terminal_broke_are_joined() {
+    let rows = learned(60);
+    let wrapped: String = forms::trl(&rows)
+        .split('\n')
+        .flat_map(|line| line.as_bytes().chunks(60).chain([&[][..]].into_iter().filter(|_| line.is_empty())))
+        .map(|part| String::from_utf8_lossy(part) + "\n")
+        .collect();
+    let run = only("trl.log", &wrapped);
+    assert_eq!(values(&run, CanonicalName::Reward), rows.iter().map(|r| r.reward).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_step_before_a_dict_is_its_step() {
+    let rows = |step: u32| {
+        format!(
+            "(A pid=1) utils.py:52 - rollout {step}: {{'rollout/raw_reward': 0.{step:02}, 'rollout/response_lengths': 9.0}}\n\
+             (B pid=2) utils.py:9 - step {step}: {{'train/loss': 0.1, 'train/grad_norm': 0.4, 'train/step': {step}}}\n"
+        )
+    };
+    let run = only("x.log", &(3..=14).map(rows).collect::<String>());
+    assert_eq!(run.steps, (3..=14).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(values(&run, CanonicalName::Reward).len(), 12);
+    assert_eq!(values(&run, CanonicalName::Loss).len(), 12);
+}
+
+#[test]
+fn a_table_of_runs_holds_no_curve() {
+    let text = "run_name,num_rollouts,final_validation_accuracy\na,10,0.3\nb,20,0.4\nc,5,0.1\n";
+    let error = read_bytes("x.csv", text.as_bytes(), &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "x.csv: one row for each of 3 runs, and no curve");
+}
+
+#[test]
+fn rows_of_evaluation_are_held_out() {
+    let rows = |step: u32| {
+        let eval =
+            format!("{{\"type\": \"eval\", \"grpo_step\": {step}, \"reward\": 0.9, \"eval_seconds\": 60}}\n");
+        let rollout = format!("{{\"type\": \"rollout\", \"grpo_step\": {step}, \"reward\": 0.{step:02}}}\n");
+        let train = format!("{{\"type\": \"train\", \"grpo_step\": {step}, \"loss\": 0.1}}\n");
+        if step.is_multiple_of(4) { eval + &rollout + &train } else { rollout + &train }
+    };
+    let run = only("metrics.jsonl", &(1..=24).map(rows).collect::<String>());
+    let expected: Vec<f64> = (1..=24).map(|step| f64::from(step) / 100.0).collect();
+    assert_eq!(values(&run, CanonicalName::Reward), expected);
+    assert_eq!(run.series[&CanonicalName::Reward].steps.last(), Some(&24.0));
+    let held_out: Vec<_> = run.held_out.iter().map(|score| (&*score.column, score.values.len())).collect();
+    assert_eq!(held_out, [("eval/reward", 6)]);
+}
+
+#[test]
+fn a_column_of_texts_under_which_steps_begin_anew_names_the_runs() {
+    let row = |arm: &str, step: u32| format!("{arm},{step},0.{step:02},warm\n");
+    let text: String = ["a", "b"].iter().flat_map(|arm| (1..=12).map(|step| row(arm, step))).collect();
+    let curves = read("x.csv", &format!("arm,step,reward,phase\n{text}"));
+    let found: Vec<_> = curves.runs.iter().map(|run| (run.name.as_str(), run.steps.len())).collect();
+    assert_eq!(found, [("a", 12), ("b", 12)]);
+    // Rows of one run under two phases: its steps go on.
+    let row = |step: u32| format!("{},{step},0.{step:02}\n", if step < 8 { "warm" } else { "main" });
+    let run = only("x.csv", &format!("phase,step,reward\n{}", (1..=20).map(row).collect::<String>()));
+    assert_eq!(run.steps.len(), 20);
+}
+
+#[test]
+fn zeros_where_nothing_was_validated_are_no_scores() {
+    let row = |step: u32| {
+        let (accuracy, reward) = if step.is_multiple_of(5) { ("0.3", "0.3") } else { ("", "0.0") };
+        format!("{step},0.{step:02},{accuracy},{reward}\n")
+    };
+    let text: String = (1..=40).map(row).collect();
+    let run = only("x.csv", &format!("step,rollout_reward_mean,val_accuracy,val_mean_reward\n{text}"));
+    assert_eq!(values(&run, CanonicalName::Reward).len(), 40);
+    assert!(run.held_out.iter().all(|score| score.values == [0.3; 8]), "{:?}", run.held_out);
+}
+
+#[test]
 fn a_console_without_steps_counts_its_rows() {
     let rows = learned(60);
     let run = only("trl.log", &forms::trl(&rows));
@@ -123,6 +259,9 @@ fn the_last_start_of_ten_rows_is_the_run() {
     assert_eq!(run.steps.len(), 29);
     assert_eq!(run.notes, ["other starts left out: 6 rows (0..5)"]);
     assert_eq!(only("x.jsonl", &starts(&[29, 3])).steps.len(), 29);
+    let run = only("x.jsonl", &starts(&[3, 12, 9, 2]));
+    assert_eq!(run.steps.len(), 12);
+    assert_eq!(run.notes, ["other starts left out: 3 rows (0..2), 9 rows (0..8), 2 rows (0..1)"]);
 }
 
 #[test]
@@ -200,13 +339,10 @@ fn files_without_curves_are_refused_with_what_to_do() {
     let (message, hint) = refused("x.csv", "a,b\n1,2\n");
     assert_eq!(message, "x.csv: 1 row, and no column is known (a, b)");
     assert!(hint.ends_with("name a column with --map reward=COLUMN"), "{hint}");
-    let cut = &forms::trainer_state(&learned(9))[..640];
-    assert!(
-        refused("trainer_state.json", cut).0.contains("trainer_state.json: no JSON: EOF while parsing"),
-        "{cut}"
-    );
+    let cut = "{\"log_history\": [\n{\"step\": 1";
+    assert!(refused("trainer_state.json", cut).0.contains("trainer_state.json: no JSON: EOF while parsing"));
     assert!(refused("x.log", "nothing here\n").0.contains("x.log: it has no rows of numbers"));
     let few = ReadOptions { memory: 2_000, ..ReadOptions::default() };
     let error = read_bytes("x.csv", forms::csv(&learned(30)).as_bytes(), &few).unwrap_err();
-    assert_eq!(error.to_string(), "x.csv: row 14: curves of more than 2.0 kB");
+    assert_eq!(error.to_string(), "x.csv: row 12: curves of more than 2.0 kB");
 }

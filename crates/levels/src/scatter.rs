@@ -21,7 +21,7 @@ const HELD_OUT: f64 = 12.5;
 pub fn estimate(runs: [&RunGroups; 2], metric: Metric, common: &[i64], steps: &[i64]) -> Estimate {
     let curves = runs.map(|run| means(run, metric, common));
     let differences: Vec<f64> = curves[0].iter().zip(&curves[1]).map(|(a, b)| a - b).collect();
-    let edges = edges(common.len(), common.len().min(BLOCKS).max(1));
+    let edges = edges(common.len(), common.len().clamp(1, BLOCKS));
     let noise = noise(&differences, &edges);
     let (from, count) = (common.len() - steps.len(), steps.len() as f64);
     let of_block = |(block, variance): (usize, &f64)| {

@@ -4,28 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use stapo_curves::is_json_of_curves;
 
 use super::folder::curve_files;
 
 /// What is looked at of a file.
 const HEAD: u64 = 1 << 16;
-/// A text that is longer is a response, not a name.
-const NAME: usize = 200;
-/// What rows of responses have, and rows of scalars have not.
-const OF_RESPONSES: [&str; 11] = [
-    "completion",
-    "completions",
-    "output",
-    "output_response",
-    "response",
-    "response_text",
-    "responses",
-    "messages",
-    "prompt",
-    "text",
-    "token_ids",
-];
 
 /// Whether all of these are files of curves, as far as their beginnings show.
 #[must_use]
@@ -45,7 +29,9 @@ fn is_curve_file(path: &Path) -> bool {
     };
     match ending.as_str() {
         "csv" | "tsv" | "log" | "txt" | "out" | "" => head().is_some_and(|head| !is_binary(&head)),
-        "json" | "jsonl" | "ndjson" => head().is_some_and(|head| is_json_of_scalars(&head)),
+        "json" | "jsonl" | "ndjson" => {
+            head().is_some_and(|head| is_json_of_curves(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head)))
+        }
         _ => false,
     }
 }
@@ -54,41 +40,28 @@ fn is_binary(head: &[u8]) -> bool {
     head.contains(&0)
 }
 
-fn is_json_of_scalars(head: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(head);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    if text.starts_with('{') && text.contains("\"log_history\"") {
-        return true;
-    }
-    let text = text.strip_prefix('[').unwrap_or(text);
-    let mut rows = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    match rows.next() {
-        Some(Ok(Value::Object(row))) => {
-            let is_scalar = |value: &Value| match value {
-                Value::String(text) => text.len() <= NAME,
-                Value::Array(_) => false,
-                _ => true,
-            };
-            let numbers = row.values().filter(|value| value.is_number()).count();
-            numbers > 0
-                && row.iter().all(|(key, value)| {
-                    is_scalar(value) && !OF_RESPONSES.contains(&key.to_ascii_lowercase().as_str())
-                })
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_json_of_scalars;
+    use stapo_curves::is_json_of_curves;
 
     #[test]
     fn rows_of_responses_are_no_curves() {
-        let is = |text: &str| is_json_of_scalars(text.as_bytes());
+        let is = |text: &str| is_json_of_curves(text.as_bytes());
         assert!(is(r#"{"global_step": 3, "log_history": [{"loss": 0.1}]}"#));
         assert!(is("[{\"step\": 1, \"reward\": 0.5},\n{\"step\": 2"));
         assert!(is("{\"train/global_step\": 1, \"reward\": \"0.125\", \"loss\": 0.0}\n"));
+        assert!(is(r#"{"total": 2, "steps": [{"step": 1, "reward": 0.5}, {"step": 2, "reward": 0.6}]}"#));
+        assert!(is(
+            r#"{"a": {"steps": [1, 2], "reward": [0.1, 0.2]}, "b": {"steps": [1], "reward": [0.3]}}"#
+        ));
+        assert!(is(
+            "{\"type\": \"config\", \"argv\": [\"a\"]}\n{\"step\": 1, \"reward\": 0.5}\n{\"step\": 2"
+        ));
+        assert!(is(r#"[{"step": 1, "positive": 3, "weights": [0.2, 0.8]}]"#));
+        assert!(!is(r#"{"step": 1, "lp": [-0.1, -0.2], "entropy": [0.1, 0.2], "group": 3}"#));
+        assert!(!is(
+            "{\"model\": \"m\", \"lr\": 1e-6}\n{\"prompt\": \"a\", \"reward\": 1}\n{\"prompt\": \"b\", \"reward\": 0}"
+        ));
         assert!(!is(r#"{"step": 1, "completion": "42", "reward": 1.0}"#));
         assert!(!is(r#"{"step": 1, "logprob": [-0.1, -0.2], "reward": 1.0}"#));
         assert!(!is("{\"step\": 1"));

@@ -143,7 +143,8 @@ impl<'a> Blocks<'a> {
     /// no noise.
     fn again(&self, best: &[Drop]) -> Drop {
         let mut greatest = Drop::default();
-        for drop in best.iter().filter(|drop| drop.t > 0.0) {
+        let found = best.iter().filter(|drop| drop.t > 0.0);
+        for drop in found.flat_map(|drop| [Some(*drop), self.begun_earlier(drop)]).flatten() {
             let mut lifted = self.values.to_vec();
             for value in &mut lifted[self.edges[drop.blocks.0]..self.edges[drop.blocks.1]] {
                 *value += drop.before - drop.after;
@@ -153,10 +154,21 @@ impl<'a> Blocks<'a> {
                 |(from, to): (usize, usize)| (errors[to] - errors[from]) / self.rows_of(from, to).powi(2);
             let t = (drop.before - drop.after) / (variance(drop.window) + variance(drop.blocks)).sqrt();
             if t.max(drop.t) > greatest.t {
-                greatest = Drop { t: t.max(drop.t), ..*drop };
+                greatest = Drop { t: t.max(drop.t), ..drop };
             }
         }
         greatest
+    }
+
+    /// A fall to the end from its onset on: the noise about a jump is great, so the search begins behind it, and what
+    /// lies between would stay a jump in the series that has no such drop.
+    fn begun_earlier(&self, drop: &Drop) -> Option<Drop> {
+        let (first, n) = (self.onset_block(drop)?, self.count());
+        if drop.blocks.1 != n || first >= drop.blocks.0 {
+            return None;
+        }
+        let after = self.window(first, n).0;
+        Some(Drop { t: 0.0, after, blocks: (first, n), ..*drop })
     }
 
     /// The greatest fall that does not come back: a tail below an earlier window, also without its lowest block and in
@@ -229,11 +241,30 @@ impl<'a> Blocks<'a> {
         self.edges[..self.count()].iter().filter(|row| self.steps[**row] <= step).count()
     }
 
-    /// The step from which on the mean stays nearer to what is after a drop than to what was before.
-    pub(crate) fn onset(&self, drop: &Drop) -> f64 {
+    /// The block from which on the mean stays nearer to what is after a drop than to what was before.
+    fn onset_block(&self, drop: &Drop) -> Option<usize> {
         let middle = drop.before - 0.5 * (drop.before - drop.after);
         let n = self.count();
-        let stays = (drop.from..n).find(|k| self.means[*k] < middle && self.window(*k, n).0 < middle);
-        self.step(stays.unwrap_or(drop.blocks.0))
+        (drop.from..n).find(|k| self.means[*k] < middle && self.window(*k, n).0 < middle)
+    }
+
+    /// The step of a drop: where blocks have rows enough, the row that parts those of the blocks about the onset best.
+    pub(crate) fn onset(&self, drop: &Drop) -> f64 {
+        let block = self.onset_block(drop).unwrap_or(drop.blocks.0);
+        let edge = |block: usize| self.edges[block.min(self.count())];
+        if self.rows() < 4 * self.count() || block == 0 {
+            return self.step(block);
+        }
+        let from = edge(block.saturating_sub(2));
+        let rows = &self.values[from..edge(block + 2)];
+        // Least squares of two means: the greatest sum of squares between them.
+        let between = |at: &usize| {
+            let (before, after) = rows.split_at(at - from);
+            let difference = mean(before) - mean(after);
+            difference.max(0.0).powi(2) * before.len() as f64 * after.len() as f64
+        };
+        let splits = edge(block - 1).max(from + 1)..edge(block + 1);
+        let best = splits.max_by(|a, b| between(a).total_cmp(&between(b)));
+        best.map_or_else(|| self.step(block), |at| self.steps[at.min(self.rows() - 1)])
     }
 }

@@ -146,7 +146,8 @@ impl Damage {
         let (before, after, from) = (short(drop.before), short(drop.after), significant(onset, 6));
         let sentence = format!("The {name} fell from {before} to {after} from step {from} on{of_kl}.");
         let (high, low) = (drop.before - range.floor, drop.after - range.floor);
-        let at_floor = low < 0.1 * range.size() && high > 0.2 * range.size();
+        // At its floor, from well above it or with nine tenths of its height lost.
+        let at_floor = low < 0.1 * range.size() && (high > 0.2 * range.size() || low < 0.1 * high);
         let state = if at_floor { RunState::Collapsed } else { RunState::Damaged };
         let event = Event {
             series: who,

@@ -232,14 +232,20 @@ impl<'a> Findings<'a> {
             self.events.push(event);
             return (state, sentence, gain);
         }
-        let (state, sentence) = self.undamaged(&judged, had_dip);
+        let (state, sentence) = self.undamaged(&judged, had_dip, held_out.iter().any(Beside::learned));
         (state, sentence, gain)
     }
 
-    /// One part is the reward, the others are only watched: one that stays while the reward rises was not learned.
+    /// One part is the reward, the others are only watched: where none of them rises with it, those that stay were not
+    /// learned. Where one does, the success is real, and another that stays is of other things: of replayed responses, of
+    /// a harder kind.
     fn hacked_parts(&mut self, parts: &[Beside<'_>], big: bool) {
         let Some(reward) = parts.iter().find(|part| part.same) else { return };
-        for part in parts.iter().filter(|part| big && !part.same && !part.form && part.gains_little()) {
+        let watched = || parts.iter().filter(|part| !part.same && !part.form);
+        if !big || watched().any(Beside::learned) {
+            return;
+        }
+        for part in watched().filter(|part| part.gains_little()) {
             let (stays, name, reward) = (short(part.blocks.gains()[0].end), part.name(), reward.name());
             let sentence = format!("{name} stays at {stays} while {reward}, which is the reward, rises");
             self.cause(CauseCode::RewardHacking, name, sentence);
@@ -284,7 +290,7 @@ impl<'a> Findings<'a> {
     }
 
     /// The state of a run whose reward did not fall for good.
-    fn undamaged(&mut self, judged: &Judged<'_>, had_dip: bool) -> (RunState, String) {
+    fn undamaged(&mut self, judged: &Judged<'_>, had_dip: bool, held_out_rose: bool) -> (RunState, String) {
         let Judged { name, blocks, range, gains, .. } = judged;
         let event = self.events.first().map(|event| event.sentence.clone());
         let first = gains[0];
@@ -301,10 +307,25 @@ impl<'a> Findings<'a> {
         let at_top = judged.is_at_top();
         let without_signal = self.trend(CanonicalName::DeadGroups).end > 0.9;
         let long_enough = steps >= STEPS || !self.causes.is_empty() || without_signal;
-        let kl_dip = had_dip && self.kl.is_some();
-        if still && !sank && !at_top && self.run.from_start && long_enough && !kl_dip {
-            let sentence = format!("The {name} did not rise in {steps:.0} steps: {went}.");
-            return (RunState::NotLearning, event.unwrap_or(sentence));
+        let is_stuck = still && !sank && !at_top && self.run.from_start && long_enough && !held_out_rose;
+        match self.kl {
+            Some(_) if had_dip => {}
+            // The updates moved the policy far: it did not stand still.
+            Some(kl)
+                if is_stuck && !self.causes.iter().any(|cause| cause.code == CauseCode::LargeUpdates) =>
+            {
+                let sentence = format!(
+                    "the KL reached {} while the {} stood still",
+                    significant(kl.peak, 2),
+                    judged.who
+                );
+                self.cause(CauseCode::LargeUpdates, "kl", sentence);
+            }
+            None if is_stuck => {
+                let sentence = format!("The {name} did not rise in {steps:.0} steps: {went}.");
+                return (RunState::NotLearning, event.unwrap_or(sentence));
+            }
+            _ => {}
         }
         if self.run.held_out.iter().any(|score| std::ptr::eq(score, judged.series)) {
             let drop = blocks.fall(f64::NEG_INFINITY, 0.05 * range.size());

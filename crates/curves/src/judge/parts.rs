@@ -2,7 +2,7 @@
 
 use super::blocks::{Blocks, Drop};
 use super::critical::Critical;
-use super::range::Range;
+use super::range::{Range, learned};
 use super::verdict::{Cause, CauseCode, Sign};
 use super::words::{short, significant};
 use crate::curves::{CurveRun, Series};
@@ -76,6 +76,11 @@ impl<'a> Beside<'a> {
         let gain = self.blocks.gains()[0];
         let most = gain.difference + Critical::Bound.value(self.blocks.rows()) * gain.error;
         most < 0.1 * (self.range.top - gain.start)
+    }
+
+    /// Certainly a tenth of the room, or twice the height.
+    pub fn learned(&self) -> bool {
+        learned(&self.blocks.gains(), self.blocks.rows(), self.range).1
     }
 
     /// `eval/acc fell 0.55 → 0.31 from step 120`.

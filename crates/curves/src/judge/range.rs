@@ -26,7 +26,10 @@ impl Range {
         if let (Some(least), Some(most)) =
             (logged(CanonicalName::RewardMin), logged(CanonicalName::RewardMax))
         {
-            return Self { floor: quantile(least, 0.05).min(lowest), top: quantile(most, 0.95).max(highest) };
+            return Self {
+                floor: -usual_beyond(least.iter().map(|value| -value), -lowest),
+                top: usual_beyond(most.iter().copied(), highest),
+            };
         }
         let (low, high) =
             if y.len() >= 32 { (quantile(y, 0.05), quantile(y, 0.95)) } else { (least(y), greatest(y)) };
@@ -45,6 +48,13 @@ impl Range {
         }
         Self { floor: lowest.min(0.0), top }
     }
+}
+
+/// The end of a scale from the extremes of rows. Those that no mean goes beyond can be it: of a rare success most rows
+/// reach nothing. Of these the median: the end of a scale is reached often, and what is logged beyond it is rare.
+fn usual_beyond(extremes: impl Iterator<Item = f64>, mean: f64) -> f64 {
+    let beyond: Vec<f64> = extremes.filter(|value| *value > mean).collect();
+    if beyond.is_empty() { mean } else { median(&beyond) }
 }
 
 /// Gains beyond chance, and whether one of them is learning: a tenth of the room, or twice the height with a twentieth

@@ -6,36 +6,63 @@ use std::borrow::Cow;
 use memchr::memmem;
 use stapo_base::error::Result;
 
+use super::plain;
+use crate::names::Names;
 use crate::number::number;
 use crate::table::{Cell, Table};
 
 /// Lines longer than this are no rows of numbers.
 const LONGEST: usize = 1 << 20;
+/// Lines of names and numbers that are a log.
+const NAMED: u32 = 4;
 
-/// Reads the rows of a console: of verl or of TRL, whichever printed more.
-pub(crate) fn read<'n>(text: &[u8], mut verl: Table<'n>, mut trl: Table<'n>) -> Result<Table<'n>> {
+/// Reads the rows of a console: of verl or of TRL, whichever printed more; else lines of names and numbers.
+pub(crate) fn read<'n>(text: &[u8], names: &Names, fresh: impl Fn() -> Table<'n>) -> Result<Table<'n>> {
+    let (mut verl, mut trl) = (fresh(), fresh());
+    let mut open = Open::default();
     let (step, brace) = (memmem::Finder::new(b"step:"), memmem::Finder::new(b"{"));
     for line in lines(text) {
         if line.len() > LONGEST {
             continue;
         }
         if step.find(line).is_some() {
-            let line = plain(line);
+            let line = uncoloured(line);
             if let Some((number, rest)) = step_line(&line) {
                 verl_row(number, rest, &mut verl)?;
                 continue;
             }
         }
-        if brace.find(line).is_some() {
-            let line = plain(line);
-            for dict in dicts(&line) {
-                if let Some(pairs) = pairs(dict) {
-                    trl_row(&pairs, &mut trl)?;
-                }
+        if open.is_empty() && brace.find(line).is_none() {
+            continue;
+        }
+        let line = uncoloured(line);
+        let joined = open.join(&line);
+        let line = joined.as_deref().unwrap_or(&line);
+        for (before, dict) in dicts(line) {
+            if let Some(pairs) = pairs(dict) {
+                trl_row(step_before(before), &pairs, &mut trl)?;
             }
         }
+        open.keep(line, joined.is_some());
     }
-    Ok(if verl.rows >= trl.rows { verl } else { trl })
+    let found = if verl.rows >= trl.rows { verl } else { trl };
+    if found.has_curves() {
+        return Ok(found);
+    }
+    let named = named(text, names, fresh())?;
+    // A few such lines are prose.
+    Ok(if named.rows >= NAMED { named } else { found })
+}
+
+/// Lines of names and numbers.
+fn named<'n>(text: &[u8], names: &Names, mut table: Table<'n>) -> Result<Table<'n>> {
+    let mut clock = plain::Clock::default();
+    for line in
+        lines(text).filter(|line| line.len() <= LONGEST && memchr::memchr2(b':', b'=', line).is_some())
+    {
+        plain::row(&uncoloured(line), names, &mut clock, &mut table)?;
+    }
+    Ok(table)
 }
 
 /// Lines; a progress bar ends each of its states with a carriage return.
@@ -49,7 +76,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The line as text, without the codes of colours.
-fn plain(line: &[u8]) -> Cow<'_, str> {
+fn uncoloured(line: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(line);
     if memchr::memchr(0x1b, line).is_none() {
         return text;
@@ -108,18 +135,64 @@ fn verl_row(step: f64, rest: &str, table: &mut Table<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The dicts of a line: from `{'` to the next `}`, without braces between.
-fn dicts(line: &str) -> impl Iterator<Item = &str> {
+/// A dict that a narrow terminal broke over lines, as far as it has been read.
+#[derive(Default)]
+struct Open {
+    text: String,
+    lines: u32,
+}
+
+impl Open {
+    /// Lines and bytes of a broken dict at most.
+    const LINES: u32 = 60;
+    const LONGEST: usize = 1 << 14;
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// What is open with the line behind it; `None` where nothing is open.
+    fn join(&mut self, line: &str) -> Option<String> {
+        (!self.is_empty()).then(|| std::mem::take(&mut self.text) + line)
+    }
+
+    /// Keeps what is left open at the end of a line.
+    fn keep(&mut self, line: &str, is_joined: bool) {
+        self.lines = if is_joined { self.lines + 1 } else { 0 };
+        let open = line.rfind('{').map(|at| &line[at..]);
+        if let Some(open) = open
+            && open[1..].starts_with(['\'', '"'])
+            && !open.contains('}')
+            && open.len() <= Self::LONGEST
+            && self.lines < Self::LINES
+        {
+            open.clone_into(&mut self.text);
+        }
+    }
+}
+
+/// The number of `step 3: ` or `rollout 3: `, right before a dict.
+fn step_before(before: &str) -> Option<&str> {
+    let before = before.trim_end().strip_suffix(':').unwrap_or(before).trim_end();
+    let word = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    let known = ["step", "rollout", "iteration", "iter"]
+        .iter()
+        .any(|known| word.strip_suffix(' ').is_some_and(|word| word.to_ascii_lowercase().ends_with(known)));
+    (known && word.len() < before.len()).then(|| &before[word.len()..])
+}
+
+/// The dicts of a line, each with what stands before it: from `{'` to the next `}`, without braces between.
+fn dicts(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = line;
     std::iter::from_fn(move || {
         loop {
-            let open = rest.find('{')?;
-            rest = &rest[open + 1..];
+            let (before, inside) = rest.split_once('{')?;
+            rest = inside;
             let end = rest.find(['{', '}'])?;
             if rest.starts_with(['\'', '"']) && rest[end..].starts_with('}') {
                 let dict = &rest[..end];
                 rest = &rest[end + 1..];
-                return Some(dict);
+                return Some((before, dict));
             }
             rest = &rest[end..];
         }
@@ -138,7 +211,7 @@ fn pairs(dict: &str) -> Option<Vec<(&str, &str)>> {
             None => bare(after),
         };
         if !matches!(value.as_bytes().first(), None | Some(b'[' | b'('))
-            && !matches!(value, "None" | "True" | "False")
+            && !matches!(value, "None" | "True" | "False" | "null" | "true" | "false")
         {
             pairs.push((name, value));
         }
@@ -181,7 +254,7 @@ fn bare(text: &str) -> (&str, &str) {
 /// What tells numbers of a training from other dicts.
 const WORDS: [&str; 8] = ["reward", "score", "kl", "entropy", "loss", "acc", "grad", "length"];
 
-fn trl_row(pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
+fn trl_row(step: Option<&str>, pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
     let is_metric = |(name, value): &&(&str, &str)| {
         let name = name.to_ascii_lowercase();
         WORDS.iter().any(|word| name.contains(word)) && number(value).is_finite()
@@ -190,7 +263,8 @@ fn trl_row(pairs: &[(&str, &str)], table: &mut Table<'_>) -> Result<()> {
         return Ok(());
     }
     table.start_row()?;
-    for (name, value) in pairs {
+    let step = step.filter(|_| !pairs.iter().any(|(name, _)| *name == "step")).map(|step| ("step", step));
+    for (name, value) in step.iter().chain(pairs) {
         let at = table.column(name)?;
         table.put(at, Cell::Text(value))?;
     }
@@ -213,15 +287,24 @@ mod tests {
     }
 
     #[test]
+    fn a_step_may_stand_before_a_dict() {
+        assert_eq!(step_before("utils.py:52 - rollout 12: "), Some("12"));
+        assert_eq!(step_before("step 3: "), Some("3"));
+        assert_eq!(step_before("in 3 "), None);
+        assert_eq!(step_before("step : "), None);
+        assert_eq!(step_before(""), None);
+    }
+
+    #[test]
     fn colours_go_and_texts_stay() {
-        assert_eq!(plain(b"\x1b[36m(TaskRunner pid=1)\x1b[0m step:1"), "(TaskRunner pid=1) step:1");
+        assert_eq!(uncoloured(b"\x1b[36m(TaskRunner pid=1)\x1b[0m step:1"), "(TaskRunner pid=1) step:1");
     }
 
     #[test]
     fn dicts_are_read_as_python_prints_them() {
         let line =
             "5%|x| {'loss': 0.1, 'reward': '0.125', 'r': np.float64(0.5), 'l': [1, 2], 'n': nan} {a} {'b': 1";
-        let found: Vec<&str> = dicts(line).collect();
+        let found: Vec<&str> = dicts(line).map(|found| found.1).collect();
         assert_eq!(found.len(), 1);
         let expected = [("loss", "0.1"), ("reward", "0.125"), ("r", "np.float64(0.5)"), ("n", "nan")];
         assert_eq!(pairs(found[0]).unwrap(), expected);

@@ -3,10 +3,12 @@
 pub(crate) mod console;
 pub(crate) mod delimited;
 pub(crate) mod json;
+mod plain;
 
 use stapo_base::error::{Error, Result};
 use stapo_base::format::counted;
 
+use crate::categories;
 use crate::names::Names;
 use crate::table::Table;
 
@@ -39,6 +41,7 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
     let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let mut found = fresh();
     let mut syntax = None;
+    let is_json = matches!(ending.as_str(), "json" | "jsonl" | "ndjson");
     if matches!(ending.as_str(), "csv" | "tsv") {
         delimited::read(file, bytes, &mut found)?;
     } else {
@@ -47,10 +50,11 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
             let end = text.iter().position(|b| *b == b'\n').unwrap_or(text.len());
             let several = end < text.len() && json::is_object(text[..end].trim_ascii_end());
             if !several {
-                match json::document(file, text, &options.names, options.memory) {
+                match json::document(text, &options.names, fresh()) {
                     Ok(table) => found = table,
                     Err(json::Fault::Refused(error)) => return Err(error),
-                    Err(json::Fault::Syntax(error)) => syntax = Some(error),
+                    // A console may begin with a bracket: `[02:11:03] step 1`.
+                    Err(json::Fault::Syntax(error)) => syntax = is_json.then_some(error),
                 }
             }
             if found.rows == 0 && json::lines(text, &mut found)? > 0 {
@@ -58,11 +62,17 @@ pub(crate) fn table<'n>(file: &str, bytes: &[u8], options: &'n ReadOptions) -> R
             }
         }
         if found.rows == 0 {
-            found = console::read(bytes, fresh(), fresh())?;
+            found = console::read(bytes, &options.names, fresh)?;
         }
     }
     match (found.has_curves(), syntax) {
-        (true, _) => Ok(found),
+        (true, syntax) => {
+            if let Some(error) = syntax {
+                found.notes.push(format!("no JSON as a whole, rows within lines were read: {error}"));
+            }
+            categories::tell_apart(&mut found)?;
+            Ok(found)
+        }
         (false, Some(error)) => Err(Error::Corrupt {
             path: file.into(),
             place: String::new(),
@@ -89,8 +99,8 @@ fn nothing_known(file: &str, table: &Table<'_>) -> Error {
             )
         }
     };
-    let hint = "curves are read from trainer_state.json, JSON lines, a JSON array, CSV, exports of Weights & Biases and \
-                the consoles of verl and TRL; name a column with --map reward=COLUMN"
+    let hint = "curves are read from trainer_state.json, JSON lines, a JSON array, CSV, exports of Weights & Biases, \
+                the consoles of verl and TRL, and lines with a step and `name: number` or `name=number`; name a column with --map reward=COLUMN"
         .into();
     Error::Usage { message, hint }
 }

@@ -1,11 +1,15 @@
 //! The names that trainers give to the same number: one table. A new repository brings one or two that it lacks, so
 //! `--map` goes before it, and a name that it does not know is told.
 
+mod table;
+
 use std::sync::LazyLock;
 
 use regex::RegexSet;
 use serde::Serialize;
 use stapo_base::error::{Error, Result};
+
+use self::table::{HELD_OUT, TABLE};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
@@ -79,92 +83,6 @@ const MAPPED: [(&str, CanonicalName); 18] = [
     ("part", N::Part),
 ];
 
-const HELD_OUT: &str = "(eval|val|valid|validation|test|held_?out)";
-
-/// A row of the table: patterns of whole names in order of preference, and what such a name must not hold.
-type Row = (CanonicalName, &'static str, &'static str);
-
-/// The first row that matches a name claims it. Names are lower case, `/ . - @` and blanks are `_`, a leading `train_`,
-/// `global_` or `metrics_` is gone.
-const TABLE: &[Row] = &[
-    (
-        N::Step,
-        "(training_|train_)?global_step step iteration iter update progress_step progress_batch batch episode _step",
-        "",
-    ),
-    (N::Epoch, "epoch training_epoch", ""),
-    (
-        N::Ignored,
-        ".*(timing|perf_|throughput|per_second|runtime|memory|num_tokens|progress|epoch|seqlen|timestamp|prompt_length|advantage|returns|values).* \
-         .*(vf_|non_aborted|n_groups|num_(rubrics|passed)|turns_per|ob_tokens|total_(tokens|episodes|turns|flos)).* \
-         (.*_)?time(_.*)? critic_(lr|grad_norm|loss)",
-        "",
-    ),
-    (
-        N::HeldOut,
-        "{held_out}(_.*)?",
-        "loss|length|kl$|entropy|_std|clip|zero|frac|tokens|n_scored|num_|count|call|error|max$|min$|best|maj|turns|lccp|format",
-    ),
-    (N::Ignored, "{held_out}_.*", ""),
-    // `clip_ratio` is not truncation but PPO's clip fraction.
-    (
-        N::Truncated,
-        "completions_clipped_ratio response_length_clip_ratio clipped_ratio .*trunc.*(ratio|rate|frac|share|mean) .*overlong_(ratio|rate|frac)",
-        "",
-    ),
-    // TRL's objective/kl is a sum over tokens.
-    (
-        N::Ignored,
-        ".*(clip_ratio|clipfrac|clip_frac).*(_min|_max|lower|low_mean|high_mean) .*aborted.* objective_kl",
-        "",
-    ),
-    (
-        N::ClipFraction,
-        "(actor_)?pg_clipfrac clip_ratio_region_mean clip_ratio(_mean)? (policy_|optim_|ppo_)?clip_?frac(tion)?(_mean)?",
-        "",
-    ),
-    (
-        N::DeadGroups,
-        "frac_reward_zero_std (frac_)?zero_std(_frac|_ratio|_share)? .*by_group_frac_(all_good|all_bad) \
-         .*(zero_(std|var|variance|adv)|dead_group|skipped_group)s?(_frac|_ratio|_share)",
-        "",
-    ),
-    (
-        N::Kl,
-        "kl (actor_|policy_|mean_|ref_|critic_)?kl(_div|_divergence)?(_mean|_avg)? (actor_)?kl_loss actor_reward_kl_penalty kl_penalty",
-        "",
-    ),
-    (N::KlStep, "(actor_)?ppo_kl approx_kl", ""),
-    (N::KlGap, ".*kl_sample_train_v1 .*(mismatch|rollout|sampler)_kl", ""),
-    (N::Entropy, "(actor_|policy_|optim_|mean_|token_)?entropy(_mean|_avg)? (actor_)?entropy_loss", ""),
-    (
-        N::Length,
-        "completions_mean_length completion_len(gth)?(_mean)? response_len(gth)?(_mean)? (.*_)?seq_len(gth)?_mean \
-         (mean|avg|average)_(response_|completion_|gen_)?len(gth)? env_all_ac_tokens_per_turn (gen|output)_len(gth)?(_mean)? length",
-        "",
-    ),
-    (N::Ignored, ".*_(length|len)(_.*)?", "^(rewards?_|response_length_|completion_length_)"),
-    (N::GradNorm, "(actor_|optim_|policy_)?grad(ient)?_norm", ""),
-    (N::LearningRate, "(actor_|optim_)?(lr|learning_rate)", ""),
-    (N::RewardMax, "critic_score_max critic_rewards_max reward_max", ""),
-    (N::RewardMin, "critic_score_min critic_rewards_min reward_min", ""),
-    (N::RewardStd, "reward_std(_mean)? std_reward rewards_std", ""),
-    (
-        N::Reward,
-        "reward critic_score_mean reward_mean mean_reward avg_reward average_reward critic_rewards_mean episode_reward_mean \
-         env_all_reward_total (total_)?reward(_total)? rewards_mean objective_scores scores?(_mean)? mean_return",
-        "",
-    ),
-    (N::Ignored, ".*_(std|max|min|var|count) q_.*", ""),
-    (N::Loss, "(actor_)?(pg_|policy_)loss loss", ""),
-    (
-        N::Part,
-        "rewards_.+ reward_.+ pass_?(at_)?[0-9]+ \
-         (.*_)?(accuracy|acc|pass_rate|success_rate|correct(ness)?|exact_match|format|solve_rate|match_rate|reward|success)(_mean|_rate|_reward)?",
-        "",
-    ),
-];
-
 /// One pattern of the table: what it stands for, its place among the patterns of its row, and what rules it out.
 struct Pattern {
     name: CanonicalName,
@@ -221,8 +139,24 @@ pub(crate) fn normalised(name: &str) -> String {
 
 fn in_table(name: &str) -> Option<(CanonicalName, usize)> {
     let name = normalised(name);
-    let excluded = COMPILED.excluded.matches(&name);
-    let mut hits = COMPILED.whole.matches(&name).into_iter().map(|i| &COMPILED.patterns[i]);
+    let whole = whole_in_table(&name);
+    match whole {
+        // Any name with `reward` in it is a part, if it is nothing better.
+        None | Some((N::Part, _)) => of_mean(&name).and_then(whole_in_table).or(whole),
+        _ => whole,
+    }
+}
+
+/// Of `avg_entropy`, `kl_avg` and `rollout_reward_mean` what the mean is of.
+fn of_mean(name: &str) -> Option<&str> {
+    let rest = ["rollout_", "avg_", "average_", "mean_"].iter().find_map(|p| name.strip_prefix(p));
+    let rest = rest.or_else(|| ["_avg", "_average", "_mean"].iter().find_map(|s| name.strip_suffix(s)));
+    rest.filter(|rest| !rest.is_empty())
+}
+
+fn whole_in_table(name: &str) -> Option<(CanonicalName, usize)> {
+    let excluded = COMPILED.excluded.matches(name);
+    let mut hits = COMPILED.whole.matches(name).into_iter().map(|i| &COMPILED.patterns[i]);
     hits.find(|p| p.unless.is_none_or(|u| !excluded.matched(u))).map(|p| (p.name, p.rank))
 }
 
@@ -289,6 +223,12 @@ impl Names {
 }
 
 impl CanonicalName {
+    /// Whether it is a number of the training, not its clock.
+    #[must_use]
+    pub(crate) fn is_curve(self) -> bool {
+        !matches!(self, N::Step | N::Epoch | N::Summary | N::Ignored | N::LearningRate)
+    }
+
     /// The word of `--map` and of tables.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -335,6 +275,23 @@ mod tests {
             ("rewards/soft_format_reward_func/mean", N::Part),
             ("test/env/all/by_group/frac_all_good", N::Ignored),
             ("env/all/by_group/frac_all_good", N::DeadGroups),
+            ("avg_exact_kl", N::Kl),
+            ("kl_avg", N::Kl),
+            ("avg_clip_fraction", N::ClipFraction),
+            ("rollout_reward_mean", N::Reward),
+            ("rollout/kl", N::KlGap),
+            ("mean_episode_rewards", N::Reward),
+            ("train_accuracies_avg", N::Part),
+            ("val_accuracies_avg", N::HeldOut),
+            ("Actor Loss", N::Loss),
+            ("Avg Response Len", N::Length),
+            ("global_step/max_steps", N::Step),
+            ("rollout/raw_reward", N::Reward),
+            ("reward/avg_raw_reward", N::Reward),
+            ("ppo_actor/task_reward/avg", N::Reward),
+            ("team_reward", N::Part),
+            ("eval_seconds", N::Ignored),
+            ("policy/approxkl_avg", N::KlStep),
         ];
         for (name, expected) in cases {
             assert_eq!(of(name), Some(expected), "{name}");
