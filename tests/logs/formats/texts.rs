@@ -1,5 +1,10 @@
 //! Logs of texts and rewards: what frameworks write without a patch.
 
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, ListArray, StructArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
 use stapo_analyze::Error;
 use stapo_analyze::ingest::{Column, IngestSettings, Run, read_all};
 
@@ -209,4 +214,49 @@ fn hostile_texts_are_read_or_refused() {
     assert!(error.to_string().contains("columns"), "{error}");
     let lone = r#"{"input":"a","output":"\ud800","score":1,"step":1}"#;
     assert!(refusal(&logs.write("3.jsonl", lone)).to_string().contains("line 1"));
+}
+
+/// TRL's conversational data: prompt and completion are lists of messages.
+#[test]
+fn chats_of_parquet_are_read_as_their_texts() {
+    let logs = Logs::new();
+    let columns = vec![
+        ("step", ints(&[1, 1, 1])),
+        ("prompt", chats(&[&["be brief", "2 + 2?"], &["be brief", "2 + 2?"], &["be brief", "3 + 3?"]])),
+        ("completion", chats(&[&["four"], &["five", "no: four"], &[]])),
+        ("correct", floats(&[1.0, 0.0, 1.0])),
+    ];
+    write_parquet(&logs.path("completions_00001.parquet"), columns, 3);
+    let found = responses(&[logs.path("completions_00001.parquet")]);
+    assert_eq!(found.iter().map(text_of).collect::<Vec<_>>(), ["four", "five\nno: four", ""]);
+    let groups: Vec<_> = found.iter().map(|r| r.id(Column::GroupId)).collect();
+    assert!(groups[0] == groups[1] && groups[0] != groups[2], "{groups:?}");
+}
+
+/// A column of chats, each the texts of its messages.
+fn chats(rows: &[&[&str]]) -> ArrayRef {
+    let said: Vec<&str> = rows.iter().flat_map(|row| row.iter().copied()).collect();
+    let field = |name: &str| Arc::new(Field::new(name, DataType::Utf8, true));
+    let messages = StructArray::from(vec![
+        (field("role"), texts(&vec!["user"; said.len()])),
+        (field("content"), texts(&said)),
+    ]);
+    let lengths = OffsetBuffer::from_lengths(rows.iter().map(|row| row.len()));
+    let item = Arc::new(Field::new("item", messages.data_type().clone(), true));
+    Arc::new(ListArray::new(item, lengths, Arc::new(messages), None))
+}
+
+#[test]
+fn texts_and_rewards_that_are_objects_are_opened() {
+    let logs = Logs::new();
+    let row = |text: &str, reward: f64| {
+        format!(
+            r#"{{"step":1,"prompt":"q","completion":{{"text":"{text}","finish_reason":"stop"}},"reward":{{"format":0.5,"reward":{reward}}}}}"#
+        )
+    };
+    logs.write("dump.jsonl", [row("four", 1.0), row("5", 0.0)].join("\n"));
+    let found = responses(&[logs.path("dump.jsonl")]);
+    assert_eq!(found.iter().map(text_of).collect::<Vec<_>>(), ["four", "5"]);
+    assert_eq!(found.iter().map(|r| r.number(Column::Reward)).collect::<Vec<_>>(), [Some(1.0), Some(0.0)]);
+    assert_eq!(found[0].part("format"), Some(0.5));
 }
