@@ -99,7 +99,8 @@ pub(super) const TABLE: &[Row] = &[
     (
         N::Part,
         "rewards_.+ reward_.+ pass_?(at_)?[0-9]+ \
-         (.*_)?(accurac(y|ies)|acc|pass_rate|success_rate|correct(ness)?|exact_match|format|solve_rate|match_rate|reward|success)(_raw|_mean|_rate|_reward)*",
+         (.*_)?(accurac(y|ies)|acc|pass_rate|success_rate|correct(ness)?|exact_match|format|solve_rate|match_rate|reward|success)(_raw|_mean|_rate|_reward)* \
+         (.*_)?(ndcg|recall|f1|mrr|bleu|rouge_?[12l]?|hit_rate|hits)(_(at_)?[0-9]+)?(_mean|_score)*",
         "",
     ),
 ];
