@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use self::inputs::{Found, is_part};
-use crate::analyze::{analyze_for_comparison, analyze_for_comparison_cached, merged_for_comparison};
+use crate::analyze::{analyze_for_comparison, analyze_for_comparison_cached, lacks, merged_for_comparison};
 use stapo_base::error::{Error, Result};
 use stapo_batch::progress::Progress;
 use stapo_collect::shards::{Cache, MergedParts};
@@ -67,7 +67,8 @@ pub fn compare<P: Progress>(
     let all = named.iter().map(|(.., found)| *found).chain(bank.iter().flatten());
     let of_curves: Vec<_> = all.filter_map(|found| found.curves.as_ref()).collect();
     let common = CommonColumns::of(&of_curves);
-    let mut read = |found: &Found<'_>| match (&found.curves, &found.input.paths[..]) {
+    let mut missing = Vec::new();
+    let mut read = |found: &Found<'_>, name: &str| match (&found.curves, &found.input.paths[..]) {
         (Some(run), paths) => {
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             let is_read = |step| ingest.steps.is_none_or(|steps| steps.contains(step));
@@ -81,6 +82,7 @@ pub fn compare<P: Progress>(
         (None, paths) => {
             let run = Run::open(paths, ingest)?;
             let bar = progress(&run);
+            missing.extend(lacks(&run).map(|(columns, how)| warnings::of_missing(name, &columns, &how)));
             match &cache {
                 None => analyze_for_comparison(&run, &settings.analyze, &bar),
                 Some(cache) => Ok(analyze_for_comparison_cached(&run, &settings.analyze, cache, &bar)?.0),
@@ -89,17 +91,17 @@ pub fn compare<P: Progress>(
     };
     let mut runs = Vec::with_capacity(named.len());
     for (name, arm, found) in &named {
-        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis: read(found)? });
+        runs.push(NamedRun { name: name.clone(), arm: arm.clone(), analysis: read(found, name)? });
     }
     let mut seeds = |all: &Vec<Found<'_>>| {
-        all.iter().map(|found| Ok(read(found)?.clusters.groups)).collect::<Result<Vec<RunGroups>>>()
+        all.iter().map(|found| Ok(read(found, "a seed")?.clusters.groups)).collect::<Result<Vec<RunGroups>>>()
     };
     let bank: Vec<Vec<RunGroups>> = bank.iter().map(&mut seeds).collect::<Result<_>>()?;
     let analysed: Vec<(&str, &ComparedRun)> =
         runs.iter().map(|run| (run.name.as_str(), &run.analysis)).collect();
     let copies = warnings::of_copies(&analysed, &files);
     let mut comparison = compare_runs(&runs, &bank, trainer.as_ref(), settings);
-    comparison.warnings.extend(shared.into_iter().chain(copies));
+    comparison.warnings.extend(shared.into_iter().chain(copies).chain(missing));
     comparison.warnings.extend(warnings::of_names(&Names::renamed(renamed)));
     comparison.warnings.sort_by_key(|w| w.code);
     Ok(comparison)

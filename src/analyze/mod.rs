@@ -12,6 +12,7 @@ mod partial;
 pub use curves::{
     CurveAnalysis, CurveDiagnosis, CurveSteps, ReadCurve, analyze_curves, are_curves, curve_files,
 };
+pub(crate) use partial::lacks;
 pub use partial::{analyze_partial, is_partial};
 pub use stapo_base::condition::Condition;
 pub use stapo_collect::flagged::FlaggedTokens;

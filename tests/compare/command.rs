@@ -58,7 +58,11 @@ fn bad_arguments_and_files_are_refused() {
     for (given, text, words) in [
         ("", "step,reward\n1,2\n2,3\n", ["does not say which run", "--metrics RUN=FILE"]),
         ("nix=", "step,reward\n1,2\n2,3\n", ["no run here is called nix", "grpo, grpo-2"]),
-        ("grpo=", "run,step,reward\nx,1,2\ny,1,3\n", ["several runs (x, y)", "none is called grpo"]),
+        (
+            "grpo=",
+            "run,step,reward\nx,1,2\nx,2,2\ny,1,3\ny,2,3\n",
+            ["several runs (x, y)", "none is called grpo"],
+        ),
         ("", "", ["steps.csv", "empty"]),
     ] {
         std::fs::write(&path, text).unwrap();

@@ -137,7 +137,7 @@ mod tests {
         let csv = "step,reward\n1,0.5\n2,0.25\n";
         assert!(refused("x.csv", csv, None).contains("which run it is of"));
         assert!(refused("x.csv", csv, Some("c")).contains("no run here is called c"));
-        let two = "run,step,reward\nx,1,0.5\ny,1,0.6\n";
+        let two = "run,step,reward\nx,1,0.5\nx,2,0.5\ny,1,0.6\ny,2,0.6\n";
         assert!(refused("x.csv", two, Some("a")).contains("several runs (x, y), and none is called a"));
     }
 }

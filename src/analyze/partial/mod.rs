@@ -71,13 +71,7 @@ pub fn analyze_partial(
 /// What is left of a result.
 fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
     let missing = missing_of(run);
-    let columns = [
-        (missing.logprob, Column::Logprob),
-        (missing.entropy, Column::Entropy),
-        (missing.advantage, Column::Advantage),
-    ];
-    let names = columns.iter().filter(|(is_missing, _)| *is_missing).map(|(_, column)| column.name());
-    let missing_columns: Vec<String> = names.map(String::from).collect();
+    let missing_columns = missing_columns(missing);
     let partial = Partial {
         missing_columns: missing_columns.clone(),
         cannot_tell: cannot_tell(missing).into(),
@@ -104,6 +98,21 @@ fn reduced(run: &Run, core: RunCore) -> PartialAnalysis {
     analysis.diagnosis.sentence.clone_from(&analysis.verdict.health);
     analysis.provenance.gradient_source = None;
     analysis
+}
+
+/// The columns that a run lacks, and how to log them; `None` of a whole log.
+pub fn lacks(run: &Run) -> Option<(Vec<String>, String)> {
+    let missing = missing_of(run);
+    missing.any().then(|| (missing_columns(missing), how_to_log(run, missing)))
+}
+
+fn missing_columns(missing: StandIn) -> Vec<String> {
+    let columns = [
+        (missing.logprob, Column::Logprob),
+        (missing.entropy, Column::Entropy),
+        (missing.advantage, Column::Advantage),
+    ];
+    columns.iter().filter(|(is_missing, _)| *is_missing).map(|(_, column)| column.name().into()).collect()
 }
 
 /// What needs the columns that are missing.

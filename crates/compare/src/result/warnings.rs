@@ -15,6 +15,8 @@ named! {
         RunInTrouble = "run_in_trouble",
         /// The runs were not logged or analysed alike.
         NotAlike = "not_alike",
+        /// The log of a run lacks columns, and what rests on them is not compared.
+        MissingColumns = "missing_columns",
         /// Rewards are on scales of their own.
         RewardScales = "reward_scales",
         /// Steps that only one of two runs has.

@@ -46,6 +46,14 @@ pub fn of_runs(runs: &[NamedRun]) -> Vec<CompareWarning> {
     found
 }
 
+/// A warning of columns that the log of a run lacks, and how to log them.
+#[must_use]
+pub fn of_missing(run: &str, columns: &[String], how: &str) -> CompareWarning {
+    let columns = columns.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ");
+    let message = format!("{run} has no {columns}: what rests on it is not compared");
+    warning(CompareCode::MissingColumns, message, how, &NONE)
+}
+
 /// Warnings about steps that only one run has.
 pub fn of_pairs(pairs: &[Pair], runs: &[NamedRun]) -> Vec<CompareWarning> {
     let gap = |pair: &Pair| {
