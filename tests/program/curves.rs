@@ -103,6 +103,12 @@ fn folders_of_trainers_are_read_as_their_curves() {
     let found = summary(folder.path());
     assert_eq!(found["diagnosis"]["state"], "healthy");
     assert!(found["files"][0].as_str().unwrap().ends_with("checkpoint-160/trainer_state.json"));
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("config.json"), "{\"lr\": 1e-5}").unwrap();
+    let rows: Vec<String> =
+        rewards(true).iter().enumerate().map(|(at, reward)| format!("{at},{reward}")).collect();
+    std::fs::write(other.path().join("progress.csv"), format!("step,reward\n{}\n", rows.join("\n"))).unwrap();
+    assert!(summary(other.path())["diagnosis"]["events"].as_array().is_some_and(|events| events.len() == 1));
     std::fs::write(
         folder.path().join("completions.jsonl"),
         "{\"completion\": \"42\", \"reward\": 1.0, \"step\": 1}\n",

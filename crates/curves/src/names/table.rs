@@ -36,7 +36,7 @@ pub(super) const TABLE: &[Row] = &[
     (
         N::Truncated,
         "completions_clipped_ratio response_length_clip_ratio clipped_ratio .*trunc.*(ratio|rate|frac|share|mean) .*overlong_(ratio|rate|frac) \
-         is_truncated(_mean)? length_cap_hit_rate",
+         (is|rollout)_truncated(_mean)? length_cap_hit_rate",
         "",
     ),
     // TRL's objective/kl is a sum over tokens.
