@@ -210,6 +210,12 @@ impl<'n> Table<'n> {
         self.put_at(at, row, cell)
     }
 
+    /// A value of the current row, by the name of its column.
+    pub fn put_named(&mut self, name: &str, cell: Cell<'_>) -> Result<()> {
+        let at = self.column(name)?;
+        self.put(at, cell)
+    }
+
     /// Takes the current row back: it broke off.
     pub fn drop_row(&mut self) {
         let Some(row) = self.rows.checked_sub(1) else { return };

@@ -126,11 +126,9 @@ fn verl_row(step: f64, rest: &str, table: &mut Table<'_>) -> Result<()> {
         return Ok(());
     }
     table.start_row()?;
-    let at = table.column("step")?;
-    table.put(at, Cell::Number(step))?;
+    table.put_named("step", Cell::Number(step))?;
     for (name, value) in pairs {
-        let at = table.column(name)?;
-        table.put(at, Cell::Text(value))?;
+        table.put_named(name, Cell::Text(value))?;
     }
     Ok(())
 }
@@ -265,8 +263,7 @@ fn trl_row(step: Option<&str>, pairs: &[(&str, &str)], table: &mut Table<'_>) ->
     table.start_row()?;
     let step = step.filter(|_| !pairs.iter().any(|(name, _)| *name == "step")).map(|step| ("step", step));
     for (name, value) in step.iter().chain(pairs) {
-        let at = table.column(name)?;
-        table.put(at, Cell::Text(value))?;
+        table.put_named(name, Cell::Text(value))?;
     }
     Ok(())
 }

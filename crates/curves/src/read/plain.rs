@@ -128,11 +128,9 @@ pub(super) fn row(line: &str, names: &Names, clock: &mut Clock, table: &mut Tabl
     let (Some(from), true) = (from, is_row) else { return Ok(()) };
     let Some((step, epoch)) = step_and_epoch(line, from) else { return Ok(()) };
     table.start_row()?;
-    let at = table.column("step")?;
-    table.put(at, Cell::Number(clock.at(epoch, step)))?;
+    table.put_named("step", Cell::Number(clock.at(epoch, step)))?;
     for (name, value) in pairs {
-        let at = table.column(name)?;
-        table.put(at, Cell::Number(value))?;
+        table.put_named(name, Cell::Number(value))?;
     }
     Ok(())
 }

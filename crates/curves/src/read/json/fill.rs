@@ -4,7 +4,7 @@ use serde::de::{MapAccess, SeqAccess};
 use stapo_base::error::Error;
 
 use super::plan::{Action, Plan};
-use super::visit::{Any, Nested, Row, SEPARATOR, Taker, pass_over};
+use super::visit::{Any, Nested, Row, SEPARATOR, Taker, accept, pass_over};
 use crate::table::{Cell, Table};
 
 /// A table and the plan of what goes into it.
@@ -20,13 +20,6 @@ pub(super) struct Fill<'a, 'n> {
 impl<'a, 'n> Fill<'a, 'n> {
     pub fn new(table: &'a mut Table<'n>, plan: &'a Plan) -> Self {
         Self { table, plan, path: String::new(), of_responses: 0, refused: None }
-    }
-
-    fn accept<T, E: serde::de::Error>(&mut self, result: Result<T, Error>) -> Result<T, E> {
-        result.map_err(|error| {
-            self.refused = Some(error);
-            E::custom("refused")
-        })
     }
 }
 
@@ -56,7 +49,7 @@ impl<'de> Taker<'de> for &mut Fill<'_, '_> {
             }
             Some(Action::Column(name, run)) => {
                 let added = self.table.add_column(name, run.as_deref());
-                let at = self.accept(added)?;
+                let at = accept(&mut self.refused, added)?;
                 for row in 0.. {
                     if list.next_element_seed(Any(Value { fill: &mut *self, at, row }))?.is_none() {
                         break;
@@ -82,10 +75,10 @@ impl<'de> Taker<'de> for Object<'_, '_, '_> {
     fn map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         let Self { fill, run } = self;
         let started = fill.table.start_row();
-        fill.accept(started)?;
+        accept(&mut fill.refused, started)?;
         if let (Some(run), Some(row)) = (run, fill.table.rows.checked_sub(1)) {
             let set = fill.table.set_run(row as usize, run);
-            fill.accept(set)?;
+            accept(&mut fill.refused, set)?;
         }
         let mut row = Row::new(fill.table);
         let result = row.map(map);
@@ -111,10 +104,10 @@ impl<'de> Taker<'de> for Value<'_, '_, '_> {
         let Self { fill, at, row } = self;
         while fill.table.rows <= row {
             let started = fill.table.start_row();
-            fill.accept(started)?;
+            accept(&mut fill.refused, started)?;
         }
         let put = fill.table.put_at(at, row, cell);
-        fill.accept(put)
+        accept(&mut fill.refused, put)
     }
 
     fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {

@@ -163,13 +163,17 @@ impl<'t, 'n> Row<'t, 'n> {
     pub fn new(table: &'t mut Table<'n>) -> Self {
         Self { table, path: String::new(), of_responses: false, refused: None }
     }
+}
 
-    pub fn accept<E: serde::de::Error>(&mut self, result: Result<(), Error>) -> Result<(), E> {
-        result.map_err(|error| {
-            self.refused = Some(error);
-            E::custom("refused")
-        })
-    }
+/// What a table refused ends the parse, and is kept: serde's errors are texts.
+pub(super) fn accept<T, E: serde::de::Error>(
+    refused: &mut Option<Error>,
+    result: Result<T, Error>,
+) -> Result<T, E> {
+    result.map_err(|error| {
+        *refused = Some(error);
+        E::custom("refused")
+    })
 }
 
 impl Nested for Row<'_, '_> {
@@ -182,8 +186,8 @@ impl Nested for Row<'_, '_> {
 impl<'de> Taker<'de> for &mut Row<'_, '_> {
     fn scalar<E: serde::de::Error>(self, cell: Cell<'_>) -> Result<(), E> {
         self.of_responses |= matches!(cell, Cell::Text(_)) && is_of_responses(&self.path);
-        let result = self.table.column(&self.path).and_then(|at| self.table.put(at, cell));
-        self.accept(result)
+        let result = self.table.put_named(&self.path, cell);
+        accept(&mut self.refused, result)
     }
 
     fn map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
